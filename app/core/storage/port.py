@@ -1,0 +1,122 @@
+"""Where KAI keeps its own records: one port for every store.
+
+A document is a JSON object with a string `id`. A collection declares the fields it is filtered,
+sorted and searched by; every other field is only kept. Conditions are values: the adapter compiles
+them, and no text from outside ever becomes filter syntax.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol, TypeAlias
+
+from pydantic import JsonValue
+
+Document: TypeAlias = dict[str, JsonValue]
+Scalar: TypeAlias = "str | int | bool | None"
+
+
+class StorageUnavailable(Exception):
+    """The store cannot be reached or did not answer in time; nothing is known about the last write."""
+
+
+class DocumentExists(Exception):
+    """A document of this id is already kept."""
+
+
+class InvalidCursor(ValueError):
+    """The cursor was not made by this store for this query."""
+
+
+@dataclass(frozen=True)
+class Field:
+    """A declared field: `keyword` (exact text), `integer`, or `text` (full-text searched)."""
+
+    name: str
+    kind: Literal["keyword", "integer", "text"]
+
+
+@dataclass(frozen=True)
+class Collection:
+    """A named set of documents and the fields it is filtered, sorted and searched by."""
+
+    name: str
+    fields: Sequence[Field]
+
+
+@dataclass(frozen=True)
+class Equals:
+    """The field has exactly this value: case, accents and punctuation count. None means: absent or null."""
+
+    field: str
+    value: Scalar
+
+
+@dataclass(frozen=True)
+class AnyOf:
+    """The field has exactly one of these values; no values match nothing."""
+
+    field: str
+    values: Sequence[str]
+
+
+Condition: TypeAlias = Equals | AnyOf
+
+
+@dataclass(frozen=True)
+class Page:
+    """Some documents in order, and the cursor of those that follow (None at the end)."""
+
+    items: Sequence[Document]
+    next_cursor: str | None
+
+
+class Storage(Protocol):
+    """Every method raises `StorageUnavailable` when the store is away. Writes are durable when they return."""
+
+    async def create_collection(self, collection: Collection) -> None:
+        """Make a collection; making it again, with the same fields, changes nothing."""
+
+    async def get(self, collection: str, document_id: str) -> Document | None:
+        """The document of this id, or None."""
+
+    async def create(self, collection: str, document: Document) -> None:
+        """Keep a new document. Raises `DocumentExists`."""
+
+    async def put(self, collection: str, documents: Sequence[Document]) -> None:
+        """Keep documents whole, replacing those of the same ids; all of them or none."""
+
+    async def patch(
+        self,
+        collection: str,
+        document_id: str,
+        changes: Mapping[str, JsonValue],
+        *,
+        where: Sequence[Condition] = (),
+    ) -> Document | None:
+        """Change top-level fields of one document if it meets the conditions, atomically.
+
+        Returns the changed document, or None when there is no such document.
+        """
+
+    async def delete(self, collection: str, where: Sequence[Condition]) -> int:
+        """Delete all documents that meet the conditions (at least one condition); returns how many."""
+
+    async def query(
+        self,
+        collection: str,
+        where: Sequence[Condition],
+        *,
+        order_by: str = "id",
+        descending: bool = False,
+        limit: int = 100,
+        cursor: str | None = None,
+    ) -> Page:
+        """Documents that meet the conditions, ordered by a declared field, ties by id. Raises `InvalidCursor`."""
+
+    async def search(
+        self, collection: str, text: str, where: Sequence[Condition], *, limit: int = 100
+    ) -> Sequence[Document]:
+        """The best documents in whose `text` fields every word of the text occurs (the last as a prefix)."""
+
+    async def close(self) -> None:
+        """Let go of the store; no call may follow."""

@@ -1,0 +1,56 @@
+"""What a scan learns of a database: tables, columns, keys and bounded profiles of their values."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+ColumnType = Literal["text", "integer", "number", "boolean", "date", "datetime", "time", "binary", "json"]
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column and its profile.
+
+    `values` lists every distinct value of a low-cardinality text column (else it is empty);
+    `minimum` and `maximum` are set for numbers and dates, as text; `database_type` is the
+    database's own word for the type.
+    """
+
+    name: str
+    type: ColumnType
+    database_type: str
+    nullable: bool = True
+    primary_key: bool = False
+    description: str = ""
+    values: Sequence[str] = ()
+    minimum: str | None = None
+    maximum: str | None = None
+
+
+@dataclass(frozen=True)
+class ForeignKey:
+    """`columns` of this table refer, in order, to `referred_columns` of `referred_table`."""
+
+    columns: Sequence[str]
+    referred_table: str
+    referred_columns: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table or view. `row_count` is the count when scanned, or an estimate on big tables; None if unknown."""
+
+    name: str
+    kind: Literal["table", "view"]
+    columns: Sequence[Column]
+    foreign_keys: Sequence[ForeignKey] = ()
+    row_count: int | None = None
+    description: str = ""
+
+
+@dataclass(frozen=True)
+class Schema:
+    """All tables of a connection; `dialect` is sqlglot's name for its SQL."""
+
+    dialect: str
+    tables: Sequence[Table]

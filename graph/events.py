@@ -1,0 +1,127 @@
+"""What a run says: one discriminated union, from the step that says it to the frame on the wire."""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from graph.state import JsonValue, Rows
+
+Step = Literal[
+    "loading_context",
+    "generating_sql",
+    "executing_sql",
+    "repairing_sql",
+    "analyzing",
+    "summarizing",
+    "saving",
+]
+RunOutcome = Literal["complete", "failed", "cancelled"]
+
+
+class _Event(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Status(_Event):
+    """A step has begun; `message` is for people."""
+
+    event: Literal["status"] = "status"
+    step: Step
+    message: str
+
+
+class TextChunk(_Event):
+    """A token delta. The whole text follows as a `sql` or `analysis` chunk."""
+
+    event: Literal["chunk"] = "chunk"
+    type: Literal["text"] = "text"
+    content: str
+    channel: Literal["sql", "analysis"]
+
+
+class SqlChunk(_Event):
+    """The whole statement about to run; `explanation` says how the question was understood."""
+
+    event: Literal["chunk"] = "chunk"
+    type: Literal["sql"] = "sql"
+    content: str
+    dialect: str
+    explanation: str = ""
+
+
+class ResultsChunk(_Event):
+    """The head of the rows; fewer rows than `row_count` means that the rest is fetched by reference."""
+
+    event: Literal["chunk"] = "chunk"
+    type: Literal["results"] = "results"
+    content: Rows
+
+
+class ChartChunk(_Event):
+    """A Vega-Lite specification with its data inline."""
+
+    event: Literal["chunk"] = "chunk"
+    type: Literal["chart"] = "chart"
+    content: dict[str, JsonValue]
+
+
+class AnalysisChunk(_Event):
+    """The whole analysis, or the whole reply to small talk, in Markdown."""
+
+    event: Literal["chunk"] = "chunk"
+    type: Literal["analysis"] = "analysis"
+    content: str
+
+
+class ClarificationChunk(_Event):
+    """A question back to the user; the turn ends with it."""
+
+    event: Literal["chunk"] = "chunk"
+    type: Literal["clarification"] = "clarification"
+    content: str
+
+
+class SuggestionsChunk(_Event):
+    """Questions that could follow, ready to send as they stand."""
+
+    event: Literal["chunk"] = "chunk"
+    type: Literal["suggestions"] = "suggestions"
+    content: list[str]
+
+
+class Reset(_Event):
+    """All that was shown for this run so far is void; what is known follows anew."""
+
+    event: Literal["reset"] = "reset"
+    reason: str
+
+
+class Failure(_Event):
+    """Something went wrong, as a problem object (RFC 9457). `done.status` says whether an answer came all
+    the same, as it does when the built-in writer stands in for a model that is down."""
+
+    event: Literal["error"] = "error"
+    type: str
+    title: str
+    status: int
+    detail: str
+    retryable: bool
+
+
+class Done(_Event):
+    """The end of the stream, said once, after all else is durable."""
+
+    event: Literal["done"] = "done"
+    run_id: str
+    session_id: str
+    message_id: str
+    status: RunOutcome
+    tokens_used: int
+    elapsed_ms: int
+
+
+Chunk = Annotated[
+    TextChunk | SqlChunk | ResultsChunk | ChartChunk | AnalysisChunk | ClarificationChunk | SuggestionsChunk,
+    Field(discriminator="type"),
+]
+SessionEvent = Annotated[Status | Chunk | Reset | Failure | Done, Field(discriminator="event")]

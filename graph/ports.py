@@ -1,0 +1,111 @@
+"""What the steps need from outside, bound for one turn to a connection, an owner and a message.
+
+Implementations are structural: nothing outside inherits from these.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from graph.events import SessionEvent
+from graph.state import Analysis, FailedStatement, Message, Route, Rows
+
+Emit = Callable[[SessionEvent], None]
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question with all that may be known when it is answered.
+
+    `exchanges` are those the summary does not cover, oldest first; `previous_sql` and `previous_rows`
+    belong to the last answered data question; `failures` are this turn's statements that did not run.
+    """
+
+    text: str
+    context: str = ""
+    summary: str | None = None
+    exchanges: Sequence[Message] = ()
+    previous_sql: str | None = None
+    previous_rows: Rows | None = None
+    failures: Sequence[FailedStatement] = field(default=())
+
+
+@dataclass(frozen=True)
+class Written:
+    """What the writer decided. `text` is the statement for route `sql`, the reply for `clarify` and
+    `chat`, and empty for `rows` (the rows already fetched answer the question)."""
+
+    route: Route
+    text: str
+    explanation: str = ""
+    tokens_used: int = 0
+
+
+@dataclass(frozen=True)
+class Analysed:
+    """A reading of the rows, and one line about them for the conversation's memory."""
+
+    analysis: Analysis
+    results_summary: str
+    tokens_used: int = 0
+
+
+@dataclass(frozen=True)
+class Summarized:
+    """The rolling summary, under 500 tokens."""
+
+    text: str
+    tokens_used: int = 0
+
+
+class Recall(Protocol):
+    """Finds what matters to a question: the part of the schema, as text for a prompt.
+
+    Raises `DatabaseUnavailable` when the schema is not known yet and cannot be read.
+    """
+
+    async def recall(self, question: Question) -> str: ...
+
+
+class SqlWriter(Protocol):
+    """Decides what a question is and writes its statement, saying `text` chunks of channel `sql` on the way.
+
+    Raises `ModelUnavailable`, `ModelRejected` or `QuestionBeyondWriter`.
+    """
+
+    @property
+    def dialect(self) -> str: ...
+
+    async def write(self, question: Question, emit: Emit) -> Written: ...
+
+
+class SqlRunner(Protocol):
+    """Checks a statement, runs it read-only under limits and keeps its rows; returns their head.
+
+    Raises `StatementFailed` (worth a repair) or `DatabaseUnavailable`.
+    """
+
+    async def run(self, sql: str) -> Rows: ...
+
+
+class Analyst(Protocol):
+    """Reads rows, saying `text` chunks of channel `analysis` on the way. Raises `ModelUnavailable` or `ModelRejected`."""
+
+    async def analyse(self, question: Question, sql: str, rows: Rows, emit: Emit) -> Analysed: ...
+
+
+class Summarizer(Protocol):
+    """Folds exchanges into the summary. Raises `SummaryFailed`; the caller then keeps the exchanges."""
+
+    async def summarize(self, summary: str | None, exchanges: Sequence[Message]) -> Summarized: ...
+
+
+@dataclass(frozen=True)
+class Ports:
+    """The typed runtime context of a turn; never part of the state, never checkpointed."""
+
+    recall: Recall
+    writer: SqlWriter
+    runner: SqlRunner
+    analyst: Analyst
+    summarizer: Summarizer

@@ -1,0 +1,83 @@
+"""What a session's thread remembers between steps: plain JSON values only.
+
+A checkpoint holds exactly this, so everything here is bounded: the whole history lives in message
+documents, the whole result in result documents. Times are RFC 3339 in UTC.
+"""
+
+from typing import Literal, TypeAlias, TypedDict
+
+JsonValue: TypeAlias = "str | int | float | bool | list[JsonValue] | dict[str, JsonValue] | None"
+Route = Literal["sql", "rows", "clarify", "chat"]
+
+
+class Column(TypedDict):
+    """One column of a result; `type` is one of text, integer, number, boolean, date, datetime, time, binary."""
+
+    name: str
+    type: str
+
+
+class Rows(TypedDict):
+    """The head of a result. `row_count` counts every row kept; `truncated` says that a limit cut the result."""
+
+    columns: list[Column]
+    rows: list[list[JsonValue]]
+    row_count: int
+    truncated: bool
+
+
+class Analysis(TypedDict):
+    """The reading of a result: text, a Vega-Lite specification without data, and follow-up questions."""
+
+    text: str
+    chart: dict[str, JsonValue] | None
+    suggestions: list[str]
+
+
+class Message(TypedDict):
+    """One exchange: the question asked and, for role `assistant`, what was answered."""
+
+    id: str
+    role: Literal["human", "assistant"]
+    query: str
+    sql: str | None
+    results_summary: str | None
+    analysis: str | None
+    timestamp: str
+
+
+class FailedStatement(TypedDict):
+    """A statement that did not run, with the database's or the guard's own words."""
+
+    sql: str
+    error: str
+
+
+class SessionState(TypedDict):
+    """`current_sql`, `current_results` and `current_analysis` always describe the last answered data
+    question together; the statement being tried is `draft_sql`. `messages` are the exchanges that the
+    summary does not cover yet."""
+
+    session_id: str
+    db_connection_id: str
+    messages: list[Message]
+    summary: str | None
+    current_query: str | None
+    current_sql: str | None
+    current_results: Rows | None
+    current_analysis: Analysis | None
+    status: Literal["idle", "processing", "error", "closed"]
+    metadata: dict[str, JsonValue]
+    created_at: str
+    updated_at: str
+
+    # The turn under way; set anew by every question.
+    run_id: str
+    message_id: str
+    context: str
+    route: Route
+    reply: str
+    draft_sql: str | None
+    explanation: str
+    failures: list[FailedStatement]
+    tokens_used: int
