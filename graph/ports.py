@@ -89,7 +89,10 @@ class SqlRunner(Protocol):
 
 
 class Analyst(Protocol):
-    """Reads rows, saying `text` chunks of channel `analysis` on the way. Raises `ModelUnavailable` or `ModelRejected`."""
+    """Reads rows, saying `text` chunks of channel `analysis` on the way.
+
+    Raises `ModelUnavailable` or `ModelRejected`.
+    """
 
     async def analyse(self, question: Question, sql: str, rows: Rows, emit: Emit) -> Analysed: ...
 

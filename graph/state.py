@@ -11,14 +11,17 @@ Route = Literal["sql", "rows", "clarify", "chat"]
 
 
 class Column(TypedDict):
-    """One column of a result; `type` is one of text, integer, number, boolean, date, datetime, time, binary."""
+    """One column of a result.
+
+    `type` is one of text, integer, number, boolean, date, datetime, time, binary, json.
+    """
 
     name: str
     type: str
 
 
 class Rows(TypedDict):
-    """The head of a result. `row_count` counts every row kept; `truncated` says that a limit cut the result."""
+    """The head of a result. `row_count` counts all rows kept; `truncated`: a limit cut the result."""
 
     columns: list[Column]
     rows: list[list[JsonValue]]
@@ -27,7 +30,7 @@ class Rows(TypedDict):
 
 
 class Analysis(TypedDict):
-    """The reading of a result: text, a Vega-Lite specification without data, and follow-up questions."""
+    """The reading of a result: text, a Vega-Lite specification, and questions that could follow."""
 
     text: str
     chart: dict[str, JsonValue] | None
@@ -53,10 +56,13 @@ class FailedStatement(TypedDict):
     error: str
 
 
-class SessionState(TypedDict):
-    """`current_sql`, `current_results` and `current_analysis` always describe the last answered data
-    question together; the statement being tried is `draft_sql`. `messages` are the exchanges that the
-    summary does not cover yet."""
+class SessionState(TypedDict, total=False):
+    """What a step reads, and any part of which it may return as its update.
+
+    `current_sql`, `current_results` and `current_analysis` always describe the last answered data
+    question together; the statement being tried is `draft_sql`. `messages` are the exchanges that
+    the summary does not cover yet.
+    """
 
     session_id: str
     db_connection_id: str
@@ -77,6 +83,7 @@ class SessionState(TypedDict):
     context: str
     route: Route
     reply: str
+    dialect: str
     draft_sql: str | None
     explanation: str
     failures: list[FailedStatement]

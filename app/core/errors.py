@@ -1,0 +1,59 @@
+"""Problems a caller can be told about: one base, turned into problem+json (RFC 9457) at the HTTP edge."""
+
+from pydantic import JsonValue
+
+
+class Problem(Exception):
+    """Something the caller can understand and often cure; `detail` says what and how.
+
+    `members` are further fields of the problem object. No secret ever goes into either.
+    """
+
+    problem = "internal"
+    title = "Something went wrong"
+    status = 500
+
+    def __init__(self, detail: str, **members: JsonValue) -> None:
+        super().__init__(detail)
+        self.detail = detail
+        self.members = members
+
+
+class NotFound(Problem):
+    """There is no such thing, or it belongs to somebody else: the same answer for both."""
+
+    problem = "not-found"
+    title = "Not found"
+    status = 404
+
+
+class Conflict(Problem):
+    """The request does not fit the present state of the thing."""
+
+    problem = "conflict"
+    title = "Conflict"
+    status = 409
+
+
+class Invalid(Problem):
+    """The request is well-formed but cannot be carried out as it is."""
+
+    problem = "invalid"
+    title = "Invalid request"
+    status = 422
+
+
+class Malformed(Problem):
+    """The request cannot be read."""
+
+    problem = "malformed"
+    title = "Malformed request"
+    status = 400
+
+
+class TooMany(Problem):
+    """A bound is reached; the same request may succeed later."""
+
+    problem = "too-many"
+    title = "Too many requests"
+    status = 429

@@ -1,0 +1,84 @@
+"""What a turn has given so far: read from its state, and said again to whoever missed it."""
+
+from dataclasses import dataclass
+
+from graph.events import (
+    AnalysisChunk,
+    ChartChunk,
+    Chunk,
+    ClarificationChunk,
+    ResultsChunk,
+    SqlChunk,
+    SuggestionsChunk,
+)
+from graph.state import Analysis, Route, Rows, SessionState
+
+_AFTER_WRITING = frozenset({"run_sql", "analyse", "reply", "summarize"})
+_AFTER_RUNNING = frozenset({"analyse", "summarize"})
+_AFTER_ANSWERING = frozenset({"summarize"})
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The parts of an answer; a part is None when its step has not completed or had nothing to give.
+
+    `results` are the head of the rows fetched in this very turn.
+    """
+
+    route: Route = "sql"
+    sql: str | None = None
+    dialect: str = ""
+    explanation: str = ""
+    results: Rows | None = None
+    results_summary: str | None = None
+    analysis: Analysis | None = None
+    reply: str | None = None
+    tokens_used: int = 0
+
+    def chunks(self) -> list[Chunk]:
+        """The answer as a run says it."""
+        chunks: list[Chunk] = []
+        if self.sql is not None:
+            chunks.append(SqlChunk(content=self.sql, dialect=self.dialect, explanation=self.explanation))
+        if self.results is not None:
+            chunks.append(ResultsChunk(content=self.results))
+        if self.analysis is not None:
+            chunks.extend(analysis_chunks(self.analysis))
+        if self.reply is not None:
+            chunks.append(reply_chunk(self.route, self.reply))
+        return chunks
+
+
+def analysis_chunks(analysis: Analysis) -> list[Chunk]:
+    """The text, then the chart and the suggestions where there are any."""
+    chunks: list[Chunk] = [AnalysisChunk(content=analysis["text"])]
+    if analysis["chart"] is not None:
+        chunks.append(ChartChunk(content=analysis["chart"]))
+    if analysis["suggestions"]:
+        chunks.append(SuggestionsChunk(content=analysis["suggestions"]))
+    return chunks
+
+
+def reply_chunk(route: Route, text: str) -> Chunk:
+    """A question back to the user, or small talk."""
+    return ClarificationChunk(content=text) if route == "clarify" else AnalysisChunk(content=text)
+
+
+def answer_of(state: SessionState, steps_to_come: frozenset[str]) -> Answer:
+    """What the steps before `steps_to_come` have given; none to come means that the turn is over."""
+    queried = state["route"] == "sql"
+    answered = steps_to_come <= _AFTER_ANSWERING
+    written = steps_to_come <= _AFTER_WRITING
+    fetched = queried and steps_to_come <= _AFTER_RUNNING
+    analysed = answered and state["route"] in ("sql", "rows")
+    return Answer(
+        route=state["route"],
+        sql=state["draft_sql"] if written and queried else None,
+        dialect=state["dialect"],
+        explanation=state["explanation"],
+        results=state.get("current_results") if fetched else None,
+        results_summary=state["messages"][-1]["results_summary"] if analysed else None,
+        analysis=state.get("current_analysis") if analysed else None,
+        reply=state["reply"] if answered and not analysed else None,
+        tokens_used=state["tokens_used"],
+    )

@@ -1,0 +1,31 @@
+"""Read the rows: text, a chart where a picture says more, and what could be asked next."""
+
+from langgraph.runtime import Runtime
+
+from graph.answer import analysis_chunks
+from graph.events import Status
+from graph.nodes.question import question_of, with_exchange
+from graph.ports import Ports
+from graph.state import Rows, SessionState
+
+_NO_ROWS = Rows(columns=[], rows=[], row_count=0, truncated=False)
+
+
+async def analyse(state: SessionState, runtime: Runtime[Ports]) -> SessionState:
+    emit, sql = runtime.stream_writer, state.get("current_sql")
+    emit(Status(step="analyzing", message=_message(state)))
+    rows = state.get("current_results") or _NO_ROWS
+    read = await runtime.context.analyst.analyse(question_of(state), sql or "", rows, emit)
+    for chunk in analysis_chunks(read.analysis):
+        emit(chunk)
+    return {
+        "current_analysis": read.analysis,
+        "tokens_used": state["tokens_used"] + read.tokens_used,
+        "messages": with_exchange(
+            state, sql=sql, results_summary=read.results_summary, analysis=read.analysis["text"]
+        ),
+    }
+
+
+def _message(state: SessionState) -> str:
+    return "Reading the rows already fetched" if state["route"] == "rows" else "Reading the rows"

@@ -1,0 +1,32 @@
+"""The question of the turn, as the ports see it."""
+
+from graph.ports import Question
+from graph.state import Message, SessionState
+
+
+def question_of(state: SessionState) -> Question:
+    return Question(
+        text=state["current_query"] or "",
+        context=state["context"],
+        summary=state.get("summary"),
+        exchanges=state.get("messages", []),
+        previous_sql=state.get("current_sql"),
+        previous_rows=state.get("current_results"),
+        failures=state["failures"],
+    )
+
+
+def with_exchange(
+    state: SessionState, *, sql: str | None, results_summary: str | None, analysis: str
+) -> list[Message]:
+    """The remembered exchanges with this turn's at the end."""
+    exchange = Message(
+        id=state["message_id"],
+        role="assistant",
+        query=state["current_query"] or "",
+        sql=sql,
+        results_summary=results_summary,
+        analysis=analysis,
+        timestamp=state["updated_at"],
+    )
+    return [*state.get("messages", []), exchange]

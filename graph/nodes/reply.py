@@ -1,0 +1,14 @@
+"""Answer without SQL: a question back to the user, or small talk."""
+
+from langgraph.runtime import Runtime
+
+from graph.answer import reply_chunk
+from graph.nodes.question import with_exchange
+from graph.ports import Ports
+from graph.state import SessionState
+
+
+async def reply(state: SessionState, runtime: Runtime[Ports]) -> SessionState:
+    text = state["reply"]
+    runtime.stream_writer(reply_chunk(state["route"], text))
+    return {"messages": with_exchange(state, sql=None, results_summary=None, analysis=text)}

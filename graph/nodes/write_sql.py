@@ -1,0 +1,29 @@
+"""Decide what the question is, and write or repair its statement."""
+
+from langgraph.runtime import Runtime
+
+from graph.events import SqlChunk, Status
+from graph.nodes.question import question_of
+from graph.ports import Ports
+from graph.state import SessionState
+
+
+async def write_sql(state: SessionState, runtime: Runtime[Ports]) -> SessionState:
+    emit, writer = runtime.stream_writer, runtime.context.writer
+    emit(_status(state))
+    written = await writer.write(question_of(state), emit)
+    update = SessionState(
+        route=written.route,
+        explanation=written.explanation,
+        tokens_used=state["tokens_used"] + written.tokens_used,
+    )
+    if written.route != "sql":
+        return {**update, "reply": written.text}
+    emit(SqlChunk(content=written.text, dialect=writer.dialect, explanation=written.explanation))
+    return {**update, "draft_sql": written.text, "dialect": writer.dialect}
+
+
+def _status(state: SessionState) -> Status:
+    if failures := state["failures"]:
+        return Status(step="repairing_sql", message=f"Repairing the SQL: {failures[-1]['error']}")
+    return Status(step="generating_sql", message="Working out the question")

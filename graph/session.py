@@ -1,0 +1,221 @@
+"""A whole turn: its steps, the ways between them, and the driver that runs it.
+
+load_context ─> write_sql ─┬─ sql ──> run_sql ─┬─> analyse ─┬─> summarize
+                    ^      │             │     │            │
+                    └──────┼── failed ───┘     │            │
+                           ├─ rows ────────────┘            │
+                           └─ clarify, chat ──> reply ──────┘
+"""
+
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Literal, cast
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.graph import END, START, StateGraph
+from langgraph.types import RetryPolicy, StateSnapshot, TimeoutPolicy
+
+from graph.answer import Answer, answer_of
+from graph.errors import DatabaseUnavailable
+from graph.events import Reset, SessionEvent, Status
+from graph.nodes.analyse import analyse
+from graph.nodes.load_context import load_context
+from graph.nodes.reply import reply
+from graph.nodes.run_sql import run_sql
+from graph.nodes.summarize import summarize
+from graph.nodes.write_sql import write_sql
+from graph.ports import Ports
+from graph.state import JsonValue, SessionState
+
+# A turn takes at most ten steps: three tries at the SQL and four others.
+_RECURSION_LIMIT = 15
+
+# A database that broke off is asked once more. Models are retried by their client, which alone knows
+# whether a token has been shown; a failed statement goes back to its writer. So nothing else is retried.
+_DATABASE_RETRY = RetryPolicy(initial_interval=0.2, max_attempts=2, retry_on=DatabaseUnavailable)
+
+# The ports keep their own, shorter limits with better words; these end a step whose port does not.
+_READ_TIMEOUT = TimeoutPolicy(run_timeout=300)
+_MODEL_TIMEOUT = TimeoutPolicy(run_timeout=600)
+
+
+@dataclass(frozen=True)
+class Turn:
+    """A question put to a session; times are RFC 3339 in UTC."""
+
+    session_id: str
+    db_connection_id: str
+    run_id: str
+    message_id: str
+    question: str
+    metadata: dict[str, JsonValue]
+    session_created_at: str
+    asked_at: str
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A point of a session's past from which it can be forked; `created_at` is RFC 3339 in UTC."""
+
+    id: str
+    created_at: str
+    step: int
+    next_steps: Sequence[str]
+    query: str | None
+    message_id: str | None
+
+
+class SessionGraph:
+    """Runs turns over sessions' threads: the thread id is the session id."""
+
+    def __init__(self, checkpointer: BaseCheckpointSaver[str]) -> None:
+        self._checkpointer = checkpointer
+        self._graph = _shape().compile(checkpointer=checkpointer)
+
+    async def ask(self, turn: Turn, ports: Ports) -> AsyncGenerator[SessionEvent]:
+        """Run a turn from its start. Raises what the ports raise."""
+        yield Status(step="loading_context", message="Reading the conversation and the schema")
+        async with aclosing(self._run(turn, ports, _opening(turn))) as events:
+            async for event in events:
+                yield event
+
+    async def resume(self, turn: Turn, ports: Ports) -> AsyncGenerator[SessionEvent]:
+        """Go on with a turn that was broken off, after its last completed step.
+
+        Says `reset` and again what those steps had said; a turn of which no step is kept starts anew.
+        """
+        yield Reset(reason="The server was restarted; the answer goes on from its last completed step.")
+        snapshot = await self._graph.aget_state(_config(turn.session_id))
+        if snapshot.values.get("run_id") != turn.run_id:
+            events = self.ask(turn, ports)
+        else:
+            for chunk in _answer(snapshot).chunks():
+                yield chunk
+            events = self._run(turn, ports, None)
+        async with aclosing(events) as rest:
+            async for event in rest:
+                yield event
+
+    async def answer(self, turn: Turn) -> Answer:
+        """What the turn's completed steps have given; an empty answer when none has completed."""
+        snapshot = await self._graph.aget_state(_config(turn.session_id))
+        return _answer(snapshot) if snapshot.values.get("run_id") == turn.run_id else Answer()
+
+    async def checkpoints(
+        self, session_id: str, *, limit: int, before: str | None = None
+    ) -> list[Checkpoint]:
+        """The session's checkpoints, newest first, older than `before`."""
+        history = self._graph.aget_state_history(
+            _config(session_id), before=_config(session_id, before) if before else None, limit=limit
+        )
+        return [_checkpoint(snapshot) async for snapshot in history]
+
+    async def fork(self, session_id: str, checkpoint_id: str, new_session_id: str) -> SessionState | None:
+        """Start a new session's thread with the state of a checkpoint; None if there is no such one."""
+        found = await self._graph.aget_state(_config(session_id, checkpoint_id))
+        if not found.values:
+            return None
+        state = SessionState(
+            **{**cast("SessionState", found.values), "session_id": new_session_id, "status": "idle"}
+        )
+        await self._graph.aupdate_state(_config(new_session_id), state, as_node="summarize")
+        return state
+
+    async def forget(self, session_id: str) -> None:
+        """Delete all checkpoints of a session."""
+        await self._checkpointer.adelete_thread(session_id)
+
+    async def _run(
+        self, turn: Turn, ports: Ports, opening: SessionState | None
+    ) -> AsyncGenerator[SessionEvent]:
+        # Sync durability: a step that was announced is never run twice after a crash, and `done`
+        # comes after the last checkpoint. It costs a local write a step (see docs/decisions).
+        said = self._graph.astream(
+            opening,
+            {**_config(turn.session_id), "metadata": {"run_id": turn.run_id}},
+            context=ports,
+            stream_mode="custom",
+            durability="sync",
+        )
+        async for event in said:
+            yield cast("SessionEvent", event)
+
+
+def _shape() -> StateGraph[SessionState, Ports, SessionState, SessionState]:
+    shape = StateGraph(SessionState, context_schema=Ports)
+    shape.add_node(load_context, retry_policy=_DATABASE_RETRY, timeout=_READ_TIMEOUT)
+    shape.add_node(write_sql, timeout=_MODEL_TIMEOUT)
+    shape.add_node(run_sql, retry_policy=_DATABASE_RETRY, timeout=_READ_TIMEOUT)
+    shape.add_node(analyse, timeout=_MODEL_TIMEOUT)
+    shape.add_node(reply, timeout=_READ_TIMEOUT)
+    shape.add_node(summarize, timeout=_MODEL_TIMEOUT)
+    shape.add_edge(START, "load_context")
+    shape.add_edge("load_context", "write_sql")
+    shape.add_conditional_edges("write_sql", _after_writing)
+    shape.add_conditional_edges("run_sql", _after_running)
+    shape.add_edge("analyse", "summarize")
+    shape.add_edge("reply", "summarize")
+    shape.add_edge("summarize", END)
+    return shape
+
+
+def _after_writing(state: SessionState) -> Literal["run_sql", "analyse", "reply"]:
+    match state["route"]:
+        case "sql":
+            return "run_sql"
+        case "rows":
+            return "analyse"
+        case "clarify" | "chat":
+            return "reply"
+
+
+def _after_running(state: SessionState) -> Literal["write_sql", "analyse"]:
+    return "write_sql" if state["failures"] else "analyse"
+
+
+def _config(session_id: str, checkpoint_id: str | None = None) -> RunnableConfig:
+    configurable = {"thread_id": session_id}
+    if checkpoint_id is not None:
+        configurable["checkpoint_id"] = checkpoint_id
+    return {"configurable": configurable, "recursion_limit": _RECURSION_LIMIT}
+
+
+def _opening(turn: Turn) -> SessionState:
+    return {
+        "session_id": turn.session_id,
+        "db_connection_id": turn.db_connection_id,
+        "current_query": turn.question,
+        "status": "processing",
+        "metadata": turn.metadata,
+        "created_at": turn.session_created_at,
+        "updated_at": turn.asked_at,
+        "run_id": turn.run_id,
+        "message_id": turn.message_id,
+        "context": "",
+        "route": "sql",
+        "reply": "",
+        "dialect": "",
+        "draft_sql": None,
+        "explanation": "",
+        "failures": [],
+        "tokens_used": 0,
+    }
+
+
+def _answer(snapshot: StateSnapshot) -> Answer:
+    return answer_of(cast("SessionState", snapshot.values), frozenset(snapshot.next))
+
+
+def _checkpoint(snapshot: StateSnapshot) -> Checkpoint:
+    state = cast("SessionState", snapshot.values)
+    configurable = snapshot.config.get("configurable", {})
+    return Checkpoint(
+        id=str(configurable["checkpoint_id"]),
+        created_at=snapshot.created_at or "",
+        step=int((snapshot.metadata or {}).get("step", 0)),
+        next_steps=snapshot.next,
+        query=state.get("current_query"),
+        message_id=state.get("message_id"),
+    )
