@@ -65,3 +65,12 @@ class SummaryFailed(TurnError):
 
     problem = "summary-failed"
     title = "The conversation could not be summarized"
+
+
+class StepTimedOut(TurnError):
+    """A step took longer than any step may."""
+
+    problem = "step-timed-out"
+    title = "The answer took too long"
+    status = 504
+    retryable = True

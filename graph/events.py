@@ -2,9 +2,9 @@
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from graph.state import JsonValue, Rows
+from graph.state import Rows
 
 Step = Literal[
     "loading_context",
@@ -23,11 +23,12 @@ class _Event(BaseModel):
 
 
 class Status(_Event):
-    """A step has begun; `message` is for people."""
+    """A step has begun; `message` is for people, `run_id` for coming back to this stream."""
 
     event: Literal["status"] = "status"
     step: Step
     message: str
+    run_id: str
 
 
 class TextChunk(_Event):

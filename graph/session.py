@@ -14,11 +14,13 @@ from typing import Literal, cast
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.errors import NodeTimeoutError
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import RetryPolicy, StateSnapshot, TimeoutPolicy
+from pydantic import JsonValue
 
 from graph.answer import Answer, answer_of
-from graph.errors import DatabaseUnavailable
+from graph.errors import DatabaseUnavailable, StepTimedOut
 from graph.events import Reset, SessionEvent, Status
 from graph.nodes.analyse import analyse
 from graph.nodes.load_context import load_context
@@ -27,7 +29,7 @@ from graph.nodes.run_sql import run_sql
 from graph.nodes.summarize import summarize
 from graph.nodes.write_sql import write_sql
 from graph.ports import Ports
-from graph.state import JsonValue, SessionState
+from graph.state import SessionState
 
 # A turn takes at most ten steps: three tries at the SQL and four others.
 _RECURSION_LIMIT = 15
@@ -76,7 +78,9 @@ class SessionGraph:
 
     async def ask(self, turn: Turn, ports: Ports) -> AsyncGenerator[SessionEvent]:
         """Run a turn from its start. Raises what the ports raise."""
-        yield Status(step="loading_context", message="Reading the conversation and the schema")
+        yield Status(
+            step="loading_context", message="Reading the conversation and the schema", run_id=turn.run_id
+        )
         async with aclosing(self._run(turn, ports, _opening(turn))) as events:
             async for event in events:
                 yield event
@@ -139,8 +143,11 @@ class SessionGraph:
             stream_mode="custom",
             durability="sync",
         )
-        async for event in said:
-            yield cast("SessionEvent", event)
+        try:
+            async for event in said:
+                yield cast("SessionEvent", event)
+        except NodeTimeoutError as error:
+            raise StepTimedOut("A step of the answer took too long and was stopped. Ask again.") from error
 
 
 def _shape() -> StateGraph[SessionState, Ports, SessionState, SessionState]:

@@ -4,9 +4,11 @@ A checkpoint holds exactly this, so everything here is bounded: the whole histor
 documents, the whole result in result documents. Times are RFC 3339 in UTC.
 """
 
-from typing import Literal, TypeAlias, TypedDict
+from typing import Literal
 
-JsonValue: TypeAlias = "str | int | float | bool | list[JsonValue] | dict[str, JsonValue] | None"
+from pydantic import JsonValue
+from typing_extensions import TypedDict
+
 Route = Literal["sql", "rows", "clarify", "chat"]
 
 

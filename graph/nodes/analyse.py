@@ -13,7 +13,7 @@ _NO_ROWS = Rows(columns=[], rows=[], row_count=0, truncated=False)
 
 async def analyse(state: SessionState, runtime: Runtime[Ports]) -> SessionState:
     emit, sql = runtime.stream_writer, state.get("current_sql")
-    emit(Status(step="analyzing", message=_message(state)))
+    emit(Status(step="analyzing", message=_message(state), run_id=state["run_id"]))
     rows = state.get("current_results") or _NO_ROWS
     read = await runtime.context.analyst.analyse(question_of(state), sql or "", rows, emit)
     for chunk in analysis_chunks(read.analysis):

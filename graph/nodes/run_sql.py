@@ -12,7 +12,7 @@ MAX_REPAIRS = 2
 
 async def run_sql(state: SessionState, runtime: Runtime[Ports]) -> SessionState:
     sql = state["draft_sql"] or ""
-    runtime.stream_writer(Status(step="executing_sql", message="Running the query"))
+    runtime.stream_writer(Status(step="executing_sql", message="Running the query", run_id=state["run_id"]))
     try:
         rows = await runtime.context.runner.run(sql)
     except StatementFailed as failure:

@@ -24,7 +24,9 @@ async def summarize(state: SessionState, runtime: Runtime[Ports]) -> SessionStat
     exchanges = state["messages"]
     if not _too_much(exchanges):
         return {"status": "idle"}
-    runtime.stream_writer(Status(step="summarizing", message="Summarizing the conversation so far"))
+    runtime.stream_writer(
+        Status(step="summarizing", message="Summarizing the conversation so far", run_id=state["run_id"])
+    )
     try:
         folded = await runtime.context.summarizer.summarize(state.get("summary"), exchanges[:-KEPT_IN_FULL])
     except SummaryFailed as failure:

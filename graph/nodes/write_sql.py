@@ -25,5 +25,6 @@ async def write_sql(state: SessionState, runtime: Runtime[Ports]) -> SessionStat
 
 def _status(state: SessionState) -> Status:
     if failures := state["failures"]:
-        return Status(step="repairing_sql", message=f"Repairing the SQL: {failures[-1]['error']}")
-    return Status(step="generating_sql", message="Working out the question")
+        message = f"Repairing the SQL: {failures[-1]['error']}"
+        return Status(step="repairing_sql", message=message, run_id=state["run_id"])
+    return Status(step="generating_sql", message="Working out the question", run_id=state["run_id"])

@@ -1,10 +1,11 @@
 """Where KAI keeps its own records: one port for every store.
 
 A document is a JSON object with a string `id`. A collection declares the fields it is filtered,
-sorted and searched by; every other field is only kept. Conditions are values: the adapter compiles
-them, and no text from outside ever becomes filter syntax.
+sorted and searched by (`id` always counts as a keyword); every other field is only kept. Conditions
+are values: the adapter compiles them, and no text from outside ever becomes filter syntax.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias
@@ -27,12 +28,20 @@ class InvalidCursor(ValueError):
     """The cursor was not made by this store for this query."""
 
 
+def _check_name(name: str) -> None:
+    if re.fullmatch(r"[a-z][a-z_]{0,39}", name) is None:
+        raise ValueError(f"{name!r} is no name for a collection or a field")
+
+
 @dataclass(frozen=True)
 class Field:
     """A declared field: `keyword` (exact text), `integer`, or `text` (full-text searched)."""
 
     name: str
     kind: Literal["keyword", "integer", "text"]
+
+    def __post_init__(self) -> None:
+        _check_name(self.name)
 
 
 @dataclass(frozen=True)
@@ -41,6 +50,9 @@ class Collection:
 
     name: str
     fields: Sequence[Field]
+
+    def __post_init__(self) -> None:
+        _check_name(self.name)
 
 
 @dataclass(frozen=True)
@@ -71,7 +83,7 @@ class Page:
 
 
 class Storage(Protocol):
-    """Every method raises `StorageUnavailable` when the store is away. Writes are durable when they return."""
+    """Writes are durable when they return; all methods raise `StorageUnavailable` when the store is away."""
 
     async def create_collection(self, collection: Collection) -> None:
         """Make a collection; making it again, with the same fields, changes nothing."""
@@ -111,12 +123,12 @@ class Storage(Protocol):
         limit: int = 100,
         cursor: str | None = None,
     ) -> Page:
-        """Documents that meet the conditions, ordered by a declared field, ties by id. Raises `InvalidCursor`."""
+        """Documents that meet the conditions, by a declared field, ties by id. Raises `InvalidCursor`."""
 
     async def search(
-        self, collection: str, text: str, where: Sequence[Condition], *, limit: int = 100
+        self, collection: str, words: str, where: Sequence[Condition], *, limit: int = 100
     ) -> Sequence[Document]:
-        """The best documents in whose `text` fields every word of the text occurs (the last as a prefix)."""
+        """The best documents in whose `text` fields all the words occur, the last as a prefix."""
 
     async def close(self) -> None:
         """Let go of the store; no call may follow."""

@@ -38,7 +38,7 @@ class ForeignKey:
 
 @dataclass(frozen=True)
 class Table:
-    """A table or view. `row_count` is the count when scanned, or an estimate on big tables; None if unknown."""
+    """A table or view; `row_count` is as of the scan, an estimate on big tables, None if unknown."""
 
     name: str
     kind: Literal["table", "view"]

@@ -1,0 +1,28 @@
+"""`kai ask`: one question of one database, shown in the terminal."""
+
+import tempfile
+from pathlib import Path
+
+from app.bootstrap import open_services
+from app.core.http import LOCAL_OWNER
+from app.core.settings import read_settings
+from app.terminal import Transcript
+
+
+async def ask(question: str, database: str) -> int:
+    """Returns the exit code: 0 when the question was answered."""
+    with tempfile.TemporaryDirectory(prefix="kai-") as folder:
+        settings = read_settings().model_copy(update={"data_dir": Path(folder)})
+        async with open_services(settings) as services:
+            connection = await services.connections.register(LOCAL_OWNER, _url(database), "asked", "")
+            session = await services.sessions.create(LOCAL_OWNER, connection.id, None, "ask", {})
+            run = await services.sessions.ask(LOCAL_OWNER, session.id, question, "reject", None)
+            log = await services.sessions.log(LOCAL_OWNER, session.id, run.id)
+            with Transcript() as transcript:
+                async for entry in log.read(after=0, stop=lambda: False):
+                    transcript.show(entry.event, entry.data)
+            return transcript.exit_code
+
+
+def _url(database: str) -> str:
+    return database if "://" in database else f"sqlite:///{Path(database).expanduser().resolve()}"

@@ -1,0 +1,81 @@
+"""The `kai` command. Imports are inside the commands: help comes at once, and servers load only their own."""
+
+import asyncio
+import sys
+from collections.abc import Coroutine
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(
+    help="Ask questions of your SQL databases in plain language.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
+)
+
+Port = Annotated[int | None, typer.Option(help="Port to listen on [env KAI_PORT, default 8000].")]
+Host = Annotated[str | None, typer.Option(help="Address to listen on [env KAI_HOST, default 127.0.0.1].")]
+DataDir = Annotated[
+    Path | None, typer.Option(help="Folder for everything KAI keeps [env KAI_DATA_DIR, default ~/.kai].")
+]
+
+
+@app.command()
+def serve(host: Host = None, port: Port = None, data_dir: DataDir = None) -> None:
+    """Serve the HTTP API."""
+    from app.serving import serve as run  # noqa: PLC0415
+
+    _run(run(host=host, port=port, data_dir=data_dir))
+
+
+@app.command()
+def demo(host: Host = None, port: Port = None, data_dir: DataDir = None) -> None:
+    """Serve the HTTP API with a sample business to ask about; needs no model, no key and no database."""
+    from app.serving import demo as run  # noqa: PLC0415
+
+    _run(run(host=host, port=port, data_dir=data_dir))
+
+
+@app.command()
+def ask(
+    question: Annotated[str, typer.Argument(help="For example: 'Top 5 customers by revenue'.")],
+    db: Annotated[str, typer.Option(envvar="KAI_DB", help="Database URL, or the path of a SQLite file.")],
+) -> None:
+    """Ask one question of a database and show the steps, the SQL, the rows and the analysis."""
+    from app.asking import ask as run  # noqa: PLC0415
+
+    _run(run(question, db))
+
+
+def main() -> None:
+    """Entry point: every expected error is one line on stderr."""
+    app()
+
+
+def _run(command: Coroutine[None, None, int | None]) -> None:
+    from pydantic import ValidationError  # noqa: PLC0415
+
+    from app.core.errors import Problem  # noqa: PLC0415
+    from app.core.exclusive import FolderInUse  # noqa: PLC0415
+
+    try:
+        code = asyncio.run(command)
+    except KeyboardInterrupt:
+        code = 130
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = "__".join(str(part).upper() for part in first["loc"])
+        _fail(f"KAI_{name}: {first['msg']}")
+    except (FolderInUse, OSError) as error:
+        _fail(str(error))
+    except Problem as error:
+        _fail(error.detail)
+    raise typer.Exit(code or 0)
+
+
+def _fail(message: str) -> None:
+    sys.stderr.write(f"kai: {message}\n")
+    raise typer.Exit(1)

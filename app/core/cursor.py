@@ -1,0 +1,24 @@
+"""Opaque cursors for lists whose order is a plain position."""
+
+import base64
+import binascii
+
+from app.core.storage.port import InvalidCursor
+
+
+def position_cursor(position: int) -> str:
+    return base64.urlsafe_b64encode(f"p{position}".encode()).decode()
+
+
+def cursor_position(cursor: str | None) -> int:
+    """The position a cursor stands for; 0 without one. Raises `InvalidCursor`."""
+    if cursor is None:
+        return 0
+    try:
+        text = base64.urlsafe_b64decode(cursor.encode()).decode()
+        position = int(text.removeprefix("p"))
+    except (binascii.Error, ValueError) as error:
+        raise InvalidCursor from error
+    if position < 0 or cursor != position_cursor(position):
+        raise InvalidCursor
+    return position

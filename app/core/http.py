@@ -1,0 +1,175 @@
+"""What every route shares: the owner, pages, text that can be kept, and problems as answers (RFC 9457)."""
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Generic, TypeVar
+
+from fastapi import Depends, FastAPI, Query, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from pydantic import AfterValidator, BaseModel, ConfigDict, JsonValue
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from app.core.errors import Problem
+from app.core.storage.port import InvalidCursor, StorageUnavailable
+
+MAX_BODY_BYTES = 1024 * 1024
+PROBLEM_JSON = "application/problem+json"
+LOCAL_OWNER = "local"
+
+
+def current_owner() -> str:
+    """Who asks. There is one local owner until there is a login."""
+    return LOCAL_OWNER
+
+
+def _storable(text: str) -> str:
+    if "\x00" in text or any("\ud800" <= character <= "\udfff" for character in text):
+        raise ValueError("the text holds a character that cannot be kept (NUL or half a surrogate pair)")
+    return text
+
+
+Owner = Annotated[str, Depends(current_owner)]
+Text = Annotated[str, AfterValidator(_storable)]
+"""Text that every store and database can hold."""
+
+
+class Body(BaseModel):
+    """A request body: a field we do not know is an error, not a silent loss."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class PageQuery(Body):
+    """Which page of a list."""
+
+    limit: Annotated[int, Query(ge=1, le=100)] = 20
+    cursor: Annotated[Text | None, Query(max_length=1_000)] = None
+
+
+Item = TypeVar("Item")
+
+
+class PageOf(BaseModel, Generic[Item]):
+    """A page of a list; `next_cursor` asks for what follows and is null at the end."""
+
+    items: Sequence[Item]
+    next_cursor: str | None
+
+
+class ProblemBody(BaseModel):
+    """What went wrong (RFC 9457); further members depend on `type`."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+
+
+PROBLEM_RESPONSES: dict[int | str, dict[str, object]] = {
+    status: {"description": title, "content": {PROBLEM_JSON: {"schema": ProblemBody.model_json_schema()}}}
+    for status, title in {
+        400: "The request cannot be read",
+        404: "There is no such thing",
+        409: "It does not fit the present state",
+        413: "The body is too large",
+        422: "It cannot be carried out as it is",
+        503: "A dependency is away",
+    }.items()
+}
+
+
+def problem_response(
+    kind: str,
+    title: str,
+    status: int,
+    detail: str,
+    members: Mapping[str, JsonValue] | None = None,
+    headers: Mapping[str, str] | None = None,
+) -> JSONResponse:
+    body = {"type": f"urn:kai:{kind}", "title": title, "status": status, "detail": detail, **(members or {})}
+    return JSONResponse(body, status, media_type=PROBLEM_JSON, headers=dict(headers or {}))
+
+
+def answer_problems(app: FastAPI) -> None:
+    """Make every error of the application a problem object."""
+    app.add_exception_handler(Problem, _problem)
+    app.add_exception_handler(RequestValidationError, _validation)
+    app.add_exception_handler(HTTPException, _http)
+    app.add_exception_handler(InvalidCursor, _cursor)
+    app.add_exception_handler(StorageUnavailable, _storage)
+
+
+async def _problem(_: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, Problem)  # noqa: S101 - the handler is registered for this class
+    return problem_response(error.problem, error.title, error.status, error.detail, error.members)
+
+
+async def _validation(_: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, RequestValidationError)  # noqa: S101
+    errors = error.errors()
+    if any(each["type"] == "json_invalid" for each in errors):
+        return problem_response("malformed", "Malformed request", 400, "The body is not valid JSON.")
+    listed: list[JsonValue] = [
+        {"field": ".".join(map(str, each["loc"])), "message": str(each["msg"])} for each in errors
+    ]
+    detail = "; ".join(f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in errors[:3])
+    return problem_response("validation", "The request is not valid", 422, detail, {"errors": listed})
+
+
+async def _http(_: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, HTTPException)  # noqa: S101
+    kind = {400: "malformed", 404: "not-found", 405: "method-not-allowed"}.get(error.status_code, "http")
+    return problem_response(kind, error.detail, error.status_code, error.detail, headers=error.headers)
+
+
+async def _cursor(_: Request, error: Exception) -> JSONResponse:
+    detail = "The cursor does not belong to this list; start again without one."
+    return problem_response("invalid-cursor", "Invalid cursor", 422, detail)
+
+
+async def _storage(_: Request, error: Exception) -> JSONResponse:
+    detail = "KAI's own store does not answer; nothing is lost, try again in a moment."
+    return problem_response(
+        "storage-unavailable", "The store is unavailable", 503, detail, headers={"Retry-After": "5"}
+    )
+
+
+class BodyLimit:
+    """Pure ASGI: refuses bodies over the limit, whether their length is declared or not."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        declared = dict(scope["headers"]).get(b"content-length", b"0")
+        if declared.isdigit() and int(declared) > MAX_BODY_BYTES:
+            await _too_large()(scope, receive, send)
+            return
+        received = 0
+
+        async def limited() -> Message:
+            nonlocal received
+            message = await receive()
+            received += len(message.get("body", b""))
+            if received > MAX_BODY_BYTES:
+                raise BodyTooLarge
+            return message
+
+        await self._app(scope, limited, send)
+
+
+class BodyTooLarge(HTTPException):
+    """The body went on past the limit without having declared its length."""
+
+    def __init__(self) -> None:
+        super().__init__(413, f"The body is larger than {MAX_BODY_BYTES} bytes.")
+
+
+def _too_large() -> JSONResponse:
+    return problem_response(
+        "body-too-large", "The body is too large", 413, f"The body is larger than {MAX_BODY_BYTES} bytes."
+    )

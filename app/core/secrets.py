@@ -1,0 +1,53 @@
+"""Keeping secrets of others: encrypted at rest with a key that lives outside the store."""
+
+import os
+import tempfile
+from pathlib import Path
+
+from cryptography.fernet import Fernet, InvalidToken
+
+
+class SecretUnreadable(Exception):
+    """The text was not encrypted with this key, or was changed since."""
+
+
+class SecretBox:
+    """Encrypts texts with one Fernet key (AES-128-CBC with HMAC-SHA256)."""
+
+    def __init__(self, key: bytes) -> None:
+        self._fernet = Fernet(key)
+
+    def encrypt(self, text: str) -> str:
+        return self._fernet.encrypt(text.encode()).decode("ascii")
+
+    def decrypt(self, token: str) -> str:
+        """The text again. Raises `SecretUnreadable`."""
+        try:
+            return self._fernet.decrypt(token).decode()
+        except InvalidToken:
+            raise SecretUnreadable("the secret cannot be read with this key") from None
+
+
+def load_or_create_key(path: Path) -> bytes:
+    """The key kept in a file, made on first use, readable by its owner only.
+
+    Processes that start together agree on one key: a file is complete before it gets its name, and
+    the first to name it wins. The parent folder must exist.
+    """
+    if not path.exists():
+        _create_key(path)
+    return path.read_bytes().strip()
+
+
+def _create_key(path: Path) -> None:
+    descriptor, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")  # mode 0600
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(Fernet.generate_key())
+            file.flush()
+            os.fsync(file.fileno())
+        os.link(draft, path)
+    except FileExistsError:
+        pass  # another process was first; its key counts
+    finally:
+        Path(draft).unlink()

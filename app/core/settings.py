@@ -1,0 +1,85 @@
+"""All settings, read once at the edge: `KAI_...` variables, and the usual `OPENAI_...` ones for the model."""
+
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+DEFAULT_MODEL = "gpt-4.1-mini"
+
+Seconds = Annotated[float, Field(gt=0)]
+
+
+class _Group(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class LlmSettings(_Group):
+    """`KAI_LLM__...`: the OpenAI-compatible endpoint, and a model per task (default: `model`)."""
+
+    base_url: str | None = None
+    api_key: SecretStr | None = None
+    model: str | None = None
+    sql_model: str | None = None
+    analysis_model: str | None = None
+    summary_model: str | None = None
+    connect_timeout_seconds: Seconds = 5
+    first_token_timeout_seconds: Seconds = 60
+    total_timeout_seconds: Seconds = 180
+    max_retries: Annotated[int, Field(ge=0, le=10)] = 2
+    max_output_tokens: Annotated[int, Field(ge=16)] = 4_096
+    temperature: Annotated[float, Field(ge=0, le=2)] | None = None
+    context_tokens: Annotated[int, Field(ge=500)] = 6_000
+    """How much of the schema a prompt may hold."""
+
+    @property
+    def configured(self) -> bool:
+        return self.api_key is not None or self.base_url is not None
+
+
+class LimitSettings(_Group):
+    """`KAI_LIMITS__...`: what one statement may cost."""
+
+    statement_seconds: Seconds = 30
+    result_rows: Annotated[int, Field(ge=1, le=1_000_000)] = 10_000
+    result_bytes: Annotated[int, Field(ge=1_024)] = 16 * 1024 * 1024
+
+
+class _OpenAiEnvironment(BaseSettings):
+    model_config = SettingsConfigDict(env_prefix="OPENAI_", frozen=True)
+
+    base_url: str | None = None
+    api_key: SecretStr | None = None
+    model: str | None = None
+
+
+class Settings(BaseSettings):
+    """`KAI_...`. Raises `pydantic.ValidationError` on a value that makes no sense."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="KAI_", env_nested_delimiter="__", env_ignore_empty=True, frozen=True, extra="forbid"
+    )
+
+    host: str = "127.0.0.1"
+    port: Annotated[int, Field(ge=0, le=65_535)] = 8_000
+    data_dir: Path = Path("~/.kai")
+    encryption_key: SecretStr | None = None
+    """Fernet key for database URLs; by default one is made in the data folder."""
+    trust_network: bool = False
+    """Serve on an address that others can reach although there is no login yet."""
+    llm: LlmSettings = LlmSettings()
+    limits: LimitSettings = LimitSettings()
+
+
+def read_settings() -> Settings:
+    """The settings of this process, `KAI_LLM__...` going before `OPENAI_...`."""
+    settings, usual = Settings(), _OpenAiEnvironment()
+    llm = settings.llm.model_copy(
+        update={
+            "base_url": settings.llm.base_url or usual.base_url,
+            "api_key": settings.llm.api_key or usual.api_key,
+            "model": settings.llm.model or usual.model or DEFAULT_MODEL,
+        }
+    )
+    return settings.model_copy(update={"llm": llm, "data_dir": settings.data_dir.expanduser()})

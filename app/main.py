@@ -1,0 +1,49 @@
+"""The HTTP application over opened services, and the server that runs it."""
+
+from fastapi import APIRouter, FastAPI
+from fastapi.responses import JSONResponse
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+
+from app.bootstrap import Services
+from app.core.http import BodyLimit, answer_problems
+from app.core.settings import Settings
+from app.modules.database_connection.router import router as database_connections
+from app.modules.session.router import router as sessions
+
+_LOCAL_HOSTS = ["127.0.0.1", "localhost"]
+
+_health = APIRouter(tags=["health"])
+
+
+@_health.get("/healthz")
+async def healthz() -> dict[str, str]:
+    """The process is alive."""
+    return {"status": "ok"}
+
+
+def create_app(services: Services, settings: Settings) -> FastAPI:
+    app = FastAPI(
+        title="KAI",
+        version="0.1.0",
+        summary="Ask questions of your SQL databases in plain language.",
+        openapi_url="/api/v1/openapi.json",
+        docs_url="/docs",
+        redoc_url=None,
+    )
+    app.state.services = services
+
+    @_health.get("/readyz")
+    async def readyz() -> JSONResponse:
+        """Questions can be asked: the store answers."""
+        ready = await services.ready()
+        return JSONResponse({"status": "ready" if ready else "unavailable"}, 200 if ready else 503)
+
+    app.include_router(_health)
+    app.include_router(sessions, prefix="/api/v1")
+    app.include_router(database_connections, prefix="/api/v1")
+    answer_problems(app)
+    app.add_middleware(BodyLimit)
+    if not settings.trust_network:
+        # A page of another site must not reach the server by a name that resolves to loopback.
+        app.add_middleware(TrustedHostMiddleware, allowed_hosts=[*_LOCAL_HOSTS, settings.host])
+    return app

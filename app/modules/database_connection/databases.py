@@ -1,0 +1,64 @@
+"""What KAI asks of a kind of database. Two kinds answer: `sqlite` and `postgres`."""
+
+from contextlib import AbstractContextManager
+from typing import Literal, Protocol
+
+from sqlalchemy import Engine
+
+from app.modules.database_connection.results import RawRows
+from app.modules.database_connection.threads import Stop
+from graph.errors import StatementFailed
+
+Dialect = Literal["sqlite", "postgres"]
+
+
+class Session(Protocol):
+    """One read-only connection in one thread."""
+
+    def execute(self, sql: str) -> RawRows:
+        """Start one statement; its rows are fetched while they are read.
+
+        Raises `StatementFailed`, also when `stop` is due, and `DatabaseUnavailable`; so does the reading.
+        """
+
+
+class Database(Protocol):
+    """A database as its URL names it. Its repr holds no secret."""
+
+    @property
+    def dialect(self) -> Dialect:
+        """sqlglot's name for the SQL."""
+
+    @property
+    def url(self) -> str:
+        """The whole URL, with its secrets."""
+
+    @property
+    def masked_url(self) -> str:
+        """The URL as people may see it."""
+
+    @property
+    def host(self) -> str | None: ...
+
+    @property
+    def name(self) -> str: ...
+
+    def session(self, stop: Stop, connect_seconds: float) -> AbstractContextManager[Session]:
+        """A session for one statement that ends when `stop` is due; closed at exit.
+
+        Raises `DatabaseUnavailable`, in words without secrets.
+        """
+
+    def engine(self, stop: Stop, connect_seconds: float) -> AbstractContextManager[Engine]:
+        """The same session under SQLAlchemy, for reading the catalog; a statement of its own each time.
+
+        Raises `DatabaseUnavailable`; a statement that `stop` ended raises `sqlalchemy.exc.DBAPIError`.
+        """
+
+
+def stopped(stop: Stop) -> StatementFailed:
+    """What a statement's writer is told when it took too long."""
+    return StatementFailed(
+        f"The statement was stopped after {stop.seconds:g} s. Make it cheaper: add filters, "
+        "check that every join has a condition, aggregate in the database."
+    )

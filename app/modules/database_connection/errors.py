@@ -1,0 +1,37 @@
+"""What can go wrong with a connection, in words that hold no secret and no driver's text."""
+
+from app.core.errors import Invalid, NotFound, Problem
+
+
+class ConnectionNotFound(NotFound):
+    """No such connection, or it belongs to somebody else."""
+
+    title = "No such database connection"
+
+
+class TableNotFound(NotFound):
+    """The scanned schema has no such table."""
+
+    title = "No such table"
+
+
+class UrlNotSupported(Invalid):
+    """The URL names a database or an option that KAI does not open."""
+
+    problem = "database-url-not-supported"
+    title = "The database URL is not supported"
+
+
+class DatabaseUnreachable(Invalid):
+    """The URL was understood, but no read-only session could be opened with it."""
+
+    problem = "database-unreachable"
+    title = "The database cannot be reached"
+
+
+class DatabaseDown(Problem):
+    """A database that was reachable when it was registered is not reachable now."""
+
+    problem = "database-unavailable"
+    title = "The database is unavailable"
+    status = 503

@@ -1,0 +1,28 @@
+"""Running one checked statement, from its text to rows."""
+
+from dataclasses import dataclass
+
+from app.modules.database_connection.databases import Database
+from app.modules.database_connection.guard import check
+from app.modules.database_connection.limits import StatementLimits
+from app.modules.database_connection.results import ResultSet, collect
+from app.modules.database_connection.schema import Schema
+from app.modules.database_connection.threads import Stop
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A statement that nobody has checked yet, with all that is needed to run it."""
+
+    sql: str
+    schema: Schema
+    database: Database
+    limits: StatementLimits
+    connect_seconds: float
+
+    def run(self, stop: Stop) -> ResultSet:
+        """Check and run it, in the calling thread. Raises `StatementFailed` or `DatabaseUnavailable`."""
+        sql = check(self.sql, self.schema)
+        with self.database.session(stop, self.connect_seconds) as session:
+            stop.after(self.limits.timeout_seconds)
+            return collect(session.execute(sql), self.limits)

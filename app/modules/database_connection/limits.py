@@ -1,0 +1,29 @@
+"""How much a statement may cost."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class StatementLimits:
+    """Bounds of one statement. A result that reaches one of the `max_` bounds is cut and says so."""
+
+    timeout_seconds: float = 30.0
+    max_rows: int = 10_000
+    max_bytes: int = 16 * 1024 * 1024
+    max_cell_characters: int = 64 * 1024
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Bounds of a server's dealings with all user databases.
+
+    `max_threads` statements run at a time; the others wait. A scan stops profiling after
+    `scan_seconds`, and gives each of its statements at most `profile_statement_seconds`.
+    """
+
+    statement: StatementLimits = StatementLimits()
+    connect_seconds: float = 10.0
+    scan_seconds: float = 60.0
+    profile_statement_seconds: float = 2.0
+    max_threads: int = 16
+    max_cached_schemas: int = 64

@@ -1,0 +1,115 @@
+"""PostgreSQL servers. Imports psycopg, which comes with `kai[postgres]`."""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from typing import Literal
+
+import psycopg
+from sqlalchemy import URL, Engine, StaticPool, create_engine
+
+from app.modules.database_connection.postgres_session import (
+    Connection,
+    PostgresSession,
+    cancelled_when_due,
+    load_times_as_text,
+)
+from app.modules.database_connection.threads import Stop
+from graph.errors import DatabaseUnavailable
+
+_SESSION: Mapping[str, str] = {
+    "default_transaction_read_only": "on",
+    "search_path": "public",
+    "cursor_tuple_fraction": "1",  # plan for all rows, as without a cursor
+    "lock_timeout": "5s",
+    "idle_in_transaction_session_timeout": "120s",
+    "DateStyle": "ISO",
+}
+_NOTICE_A_DEAD_SERVER = {"tcp_user_timeout": 15_000, "keepalives_idle": 10, "keepalives_interval": 5}
+# What the driver says while connecting, and what people are told: the first that fits.
+_CAUSES: Sequence[tuple[str, str]] = (
+    ("password", "the user name or the password is wrong"),
+    ("role ", "the user name or the password is wrong"),
+    ("no pg_hba.conf entry", "the server does not let this user in from here"),
+    ("database ", "the server has no database of this name"),
+    ("resolve host", "the host is unknown"),
+    ("translate host name", "the host is unknown"),
+    ("connection refused", "nothing listens at this host and port"),
+    ("timeout", "it did not answer in time"),
+    ("timed out", "it did not answer in time"),
+    ("unreachable", "there is no way to the host"),
+    ("too many", "it has no connection left"),
+    ("starting up", "it is starting up"),
+    ("shutting down", "it is shutting down"),
+    ("ssl", "no agreement on encryption was reached; see the parameter sslmode"),
+)
+
+
+@dataclass(frozen=True)
+class PostgresDatabase:
+    """One database of a server; `options` are URL parameters, each known to be harmless."""
+
+    host: str
+    port: int
+    user: str
+    password: str = field(repr=False)
+    name: str
+    options: tuple[tuple[str, str], ...] = ()
+    dialect: Literal["postgres"] = "postgres"
+
+    @property
+    def url(self) -> str:
+        url = URL.create("postgresql", self.user, self.password, self.host, self.port, self.name)
+        return url.update_query_dict(dict(self.options)).render_as_string(hide_password=False)
+
+    @property
+    def masked_url(self) -> str:
+        return URL.create("postgresql", self.user, None, self.host, self.port, self.name).render_as_string()
+
+    @contextmanager
+    def session(self, stop: Stop, connect_seconds: float) -> Iterator[PostgresSession]:
+        with (
+            closing(self._connect(connect_seconds)) as connection,
+            cancelled_when_due(connection, stop),
+        ):
+            yield PostgresSession(connection, stop)
+
+    @contextmanager
+    def engine(self, stop: Stop, connect_seconds: float) -> Iterator[Engine]:
+        with (
+            closing(self._connect(connect_seconds)) as connection,
+            cancelled_when_due(connection, stop),
+        ):
+            yield create_engine(
+                "postgresql+psycopg://",
+                creator=lambda: connection,
+                poolclass=StaticPool,
+                isolation_level="AUTOCOMMIT",
+            )
+
+    def _connect(self, seconds: float) -> Connection:
+        """A connection whose transactions are read-only."""
+        try:
+            connection: Connection = psycopg.connect(
+                host=self.host,
+                port=self.port,
+                user=self.user,
+                password=self.password,
+                dbname=self.name,
+                passfile=os.devnull,  # passwords of the process are not the user's
+                options=" ".join(f"-c {name}={value}" for name, value in _SESSION.items()),
+                prepare_threshold=None,
+                **_NOTICE_A_DEAD_SERVER,
+                **{"connect_timeout": int(seconds), **dict(self.options)},
+            )
+        except psycopg.Error as error:
+            raise DatabaseUnavailable(f"The database cannot be used: {_cause(str(error))}.") from None
+        connection.read_only = True
+        load_times_as_text(connection)
+        return connection
+
+
+def _cause(said: str) -> str:
+    said = said.lower()
+    return next((cause for words, cause in _CAUSES if words in said), "the server refused the connection")

@@ -1,0 +1,142 @@
+"""Statements in read-only PostgreSQL sessions."""
+
+import re
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import psycopg
+from psycopg.abc import Buffer
+from psycopg.adapt import Loader
+from psycopg.types.string import TextLoader
+
+from app.modules.database_connection.databases import stopped
+from app.modules.database_connection.results import RawRows
+from app.modules.database_connection.schema import ColumnType
+from app.modules.database_connection.threads import Stop
+from graph.errors import DatabaseUnavailable, StatementFailed
+
+Row: TypeAlias = tuple[object, ...]
+Connection: TypeAlias = psycopg.Connection[Row]
+
+_FETCH_ROWS = 100
+_WATCH_SECONDS = 0.05
+_CANCEL_SECONDS = 2.0
+_CONNECTION_STATES = {"08", "53", "57"}  # SQLSTATE classes: connection, resources, operator intervention
+_TYPES: Mapping[str, ColumnType] = {
+    "bool": "boolean",
+    "bytea": "binary",
+    "date": "date",
+    "float4": "number",
+    "float8": "number",
+    "int2": "integer",
+    "int4": "integer",
+    "int8": "integer",
+    "json": "json",
+    "jsonb": "json",
+    "numeric": "number",
+    "time": "time",
+    "timestamp": "datetime",
+    "timestamptz": "datetime",
+    "timetz": "time",
+}
+
+
+@dataclass(frozen=True)
+class PostgresSession:
+    """One statement in one read-only transaction, which is never committed.
+
+    The statement travels by the extended protocol, which takes one statement only, and as the query
+    of a cursor, which takes no data-modifying one.
+    """
+
+    connection: Connection
+    stop: Stop
+
+    def execute(self, sql: str) -> RawRows:
+        with _in_our_words(self.stop):
+            self._limit_time()
+            cursor = self.connection.cursor("kai", scrollable=False)
+            cursor.execute(sql.encode())
+            columns = cursor.description or ()
+        types = [self._type(column.type_code) for column in columns]
+        return RawRows([column.name for column in columns], types, self._fetch(cursor))
+
+    def _limit_time(self) -> None:
+        """Let the server end the statement should this process die; else `stop` is earlier."""
+        milliseconds = str(int(self.stop.seconds * 1000) + 1000)
+        self.connection.execute("SELECT set_config('statement_timeout', %s, true)", [milliseconds])
+
+    def _type(self, oid: int) -> ColumnType:
+        known = self.connection.adapters.types.get(oid)
+        if known is None:
+            return "text"
+        return "json" if oid == known.array_oid else _TYPES.get(known.name, "text")
+
+    def _fetch(self, cursor: "psycopg.ServerCursor[Row]") -> Iterator[Sequence[object]]:
+        with _in_our_words(self.stop):
+            while rows := cursor.fetchmany(_FETCH_ROWS):
+                yield from rows
+
+
+@contextmanager
+def cancelled_when_due(connection: Connection, stop: Stop) -> Iterator[None]:
+    """Until the block ends, cancel on the server whatever runs there when `stop` is due."""
+    finished = threading.Event()
+    watch = threading.Thread(target=_watch, args=(connection, stop, finished), daemon=True)
+    watch.start()
+    try:
+        yield
+    finally:
+        finished.set()
+        watch.join()
+
+
+def _watch(connection: Connection, stop: Stop, finished: threading.Event) -> None:
+    """Cancelling is repeated: a request that arrives between two statements is lost."""
+    while not finished.wait(_WATCH_SECONDS):
+        if stop.due:
+            _cancel(connection)
+
+
+def _cancel(connection: Connection) -> None:
+    try:
+        connection.cancel_safe(timeout=_CANCEL_SECONDS)
+    except psycopg.Error:
+        return  # the next round tries again; behind it stands the server's own time limit
+
+
+@contextmanager
+def _in_our_words(stop: Stop) -> Iterator[None]:
+    try:
+        yield
+    except psycopg.errors.QueryCanceled:
+        raise stopped(stop) from None
+    except psycopg.Error as error:
+        raise _translated(error) from None
+
+
+def _translated(error: psycopg.Error) -> StatementFailed | DatabaseUnavailable:
+    if error.sqlstate is None or error.sqlstate[:2] in _CONNECTION_STATES:
+        return DatabaseUnavailable("The database broke the connection off.")
+    said = (error.diag.message_primary, error.diag.message_detail, error.diag.message_hint)
+    return StatementFailed(". ".join(part.rstrip(".") for part in said if part) + ".")
+
+
+def load_times_as_text(connection: Connection) -> None:
+    """Dates and times in ISO 8601, as the server writes them: it knows more of them than Python does."""
+    for name in ("date", "time", "timetz", "interval"):
+        connection.adapters.register_loader(name, TextLoader)
+    for name in ("timestamp", "timestamptz"):
+        connection.adapters.register_loader(name, _MomentLoader)
+
+
+class _MomentLoader(Loader):
+    """`2024-05-01 10:00:00+00` as `2024-05-01T10:00:00+00:00`; infinity and the like as they are."""
+
+    def load(self, data: Buffer) -> str:
+        text = bytes(data).decode()
+        text = re.sub(r"^(\d{4}-\d\d-\d\d) (?=\d)", r"\1T", text)
+        return re.sub(r"([+-]\d\d)$", r"\1:00", text) if "T" in text else text

@@ -1,0 +1,93 @@
+"""Which names after FROM and JOIN may be read."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from sqlglot import exp
+from sqlglot.dialects.dialect import Dialect
+
+from app.modules.database_connection.functions import is_table_function, names_of
+from app.modules.database_connection.schema import Schema
+from graph.errors import StatementFailed
+
+_DEFAULT_SCHEMA = {"sqlite": "main", "postgres": "public"}
+_NAMES_SHOWN = 20
+
+
+@dataclass(frozen=True)
+class Catalog:
+    """The tables of a schema by their names as the database compares them."""
+
+    dialect: str
+    tables: Mapping[str, str]
+
+    @classmethod
+    def of(cls, schema: Schema) -> "Catalog":
+        folds = Dialect.get_or_raise(schema.dialect)
+        names = {
+            folds.normalize_identifier(exp.to_identifier(table.name, quoted=True)).name: table.name
+            for table in schema.tables
+        }
+        return cls(schema.dialect, names)
+
+    def check(self, table: exp.Table) -> None:
+        """Refuse what is neither a table of the schema, nor a common table expression in sight, nor a
+        known table function. Raises `StatementFailed`."""
+        if isinstance(table.this, exp.Func):
+            self._check_function(table.this)
+        elif not self._is_known(table):
+            raise StatementFailed(self._advice(table))
+
+    def _check_function(self, function: exp.Func) -> None:
+        names = names_of(function)
+        if not any(is_table_function(name, self.dialect) for name in names):
+            raise StatementFailed(f"The function {min(names)} may not be used as a table.")
+
+    def _is_known(self, table: exp.Table) -> bool:
+        if table.args.get("rows_from"):
+            return True  # each of its functions is a table of its own
+        if not isinstance(table.this, exp.Identifier) or table.catalog:
+            return False
+        name = self._folded(table.this)
+        if table.db:
+            return name in self.tables and self._folded(table.args["db"]) == _DEFAULT_SCHEMA[self.dialect]
+        return name in self.tables or name in self._expressions_in_sight(table)
+
+    def _expressions_in_sight(self, table: exp.Table) -> Iterator[str]:
+        """Names of the common table expressions that stand at a table's place in the statement."""
+        child: exp.Expr = table
+        parent = table.parent
+        while parent is not None:
+            if isinstance(parent, exp.With):
+                yield from self._siblings_in_sight(parent, child)
+            elif (with_ := parent.args.get("with_")) is not None and child is not with_:
+                yield from (self._folded(cte.args["alias"].this) for cte in with_.expressions)
+            child, parent = parent, parent.parent
+
+    def _siblings_in_sight(self, with_: exp.With, inside: exp.Expr) -> Iterator[str]:
+        """PostgreSQL shows an expression only those before it, unless RECURSIVE; SQLite shows all."""
+        for cte in with_.expressions:
+            if cte is inside and not with_.recursive and self.dialect != "sqlite":
+                return
+            yield self._folded(cte.args["alias"].this)
+
+    def _folded(self, identifier: exp.Identifier) -> str:
+        return Dialect.get_or_raise(self.dialect).normalize_identifier(identifier.copy()).name
+
+    def _advice(self, table: exp.Table) -> str:
+        asked = table.sql(dialect=self.dialect, comments=False)
+        names = {name.lower(): name for name in self.tables.values()}
+        close = [names[match] for match in get_close_matches(table.name.lower(), names, n=3)]
+        if close:
+            return f"There is no table {asked}; did you mean {self._quoted(close)}?"
+        shown = self._quoted(list(self.tables.values())[:_NAMES_SHOWN])
+        return f"There is no table {asked}. The tables are: {shown or 'none'}."
+
+    def _quoted(self, names: list[str]) -> str:
+        """Names as they have to be written in a statement."""
+        return ", ".join(exp.to_identifier(name, quoted=self._needs_quotes(name)).sql(self.dialect) for name in names)
+
+    def _needs_quotes(self, name: str) -> bool:
+        plain = exp.SAFE_IDENTIFIER_RE.fullmatch(name) is not None
+        return not plain or (self.dialect == "postgres" and name != name.lower())

@@ -1,0 +1,169 @@
+"""Rows as they leave a database: plain JSON values under the column's type, cut to bounds."""
+
+import base64
+import json
+import math
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, time
+from decimal import Decimal
+from typing import NamedTuple
+
+from app.modules.database_connection.limits import StatementLimits
+from app.modules.database_connection.schema import ColumnType
+from graph.state import JsonValue
+
+_LARGEST_EXACT_INTEGER = 2**53
+_EXACT_DIGITS = 15  # a double holds every decimal of so many digits
+_TEXT_SHAPES: Sequence[tuple[ColumnType, re.Pattern[str]]] = (
+    ("date", re.compile(r"\d{4}-[01]\d-[0-3]\d")),
+    ("datetime", re.compile(r"\d{4}-[01]\d-[0-3]\d[ T][0-2]\d:[0-5]\d(:[0-5]\d(\.\d+)?)?(Z|[+-]\d\d(:?\d\d)?)?")),
+    ("time", re.compile(r"[0-2]\d:[0-5]\d:[0-5]\d(\.\d+)?")),
+)
+
+
+class ResultColumn(NamedTuple):
+    name: str
+    type: ColumnType
+
+
+@dataclass(frozen=True)
+class ResultSet:
+    """Rows of JSON values in the columns' order; `truncated`: a bound cut rows or a cell."""
+
+    columns: tuple[ResultColumn, ...]
+    rows: list[list[JsonValue]]
+    truncated: bool
+
+
+@dataclass(frozen=True)
+class RawRows:
+    """A result under way: `types` holds None where the driver does not know the column's type."""
+
+    names: Sequence[str]
+    types: Sequence[ColumnType | None]
+    rows: Iterable[Sequence[object]]
+
+
+def collect(raw: RawRows, limits: StatementLimits) -> ResultSet:
+    """Take rows until they end or a bound is reached; one row more than kept is looked at."""
+    kept: list[Sequence[object]] = []
+    values: list[list[JsonValue]] = []
+    size, truncated = 0, False
+    for row in raw.rows:
+        cells = [_Cell.of(value, limits.max_cell_characters) for value in row]
+        size += sum(cell.size for cell in cells)
+        if len(values) == limits.max_rows or size > limits.max_bytes:
+            truncated = True
+            break
+        truncated = truncated or any(cell.cut for cell in cells)
+        kept.append(row)
+        values.append([cell.value for cell in cells])
+    return ResultSet(_columns(raw, kept), values, truncated)
+
+
+def type_of_values(values: Iterable[object]) -> ColumnType:
+    """The one type that fits all values (null fits every type); text when there is none."""
+    types = {_type_of(value) for value in values if value is not None}
+    if types == {"integer", "number"}:
+        return "number"
+    return types.pop() if len(types) == 1 else "text"
+
+
+def _type_of(value: object) -> ColumnType:
+    match value:
+        case bool():
+            return "boolean"
+        case int():
+            return "integer"
+        case float() | Decimal():
+            return "number"
+        case datetime():
+            return "datetime"
+        case date():
+            return "date"
+        case time():
+            return "time"
+        case bytes() | memoryview():
+            return "binary"
+        case list() | dict():
+            return "json"
+    shapes = (kind for kind, shape in _TEXT_SHAPES if shape.fullmatch(str(value)))
+    return next(shapes, "text")
+
+
+def _columns(raw: RawRows, rows: Sequence[Sequence[object]]) -> tuple[ResultColumn, ...]:
+    names = _unique(raw.names)
+    return tuple(
+        ResultColumn(name, known or type_of_values(row[index] for row in rows))
+        for index, (name, known) in enumerate(zip(names, raw.types, strict=True))
+    )
+
+
+def _unique(names: Sequence[str]) -> list[str]:
+    """Names as given, the repeated ones numbered from 2."""
+    taken = set(names)
+    unique: list[str] = []
+    for name in names:
+        candidate, number = name, 1
+        while candidate in unique or (number > 1 and candidate in taken):
+            number += 1
+            candidate = f"{name}_{number}"
+        unique.append(candidate)
+    return unique
+
+
+class _Cell(NamedTuple):
+    """A JSON value, its size in characters, and whether it was cut."""
+
+    value: JsonValue
+    size: int
+    cut: bool = False
+
+    @classmethod
+    def of(cls, value: object, longest: int) -> "_Cell":
+        match value:
+            case None | bool():
+                return cls(value, 5)
+            case int() | float() | Decimal():
+                number = _number(value)
+                return cls(number, 20 if not isinstance(number, str) else len(number))
+            case datetime() | date() | time():
+                return cls(value.isoformat(), 32)
+            case bytes() | memoryview():
+                data = bytes(value)
+                return cls._text(base64.b64encode(data[:longest]).decode("ascii"), longest)
+            case list() | dict():
+                return cls._json(value, longest)
+        return cls._text(str(value), longest)
+
+    @classmethod
+    def _text(cls, text: str, longest: int) -> "_Cell":
+        return cls(text[:longest], min(len(text), longest), len(text) > longest)
+
+    @classmethod
+    def _json(cls, value: object, longest: int) -> "_Cell":
+        text = json.dumps(value, default=str, ensure_ascii=False)
+        if len(text) > longest:
+            return cls._text(text, longest)
+        plain: JsonValue = json.loads(text, parse_constant=lambda _: None)
+        return cls(plain, len(text))
+
+
+def _number(value: int | float | Decimal) -> int | float | str | None:
+    """The number as JSON readers keep it exactly enough: no NaN, and text where a double would round."""
+    if not math.isfinite(value):
+        return None
+    if isinstance(value, float):
+        return value
+    if abs(value) > _LARGEST_EXACT_INTEGER:
+        return str(value)
+    return value if isinstance(value, int) else _decimal(value)
+
+
+def _decimal(value: Decimal) -> int | float | str:
+    _, digits, exponent = value.as_tuple()
+    if exponent == 0:
+        return int(value)
+    return float(value) if len(digits) <= _EXACT_DIGITS else str(value)

@@ -1,0 +1,144 @@
+"""SQLite files, opened so that they can only be read."""
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from sqlalchemy import URL, Engine, StaticPool, create_engine
+
+from app.modules.database_connection.databases import stopped
+from app.modules.database_connection.functions import is_denied
+from app.modules.database_connection.results import RawRows
+from app.modules.database_connection.threads import Stop
+from graph.errors import DatabaseUnavailable, StatementFailed
+
+_PROGRESS_OPCODES = 20_000  # about a millisecond of work
+_LOCK_WAIT_SECONDS = 5.0
+_LIMITS = {
+    sqlite3.SQLITE_LIMIT_LENGTH: 16 * 1024 * 1024,
+    sqlite3.SQLITE_LIMIT_SQL_LENGTH: 256 * 1024,
+    sqlite3.SQLITE_LIMIT_ATTACHED: 0,
+    sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH: 1_000,
+}
+_ALLOWED_ACTIONS = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_RECURSIVE}
+_CATALOG_PRAGMAS = {
+    "foreign_key_list",
+    "index_info",
+    "index_list",
+    "index_xinfo",
+    "read_uncommitted",
+    "table_info",
+    "table_list",
+    "table_xinfo",
+}
+_AWAY = {
+    sqlite3.SQLITE_BUSY: "it is locked by another program",
+    sqlite3.SQLITE_LOCKED: "it is locked by another program",
+    sqlite3.SQLITE_CANTOPEN: "the file cannot be opened",
+    sqlite3.SQLITE_PERM: "the file may not be read",
+    sqlite3.SQLITE_IOERR: "the file cannot be read",
+    sqlite3.SQLITE_NOTADB: "the file is not a SQLite database, or it is encrypted",
+    sqlite3.SQLITE_CORRUPT: "the file is damaged",
+}
+
+
+@dataclass(frozen=True)
+class SqliteDatabase:
+    """A file that existed when its URL was read."""
+
+    path: Path
+    dialect: Literal["sqlite"] = "sqlite"
+    host: None = None
+
+    @property
+    def url(self) -> str:
+        return URL.create("sqlite", database=str(self.path)).render_as_string()
+
+    @property
+    def masked_url(self) -> str:
+        return self.path.name
+
+    @property
+    def name(self) -> str:
+        return self.path.name
+
+    @contextmanager
+    def session(self, stop: Stop, connect_seconds: float) -> Iterator["_SqliteSession"]:
+        with closing(self._open(stop)) as connection:
+            yield _SqliteSession(connection, stop)
+
+    @contextmanager
+    def engine(self, stop: Stop, connect_seconds: float) -> Iterator[Engine]:
+        with closing(self._open(stop)) as connection:
+            yield create_engine("sqlite://", creator=lambda: connection, poolclass=StaticPool)
+
+    def _open(self, stop: Stop) -> sqlite3.Connection:
+        with _in_our_words(stop):
+            connection = sqlite3.connect(
+                f"{self.path.as_uri()}?mode=ro", uri=True, timeout=_LOCK_WAIT_SECONDS, isolation_level=None
+            )
+            try:
+                _restrict(connection, stop)
+            except sqlite3.Error:
+                connection.close()
+                raise
+            return connection
+
+
+@dataclass(frozen=True)
+class _SqliteSession:
+    connection: sqlite3.Connection
+    stop: Stop
+
+    def execute(self, sql: str) -> RawRows:
+        with _in_our_words(self.stop):
+            cursor = self.connection.execute(sql)
+        names = [column[0] for column in cursor.description or ()]
+        return RawRows(names, [None] * len(names), self._fetch(cursor))
+
+    def _fetch(self, cursor: sqlite3.Cursor) -> Iterator[Sequence[object]]:
+        with _in_our_words(self.stop):
+            yield from cursor
+
+
+def _restrict(connection: sqlite3.Connection, stop: Stop) -> None:
+    """Leave reading only; reads the file's header too, so that what is no database fails here."""
+    connection.execute("PRAGMA trusted_schema = OFF")
+    connection.execute("PRAGMA query_only = ON")
+    connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchall()
+    connection.text_factory = lambda data: data.decode("utf-8", "replace")
+    for category, bound in _LIMITS.items():
+        connection.setlimit(category, bound)
+    connection.set_progress_handler(lambda: stop.due, _PROGRESS_OPCODES)
+    connection.set_authorizer(_authorize)
+
+
+def _authorize(
+    action: int, first: str | None, second: str | None, database: str | None, trigger: str | None
+) -> int:
+    allowed = (
+        action in _ALLOWED_ACTIONS
+        or (action == sqlite3.SQLITE_FUNCTION and not is_denied(second or "", "sqlite"))
+        or (action == sqlite3.SQLITE_PRAGMA and first in _CATALOG_PRAGMAS)
+    )
+    return sqlite3.SQLITE_OK if allowed else sqlite3.SQLITE_DENY
+
+
+@contextmanager
+def _in_our_words(stop: Stop) -> Iterator[None]:
+    try:
+        yield
+    except (sqlite3.Error, sqlite3.Warning) as error:
+        raise _translated(error, stop) from None
+
+
+def _translated(error: Exception, stop: Stop) -> StatementFailed | DatabaseUnavailable:
+    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
+    if code in _AWAY:
+        return DatabaseUnavailable(f"The SQLite database cannot be used: {_AWAY[code]}.")
+    if code == sqlite3.SQLITE_INTERRUPT:
+        return stopped(stop)
+    return StatementFailed(str(error))

@@ -1,0 +1,70 @@
+"""Blocking drivers in a bounded number of threads, each of which stops when nobody waits for it."""
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+import anyio
+from anyio.to_thread import run_sync
+
+T = TypeVar("T")
+
+
+class Stop:
+    """Tells blocking work when to end: at its deadline, or as soon as it is abandoned.
+
+    The working thread restarts the clock; any thread may abandon and ask.
+    """
+
+    def __init__(self) -> None:
+        self._abandoned = threading.Event()
+        self._deadline = float("inf")
+        self.seconds = float("inf")
+
+    def after(self, seconds: float) -> None:
+        """Let the work go on for this long from now."""
+        self.seconds = seconds
+        self._deadline = time.monotonic() + seconds
+
+    def abandon(self) -> None:
+        self._abandoned.set()
+
+    @property
+    def abandoned(self) -> bool:
+        return self._abandoned.is_set()
+
+    @property
+    def due(self) -> bool:
+        return self.abandoned or time.monotonic() >= self._deadline
+
+
+class DatabaseThreads:
+    """At most `limit` threads at work; whoever comes later waits, and may be cancelled while waiting."""
+
+    def __init__(self, limit: int) -> None:
+        self._limiter = anyio.CapacityLimiter(limit)
+
+    async def run(self, work: Callable[[Stop], T]) -> T:
+        """The work's result. On cancellation the work is stopped and awaited before this returns."""
+        async with self._limiter:
+            stop = Stop()
+            thread = asyncio.ensure_future(run_sync(work, stop, limiter=anyio.CapacityLimiter(1)))
+            try:
+                return await asyncio.shield(thread)
+            finally:
+                stop.abandon()
+                await _ended(thread)
+
+
+async def _ended(thread: "asyncio.Future[T]") -> None:
+    """Wait for a thread that was told to stop, however often the waiting task is cancelled again."""
+    with anyio.CancelScope(shield=True):
+        while not thread.done():
+            try:
+                await asyncio.wait([thread])
+            except asyncio.CancelledError:
+                continue
+    if not thread.cancelled():
+        thread.exception()  # seen: whoever was cancelled no longer cares

@@ -1,0 +1,102 @@
+"""Sessions, runs and messages as they are kept; times are epoch milliseconds."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from pydantic import JsonValue
+
+from graph.state import Column
+
+Mode = Literal["ask", "agent"]
+SessionStatus = Literal["idle", "processing", "error", "closed"]
+RunStatus = Literal["queued", "running", "complete", "failed", "cancelled"]
+Rating = Literal["up", "down"]
+Outcome = Literal["complete", "failed", "cancelled"]
+
+
+@dataclass(frozen=True)
+class Session:
+    """A conversation about one database; `active_run_id` names the run that holds it."""
+
+    id: str
+    owner: str
+    db_connection_id: str
+    title: str | None
+    mode: Mode
+    metadata: dict[str, JsonValue]
+    created_at: int
+    updated_at: int
+    status: SessionStatus = "idle"
+    active_run_id: str | None = None
+
+
+@dataclass(frozen=True)
+class Run:
+    """One question being answered. `attempt` grows each time a run is taken up again after a crash."""
+
+    id: str
+    owner: str
+    session_id: str
+    message_id: str
+    question: str
+    created_at: int
+    status: RunStatus = "running"
+    attempt: int = 1
+    idempotency_key: str | None = None
+
+
+@dataclass(frozen=True)
+class RunError:
+    """Why a run failed, as its `error` event said it."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    retryable: bool
+
+
+@dataclass(frozen=True)
+class Message:
+    """A line of the history: a question (role human), or what was answered (role assistant).
+
+    The rows of a result are kept apart, in chunks; `row_count` is None when there is no result.
+    """
+
+    id: str
+    owner: str
+    session_id: str
+    run_id: str
+    role: Literal["human", "assistant"]
+    query: str
+    created_at: int
+    status: Outcome = "complete"
+    route: Literal["sql", "rows", "clarify", "chat"] = "sql"
+    sql: str | None = None
+    dialect: str = ""
+    explanation: str = ""
+    columns: list[Column] = field(default_factory=list)
+    row_count: int | None = None
+    truncated: bool = False
+    results_summary: str | None = None
+    analysis: str | None = None
+    chart: dict[str, JsonValue] | None = None
+    suggestions: list[str] = field(default_factory=list)
+    clarification: str | None = None
+    error: RunError | None = None
+    tokens_used: int = 0
+    elapsed_ms: int = 0
+
+
+@dataclass(frozen=True)
+class Feedback:
+    """What the owner thinks of an answer; one per message, the latest counts."""
+
+    id: str
+    owner: str
+    session_id: str
+    message_id: str
+    rating: Rating
+    comment: str | None
+    corrected_sql: str | None
+    created_at: int

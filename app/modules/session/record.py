@@ -1,0 +1,98 @@
+"""A turn's result as it is kept: the answer as a message of the history, a failure as a problem."""
+
+import logging
+from dataclasses import asdict
+
+from app.core.errors import Problem
+from app.core.storage.port import StorageUnavailable
+from app.modules.session.model import Message, Outcome, Run, RunError
+from graph.answer import Answer
+from graph.errors import TurnError
+from graph.events import Chunk, Failure
+from graph.state import Analysis, Rows
+
+logger = logging.getLogger(__name__)
+
+
+def question_message(run: Run, message_id: str) -> Message:
+    return Message(
+        id=message_id,
+        owner=run.owner,
+        session_id=run.session_id,
+        run_id=run.id,
+        role="human",
+        query=run.question,
+        created_at=run.created_at,
+    )
+
+
+def answer_message(
+    run: Run, answer: Answer, outcome: Outcome, failure: Failure | None, finished_at: int
+) -> Message:
+    """What the run gave, whole or in part."""
+    rows, analysis = answer.results, answer.analysis
+    return Message(
+        id=run.message_id,
+        owner=run.owner,
+        session_id=run.session_id,
+        run_id=run.id,
+        role="assistant",
+        query=run.question,
+        created_at=finished_at,
+        status=outcome,
+        route=answer.route,
+        sql=answer.sql,
+        dialect=answer.dialect,
+        explanation=answer.explanation,
+        columns=rows["columns"] if rows else [],
+        row_count=rows["row_count"] if rows else None,
+        truncated=rows["truncated"] if rows else False,
+        results_summary=answer.results_summary,
+        analysis=analysis["text"] if analysis else answer.reply if answer.route == "chat" else None,
+        chart=analysis["chart"] if analysis else None,
+        suggestions=analysis["suggestions"] if analysis else [],
+        clarification=answer.reply if answer.route == "clarify" else None,
+        error=None if failure is None else RunError(**failure.model_dump(exclude={"event"})),
+        tokens_used=answer.tokens_used,
+        elapsed_ms=finished_at - run.created_at,
+    )
+
+
+def said(message: Message, head: Rows | None) -> list[Chunk | Failure]:
+    """What the run of a kept answer had said; `head` are the first rows of its result."""
+    analysis: Analysis | None = None
+    if message.analysis is not None and message.route != "chat":
+        analysis = Analysis(text=message.analysis, chart=message.chart, suggestions=message.suggestions)
+    answer = Answer(
+        route=message.route,
+        sql=message.sql,
+        dialect=message.dialect,
+        explanation=message.explanation,
+        results=head,
+        analysis=analysis,
+        reply=message.analysis if message.route == "chat" else message.clarification,
+    )
+    events: list[Chunk | Failure] = [*answer.chunks()]
+    if message.error is not None:
+        events.append(Failure(**asdict(message.error)))
+    return events
+
+
+def failure_of(error: BaseException, run: Run) -> Failure:
+    """The problem a run ends with; a defect is logged and told without its particulars."""
+    match error:
+        case TurnError():
+            return _failure(error.problem, error.title, error.status, error.detail, error.retryable)
+        case Problem():
+            return _failure(error.problem, error.title, error.status, error.detail, retryable=False)
+        case StorageUnavailable():
+            detail = "KAI's own store does not answer. The question is kept; ask it again in a moment."
+            return _failure("storage-unavailable", "The store is unavailable", 503, detail, retryable=True)
+        case _:
+            logger.error("run %s of session %s failed", run.id, run.session_id, exc_info=error)
+            detail = f"This is a defect in KAI. Its log tells more under run {run.id}."
+            return _failure("internal", "Something went wrong", 500, detail, retryable=True)
+
+
+def _failure(kind: str, title: str, status: int, detail: str, retryable: bool) -> Failure:
+    return Failure(type=f"urn:kai:{kind}", title=title, status=status, detail=detail, retryable=retryable)

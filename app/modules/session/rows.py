@@ -1,0 +1,61 @@
+"""The rows of answers: kept in chunks beside the messages, so that any page is one read."""
+
+from collections.abc import AsyncGenerator, Sequence
+from typing import cast
+
+from pydantic import JsonValue
+
+from app.core.storage.port import AnyOf, Document, Storage
+from app.modules.session.model import Message
+
+ROWS_PER_CHUNK = 500
+HEAD_ROWS = 100
+"""How many rows a run says, and its state keeps; the others are fetched by reference."""
+
+Row = list[JsonValue]
+
+
+class RowStore:
+    """Rows by the message they answer."""
+
+    def __init__(self, storage: Storage) -> None:
+        self._storage = storage
+
+    async def keep(self, owner: str, session_id: str, message_id: str, rows: Sequence[Row]) -> None:
+        """Keep all rows of a message; keeping them again replaces them."""
+        chunks = [
+            cast(
+                "Document",
+                {
+                    "id": f"{message_id}-{start // ROWS_PER_CHUNK:05}",
+                    "owner": owner,
+                    "session_id": session_id,
+                    "message_id": message_id,
+                    "sequence": start // ROWS_PER_CHUNK,
+                    "rows": rows[start : start + ROWS_PER_CHUNK],
+                },
+            )
+            for start in range(0, len(rows), ROWS_PER_CHUNK)
+        ]
+        if chunks:
+            await self._storage.put("result_chunks", chunks)
+
+    async def read(self, message_id: str, start: int, stop: int) -> list[Row]:
+        """The rows from `start` up to, not including, `stop`."""
+        if start >= stop:
+            return []
+        first = start // ROWS_PER_CHUNK
+        ids = [f"{message_id}-{number:05}" for number in range(first, -(-stop // ROWS_PER_CHUNK))]
+        page = await self._storage.query("result_chunks", [AnyOf("id", ids)], limit=len(ids))
+        rows = [row for chunk in page.items for row in cast("list[Row]", chunk["rows"])]
+        return rows[start - first * ROWS_PER_CHUNK : stop - first * ROWS_PER_CHUNK]
+
+    async def all(self, message_id: str, row_count: int) -> AsyncGenerator[list[Row]]:
+        """All rows, a chunk at a time."""
+        for start in range(0, row_count, ROWS_PER_CHUNK):
+            yield await self.read(message_id, start, min(start + ROWS_PER_CHUNK, row_count))
+
+    async def copy(self, from_message_id: str, message: Message) -> None:
+        """Keep the rows of one message for another one too."""
+        rows = await self.read(from_message_id, 0, message.row_count or 0)
+        await self.keep(message.owner, message.session_id, message.id, rows)

@@ -1,0 +1,175 @@
+"""Session bodies and answers on the wire; times are RFC 3339 in UTC."""
+
+import json
+from datetime import datetime
+from typing import Annotated, Literal
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    JsonValue,
+    StringConstraints,
+)
+
+from app.core.clock import as_datetime
+from app.core.http import Body, PageOf, Text
+from app.modules.session.model import Mode, Outcome, SessionStatus
+from graph.state import Column, Route
+
+MAX_QUERY_CHARACTERS = 8_000
+MAX_METADATA_BYTES = 16 * 1024
+
+
+def _small(metadata: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    try:
+        size = len(json.dumps(metadata, ensure_ascii=False).encode())
+    except UnicodeEncodeError as error:
+        raise ValueError("the metadata holds half a surrogate pair") from error
+    if size > MAX_METADATA_BYTES:
+        raise ValueError(f"the metadata takes {size} bytes; {MAX_METADATA_BYTES} are allowed")
+    return metadata
+
+
+Title = Annotated[Text, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
+Metadata = Annotated[dict[str, JsonValue], AfterValidator(_small)]
+Question = Annotated[
+    Text, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_QUERY_CHARACTERS)
+]
+Time = Annotated[datetime, BeforeValidator(as_datetime)]
+
+
+class NewSession(Body):
+    """A session on a database connection."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [{"db_connection_id": "019ab1c2-0000-7000-8000-000000000000", "title": "Q4 review"}]
+        }
+    )
+
+    db_connection_id: Annotated[Text, Field(max_length=100)]
+    title: Title | None = None
+    mode: Mode = "ask"
+    metadata: Metadata = Field(default_factory=dict)
+
+
+class SessionChange(Body):
+    """What is to change; `closed` ends the session, `idle` resumes it."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"title": "Revenue by region"}]})
+
+    title: Title | None = None
+    mode: Mode | None = None
+    metadata: Metadata | None = None
+    status: Literal["idle", "closed"] | None = None
+
+
+class SessionQuery(Body):
+    """A question. `on_busy` says what becomes of it while another run holds the session."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"query": "Top 5 products by revenue"}]})
+
+    query: Question
+    on_busy: Literal["reject", "enqueue", "interrupt"] = "reject"
+
+
+class NewFeedback(Body):
+    """What you think of an answer; the latest counts."""
+
+    rating: Literal["up", "down"]
+    comment: Annotated[Text, Field(max_length=4_000)] | None = None
+    corrected_sql: Annotated[Text, Field(max_length=64 * 1024)] | None = None
+
+
+class _FromRecord(BaseModel):
+    model_config = ConfigDict(from_attributes=True)
+
+
+class SessionBody(_FromRecord):
+    """A session; `active_run_id` names the run that is answering, if any."""
+
+    id: str
+    db_connection_id: str
+    title: str | None
+    mode: Mode
+    status: SessionStatus
+    metadata: dict[str, JsonValue]
+    active_run_id: str | None
+    created_at: Time
+    updated_at: Time
+
+
+class RunErrorBody(_FromRecord):
+    """Why a run failed."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    retryable: bool
+
+
+class MessageBody(_FromRecord):
+    """A question (role human) or what was answered; the rows are fetched by message id."""
+
+    id: str
+    run_id: str
+    role: Literal["human", "assistant"]
+    query: str
+    status: Outcome
+    route: Route
+    sql: str | None
+    dialect: str
+    explanation: str
+    columns: list[Column]
+    row_count: int | None
+    truncated: bool
+    results_summary: str | None
+    analysis: str | None
+    chart: dict[str, JsonValue] | None
+    suggestions: list[str]
+    clarification: str | None
+    error: RunErrorBody | None
+    tokens_used: int
+    elapsed_ms: int
+    timestamp: Annotated[Time, Field(validation_alias="created_at")]
+
+
+class SessionWithHistory(SessionBody):
+    """A session and a page of its messages, newest last; the cursor leads to older ones."""
+
+    messages: PageOf[MessageBody]
+
+
+class RowsPage(BaseModel):
+    """A page of a result's rows; `truncated`: a limit cut the result itself."""
+
+    columns: list[Column]
+    items: list[list[JsonValue]]
+    row_count: int
+    truncated: bool
+    next_cursor: str | None
+
+
+class FeedbackBody(_FromRecord):
+    """The feedback as it is kept."""
+
+    message_id: str
+    rating: Literal["up", "down"]
+    comment: str | None
+    corrected_sql: str | None
+    created_at: Time
+
+
+class CheckpointBody(_FromRecord):
+    """A point of the session's past; one with no `next_steps` ends a turn."""
+
+    id: str
+    created_at: datetime
+    step: int
+    next_steps: list[str]
+    query: str | None
+    message_id: str | None

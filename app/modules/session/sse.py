@@ -1,0 +1,58 @@
+"""From a run's log to frames on the wire."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+
+import anyio
+from sse_starlette import EventSourceResponse, ServerSentEvent
+
+from app.core.bus.event_log import EventLog
+from app.core.errors import Malformed
+
+PING_SECONDS = 10
+"""Proxies cut idle streams from 29 s on."""
+
+SEND_TIMEOUT_SECONDS = 20
+"""A reader that takes nothing for so long is let go and may resume. Shorter would trap slow links: the
+same large event would be cut off and sent again for ever."""
+
+SHUTDOWN_GRACE_SECONDS = 2
+"""For the farewell when the server stops; below uvicorn's own limit."""
+
+RETRY_MS = 1_000
+_MAX_ID_DIGITS = 15
+
+
+def last_event_id(header: str | None) -> int:
+    """The id after which a stream goes on; 0 is the start. Raises `Malformed`."""
+    if header is None or header == "":
+        return 0
+    if not (header.isascii() and header.isdigit() and len(header) <= _MAX_ID_DIGITS):
+        raise Malformed("Last-Event-ID must be the id of an event of this run.")
+    return int(header)
+
+
+def event_stream(run_id: str, log: EventLog, after: int) -> EventSourceResponse:
+    leaving = anyio.Event()
+    return EventSourceResponse(
+        _frames(log, after, leaving),
+        headers={"Cache-Control": "no-cache", "X-Run-Id": run_id},
+        ping=PING_SECONDS,
+        send_timeout=SEND_TIMEOUT_SECONDS,
+        shutdown_event=leaving,
+        shutdown_grace_period=SHUTDOWN_GRACE_SECONDS,
+        sep="\n",
+    )
+
+
+async def _frames(log: EventLog, after: int, leaving: anyio.Event) -> AsyncGenerator[ServerSentEvent]:
+    watch = asyncio.create_task(leaving.wait())
+    watch.add_done_callback(lambda _: log.wake_readers())
+    try:
+        async for entry in log.read(after, leaving.is_set):
+            yield ServerSentEvent(entry.data, event=entry.event, id=str(entry.id), sep="\n")
+        if log.ended_at is None:
+            farewell = "the server is stopping; come back with Last-Event-ID"
+            yield ServerSentEvent(comment=farewell, retry=RETRY_MS, sep="\n")
+    finally:
+        watch.cancel()

@@ -1,0 +1,23 @@
+"""Simple questions to SQL without a model: a first minute and a safety net."""
+
+from app.modules.sql_generation.builtin.plan import Beyond
+from app.modules.sql_generation.builtin.writer import (
+    BuiltinAnswer,
+    Clarification,
+    FromRows,
+    Previous,
+    SmallTalk,
+    Statement,
+    write,
+)
+
+__all__ = [
+    "Beyond",
+    "BuiltinAnswer",
+    "Clarification",
+    "FromRows",
+    "Previous",
+    "SmallTalk",
+    "Statement",
+    "write",
+]

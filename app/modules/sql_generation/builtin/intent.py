@@ -1,0 +1,376 @@
+"""From a question to a plan: a ranking, a number, a number per group, or a list."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from app.modules.sql_generation.builtin import measures
+from app.modules.sql_generation.builtin.filtering import Filters
+from app.modules.sql_generation.builtin.plan import (
+    Beyond,
+    Compared,
+    Dimension,
+    Entity,
+    Field,
+    Function,
+    Grain,
+    Measure,
+    Order,
+    Query,
+    Unclear,
+)
+from app.modules.sql_generation.builtin.reading import Calendar, Comparison, Mention, Rank, Revenue
+from app.modules.sql_generation.builtin.roles import Measured, is_number, is_table
+from app.modules.sql_generation.builtin.words import words_of
+
+LIST_LIMIT = 100
+_SEVERAL = 10
+_COUNTABLE_QUANTITY = "sold"
+
+
+class Planner(Filters):
+    """Decides what kind of query a question is, and resolves its parts."""
+
+    def plan(self) -> Query:
+        """Raises `Beyond` or `Unclear`."""
+        roles = self.roles
+        if roles.rank and (ranked := self._ranking(roles.rank)):
+            return ranked
+        if roles.counts or roles.measured or (roles.rank and roles.ranked_by):
+            return self._aggregation(self._measures())
+        if roles.grouped:
+            return self._counts_by_group()
+        return self._list()
+
+    # Queries
+
+    def _ranking(self, rank: Rank) -> Query | None:
+        """Rows or groups in the order of a superlative; None when it only asks for an extreme value."""
+        roles, entity = self.roles, self._ranked_entity()
+        if (roles.counts or roles.measured) and (roles.ranked_by or rank.hint):
+            raise Beyond("I cannot count or sum what belongs to the highest or lowest of something else.")
+        if rank.about == "frequency":
+            return self._by_frequency(rank)
+        if rank.hint == ("quantity",):
+            return self._ranked_groups(rank, self._entity_dimension(entity), self._units_sold(entity))
+        if entity is None and not roles.calendar and not rank.hint:
+            return None
+        key = self._ranking_key(rank, entity)
+        if isinstance(key, Field):
+            return self._ranked_rows(rank, key)
+        return self._ranked_groups(rank, self._entity_dimension(entity), key)
+
+    def _ranked_entity(self) -> Mention | None:
+        """What comes first, but for "name of the shop" the shop."""
+        free = self.roles.free
+        tables = [mention for mention in free if is_table(mention)]
+        named = bool(free and tables) and words_of(free[0].text) in (("name",), ("id",))
+        return tables[0] if named else next(iter(free), None)
+
+    def _ranking_key(self, rank: Rank, entity: Mention | None) -> Field | Measure:
+        roles = self.roles
+        if rank.hint:
+            return self._hinted(rank.hint, self._subject())
+        if roles.counts or roles.measured:
+            (measure,) = self._measures() if len(roles.measured) + roles.counts == 1 else (None,)
+            if measure:
+                return measure
+            raise Beyond("I can rank by one number only.")
+        by = roles.ranked_by
+        if isinstance(by, Revenue):
+            return self._revenue(self._tables_of(entity))
+        if by is None:
+            raise self._unclear_ranking(entity)
+        if is_table(by):
+            return self._count(by)
+        return self._ranking_field(by, entity)
+
+    def _ranking_field(self, by: Mention, entity: Mention | None) -> Field | Measure:
+        tables = self._tables_of(entity)
+        field = self.field(by, lambda link: link.is_number, *tables)
+        if entity is not None and is_table(entity) and field.table in tables:
+            return field
+        if entity is not None and not is_table(entity) and field.table in tables:
+            return field
+        return self._plain_sum(by)
+
+    def _unclear_ranking(self, entity: Mention | None) -> Exception:
+        tables = self._tables_of(entity)
+        numbers = [field.column for table in tables for field in measures.numbers_of(self.network, table)]
+        related = [
+            f"number of {hop.right}" for table in tables for hop in self.network.hops(table) if hop.fans_out
+        ]
+        choices = ", ".join([*numbers, *self._possible_revenue(tables), *related][:5]) or "which number"
+        return Unclear(f"By what should {entity.text if entity else 'that'} be ranked: {choices}?")
+
+    def _possible_revenue(self, tables: Iterable[str]) -> list[str]:
+        try:
+            return [self._revenue(tables).name]
+        except (Beyond, Unclear):
+            return []
+
+    def _ranked_rows(self, rank: Rank, key: Field) -> Query:
+        query = self._list()
+        return replace(query, order=Order(key, rank.descending), limit=self._rank_limit())
+
+    def _ranked_groups(self, rank: Rank, dimension: Dimension, measure: Measure) -> Query:
+        if self.roles.grouped:
+            raise Beyond("I cannot rank within each group.")
+        ranked = self._ranked_entity()
+        rest = [mention for mention in self.roles.free if not is_table(mention) and mention is not ranked]
+        query = self._with_conditions(Query(measure.table, (measure,), (dimension,)))
+        query = replace(query, with_tables=self._required_tables(query))
+        if rest:
+            query = replace(query, dimensions=(self._shown_with(dimension, rest),))
+        return replace(query, order=Order(measure, rank.descending), limit=self._rank_limit())
+
+    def _by_frequency(self, rank: Rank) -> Query:
+        if not self.roles.free or self.roles.counts or self.roles.measured:
+            raise Beyond("I do not see what should be common.")
+        subject, *others = self.roles.free
+        tables = [mention for mention in others if is_table(mention)]
+        field = self.field(
+            subject, lambda link: link.is_column, *(self.table(mention) for mention in tables[:1])
+        )
+        base = self.table(tables[0]) if tables else field.table
+        query = self._with_conditions(Query(base, (self._row_count(base),), (field,)))
+        return replace(query, order=Order(query.measures[0], rank.descending), limit=self._rank_limit())
+
+    def _rank_limit(self) -> int:
+        entity = self.roles.ranked or self._ranked_entity()
+        plural = entity is not None and entity.plural
+        return min(self.roles.limit or (_SEVERAL if plural else 1), LIST_LIMIT)
+
+    def _aggregation(self, measured: tuple[Measure, ...]) -> Query:
+        base = measured[0].table
+        if any(measure.table != base for measure in measured):
+            raise Beyond("The numbers asked for lie in different tables; ask for one at a time.")
+        query = Query(base, measured, self._dimensions(base))
+        query = self._with_conditions(self._with_shown(query))
+        return self._ordered(replace(query, with_tables=self._required_tables(query), limit=self.roles.limit))
+
+    def _counts_by_group(self) -> Query:
+        tables = [mention for mention in self.roles.free if is_table(mention)]
+        numbers = [mention for mention in self.roles.free if is_number(mention) and not is_table(mention)]
+        if len(numbers) == 1 and len(self.roles.free) == len(tables) + 1:
+            self.roles.free.remove(numbers[0])
+            return self._aggregation((self._plain_sum(numbers[0]),))
+        if len(tables) != 1 or len(self.roles.free) != 1:
+            raise Beyond("I do not see what should be counted or summed for each group.")
+        self.roles.free.remove(tables[0])
+        return self._aggregation((self._count(tables[0]),))
+
+    def _plain_sum(self, mention: Mention) -> Measure:
+        field = self.field(mention, lambda link: link.is_number)
+        if not measures.is_additive(field):
+            raise Unclear(f"Do you mean the average, the highest or the sum of {field}?")
+        return Measure("sum", field.table, f"total {mention.text}", (field,))
+
+    def _list(self) -> Query:
+        base = self._subject()
+        if self.roles.grouped:
+            raise Beyond("I do not see what should be counted or summed for each group.")
+        having = [one for one in self.roles.compared if self._is_having(*one, base)]
+        if having:
+            return self._groups_having(base, having)
+        shown = self._shown(base)
+        query = Query(base, shown=shown, distinct=self.roles.distinct and bool(shown))
+        query = self._with_conditions(query)
+        limit = min(self.roles.limit or LIST_LIMIT, LIST_LIMIT)
+        return self._ordered(replace(query, with_tables=self._required_tables(query), limit=limit))
+
+    def _groups_having(
+        self, base: str, having: list[tuple[Comparison, Measured | None, Mention | None]]
+    ) -> Query:
+        comparison, by, _ = having[0]
+        if len(having) > 1:
+            raise Beyond("I can compare one count or sum for each group only.")
+        measure = self._count(by) if isinstance(by, Mention) else self._revenue([base])
+        self.roles.compared.remove(having[0])
+        query = Query(measure.table, (measure,), (self._entity_with(base, self._shown(base)),))
+        query = self._with_conditions(query)
+        condition = Compared(measure, comparison.operator, comparison.numbers)
+        limit = min(self.roles.limit or LIST_LIMIT, LIST_LIMIT)
+        return self._ordered(replace(query, conditions=(*query.conditions, condition), limit=limit))
+
+    # Parts of a query
+
+    def _measures(self) -> tuple[Measure, ...]:
+        roles = self.roles
+        found: list[Measure] = []
+        if roles.counts:
+            found.append(self._counted())
+        for function, measured in roles.measured:
+            found.append(self._measure(function, measured))
+        if roles.rank and roles.ranked_by and not found:
+            found.append(self._measure("max" if roles.rank.descending else "min", roles.ranked_by))
+        return tuple(found)
+
+    def _counted(self) -> Measure:
+        mention = self.roles.counted or next(iter(self.roles.free), None)
+        if mention is None:
+            raise Beyond("I do not see what should be counted.")
+        self.roles.free = [other for other in self.roles.free if other is not mention]
+        if is_table(mention):
+            self._refuse_ambiguous_selling(mention)
+            return self._count(mention)
+        field = self.field(mention, lambda link: link.is_column)
+        if field.type in ("integer", "number") and not self.network.is_key(field):
+            if measures.is_additive(field):
+                return Measure("sum", field.table, mention.text, (field,))
+            raise Beyond(f"I cannot tell whether {field} should be summed or its values counted.")
+        return Measure("count distinct", field.table, f"number of {mention.text}", (field,))
+
+    def _refuse_ambiguous_selling(self, mention: Mention) -> None:
+        sold = any(other.text.lower() == _COUNTABLE_QUANTITY for other in self.roles.free)
+        if sold and not self.roles.distinct and (units := self._sold_units(self.table(mention))):
+            raise Unclear(f"Do you mean how many different {mention.text} were sold, or the sum of {units}?")
+
+    def _sold_units(self, table: str) -> Field | None:
+        near = [hop.right for hop in self.network.hops(table) if hop.fans_out]
+        found = [field for name in near if (field := measures.quantity_of(self.network, name))]
+        ordering = [
+            field for field in found if not {"return", "stock", "inventory"} & set(words_of(field.table))
+        ]
+        return ordering[0] if len(ordering) == 1 else None
+
+    def _units_sold(self, entity: Mention | None) -> Measure:
+        field = self._sold_units(self._tables_of(entity)[0]) if entity else None
+        if field is None:
+            raise Beyond("I find no quantity that says how much was sold.")
+        return Measure("sum", field.table, "units sold", (field,))
+
+    def _measure(self, function: Function | None, measured: Measured) -> Measure:
+        if isinstance(measured, Revenue):
+            return self._money(function or "sum", measured)
+        number = self.field(
+            measured,
+            lambda link: link.is_number,
+            orelse=(lambda link: link.is_date) if function in ("min", "max") else None,
+        )
+        if function is None:
+            raise Beyond(f"I do not know what to compute of {number}.")
+        if self.network.is_key(number):
+            raise Beyond(f"{number} is a key, not a number to compute with.")
+        name = {"avg": "average", "sum": "total", "min": "lowest", "max": "highest"}.get(function, function)
+        return Measure(function, number.table, f"{name} {measured.text}", (number,))
+
+    def _money(self, function: Function, measured: Revenue) -> Measure:
+        found = self._revenue(())
+        if function != "sum" and (len(found.fields) > 1 or self.roles.grouped):
+            raise Beyond(f"I cannot tell over what the {measured.text} should be averaged or compared.")
+        return replace(found, function=function)
+
+    def _revenue(self, tables: Iterable[str]) -> Measure:
+        return measures.revenue(self.network, tuple(dict.fromkeys((*self.anchors, *tables))))
+
+    def _count(self, mention: Measured) -> Measure:
+        if isinstance(mention, Revenue):
+            raise Beyond(f"I cannot count {mention.text}.")
+        return self._row_count(self.table(mention), mention.text if mention.plural else None)
+
+    def _row_count(self, table: str, text: str | None = None) -> Measure:
+        return Measure("count", table, f"number of {text or table}")
+
+    def _dimensions(self, base: str) -> tuple[Dimension, ...]:
+        roles = self.roles
+        wanted: list[Mention | Calendar] = [*roles.grouped, *((roles.calendar,) if roles.calendar else ())]
+        return tuple(self.dimension(mention, base) for mention in wanted)
+
+    def _entity_dimension(self, entity: Mention | None) -> Dimension:
+        if entity is None:
+            if self.roles.calendar is None:
+                raise Beyond("I do not see what should be ranked.")
+            (measured,) = self._measures() if not isinstance(self.roles.ranked_by, Mention) else (None,)
+            base = measured.table if measured else self._count_base()
+            return self.dimension(self.roles.calendar, base)
+        near = self._count_base() if is_table(self.roles.ranked_by) else next(iter(self.anchors), None)
+        return self.dimension(entity, near) if near else self.dimension(entity, self._tables_of(entity)[0])
+
+    def _count_base(self) -> str:
+        by = self.roles.ranked_by
+        if not isinstance(by, Mention):
+            raise Beyond("I do not see what should be ranked.")
+        return self.table(by) if is_table(by) else self.field(by, lambda link: link.is_number).table
+
+    def _entity_with(self, table: str, shown: tuple[Field, ...]) -> Entity:
+        entity = self.network.entity(table)
+        return replace(entity, shown=shown) if shown else entity
+
+    def _shown_with(self, dimension: Dimension, mentions: list[Mention]) -> Dimension:
+        if not isinstance(dimension, Entity):
+            raise Beyond(f"I do not see what “{mentions[0].text}” is for.")
+        fields = [field for mention in mentions for field in self.named(mention, dimension.table)]
+        if any(field.table != dimension.table for field in fields):
+            raise Beyond(f"I do not see what “{mentions[0].text}” is for.")
+        return replace(dimension, shown=tuple(dict.fromkeys(fields)))
+
+    def _with_shown(self, query: Query) -> Query:
+        """Columns named beside a number must belong to what it is grouped by."""
+        columns = [mention for mention in self.roles.free if not is_table(mention)]
+        known = [dimension for dimension in query.dimensions if isinstance(dimension, Field)]
+        columns = [mention for mention in columns if not any(link.field in known for link in mention.links)]
+        if not columns:
+            return query
+        entities = [dimension for dimension in query.dimensions if isinstance(dimension, Entity)]
+        if len(entities) != 1:
+            raise Beyond(f"I do not see what “{columns[0].text}” is for.")
+        rest = [dimension for dimension in query.dimensions if dimension is not entities[0]]
+        return replace(query, dimensions=(self._shown_with(entities[0], columns), *rest))
+
+    def _shown(self, base: str) -> tuple[Field, ...]:
+        """The columns asked for, each of the table named next ("titles of songs and names of singers"); of
+        "cities and their population" the city's name too."""
+        free = [*self.roles.free, *([self.roles.counted] if self.roles.counted else [])]
+        shown: list[Field] = []
+        for at, mention in enumerate(free):
+            if not is_table(mention):
+                owner = next((self.table(other) for other in free[at:] if is_table(other)), base)
+                shown += self.named(mention, owner)
+        if shown and is_table(free[0]) and not any(is_table(other) for other in free[1:]):
+            shown = [*self.network.name_fields(base), *shown]
+        return tuple(dict.fromkeys(shown))
+
+    def _required_tables(self, query: Query) -> tuple[str, ...]:
+        """Tables that the question also mentions and where not every row need have a match."""
+        used = {query.base} | {
+            dimension.table if isinstance(dimension, Entity) else dimension.field.table
+            for dimension in query.dimensions
+            if isinstance(dimension, Entity | Grain)
+        }
+        tables = [self.table(mention, query.base) for mention in self.roles.free if is_table(mention)]
+        rest = [table for table in tables if table not in used]
+        return tuple(
+            dict.fromkeys(table for table in rest if self.network.fans_out(query.base, table, self.anchors))
+        )
+
+    def _ordered(self, query: Query) -> Query:
+        roles = self.roles
+        if roles.sort is None:
+            return query
+        if len(roles.sorted_by) > 1:
+            raise Beyond("I can sort by one thing only.")
+        target = self.sort_target(query)
+        return replace(query, order=Order(target, bool(roles.sort.descending)))
+
+    def sort_target(self, query: Query) -> Field | Measure:
+        by = self.roles.sorted_by[0] if self.roles.sorted_by else None
+        if isinstance(by, Mention) and not is_table(by):
+            fields = self.named(by, query.base)
+            measured = [measure for measure in query.measures if fields[0] in measure.fields]
+            return measured[0] if measured else self._sortable(fields[0], query)
+        if query.measures and (by is None or isinstance(by, Revenue)):
+            return query.measures[0]
+        names = query.shown or self.network.name_fields(query.base)
+        if names and by is None:
+            return names[0]
+        raise Beyond("I do not see what to sort by.")
+
+    def _sortable(self, field: Field, query: Query) -> Field:
+        grouped = [
+            shown
+            for dimension in query.dimensions
+            for shown in (dimension.shown if isinstance(dimension, Entity) else (dimension,))
+        ]
+        if query.measures and field not in grouped:
+            raise Beyond(f"{field} has no single value to sort by here.")
+        return field

@@ -1,0 +1,118 @@
+"""Finding the number that is meant: an amount, a quantity, or money earned made of both."""
+
+from collections.abc import Collection
+
+from app.modules.sql_generation.builtin.network import Network
+from app.modules.sql_generation.builtin.plan import Beyond, Field, Measure, Unclear
+from app.modules.sql_generation.builtin.words import words_of
+
+_EARNED = frozenset({"revenue", "sale", "turnover"})
+_AMOUNTS = frozenset({"amount", "total", "subtotal"})
+_OTHER_MONEY = frozenset(
+    (
+        "return",
+        "refund",
+        "refunded",
+        "tax",
+        "discount",
+        "shipping",
+        "freight",
+        "budget",
+        "cost",
+        "expense",
+        "paid",
+        "payment",
+        "fee",
+        "target",
+        "credit",
+    )
+)
+_ADDITIVE = _EARNED | _AMOUNTS | {"quantity", "unit", "spent", "attendance", "bonus", "budget"}
+_NUMERIC = ("integer", "number")
+
+
+def is_additive(field: Field) -> bool:
+    """Whether the plain word means the sum over rows ("quantity by month"), unlike a price or an age."""
+    return bool(_ADDITIVE.intersection(words_of(field.column)[-1:]))
+
+
+def numbers_of(network: Network, table: str) -> list[Field]:
+    return [field for field in network.fields(table) if field.type in _NUMERIC and not network.is_key(field)]
+
+
+def amounts_of(network: Network, table: str) -> list[Field]:
+    """The columns of a table that hold an amount of money earned."""
+    return [field for field in numbers_of(network, table) if _earning(field)]
+
+
+def quantity_of(network: Network, table: str) -> Field | None:
+    return next(
+        (field for field in numbers_of(network, table) if words_of(field.column)[-1] == "quantity"), None
+    )
+
+
+def revenue(network: Network, anchors: Collection[str]) -> Measure:
+    """Money earned, from the table where no join to `anchors` counts it more than once.
+
+    Raises `Beyond` when the schema has no such column, `Unclear` when several unrelated tables have one.
+    """
+    found = [
+        (_earning(field), measure)
+        for table in network.schema.tables
+        if not _OTHER_MONEY.intersection(words_of(table.name))
+        for field, measure in _candidates(network, table.name)
+    ]
+    usable = [(score, measure) for score, measure in found if _safe(network, measure.table, anchors)]
+    if not usable:
+        raise Beyond(
+            "I find no amount in this database that the revenue could be summed from for this question."
+        )
+    ranked = sorted(usable, key=lambda pair: (-pair[0], _distances(network, pair[1].table, anchors)))
+    (score, best), *others = ranked
+    rank = _distances(network, best.table, anchors)
+    for other_score, other in others:
+        same = (other_score, _distances(network, other.table, anchors)) == (score, rank)
+        if same and network.distance(best.table, other.table) not in (1, 2):
+            raise Unclear(f"Which revenue do you mean: {best.fields[0]} or {other.fields[0]}?")
+        if same and _safe(network, best.table, [other.table]):
+            best = other  # the header of the lines: one amount for each order
+    return best
+
+
+def _candidates(network: Network, table: str) -> list[tuple[Field, Measure]]:
+    amounts = [(field, Measure("sum", table, "revenue", (field,))) for field in amounts_of(network, table)]
+    quantity = quantity_of(network, table)
+    prices = [field for field in numbers_of(network, table) if words_of(field.column)[-1] == "price"]
+    if quantity and len(prices) == 1 and not amounts:
+        return [(quantity, Measure("sum", table, "revenue", (quantity, *prices), _discount(network, table)))]
+    return amounts
+
+
+def _discount(network: Network, table: str) -> Field | None:
+    """The discount as a fraction of the price. Raises `Beyond` when the profile does not show one."""
+    for field in numbers_of(network, table):
+        if words_of(field.column)[-1] == "discount":
+            maximum = network.column(field).maximum
+            if maximum is None or float(maximum) > 1:
+                raise Beyond(f"I cannot tell how {field} lowers the price.")
+            return field
+    return None
+
+
+def _earning(field: Field) -> int:
+    """How surely a column holds money earned; 0 for none."""
+    words = words_of(field.column)
+    if _OTHER_MONEY.intersection(words):
+        return 0
+    return 3 if words[-1] in _EARNED else 2 if _AMOUNTS.intersection((words[0], words[-1])) else 0
+
+
+def _safe(network: Network, table: str, anchors: Collection[str]) -> bool:
+    return all(
+        network.distance(table, anchor) is not None and not network.fans_out(table, anchor, anchors)
+        for anchor in anchors
+    )
+
+
+def _distances(network: Network, table: str, anchors: Collection[str]) -> int:
+    return sum(network.distance(table, anchor) or 0 for anchor in anchors)

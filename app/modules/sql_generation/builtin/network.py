@@ -1,0 +1,139 @@
+"""The tables of a schema and the foreign keys between them: who reaches whom, and what names a row."""
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+from app.modules.database_connection.schema import Column, Schema, Table
+from app.modules.sql_generation.builtin.plan import Beyond, Entity, Field, Unclear
+from app.modules.sql_generation.builtin.words import words_of
+
+_NAMES = (("name",), ("full", "name"), ("title",), ("label",), ("description",))
+
+
+@dataclass(frozen=True)
+class Hop:
+    """A join from one table to the next; `fans_out` when one row may meet several."""
+
+    left: str
+    left_columns: tuple[str, ...]
+    right: str
+    right_columns: tuple[str, ...]
+    fans_out: bool
+
+
+Path = tuple[Hop, ...]
+
+
+class Network:
+    """Read-only lookups over one schema."""
+
+    def __init__(self, schema: Schema) -> None:
+        self.schema = schema
+        self._tables = {table.name: table for table in schema.tables}
+        self._paths: dict[tuple[str, str], list[Path]] = {}
+
+    def table(self, name: str) -> Table:
+        return self._tables[name]
+
+    def fields(self, table: str) -> list[Field]:
+        return [Field(table, column.name, column.type) for column in self._tables[table].columns]
+
+    def column(self, field: Field) -> Column:
+        return next(column for column in self._tables[field.table].columns if column.name == field.column)
+
+    def is_key(self, field: Field) -> bool:
+        """Whether the field is a primary or foreign key, and so no number to compute with."""
+        foreign = {name for key in self._tables[field.table].foreign_keys for name in key.columns}
+        last = words_of(field.column)[-1:]
+        return self.column(field).primary_key or field.column in foreign or last == ("id",)
+
+    def key(self, table: str) -> tuple[Field, ...]:
+        return tuple(field for field in self.fields(table) if self.column(field).primary_key)
+
+    def entity(self, table: str) -> Entity:
+        return Entity(table, self.key(table), self.name_fields(table) or self.key(table))
+
+    def name_fields(self, table: str) -> tuple[Field, ...]:
+        """The columns a row is known by: a name or title, or first and last name; may be none."""
+        by_words = {words_of(field.column): field for field in self.fields(table)}
+        first, last = by_words.get(("first", "name")), by_words.get(("last", "name"))
+        if first and last:
+            return (first, last)
+        own = words_of(table)
+        for words in (*_NAMES, (*own, "name"), (*own[-1:], "name"), own):
+            if (field := by_words.get(words)) and field.type == "text":
+                return (field,)
+        named = [field for words, field in by_words.items() if words[-1:] == ("name",)]
+        return (named[0],) if len(named) == 1 else ()
+
+    def hops(self, table: str) -> list[Hop]:
+        return self._hops[table]
+
+    def distance(self, start: str, end: str) -> int | None:
+        """How many joins lie between, fanning ones weighing double; None when there is no way."""
+        paths = self._shortest(start, end)
+        return min((_weight(path) for path in paths), default=None)
+
+    def fans_out(self, start: str, end: str, through: Collection[str] = ()) -> bool:
+        return any(hop.fans_out for hop in self.path(start, end, through))
+
+    def path(self, start: str, end: str, through: Collection[str] = ()) -> Path:
+        """The shortest way, preferring tables in `through`. Raises `Beyond` if there is none, `Unclear` if
+        several are equally good."""
+        paths = self._shortest(start, end)
+        if not paths:
+            raise Beyond(f"I see no foreign keys that connect {start} with {end}.")
+        ranked = sorted(paths, key=lambda path: _rank(path, through))
+        best = [path for path in ranked if _rank(path, through) == _rank(ranked[0], through)]
+        if len(best) > 1:
+            shared = set.intersection(*({hop.right for hop in path} for path in best))
+            ways = [" and ".join(hop.right for hop in path if hop.right not in shared) for path in best]
+            named = " or ".join(f"through {way}" if way else "by another key" for way in sorted(ways))
+            raise Unclear(
+                f"{start} and {end} are connected in several ways: {named}. Ask again naming one of them."
+            )
+        return best[0]
+
+    def _shortest(self, start: str, end: str) -> list[Path]:
+        if (start, end) not in self._paths:
+            self._paths[start, end] = self._search(start, end)
+        return self._paths[start, end]
+
+    def _search(self, start: str, end: str) -> list[Path]:
+        frontier: list[tuple[str, Path]] = [(start, ())]
+        seen = {start}
+        while frontier and end not in (name for name, _ in frontier):
+            ahead = [
+                (hop.right, (*path, hop))
+                for name, path in frontier
+                for hop in self._hops.get(name, ())
+                if hop.right not in seen
+            ][:1000]
+            seen.update(name for name, _ in ahead)
+            frontier = ahead
+        return [path for name, path in frontier if name == end]
+
+    @cached_property
+    def _hops(self) -> dict[str, list[Hop]]:
+        hops: dict[str, list[Hop]] = {name: [] for name in self._tables}
+        for hop in self._all_hops():
+            hops[hop.left].append(hop)
+        return hops
+
+    def _all_hops(self) -> Iterable[Hop]:
+        for table in self.schema.tables:
+            for key in table.foreign_keys:
+                if key.referred_table in self._tables and key.referred_table != table.name:
+                    here, there = tuple(key.columns), tuple(key.referred_columns)
+                    own_key = {field.column for field in self.key(table.name)}
+                    yield Hop(table.name, here, key.referred_table, there, fans_out=False)
+                    yield Hop(key.referred_table, there, table.name, here, fans_out=set(here) != own_key)
+
+
+def _weight(path: Path) -> int:
+    return sum(2 if hop.fans_out else 1 for hop in path)
+
+
+def _rank(path: Path, through: Collection[str]) -> tuple[int, int]:
+    return -sum(hop.right in through for hop in path), _weight(path)

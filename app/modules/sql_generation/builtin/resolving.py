@@ -1,0 +1,142 @@
+"""Every mention gets its one meaning: the closest in words, and then in joins to what else is mentioned."""
+
+from collections.abc import Callable, Iterable
+
+from app.modules.sql_generation.builtin.linking import EXACT, Link
+from app.modules.sql_generation.builtin.network import Network
+from app.modules.sql_generation.builtin.plan import Beyond, Dimension, Field, Grain, Unclear
+from app.modules.sql_generation.builtin.reading import Calendar, Mention
+from app.modules.sql_generation.builtin.roles import Roles, is_table
+from app.modules.sql_generation.builtin.words import words_of
+
+_DATES = ("date", "datetime")
+_PLAIN_DATES = (("date",), ("created", "at"), ("created",), ("timestamp",), ("time",), ("day",))
+
+
+class Resolver:
+    """The meanings of one question's mentions; `around` are tables it is about without saying so."""
+
+    def __init__(self, network: Network, roles: Roles, around: Iterable[str] = ()) -> None:
+        self.network = network
+        self.roles = roles
+        self.anchors = tuple(dict.fromkeys((*around, *self._certain_tables())))
+
+    def dimension(self, mention: Mention | Calendar, base: str) -> Dimension:
+        if isinstance(mention, Calendar):
+            return self._grain(mention, base)
+        link = self._pick(mention, lambda link: link.value is None, base)
+        if link.field is None:
+            return self.network.entity(link.table)
+        if link.field.type in _DATES and link.score < EXACT:
+            raise Unclear(f"Should {link.field} be grouped by day, month or year?")
+        return link.field
+
+    def _grain(self, calendar: Calendar, base: str) -> Dimension:
+        named = [field for field in self.network.fields(base) if words_of(field.column) == (calendar.unit,)]
+        return named[0] if named else Grain(self._date(None, base), calendar.unit)
+
+    def named(self, mention: Mention, table: str) -> tuple[Field, ...]:
+        """ "name" is whatever a row of the table is known by."""
+        own = [link for link in mention.links if link.table == table and link.score >= EXACT]
+        if words_of(mention.text) == ("name",) and not own and (names := self.network.name_fields(table)):
+            return names
+        return (self.field(mention, lambda link: link.is_column, table),)
+
+    def _date(self, mention: Mention | None, base: str) -> Field:
+        """The date that a period is about: of what was mentioned just before, else of the base or near it."""
+        dated = [link.field for link in mention.links if link.field and link.is_date] if mention else []
+        if mention and dated:
+            return self.field(mention, lambda link: link.is_date, base)
+        for table in (*self._events(base), base, *self._dated_neighbours(base)):
+            if dates := self._dates_of(table):
+                return dates
+        raise Beyond(f"I find no date near {base}.")
+
+    def _events(self, base: str) -> list[str]:
+        """Mentioned tables of which a row has many: "customers who bought in 2025" is about orders."""
+        tables = [self.table(mention, base) for mention in self.roles.free if is_table(mention)]
+        return [
+            table for table in tables if table != base and self.network.fans_out(base, table, self.anchors)
+        ]
+
+    def _dates_of(self, table: str) -> Field | None:
+        fields = self.network.fields(table)
+        dates = [field for field in fields if field.type in _DATES]
+        years = [field for field in fields if words_of(field.column)[-1:] == ("year",)]
+        candidates = dates or years
+        own = words_of(table)[-1]
+        plain = [field for field in candidates if words_of(field.column) in (*_PLAIN_DATES, (own, "date"))]
+        if len(candidates) > 1 and len(plain) != 1:
+            raise Unclear(f"Which date do you mean: {' or '.join(map(str, candidates))}?")
+        return next(iter(plain or candidates), None)
+
+    def _dated_neighbours(self, base: str) -> list[str]:
+        reach = [
+            (self.network.distance(base, table.name), table.name) for table in self.network.schema.tables
+        ]
+        return [name for distance, name in sorted((d, n) for d, n in reach if d) if distance <= 4]
+
+    def field(
+        self,
+        mention: Mention,
+        wanted: Callable[[Link], bool],
+        *near: str,
+        orelse: Callable[[Link], bool] | None = None,
+    ) -> Field:
+        if not any(wanted(link) for link in mention.links) and orelse:
+            wanted = orelse
+        link = self._pick(mention, lambda link: link.field is not None and wanted(link), *near)
+        if link.field is None:
+            raise Beyond(f"I do not know what “{mention.text}” is here.")
+        return link.field
+
+    def _pick(self, mention: Mention, wanted: Callable[[Link], bool], *near: str) -> Link:
+        """The best link of those wanted: the closest in words, then in joins."""
+        anchors = near or self.anchors
+        ranked = [
+            (rank, link) for link in mention.links if wanted(link) if (rank := self._rank(link, anchors))
+        ]
+        if not ranked:
+            raise Beyond(f"I do not know how “{mention.text}” is related to the rest of the question.")
+        best = min(rank for rank, _ in ranked)
+        links = [link for rank, link in ranked if rank == best]
+        if len(links) > 1:
+            names = dict.fromkeys(str(link.field or link.table) for link in links)
+            raise Unclear(f"Which “{mention.text}” do you mean: {' or '.join(names)}?")
+        return links[0]
+
+    def _rank(self, link: Link, near: Iterable[str]) -> tuple[int, int, int] | None:
+        distances = [self.network.distance(table, link.table) for table in near]
+        known = [distance for distance in distances if distance is not None]
+        if len(known) < len(distances):
+            return None
+        return -link.score, sum(known), int(link.table not in self.anchors)
+
+    def _subject(self) -> str:
+        """The table that a list is of."""
+        tables = [mention for mention in self.roles.free if is_table(mention)]
+        if tables:
+            return self.table(tables[0])
+        columns = self.roles.free or self.roles.values
+        if not columns:
+            raise Beyond("I do not see which data the question is about.")
+        return self._pick(columns[0], lambda link: True).table
+
+    def table(self, mention: Mention, *near: str) -> str:
+        return self._pick(mention, lambda link: link.is_table, *near).table
+
+    def _tables_of(self, entity: Mention | None) -> tuple[str, ...]:
+        if entity is None:
+            return ()
+        return (self._pick(entity, lambda link: link.value is None).table,)
+
+    def _column(self, table: str, name: str) -> Field:
+        return next(field for field in self.network.fields(table) if field.column == name)
+
+    def _certain_tables(self) -> Iterable[str]:
+        """Tables that some mention can only mean."""
+        for mention in self.roles.mentions():
+            best = max((link.score for link in mention.links), default=0)
+            tables = {link.table for link in mention.links if link.score == best}
+            if len(tables) == 1:
+                yield tables.pop()

@@ -1,0 +1,166 @@
+"""The words of questions and of schemas, brought to one form: lower case, singular, identifiers split."""
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+_TOKEN = re.compile(
+    r"""(?<!\w)(?:"(?P<double>[^"]+)"|“(?P<curly>[^”]+)”|['\u2018](?P<single>[^'\u2019]+)['\u2019](?!\w))
+      | (?P<date>\d{4}-\d{2}-\d{2})(?!\d)
+      | (?P<number>\d+(?:,\d{3})+(?:\.\d+)?|\d+\.\d+|\d+)(?![^\W_])
+      | (?P<sign>[<>]=?|[=≤≥,%])
+      | (?P<word>[^\W_]+(?:['\u2019](?:s|t|re|ve|ll|d|m)\b)?)""",
+    re.VERBOSE,
+)
+_BOUNDARY = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_WORD = re.compile(r"[^\W_]+")
+
+_IRREGULAR = {"people": "person", "men": "man", "women": "woman", "children": "child", "ids": "id"}
+_ABBREVIATIONS = {
+    "fname": "first name",
+    "lname": "last name",
+    "qty": "quantity",
+    "amt": "amount",
+    "num": "number",
+    "dept": "department",
+    "emp": "employee",
+    "cust": "customer",
+    "prod": "product",
+}
+
+_NUMBERS = {
+    word: str(number)
+    for number, word in enumerate(
+        ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"), 1
+    )
+}
+
+_SYNONYMS = (
+    {"customer", "client", "buyer", "shopper"},
+    {"employee", "staff", "worker"},
+    {"order", "purchase", "invoice"},
+    {"product", "item", "article"},
+    {"track", "song"},
+    {"artist", "band", "musician"},
+    {"price", "cost"},
+    {"quantity", "unit"},
+    {"country", "nation"},
+    {"city", "town"},
+    {"salary", "wage"},
+    {"sex", "gender"},
+    {"supplier", "vendor"},
+    {"shop", "store"},
+    {"maker", "manufacturer"},
+    {"movie", "film"},
+    {"phone", "telephone"},
+)
+
+REVENUE = frozenset({"revenue", "sale", "turnover", "spent", "spend", "spending"})
+SELLING = ("sold", "bought", "purchased", "ordered")
+ORDERING = frozenset({"order", "invoice", "sale", "purchase"})
+
+_COUNTRIES = {
+    "american": ("usa", "united states", "us"),
+    "us": ("usa", "united states"),
+    "usa": ("united states", "us"),
+    "united states": ("usa", "us"),
+    "uk": ("united kingdom", "great britain"),
+    "british": ("united kingdom", "uk"),
+    "german": ("germany",),
+    "french": ("france",),
+    "italian": ("italy",),
+    "spanish": ("spain",),
+    "dutch": ("netherlands",),
+    "brazilian": ("brazil",),
+    "canadian": ("canada",),
+    "indian": ("india",),
+    "chinese": ("china",),
+    "japanese": ("japan",),
+    "polish": ("poland",),
+    "swedish": ("sweden",),
+    "austrian": ("austria",),
+    "swiss": ("switzerland",),
+}
+
+
+@dataclass(frozen=True)
+class Token:
+    """`text` is as written, `raw` its lower case, `word` the singular it is looked up by."""
+
+    text: str
+    raw: str
+    word: str
+    kind: Literal["word", "number", "date", "sign", "quoted"]
+
+    @property
+    def capital(self) -> bool:
+        return self.text[:1].isupper()
+
+    @property
+    def plural(self) -> bool:
+        return self.raw != self.word
+
+
+def tokenise(text: str) -> list[Token]:
+    """Tokens in order; a quoted text is one token, what is neither word, number nor sign is dropped."""
+    return [token for match in _TOKEN.finditer(text) for token in _tokens(match)]
+
+
+def _tokens(match: re.Match[str]) -> list[Token]:
+    match match.lastgroup:
+        case "double" | "curly" | "single":
+            return [Token(match[match.lastgroup], "“”", "“”", "quoted")]
+        case "number":
+            digits = match[0].replace(",", "")
+            return [Token(match[0], digits, digits, "number")]
+        case "date":
+            return [Token(match[0], match[0], match[0], "date")]
+        case "sign":
+            return [Token(match[0], match[0], match[0], "sign")]
+        case _:
+            return [_word(part) for part in _BOUNDARY.sub(" ", _without_clitic(match[0])).split()]
+
+
+def _without_clitic(text: str) -> str:
+    lowered = text.lower().replace("\u2019", "'")
+    if lowered.endswith("n't") or lowered == "cannot":
+        return "not"
+    return text[: lowered.find("'")] if "'" in lowered else text
+
+
+def _word(text: str) -> Token:
+    if number := _NUMBERS.get(text.lower()):
+        return Token(text, number, number, "number")
+    return Token(text, text.lower(), singular(text.lower()), "word")
+
+
+def singular(word: str) -> str:
+    """A guess at the singular, the same for a word and its plural even where it is not English."""
+    if word in _IRREGULAR:
+        return _IRREGULAR[word]
+    if len(word) > 4 and word.endswith(("ies", "ie")):
+        return word.removesuffix("s").removesuffix("ie") + "y"
+    if len(word) > 4 and word.endswith(("xes", "ches", "shes", "sses", "zes")):
+        return word.removesuffix("es")
+    if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        return word.removesuffix("s")
+    return word
+
+
+@lru_cache(maxsize=10_000)
+def words_of(identifier: str) -> tuple[str, ...]:
+    """The normal words of an identifier or a stored value: `InvoiceLines` gives invoice, line."""
+    spelled = _ABBREVIATIONS.get(identifier.lower(), identifier)
+    words = [word.lower() for word in _WORD.findall(_BOUNDARY.sub(" ", spelled))]
+    return tuple(singular(_ABBREVIATIONS.get(word, word)) for word in words)
+
+
+def synonyms(word: str) -> frozenset[str]:
+    """Other words for `word`, without itself."""
+    return frozenset(other for group in _SYNONYMS if word in group for other in group - {word})
+
+
+def country_spellings(word: str) -> tuple[str, ...]:
+    """How the country that `word` names or belongs to may be stored: german gives germany."""
+    return _COUNTRIES.get(word, ())

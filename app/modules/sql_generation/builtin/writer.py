@@ -1,0 +1,98 @@
+"""The built-in writer: simple questions to SQL without a model. Pure: no I/O, the same answer every time."""
+
+import re
+from dataclasses import dataclass
+from datetime import date
+
+from app.modules.database_connection.schema import Schema
+from app.modules.sql_generation.builtin.compose import compose
+from app.modules.sql_generation.builtin.explain import explain, passed_over
+from app.modules.sql_generation.builtin.follow_up import edit
+from app.modules.sql_generation.builtin.intent import Planner
+from app.modules.sql_generation.builtin.linking import Lexicon
+from app.modules.sql_generation.builtin.network import Network
+from app.modules.sql_generation.builtin.plan import Beyond, Unclear
+from app.modules.sql_generation.builtin.reading import read
+from app.modules.sql_generation.builtin.roles import assign
+from app.modules.sql_generation.builtin.small_talk import reply
+from app.modules.sql_generation.builtin.words import Token, tokenise
+
+
+@dataclass(frozen=True)
+class Previous:
+    """The last answered data question: its statement, by whomever it was written."""
+
+    sql: str
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One SELECT in the schema's dialect, and a sentence saying how the question was understood."""
+
+    sql: str
+    explanation: str
+
+
+@dataclass(frozen=True)
+class Clarification:
+    """A question back to the user, naming the choices."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class SmallTalk:
+    """A reply that needs no data."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class FromRows:
+    """The rows already fetched answer the question."""
+
+
+BuiltinAnswer = Statement | Clarification | SmallTalk | FromRows
+
+_ABOUT_ROWS = re.compile(
+    r"(?:please |can you |could you )?(?:summari[sz]e|explain|interpret|describe)"
+    r"(?: (?:that|this|it|these|them|the (?:results?|rows|answer|numbers?|data)))?(?: please)?"
+    r"|what (?:does|do) (?:that|this|it|these|they) (?:mean|say|tell .*)"
+    r"|which (?:of (?:these|them|those)|one).*|what (?:stands out|is (?:notable|interesting)).*"
+)
+_CONTINUING = re.compile(r"(?:and|only|just|now|what about|how about|instead|same|then)\b|.*\binstead$")
+_REFERRING = re.compile(
+    r"(?:and|what about|how about|instead|same)\b.*|(?:.* )?(?:it|them|those|these|instead)(?: .*)?"
+)
+
+
+def write(question: str, schema: Schema, *, previous: Previous | None, today: date) -> BuiltinAnswer:
+    """Raises `Beyond`, whose reason is for the user, when the question is not understood well enough."""
+    tokens = tokenise(question)
+    text = " ".join(token.raw for token in tokens if token.raw != ",")
+    if said := reply(text, schema):
+        return SmallTalk(said)
+    if _ABOUT_ROWS.fullmatch(text):
+        return FromRows() if previous else Clarification("There is no answer to look at yet.")
+    try:
+        return _statement(tokens, text, schema, previous, today)
+    except Unclear as unclear:
+        return Clarification(unclear.text)
+
+
+def _statement(
+    tokens: list[Token], text: str, schema: Schema, previous: Previous | None, today: date
+) -> Statement:
+    network = Network(schema)
+    continuing = bool(_CONTINUING.match(text))
+    reading = read(tokens, Lexicon(schema), today)
+    roles = assign(reading.items)
+    if previous and (continuing or roles.is_fragment):
+        select, explanation = edit(previous.sql, roles, network)
+        return Statement(select.sql(dialect=schema.dialect), explanation + passed_over(reading.ignored))
+    if _REFERRING.fullmatch(text):
+        raise Beyond("The question refers to something before it that I cannot see.")
+    planner = Planner(network, roles)
+    query = planner.plan()
+    select = compose(query, network, planner.anchors)
+    return Statement(select.sql(dialect=schema.dialect), explain(query, reading.ignored))

@@ -1,0 +1,68 @@
+"""The request for a statement, as messages to a model."""
+
+from collections.abc import Iterator, Sequence
+from datetime import date
+from pathlib import Path
+
+from app.core.llm.model import PromptMessage
+from graph.ports import Question
+from graph.state import Message, Rows
+
+_INSTRUCTIONS = (Path(__file__).parent / "prompts" / "write_sql.md").read_text(encoding="utf-8")
+_IN_FULL = 3
+_MAX_HEAD_ROWS = 20
+_MAX_CELL = 80
+
+
+def write_sql_messages(question: Question, dialect: str, today: date) -> list[PromptMessage]:
+    """The instructions, then all that is known under headings, the question last."""
+    system = _INSTRUCTIONS.replace("{dialect}", dialect).replace("{today}", today.isoformat())
+    return [
+        PromptMessage("system", system),
+        PromptMessage("user", "\n\n".join(f"## {title}\n{text}" for title, text in _sections(question))),
+    ]
+
+
+def _sections(question: Question) -> Iterator[tuple[str, str]]:
+    yield "Schema", question.context
+    if question.summary:
+        yield "Earlier in this conversation", question.summary
+    if question.exchanges:
+        yield "Latest exchanges", _exchanges(question.exchanges)
+    if question.previous_sql:
+        yield "Previous statement", question.previous_sql
+    if question.previous_rows is not None:
+        yield "Rows already fetched", head_of(question.previous_rows)
+    if question.failures:
+        failed = (f"{each['sql']}\nError: {each['error']}" for each in question.failures)
+        yield "Statements that failed", "\n\n".join(failed)
+    yield "Question", question.text
+
+
+def _exchanges(exchanges: Sequence[Message]) -> str:
+    """The last three in full, those before by their question and statement."""
+    older, latest = exchanges[:-_IN_FULL], exchanges[-_IN_FULL:]
+    return "\n\n".join([*map(_brief, older), *map(_full, latest)])
+
+
+def _brief(exchange: Message) -> str:
+    return f"Q: {exchange['query']}" + (f"\nSQL: {exchange['sql']}" if exchange["sql"] else "")
+
+
+def _full(exchange: Message) -> str:
+    parts = [_brief(exchange)]
+    if exchange["results_summary"]:
+        parts.append(f"Result: {exchange['results_summary']}")
+    if exchange["analysis"]:
+        parts.append(f"Answer: {exchange['analysis']}")
+    return "\n".join(parts)
+
+
+def head_of(rows: Rows) -> str:
+    """The first rows as text: a line each, long cells cut; says how many there are in all."""
+    lines = [" | ".join(column["name"] for column in rows["columns"])]
+    for row in rows["rows"][:_MAX_HEAD_ROWS]:
+        lines.append(" | ".join("null" if cell is None else str(cell)[:_MAX_CELL] for cell in row))
+    shown = min(len(rows["rows"]), _MAX_HEAD_ROWS)
+    cut = ", cut by a limit" if rows["truncated"] else ""
+    return "\n".join([*lines, f"({shown} of {rows['row_count']} rows{cut})"])

@@ -1,0 +1,83 @@
+"""Reading a model's reply: robust against models that follow a format only roughly.
+
+A statement may come in a fenced block, bare, or as JSON; anything without a statement or a known
+word at its start is taken as talk.
+"""
+
+import json
+import re
+
+from graph.ports import Written
+
+_FENCE = re.compile(r"```[ \t]*\w*[ \t]*\r?\n|```[ \t]*(?=(?:select|with)\b)", re.IGNORECASE)
+_BARE = re.compile(r"\s*(?=(?:select|with)\b)", re.IGNORECASE)
+_MARKED = re.compile(r"\s*[*_]*(rows|clarify|chat)\b[*_]*\s*:?\s*(.*)", re.IGNORECASE | re.DOTALL)
+_MAX_EXPLANATION = 400
+
+
+class SqlDeltas:
+    """Picks the statement out of a reply while it streams."""
+
+    def __init__(self) -> None:
+        self._text = ""
+        self._shown = -1
+
+    @property
+    def started(self) -> bool:
+        """Whether a part of the statement has been shown."""
+        return self._shown >= 0
+
+    def feed(self, token: str) -> str:
+        """The part of the statement that this token adds; empty while there is none."""
+        self._text += token
+        start = self._shown
+        if start < 0:
+            start = _statement_start(self._text)
+            if start < 0:
+                return ""
+        end = self._text.find("```", start)
+        stop = end if end >= 0 else len(self._text.rstrip("`"))
+        self._shown = max(start, stop)
+        return self._text[start:stop]
+
+
+def read_reply(text: str) -> Written:
+    """What the model decided; a reply with nothing in it is empty talk."""
+    if (statement := _from_json(text)) is not None:
+        return Written("sql", statement)
+    if (start := _statement_start(text)) >= 0:
+        statement = text[start:].partition("```")[0].strip().rstrip(";")
+        return Written("sql", statement, explanation=_before(text, start))
+    if (marked := _MARKED.match(text)) is not None:
+        match marked[1].lower():
+            case "rows":
+                return Written("rows", "")
+            case "clarify":
+                return Written("clarify", marked[2].strip())
+            case _:
+                return Written("chat", marked[2].strip())
+    return Written("chat", text.strip())
+
+
+def _statement_start(text: str) -> int:
+    fence = _FENCE.search(text)
+    if fence is not None:
+        return fence.end()
+    bare = _BARE.match(text)
+    return -1 if bare is None else bare.end()
+
+
+def _before(text: str, start: int) -> str:
+    said = re.sub(r"```.*$", "", text[:start], flags=re.DOTALL).strip()
+    return said[:_MAX_EXPLANATION]
+
+
+def _from_json(text: str) -> str | None:
+    if not text.lstrip().startswith("{"):
+        return None
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return None
+    statement = found.get("sql") or found.get("query")
+    return statement.strip().rstrip(";") if isinstance(statement, str) else None

@@ -1,0 +1,108 @@
+"""`kai serve` and `kai demo`: open the services, put the application over them, run the server."""
+
+import shlex
+from collections.abc import Callable
+from datetime import date
+from ipaddress import ip_address
+from pathlib import Path
+
+import uvicorn
+
+from app.bootstrap import Services, open_services
+from app.core.errors import Invalid
+from app.core.http import LOCAL_OWNER
+from app.core.settings import Settings, read_settings
+from app.main import create_app
+from app.sample_data.build import build_sample
+
+GRACEFUL_SHUTDOWN_SECONDS = 5
+"""Streams say farewell within 2 s of it."""
+
+SAMPLE_NAME = "Sample business"
+_SAMPLE_QUESTION = "Top 5 products by revenue"
+
+
+async def serve(host: str | None, port: int | None, data_dir: Path | None) -> None:
+    settings = _settings(host, port, data_dir)
+    async with open_services(settings) as services:
+        await _listen(services, settings, lambda address: _say(f"KAI is ready at {address}"))
+
+
+async def demo(host: str | None, port: int | None, data_dir: Path | None) -> None:
+    settings = _settings(host, port, data_dir)
+    async with open_services(settings) as services:
+        session_id = await _sample_session(services, settings.data_dir / "sample.db")
+        await _listen(services, settings, lambda address: _say(_invitation(address, session_id)))
+
+
+def _settings(host: str | None, port: int | None, data_dir: Path | None) -> Settings:
+    given = {"host": host, "port": port, "data_dir": data_dir}
+    settings = read_settings().model_copy(
+        update={name: value for name, value in given.items() if value is not None}
+    )
+    if not settings.trust_network and not _is_loopback(settings.host):
+        raise Invalid(
+            f"KAI has no login yet, so it serves this machine alone, and {settings.host} can be reached "
+            "by others. Set KAI_TRUST_NETWORK=true if everybody who can reach it may use it."
+        )
+    return settings
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+async def _sample_session(services: Services, file: Path) -> str:
+    """The session that the invitation asks in: found again, or made with all it needs."""
+    if not file.exists():
+        _say("Building the sample business …")
+        build_sample(file, date.today())  # noqa: DTZ011 - the sample ends on the user's own day
+    known = await services.connections.list(LOCAL_OWNER, limit=100, cursor=None)
+    connection = next((each for each in known.items if each.name == SAMPLE_NAME), None)
+    if connection is None:
+        url = f"sqlite:///{file.resolve()}"
+        connection = await services.connections.register(LOCAL_OWNER, url, SAMPLE_NAME, "An invented shop")
+    session = await services.sessions.create(LOCAL_OWNER, connection.id, None, "ask", {})
+    return session.id
+
+
+class _Server(uvicorn.Server):
+    """Says where it listens once it does; with port 0 nobody knows before."""
+
+    def __init__(self, config: uvicorn.Config, announce: Callable[[str], None]) -> None:
+        super().__init__(config)
+        self._announce = announce
+
+    async def startup(self, sockets: list[object] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            host, port = self.servers[0].sockets[0].getsockname()[:2]
+            self._announce(f"http://{host}:{port}")
+
+
+async def _listen(services: Services, settings: Settings, announce: Callable[[str], None]) -> None:
+    config = uvicorn.Config(
+        create_app(services, settings),
+        host=settings.host,
+        port=settings.port,
+        log_level="warning",
+        timeout_graceful_shutdown=GRACEFUL_SHUTDOWN_SECONDS,
+        server_header=False,
+    )
+    await _Server(config, announce).serve()
+
+
+def _invitation(address: str, session_id: str) -> str:
+    body = shlex.quote(f'{{"query": "{_SAMPLE_QUESTION}"}}')
+    return (
+        f"KAI is ready at {address} (API description: {address}/docs). Ask the sample business:\n\n"
+        f"curl -N {address}/api/v1/sessions/{session_id}/query/stream"
+        f" -H 'Content-Type: application/json' -d {body}\n\nStop it with Ctrl-C."
+    )
+
+
+def _say(text: str) -> None:
+    print(text, flush=True)  # noqa: T201 - a command's output

@@ -1,0 +1,140 @@
+"""What the writer does not understand it says, and nothing makes it write anything but one SELECT."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import date
+
+import pytest
+import sqlglot
+from hypothesis import given
+from hypothesis import strategies as st
+from sqlglot import exp
+
+from app.modules.database_connection.schema import Column, Schema, Table
+from app.modules.sql_generation.builtin import Beyond, Clarification, Previous, SmallTalk, Statement, write
+from app.modules.sql_generation.builtin.small_talk import example_questions
+from tests.unit.builtin.databases import business, rows, schema_of
+
+TODAY = date(2025, 7, 15)
+SCHEMA = schema_of(business())
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "customers not in Germany",
+        "all products except Tents",
+        "revenue growth in 2025",
+        "compare revenue of Germany and France",
+        "what percentage of orders was cancelled",
+        "why did revenue fall",
+        "predict next month's revenue",
+        "delete all customers",
+        "drop table orders",
+        "revenue in Atlantis",
+        "how many blue customers",
+        "what is the meaning of life",
+        "average revenue per month",
+        "revenue from Germany or Tents",
+        "customers who bought Tents and Stoves",
+        "sum of salary per category",
+        "number of orders of the customer with the highest revenue",
+        "and for Germany?",
+        "how many of those are open",
+    ],
+)
+def test_a_question_beyond_the_writer_is_refused_with_a_reason(question: str) -> None:
+    with pytest.raises(Beyond) as caught:
+        write(question, SCHEMA, previous=None, today=TODAY)
+    assert caught.value.reason.endswith((".", "?"))
+
+
+@pytest.mark.parametrize(
+    ("question", "choices"),
+    [
+        ("highest price", ["products.unit_price", "order_lines.unit_price"]),
+        ("total quantity", ["order_lines.quantity", "returns.quantity"]),
+        ("revenue per region", ["customers", "employees"]),
+        ("best customers", ["revenue", "number of orders"]),
+        ("price by category", ["average", "sum"]),
+        ("how many products were sold", ["different products", "order_lines.quantity"]),
+    ],
+)
+def test_an_ambiguous_question_is_asked_back_with_its_choices(question: str, choices: Sequence[str]) -> None:
+    answer = write(question, SCHEMA, previous=None, today=TODAY)
+    assert isinstance(answer, Clarification), answer
+    assert all(choice in answer.text for choice in choices), answer.text
+
+
+@pytest.mark.parametrize(
+    "question", ["hello", "Hi there!", "help", "what can you do?", "what data do you have?", ""]
+)
+def test_a_greeting_is_answered_with_the_tables_there_are(question: str) -> None:
+    answer = write(question, SCHEMA, previous=None, today=TODAY)
+    assert isinstance(answer, SmallTalk)
+    assert "order_lines" in answer.text
+    assert "How many" in answer.text
+
+
+def test_thanks_are_answered_shortly() -> None:
+    assert write("Thanks a lot!", SCHEMA, previous=None, today=TODAY) == SmallTalk("You are welcome.")
+
+
+def test_the_example_questions_are_understood() -> None:
+    for question in example_questions(SCHEMA):
+        assert isinstance(write(question, SCHEMA, previous=None, today=TODAY), Statement), question
+
+
+def test_revenue_is_computed_from_quantity_price_and_discount_where_no_amount_is_stored() -> None:
+    tables = [_without_amount(table) for table in SCHEMA.tables]
+    answer = write("revenue in 2025", replace(SCHEMA, tables=tables), previous=None, today=TODAY)
+    assert isinstance(answer, Statement)
+    gold = "select round(sum(quantity * unit_price * (1 - discount)), 6) from order_lines where order_id > 2"
+    assert rows(business(), answer.sql) == rows(business(), gold)
+
+
+def _without_amount(table: Table) -> Table:
+    return replace(table, columns=[column for column in table.columns if column.name != "amount"])
+
+
+def test_periods_are_cut_in_the_words_of_postgres() -> None:
+    schema = replace(SCHEMA, dialect="postgres")
+    monthly = write("revenue by month", schema, previous=None, today=TODAY)
+    weekly = write("revenue by week", schema, previous=None, today=TODAY)
+    assert isinstance(monthly, Statement)
+    assert isinstance(weekly, Statement)
+    assert """TO_CHAR("orders"."order_date", 'YYYY-MM')""" in monthly.sql
+    assert """DATE_TRUNC('WEEK', "orders"."order_date")""" in weekly.sql
+
+
+def test_names_and_values_are_quoted_whatever_they_hold() -> None:
+    name = Column('na"me', "text", "TEXT", values=["O'Hara; drop table x"])
+    schema = Schema("sqlite", [Table("odd table", "table", [name])])
+    answer = write('odd tables "O\'Hara; drop table x"', schema, previous=None, today=TODAY)
+    assert isinstance(answer, Statement)
+    assert """'O''Hara; drop table x'""" in answer.sql
+    assert '"na""me"' in answer.sql
+
+
+_TEXT = """how many top 5 revenue orders customers by month in Germany Tents or and , average highest most
+without email over 100 between 2024 2025 last 30 days per each category price not sorted first ' " % only"""
+_WORDS = st.sampled_from(_TEXT.split())
+
+
+@given(
+    question=st.one_of(st.text(max_size=80), st.lists(_WORDS, max_size=12).map(" ".join)),
+    previous=st.sampled_from(
+        [None, Previous("select count(*) from orders"), Previous("select * from customers")]
+    ),
+)
+def test_any_text_gives_an_answer_or_a_reason_and_at_most_one_runnable_select(
+    question: str, previous: Previous | None
+) -> None:
+    try:
+        answer = write(question, SCHEMA, previous=previous, today=TODAY)
+    except Beyond:
+        return
+    if isinstance(answer, Statement):
+        (statement,) = sqlglot.parse(answer.sql, dialect="sqlite")
+        assert isinstance(statement, exp.Select)
+        rows(business(), answer.sql)

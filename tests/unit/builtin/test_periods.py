@@ -1,0 +1,76 @@
+"""Phrases of time become half-open ranges of days."""
+
+from datetime import date, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.modules.sql_generation.builtin.periods import UNITS, Period, read_period
+
+TODAY = date(2025, 7, 15)
+DAYS = st.dates(min_value=date(1900, 1, 1), max_value=date(2099, 12, 31))
+
+
+@pytest.mark.parametrize(
+    ("phrase", "start", "end"),
+    [
+        ("in 2025", "2025-01-01", "2026-01-01"),
+        ("in the year of 2024", "2024-01-01", "2025-01-01"),
+        ("in march 2025", "2025-03-01", "2025-04-01"),
+        ("in march", "2025-03-01", "2025-04-01"),
+        ("in december", "2024-12-01", "2025-01-01"),
+        ("last month", "2025-06-01", "2025-07-01"),
+        ("last week", "2025-07-07", "2025-07-14"),
+        ("this year", "2025-01-01", "2026-01-01"),
+        ("last quarter", "2025-04-01", "2025-07-01"),
+        ("last 30 days", "2025-06-16", "2025-07-16"),
+        ("past 3 months", "2025-04-16", "2025-07-16"),
+        ("since june", "2025-06-01", None),
+        ("before 2020", None, "2020-01-01"),
+        ("after 2020", "2021-01-01", None),
+        ("until march 2024", None, "2024-04-01"),
+        ("between 2024-01-01 and 2024-06-30", "2024-01-01", "2024-07-01"),
+        ("from january 2024 to march 2024", "2024-01-01", "2024-04-01"),
+        ("in q2 2025", "2025-04-01", "2025-07-01"),
+        ("in the second quarter of 2024", "2024-04-01", "2024-07-01"),
+        ("in 2014 or 2015", "2014-01-01", "2016-01-01"),
+        ("on march 5 , 2025", "2025-03-05", "2025-03-06"),
+        ("on 5 march 2025", "2025-03-05", "2025-03-06"),
+        ("today", "2025-07-15", "2025-07-16"),
+        ("yesterday", "2025-07-14", "2025-07-15"),
+    ],
+)
+def test_a_phrase_is_read_whole(phrase: str, start: str | None, end: str | None) -> None:
+    expected = Period(_day(start), _day(end))
+    assert read_period(phrase.split(), TODAY) == (expected, len(phrase.split()))
+
+
+def _day(text: str | None) -> date | None:
+    return date.fromisoformat(text) if text else None
+
+
+@pytest.mark.parametrize(
+    "phrase", ["may", "over 2", "in germany", "2025-02-30", "last 0 days", "last 999999 years"]
+)
+def test_what_is_no_period_is_not_read(phrase: str) -> None:
+    assert read_period(phrase.split(), TODAY) is None
+
+
+@given(today=DAYS, unit=st.sampled_from(UNITS))
+def test_this_and_the_last_unit_touch_and_this_one_holds_today(today: date, unit: str) -> None:
+    this, last = read_period(["this", unit], today), read_period(["last", unit], today)
+    assert this is not None
+    assert last is not None
+    assert last[0].end == this[0].start
+    assert this[0].start is not None
+    assert this[0].end is not None
+    assert this[0].start <= today < this[0].end
+
+
+@given(today=DAYS, number=st.integers(min_value=1, max_value=400))
+def test_the_last_days_are_as_many_as_asked_for_and_end_with_today(today: date, number: int) -> None:
+    found = read_period(["last", str(number), "days"], today)
+    assert found is not None
+    tomorrow = today + timedelta(days=1)
+    assert found[0] == Period(tomorrow - timedelta(days=number), tomorrow)
