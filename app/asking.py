@@ -14,7 +14,9 @@ async def ask(question: str, database: str) -> int:
     with tempfile.TemporaryDirectory(prefix="kai-") as folder:
         settings = read_settings().model_copy(update={"data_dir": Path(folder)})
         async with open_services(settings) as services:
-            connection = await services.connections.register(LOCAL_OWNER, _url(database), "asked", "")
+            connection = await services.database_connections.register(
+                LOCAL_OWNER, _url(database), "asked", ""
+            )
             session = await services.sessions.create(LOCAL_OWNER, connection.id, None, "ask", {})
             run = await services.sessions.ask(LOCAL_OWNER, session.id, question, "reject", None)
             log = await services.sessions.log(LOCAL_OWNER, session.id, run.id)

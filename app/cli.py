@@ -61,10 +61,11 @@ def _run(command: Coroutine[None, None, int | None]) -> None:
     from app.core.errors import Problem  # noqa: PLC0415
     from app.core.exclusive import FolderInUse  # noqa: PLC0415
 
+    code: int | None = 130
     try:
         code = asyncio.run(command)
     except KeyboardInterrupt:
-        code = 130
+        pass
     except ValidationError as error:
         first = error.errors()[0]
         name = "__".join(str(part).upper() for part in first["loc"])

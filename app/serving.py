@@ -1,10 +1,12 @@
 """`kai serve` and `kai demo`: open the services, put the application over them, run the server."""
 
+import asyncio
 import shlex
 from collections.abc import Callable
 from datetime import date
 from ipaddress import ip_address
 from pathlib import Path
+from socket import socket
 
 import uvicorn
 
@@ -57,16 +59,22 @@ def _is_loopback(host: str) -> bool:
 
 async def _sample_session(services: Services, file: Path) -> str:
     """The session that the invitation asks in: found again, or made with all it needs."""
+    await asyncio.to_thread(_build_once, file)
+    known, _ = await services.database_connections.page(LOCAL_OWNER, limit=100, cursor=None)
+    connection = next((each for each in known if each.name == SAMPLE_NAME), None)
+    if connection is None:
+        connection = await services.database_connections.register(
+            LOCAL_OWNER, f"sqlite:///{file}", SAMPLE_NAME, "An invented shop, two years of orders"
+        )
+        await services.database_connections.scan(LOCAL_OWNER, connection.id)
+    session = await services.sessions.create(LOCAL_OWNER, connection.id, None, "ask", {})
+    return session.id
+
+
+def _build_once(file: Path) -> None:
     if not file.exists():
         _say("Building the sample business …")
         build_sample(file, date.today())  # noqa: DTZ011 - the sample ends on the user's own day
-    known = await services.connections.list(LOCAL_OWNER, limit=100, cursor=None)
-    connection = next((each for each in known.items if each.name == SAMPLE_NAME), None)
-    if connection is None:
-        url = f"sqlite:///{file.resolve()}"
-        connection = await services.connections.register(LOCAL_OWNER, url, SAMPLE_NAME, "An invented shop")
-    session = await services.sessions.create(LOCAL_OWNER, connection.id, None, "ask", {})
-    return session.id
 
 
 class _Server(uvicorn.Server):
@@ -76,7 +84,7 @@ class _Server(uvicorn.Server):
         super().__init__(config)
         self._announce = announce
 
-    async def startup(self, sockets: list[object] | None = None) -> None:
+    async def startup(self, sockets: list[socket] | None = None) -> None:
         await super().startup(sockets)
         if self.started:
             host, port = self.servers[0].sockets[0].getsockname()[:2]

@@ -23,14 +23,15 @@ def current_owner() -> str:
     return LOCAL_OWNER
 
 
-def _storable(text: str) -> str:
+def storable(text: str) -> str:
+    """Refuses text that a store or a database cannot hold, as a `ValueError`."""
     if "\x00" in text or any("\ud800" <= character <= "\udfff" for character in text):
         raise ValueError("the text holds a character that cannot be kept (NUL or half a surrogate pair)")
     return text
 
 
 Owner = Annotated[str, Depends(current_owner)]
-Text = Annotated[str, AfterValidator(_storable)]
+Text = Annotated[str, AfterValidator(storable)]
 """Text that every store and database can hold."""
 
 

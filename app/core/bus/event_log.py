@@ -31,7 +31,9 @@ class EventLog:
         self._entries: list[Entry] = []
         self._news = asyncio.Event()
 
-    def __len__(self) -> int:
+    @property
+    def size(self) -> int:
+        """How many entries there are."""
         return len(self._entries)
 
     def append(self, event: str, data: str) -> None:

@@ -82,10 +82,12 @@ def _check_function(function: exp.Func, dialect: str) -> None:
 
 def _check_template(function: exp.Func) -> None:
     """SQLite pads one value to a gigabyte before any limit or deadline can stop it."""
-    template = next(function.iter_expressions(), None)
-    literal = isinstance(template, exp.Literal) and template.is_string
-    if not literal or not _HARMLESS_TEMPLATE.fullmatch(template.this):
+    if not _HARMLESS_TEMPLATE.fullmatch(_literal_text(next(function.iter_expressions(), None)) or "%*"):
         raise StatementFailed("The format has to be a literal, with widths below 1000 and without *.")
+
+
+def _literal_text(node: exp.Expr | None) -> str | None:
+    return node.this if isinstance(node, exp.Literal) and node.is_string else None
 
 
 def _syntax_advice(error: SqlglotError) -> str:

@@ -26,7 +26,6 @@ _SESSION: Mapping[str, str] = {
     "idle_in_transaction_session_timeout": "120s",
     "DateStyle": "ISO",
 }
-_NOTICE_A_DEAD_SERVER = {"tcp_user_timeout": 15_000, "keepalives_idle": 10, "keepalives_interval": 5}
 # What the driver says while connecting, and what people are told: the first that fits.
 _CAUSES: Sequence[tuple[str, str]] = (
     ("password", "the user name or the password is wrong"),
@@ -90,6 +89,7 @@ class PostgresDatabase:
 
     def _connect(self, seconds: float) -> Connection:
         """A connection whose transactions are read-only."""
+        options = dict(self.options)
         try:
             connection: Connection = psycopg.connect(
                 host=self.host,
@@ -100,8 +100,12 @@ class PostgresDatabase:
                 passfile=os.devnull,  # passwords of the process are not the user's
                 options=" ".join(f"-c {name}={value}" for name, value in _SESSION.items()),
                 prepare_threshold=None,
-                **_NOTICE_A_DEAD_SERVER,
-                **{"connect_timeout": int(seconds), **dict(self.options)},
+                connect_timeout=options.get("connect_timeout", int(seconds)),
+                sslmode=options.get("sslmode", "prefer"),
+                application_name=options.get("application_name", "kai"),
+                tcp_user_timeout=15_000,  # and the keepalives: notice a dead server
+                keepalives_idle=10,
+                keepalives_interval=5,
             )
         except psycopg.Error as error:
             raise DatabaseUnavailable(f"The database cannot be used: {_cause(str(error))}.") from None

@@ -86,7 +86,9 @@ class Catalog:
 
     def _quoted(self, names: list[str]) -> str:
         """Names as they have to be written in a statement."""
-        return ", ".join(exp.to_identifier(name, quoted=self._needs_quotes(name)).sql(self.dialect) for name in names)
+        return ", ".join(
+            exp.to_identifier(name, quoted=self._needs_quotes(name)).sql(self.dialect) for name in names
+        )
 
     def _needs_quotes(self, name: str) -> bool:
         plain = exp.SAFE_IDENTIFIER_RE.fullmatch(name) is not None

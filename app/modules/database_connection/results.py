@@ -10,15 +10,19 @@ from datetime import date, datetime, time
 from decimal import Decimal
 from typing import NamedTuple
 
+from pydantic import JsonValue
+
 from app.modules.database_connection.limits import StatementLimits
 from app.modules.database_connection.schema import ColumnType
-from graph.state import JsonValue
 
 _LARGEST_EXACT_INTEGER = 2**53
 _EXACT_DIGITS = 15  # a double holds every decimal of so many digits
 _TEXT_SHAPES: Sequence[tuple[ColumnType, re.Pattern[str]]] = (
     ("date", re.compile(r"\d{4}-[01]\d-[0-3]\d")),
-    ("datetime", re.compile(r"\d{4}-[01]\d-[0-3]\d[ T][0-2]\d:[0-5]\d(:[0-5]\d(\.\d+)?)?(Z|[+-]\d\d(:?\d\d)?)?")),
+    (
+        "datetime",
+        re.compile(r"\d{4}-[01]\d-[0-3]\d[ T][0-2]\d:[0-5]\d(:[0-5]\d(\.\d+)?)?(Z|[+-]\d\d(:?\d\d)?)?"),
+    ),
     ("time", re.compile(r"[0-2]\d:[0-5]\d:[0-5]\d(\.\d+)?")),
 )
 
@@ -157,7 +161,7 @@ def _number(value: int | float | Decimal) -> int | float | str | None:
         return None
     if isinstance(value, float):
         return value
-    if abs(value) > _LARGEST_EXACT_INTEGER:
+    if not -_LARGEST_EXACT_INTEGER <= value <= _LARGEST_EXACT_INTEGER:
         return str(value)
     return value if isinstance(value, int) else _decimal(value)
 

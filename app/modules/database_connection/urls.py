@@ -74,7 +74,9 @@ def _options(url: URL, allowed: tuple[str, ...]) -> dict[str, str]:
     options: dict[str, str] = {}
     for name, value in url.query.items():
         if name not in allowed or not isinstance(value, str):
-            can = f"may have the parameters {', '.join(allowed)}, each once" if allowed else "has no parameters"
+            can = (
+                f"may have the parameters {', '.join(allowed)}, each once" if allowed else "has no parameters"
+            )
             raise UrlNotSupported(f"This kind of URL {can}.")
         options[name] = value
     return options

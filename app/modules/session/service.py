@@ -28,6 +28,7 @@ from graph import Checkpoint, SessionGraph
 from graph.events import Reset
 from graph.state import Rows
 
+
 @dataclass(frozen=True)
 class SessionFilter:
     """Which sessions a list holds; `text` is searched in titles and questions."""

@@ -164,7 +164,7 @@ class Turns:
         events = self._graph.ask(turn, ports) if run.attempt == 1 else self._graph.resume(turn, ports)
         async with aclosing(events):
             async for event in events:
-                if len(log) < MAX_EVENTS or not isinstance(event, TextChunk):
+                if log.size < MAX_EVENTS or not isinstance(event, TextChunk):
                     say(log, event)
 
     async def _see_through(

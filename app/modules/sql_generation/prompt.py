@@ -5,13 +5,12 @@ from datetime import date
 from pathlib import Path
 
 from app.core.llm.model import PromptMessage
+from app.modules.prompt_rows import rows_as_lines
 from graph.ports import Question
-from graph.state import Message, Rows
+from graph.state import Message
 
 _INSTRUCTIONS = (Path(__file__).parent / "prompts" / "write_sql.md").read_text(encoding="utf-8")
 _IN_FULL = 3
-_MAX_HEAD_ROWS = 20
-_MAX_CELL = 80
 
 
 def write_sql_messages(question: Question, dialect: str, today: date) -> list[PromptMessage]:
@@ -32,7 +31,7 @@ def _sections(question: Question) -> Iterator[tuple[str, str]]:
     if question.previous_sql:
         yield "Previous statement", question.previous_sql
     if question.previous_rows is not None:
-        yield "Rows already fetched", head_of(question.previous_rows)
+        yield "Rows already fetched", rows_as_lines(question.previous_rows)
     if question.failures:
         failed = (f"{each['sql']}\nError: {each['error']}" for each in question.failures)
         yield "Statements that failed", "\n\n".join(failed)
@@ -56,13 +55,3 @@ def _full(exchange: Message) -> str:
     if exchange["analysis"]:
         parts.append(f"Answer: {exchange['analysis']}")
     return "\n".join(parts)
-
-
-def head_of(rows: Rows) -> str:
-    """The first rows as text: a line each, long cells cut; says how many there are in all."""
-    lines = [" | ".join(column["name"] for column in rows["columns"])]
-    for row in rows["rows"][:_MAX_HEAD_ROWS]:
-        lines.append(" | ".join("null" if cell is None else str(cell)[:_MAX_CELL] for cell in row))
-    shown = min(len(rows["rows"]), _MAX_HEAD_ROWS)
-    cut = ", cut by a limit" if rows["truncated"] else ""
-    return "\n".join([*lines, f"({shown} of {rows['row_count']} rows{cut})"])

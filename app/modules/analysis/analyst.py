@@ -1,0 +1,71 @@
+"""The two analysts: a language model, and plain figures that need none and stand in for it."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+from app.core.llm.model import LanguageModel, PromptMessage
+from app.modules.analysis.chart import choose_chart
+from app.modules.analysis.figures import Figures, figures
+from app.modules.analysis.follow_ups import suggest
+from app.modules.analysis.text import describe, results_summary
+from app.modules.model_errors import model_errors_translated, stand_in_notice
+from app.modules.prompt_rows import rows_as_lines
+from graph.errors import ModelUnavailable
+from graph.events import TextChunk
+from graph.ports import Analysed, Emit, Question
+from graph.state import Analysis, Rows
+
+_INSTRUCTIONS = (Path(__file__).parent / "prompts" / "analysis.md").read_text(encoding="utf-8")
+
+
+class FiguresAnalyst:
+    """Says what the figures say."""
+
+    async def analyse(self, question: Question, sql: str, rows: Rows, emit: Emit) -> Analysed:
+        found = figures(rows)
+        text = describe(rows, found)
+        emit(TextChunk(content=text, channel="analysis"))
+        return _analysed(question, rows, found, text)
+
+
+class ModelAnalyst:
+    """Has a model read the rows; when it is down, the figures are said instead, and why."""
+
+    def __init__(self, model: LanguageModel) -> None:
+        self._model = model
+
+    async def analyse(self, question: Question, sql: str, rows: Rows, emit: Emit) -> Analysed:
+        found, shown = figures(rows), list[str]()
+
+        def show(token: str) -> None:
+            shown.append(token)
+            emit(TextChunk(content=token, channel="analysis"))
+
+        try:
+            with model_errors_translated():
+                reply = await self._model.reply(_messages(question, sql, rows, found), show)
+        except ModelUnavailable as unavailable:
+            if shown:
+                raise
+            emit(stand_in_notice(unavailable, "The analysis comes from the figures alone."))
+            return await FiguresAnalyst().analyse(question, sql, rows, emit)
+        return _analysed(question, rows, found, reply.text.strip(), reply.tokens_used)
+
+
+def _analysed(question: Question, rows: Rows, found: Figures, text: str, tokens_used: int = 0) -> Analysed:
+    chart, suggestions = choose_chart(question.text, rows, found), suggest(question.text, rows, found)
+    analysis = Analysis(text=text, chart=chart, suggestions=suggestions)
+    return Analysed(analysis, results_summary(rows), tokens_used)
+
+
+def _messages(question: Question, sql: str, rows: Rows, found: Figures) -> list[PromptMessage]:
+    statistics = [{**asdict(measure), "column": measure.name} for measure in found.measures]
+    sections = {
+        "Question": question.text,
+        "Statement": sql,
+        "Statistics" + ("" if found.complete else " of the rows below only"): json.dumps(statistics),
+        "Rows": rows_as_lines(rows),
+    }
+    request = "\n\n".join(f"## {heading}\n{text}" for heading, text in sections.items())
+    return [PromptMessage("system", _INSTRUCTIONS), PromptMessage("user", request)]

@@ -1,0 +1,66 @@
+"""Routes of database connections."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Query, Request, status
+
+from app.core.http import PROBLEM_RESPONSES, Owner, PageOf, PageQuery
+from app.modules.database_connection.schemas import ConnectionBody, NewConnection, TableBody, TableChange
+from app.modules.database_connection.service import DatabaseConnections
+
+router = APIRouter(prefix="/database-connections", tags=["database connections"], responses=PROBLEM_RESPONSES)
+
+
+def _service(request: Request) -> DatabaseConnections:
+    service: DatabaseConnections = request.app.state.services.database_connections
+    return service
+
+
+Service = Annotated[DatabaseConnections, Depends(_service)]
+Page = Annotated[PageQuery, Query()]
+
+
+@router.post("", status_code=status.HTTP_201_CREATED)
+async def register(body: NewConnection, owner: Owner, service: Service) -> ConnectionBody:
+    """Try a database, then keep its URL, encrypted."""
+    connection = await service.register(owner, body.url.get_secret_value(), body.name, body.description)
+    return ConnectionBody.model_validate(connection)
+
+
+@router.get("")
+async def list_connections(page: Page, owner: Owner, service: Service) -> PageOf[ConnectionBody]:
+    connections, next_cursor = await service.page(owner, page.limit, page.cursor)
+    items = [ConnectionBody.model_validate(connection) for connection in connections]
+    return PageOf(items=items, next_cursor=next_cursor)
+
+
+@router.get("/{connection_id}")
+async def read_connection(connection_id: str, owner: Owner, service: Service) -> ConnectionBody:
+    return ConnectionBody.model_validate(await service.get(owner, connection_id))
+
+
+@router.delete("/{connection_id}", status_code=status.HTTP_204_NO_CONTENT)
+async def delete_connection(connection_id: str, owner: Owner, service: Service) -> None:
+    """Forget a connection and its tables; its sessions stay readable."""
+    await service.delete(owner, connection_id)
+
+
+@router.post("/{connection_id}/scan")
+async def scan(connection_id: str, owner: Owner, service: Service) -> ConnectionBody:
+    """Read the schema anew; descriptions given by people stay."""
+    return ConnectionBody.model_validate(await service.scan(owner, connection_id))
+
+
+@router.get("/{connection_id}/tables")
+async def list_tables(connection_id: str, page: Page, owner: Owner, service: Service) -> PageOf[TableBody]:
+    """The tables that the last scan has found, by name."""
+    tables, next_cursor = await service.tables(owner, connection_id, page.limit, page.cursor)
+    return PageOf(items=[TableBody.model_validate(table) for table in tables], next_cursor=next_cursor)
+
+
+@router.patch("/{connection_id}/tables/{table_name}")
+async def describe_table(
+    connection_id: str, table_name: str, body: TableChange, owner: Owner, service: Service
+) -> TableBody:
+    table = await service.describe_table(owner, connection_id, table_name, body.description)
+    return TableBody.model_validate(table)

@@ -1,0 +1,76 @@
+"""Database connections on the wire; a URL comes in and never goes out."""
+
+from datetime import datetime
+from typing import Annotated, Literal
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SecretStr,
+    StringConstraints,
+)
+
+from app.core.clock import as_datetime
+from app.core.http import Body, Text, storable
+from app.modules.database_connection.schema import Column, ForeignKey
+
+Time = Annotated[datetime, BeforeValidator(as_datetime)]
+Description = Annotated[Text, Field(max_length=2_000)]
+
+
+def _storable(secret: SecretStr) -> SecretStr:
+    storable(secret.get_secret_value())
+    return secret
+
+
+class NewConnection(Body):
+    """A database to ask about; it is tried before it is kept."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [{"url": "postgresql://analyst:secret@db.example.com:5432/shop", "name": "Shop"}]
+        }
+    )
+
+    url: Annotated[SecretStr, Field(min_length=1, max_length=2_000), AfterValidator(_storable)]
+    name: Annotated[Text, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
+    description: Description = ""
+
+
+class TableChange(Body):
+    """What people should know of a table; also told to the model."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"description": "One row a shipped order"}]})
+
+    description: Description
+
+
+class ConnectionBody(BaseModel):
+    """A database connection; `masked_url` holds no secret."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    id: str
+    name: str
+    description: str
+    dialect: str
+    masked_url: str
+    created_at: Time
+    scanned_at: Time | None
+    table_count: int | None
+
+
+class TableBody(BaseModel):
+    """A table as it was scanned."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    name: str
+    kind: Literal["table", "view"]
+    description: str
+    row_count: int | None
+    columns: list[Column]
+    foreign_keys: list[ForeignKey]

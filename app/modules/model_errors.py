@@ -1,0 +1,30 @@
+"""A model's failures, as the graph knows them and as a run tells them."""
+
+from collections.abc import Generator
+from contextlib import contextmanager
+
+from app.core.llm import model
+from graph import errors
+from graph.events import Failure
+
+
+@contextmanager
+def model_errors_translated() -> Generator[None]:
+    """Around a call of a model: raises `graph.errors.ModelUnavailable` and `ModelRejected`."""
+    try:
+        yield
+    except model.ModelUnavailable as error:
+        raise errors.ModelUnavailable(str(error)) from error
+    except model.ModelRejected as error:
+        raise errors.ModelRejected(str(error)) from error
+
+
+def stand_in_notice(unavailable: errors.ModelUnavailable, instead: str) -> Failure:
+    """An error the run survives: asking again may bring the model's answer."""
+    return Failure(
+        type=f"urn:kai:{unavailable.problem}",
+        title=unavailable.title,
+        status=unavailable.status,
+        detail=f"{unavailable.detail} {instead} Ask again to have the model try.",
+        retryable=True,
+    )

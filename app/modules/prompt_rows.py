@@ -1,0 +1,24 @@
+"""Rows as a prompt shows them."""
+
+import json
+
+from app.core.llm.tokens import approximate_tokens
+from graph.state import Rows
+
+_MAX_TOKENS = 1_500
+_MAX_CELL = 200
+
+
+def rows_as_lines(rows: Rows) -> str:
+    """The column names and the first rows as JSON lines, and how many rows there are in all."""
+    lines = [json.dumps([column["name"] for column in rows["columns"]], ensure_ascii=False)]
+    spent = 0
+    for row in rows["rows"]:
+        cells = [cell[:_MAX_CELL] if isinstance(cell, str) else cell for cell in row]
+        line = json.dumps(cells, ensure_ascii=False)
+        spent += approximate_tokens(line)
+        if spent > _MAX_TOKENS:
+            break
+        lines.append(line)
+    cut = "; the result itself was cut off by a limit" if rows["truncated"] else ""
+    return "\n".join([*lines, f"({len(lines) - 1} of {rows['row_count']} rows{cut})"])

@@ -1,0 +1,101 @@
+"""The two writers of statements: a language model, and the built-in one that stands in for it."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from datetime import date
+
+from app.core.llm.model import LanguageModel
+from app.modules.database_connection.schema import Schema
+from app.modules.model_errors import model_errors_translated, stand_in_notice
+from app.modules.sql_generation import builtin
+from app.modules.sql_generation.prompt import write_sql_messages
+from app.modules.sql_generation.reply import SqlDeltas, read_reply
+from graph.errors import ModelUnavailable, QuestionBeyondWriter, TurnError
+from graph.events import TextChunk
+from graph.ports import Emit, Question, Written
+
+ReadSchema = Callable[[], Awaitable[Schema]]
+
+_HOW_TO_CONFIGURE = (
+    "For questions like this, connect a language model: set OPENAI_API_KEY, or KAI_LLM__BASE_URL for any "
+    "OpenAI-compatible server, and start KAI again."
+)
+
+
+class BuiltinWriter:
+    """Understands simple questions without any model, and says how it understood them."""
+
+    def __init__(self, dialect: str, read_schema: ReadSchema, today: date) -> None:
+        self.dialect = dialect
+        self._read_schema = read_schema
+        self._today = today
+
+    async def write(self, question: Question, emit: Emit) -> Written:
+        """Raises `QuestionBeyondWriter`, also for a statement that failed: it would write the same again."""
+        if question.failures:
+            raise QuestionBeyondWriter(f"The statement did not run: {question.failures[-1]['error']}")
+        previous = builtin.Previous(question.previous_sql) if question.previous_sql else None
+        schema = await self._read_schema()
+        try:
+            # In a thread: on a schema of hundreds of tables this takes a second.
+            answer = await asyncio.to_thread(
+                builtin.write, question.text, schema, previous=previous, today=self._today
+            )
+        except builtin.Beyond as beyond:
+            raise QuestionBeyondWriter(f"{beyond.reason} {_HOW_TO_CONFIGURE}") from beyond
+        match answer:
+            case builtin.Statement(sql=sql, explanation=explanation):
+                emit(TextChunk(content=sql, channel="sql"))
+                return Written("sql", sql, explanation)
+            case builtin.Clarification(text=text):
+                return Written("clarify", text)
+            case builtin.SmallTalk(text=text):
+                return Written("chat", text)
+            case builtin.FromRows():
+                return _from_rows(question)
+
+
+class ModelWriter:
+    """Has a model write; when it is down, the built-in writer serves where it can, and says so."""
+
+    def __init__(self, model: LanguageModel, stand_in: BuiltinWriter, today: date) -> None:
+        self.dialect = stand_in.dialect
+        self._model = model
+        self._stand_in = stand_in
+        self._today = today
+
+    async def write(self, question: Question, emit: Emit) -> Written:
+        deltas = SqlDeltas()
+
+        def show(token: str) -> None:
+            if delta := deltas.feed(token):
+                emit(TextChunk(content=delta, channel="sql"))
+
+        messages = write_sql_messages(question, self.dialect, self._today)
+        try:
+            with model_errors_translated():
+                reply = await self._model.reply(messages, show)
+        except ModelUnavailable as unavailable:
+            if deltas.started:
+                raise
+            return await self._write_without_model(question, emit, unavailable)
+        written = read_reply(reply.text)
+        if written.route == "rows":
+            written = _from_rows(question)
+        return Written(written.route, written.text, written.explanation, reply.tokens_used)
+
+    async def _write_without_model(
+        self, question: Question, emit: Emit, unavailable: ModelUnavailable
+    ) -> Written:
+        try:
+            written = await self._stand_in.write(question, lambda _: None)
+        except TurnError:
+            raise unavailable from None
+        emit(stand_in_notice(unavailable, "The built-in writer has written the SQL instead."))
+        return written
+
+
+def _from_rows(question: Question) -> Written:
+    if question.previous_rows is None:
+        return Written("clarify", "There are no rows yet to look at. What would you like to know?")
+    return Written("rows", "")
