@@ -157,7 +157,7 @@ def _sell(
     loyal = list(accumulate(1 / (1 + at) ** 0.85 for at in range(len(customers))))
     ranked_customers = chance.sample(customers, len(customers))
     ranked_products = chance.sample(products, len(products))
-    fame = {product.id: 1 / (1 + at) ** 0.7 for at, product in enumerate(ranked_products)}
+    fame = {product.id: 1 / (1 + at) ** 0.4 for at, product in enumerate(ranked_products)}
     shelves = {month: _shelf(products, fame, month) for month in range(1, 13)}
     for day in _busy_days(chance, start, today):
         customer = _draw(chance, ranked_customers, loyal, lambda each: each.signed_up, day)
