@@ -8,12 +8,13 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import AfterValidator, BaseModel, ConfigDict, JsonValue
 from starlette.exceptions import HTTPException
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app.core.errors import Problem
 from app.core.storage.port import InvalidCursor, StorageUnavailable
 
 MAX_BODY_BYTES = 1024 * 1024
+_KINDS = {400: "malformed", 404: "not-found", 405: "method-not-allowed", 413: "body-too-large"}
 PROBLEM_JSON = "application/problem+json"
 LOCAL_OWNER = "local"
 
@@ -120,7 +121,7 @@ async def _validation(_: Request, error: Exception) -> JSONResponse:
 
 async def _http(_: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)  # noqa: S101
-    kind = {400: "malformed", 404: "not-found", 405: "method-not-allowed"}.get(error.status_code, "http")
+    kind = _KINDS.get(error.status_code, "http")
     return problem_response(kind, error.detail, error.status_code, error.detail, headers=error.headers)
 
 
@@ -136,41 +137,20 @@ async def _storage(_: Request, error: Exception) -> JSONResponse:
     )
 
 
-class BodyLimit:
-    """Pure ASGI: refuses bodies over the limit, whether their length is declared or not."""
+class DeclaredBodyLimit:
+    """Pure ASGI: refuses at once, and as a problem, what declares itself too large.
+
+    FastAPI's own limit counts the bodies that declare nothing.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        declared = dict(scope["headers"]).get(b"content-length", b"0")
+        declared = dict(scope.get("headers", ())).get(b"content-length", b"0")
         if declared.isdigit() and int(declared) > MAX_BODY_BYTES:
-            await _too_large()(scope, receive, send)
-            return
-        received = 0
-
-        async def limited() -> Message:
-            nonlocal received
-            message = await receive()
-            received += len(message.get("body", b""))
-            if received > MAX_BODY_BYTES:
-                raise BodyTooLarge
-            return message
-
-        await self._app(scope, limited, send)
-
-
-class BodyTooLarge(HTTPException):
-    """The body went on past the limit without having declared its length."""
-
-    def __init__(self) -> None:
-        super().__init__(413, f"The body is larger than {MAX_BODY_BYTES} bytes.")
-
-
-def _too_large() -> JSONResponse:
-    return problem_response(
-        "body-too-large", "The body is too large", 413, f"The body is larger than {MAX_BODY_BYTES} bytes."
-    )
+            detail = f"The body is larger than {MAX_BODY_BYTES} bytes."
+            refusal = problem_response("body-too-large", "The body is too large", 413, detail)
+            await refusal(scope, receive, send)
+        else:
+            await self._app(scope, receive, send)

@@ -74,6 +74,13 @@ class ScriptedModel:
         """The reply to every request that holds these words; later rules go before earlier ones."""
         self._rules.insert(0, (words, Scripted(reply) if isinstance(reply, str) else reply))
 
+    def forget(self) -> None:
+        """Begin a script anew."""
+        self._rules.clear()
+        self._queue.clear()
+        self.requests.clear()
+        self._released.clear()
+
     def release(self) -> None:
         """Let replies on hold go on, now and from now on."""
         self._released.set()

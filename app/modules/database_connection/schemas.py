@@ -36,7 +36,9 @@ class NewConnection(Body):
     )
 
     url: Annotated[SecretStr, Field(min_length=1, max_length=2_000), AfterValidator(_storable)]
-    name: Annotated[Text, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
+    name: Annotated[
+        str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200), AfterValidator(storable)
+    ]
     description: Description = ""
 
 

@@ -81,8 +81,8 @@ async def read_session(session_id: str, page: Page, owner: Owner, service: Servi
     session = await service.get(owner, session_id)
     messages, next_cursor = await service.messages(session, page.limit, page.cursor)
     items = [MessageBody.model_validate(message) for message in messages]
-    body = SessionBody.model_validate(session)
-    return SessionWithHistory(**dict(body), messages=PageOf(items=items, next_cursor=next_cursor))
+    history = PageOf[MessageBody](items=items, next_cursor=next_cursor)
+    return SessionWithHistory.model_validate({**vars(session), "messages": history})
 
 
 @router.patch("/{session_id}")

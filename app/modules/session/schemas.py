@@ -15,7 +15,7 @@ from pydantic import (
 )
 
 from app.core.clock import as_datetime
-from app.core.http import Body, PageOf, Text
+from app.core.http import Body, PageOf, Text, storable
 from app.modules.session.model import Mode, Outcome, SessionStatus
 from graph.state import Column, Route
 
@@ -33,10 +33,14 @@ def _small(metadata: dict[str, JsonValue]) -> dict[str, JsonValue]:
     return metadata
 
 
-Title = Annotated[Text, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
+Title = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200), AfterValidator(storable)
+]
 Metadata = Annotated[dict[str, JsonValue], AfterValidator(_small)]
 Question = Annotated[
-    Text, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_QUERY_CHARACTERS)
+    str,
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_QUERY_CHARACTERS),
+    AfterValidator(storable),
 ]
 Time = Annotated[datetime, BeforeValidator(as_datetime)]
 

@@ -19,7 +19,6 @@ same large event would be cut off and sent again for ever."""
 SHUTDOWN_GRACE_SECONDS = 2
 """For the farewell when the server stops; below uvicorn's own limit."""
 
-RETRY_MS = 1_000
 _MAX_ID_DIGITS = 15
 
 
@@ -53,6 +52,6 @@ async def _frames(log: EventLog, after: int, leaving: anyio.Event) -> AsyncGener
             yield ServerSentEvent(entry.data, event=entry.event, id=str(entry.id), sep="\n")
         if log.ended_at is None:
             farewell = "the server is stopping; come back with Last-Event-ID"
-            yield ServerSentEvent(comment=farewell, retry=RETRY_MS, sep="\n")
+            yield ServerSentEvent(comment=farewell, sep="\n")
     finally:
         watch.cancel()

@@ -1,0 +1,182 @@
+"""KAI as its users meet it: a process of its own, a socket, and clients that speak HTTP and SSE."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+from httpx_sse import EventSource, ServerSentEvent, aconnect_sse
+
+START_SECONDS = 30
+STREAM_SECONDS = 30
+
+
+@dataclass
+class Server:
+    """A running `kai serve`; `kill` is kill -9, and `start` begins again on the same data."""
+
+    data_dir: Path
+    settings: dict[str, str] = field(default_factory=dict)
+    address: str = ""
+    _process: subprocess.Popen[str] | None = None
+
+    def start(self) -> None:
+        clean = {
+            name: value for name, value in os.environ.items() if not name.startswith(("KAI_", "OPENAI_"))
+        }
+        environment = {**clean, "KAI_DATA_DIR": str(self.data_dir), "KAI_PORT": "0", **self.settings}
+        command = [sys.executable, "-c", "from app.cli import main; main()", "serve"]
+        self._process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        assert line.startswith("KAI is ready at "), f"KAI said {line!r}"
+        self.address = line.split()[-1]
+
+    def kill(self) -> None:
+        self._end(signal.SIGKILL)
+
+    def stop(self) -> None:
+        self._end(signal.SIGTERM)
+
+    def _end(self, how: signal.Signals) -> None:
+        if self._process is not None:
+            self._process.send_signal(how)
+            self._process.wait(START_SECONDS)
+            assert self._process.stdout is not None
+            self._process.stdout.close()
+            self._process = None
+
+
+@contextmanager
+def running_server(data_dir: Path, settings: dict[str, str] | None = None) -> Iterator[Server]:
+    server = Server(data_dir, settings or {})
+    server.start()
+    try:
+        yield server
+    finally:
+        server.kill()
+
+
+@dataclass(frozen=True)
+class Event:
+    """An event of a stream as it came."""
+
+    id: int
+    name: str
+    data: dict[str, Any]
+
+    @classmethod
+    def of(cls, frame: ServerSentEvent) -> "Event":
+        return cls(int(frame.id), frame.event, frame.json())
+
+
+@dataclass
+class Stream:
+    """A stream under way: its run, and the events it brings."""
+
+    run_id: str
+    frames: AsyncGenerator[ServerSentEvent]
+
+    async def next(self) -> Event:
+        return Event.of(await anext(self.frames))
+
+    async def until(self, name: str, **data: object) -> list[Event]:
+        """Events up to and including the first of this name that holds this data."""
+        events: list[Event] = []
+        while True:
+            events.append(await self.next())
+            last = events[-1]
+            if last.name == name and all(last.data.get(key) == value for key, value in data.items()):
+                return events
+
+    async def rest(self) -> list[Event]:
+        return [Event.of(frame) async for frame in self.frames]
+
+
+async def _told(source: EventSource) -> AsyncGenerator[ServerSentEvent]:
+    """The events proper: httpx-sse also gives an empty one for each comment."""
+    async for frame in source.aiter_sse():
+        if frame.data:
+            yield frame
+
+
+class Client:
+    """What an integrator does, over one HTTP client."""
+
+    def __init__(self, http: httpx.AsyncClient) -> None:
+        self.http = http
+
+    async def connect(self, url: str) -> str:
+        """Register a database; its id."""
+        answer = await self.http.post("/database-connections", json={"url": url, "name": "test"})
+        assert answer.status_code == 201, answer.text
+        return str(answer.json()["id"])
+
+    async def open_session(self, connection_id: str) -> str:
+        answer = await self.http.post("/sessions", json={"db_connection_id": connection_id})
+        assert answer.status_code == 201, answer.text
+        return str(answer.json()["id"])
+
+    async def session(self, session_id: str) -> dict[str, Any]:
+        answer = await self.http.get(f"/sessions/{session_id}")
+        assert answer.status_code == 200, answer.text
+        body: dict[str, Any] = answer.json()
+        return body
+
+    @asynccontextmanager
+    async def asking(
+        self, session_id: str, query: str, idempotency_key: str | None = None, **body: str
+    ) -> AsyncGenerator[Stream]:
+        url = f"/sessions/{session_id}/query/stream"
+        sent = {"query": query, **body}
+        headers = {} if idempotency_key is None else {"Idempotency-Key": idempotency_key}
+        async with aconnect_sse(self.http, "POST", url, json=sent, headers=headers) as source:
+            assert source.response.status_code == 200, (await source.response.aread()).decode()
+            frames = _told(source)
+            yield Stream(source.response.headers["X-Run-Id"], frames)
+
+    @asynccontextmanager
+    async def following(
+        self, session_id: str, run_id: str, last_event_id: int | None = None
+    ) -> AsyncGenerator[Stream]:
+        headers = {} if last_event_id is None else {"Last-Event-ID": str(last_event_id)}
+        url = f"/sessions/{session_id}/runs/{run_id}/stream"
+        async with aconnect_sse(self.http, "GET", url, headers=headers) as source:
+            frames = _told(source)
+            yield Stream(run_id, frames)
+
+    async def ask(self, session_id: str, query: str, **body: str) -> list[Event]:
+        """A whole turn."""
+        async with self.asking(session_id, query, None, **body) as stream:
+            return await stream.rest()
+
+    async def cancel(self, session_id: str, run_id: str) -> None:
+        answer = await self.http.post(f"/sessions/{session_id}/runs/{run_id}/cancel")
+        assert answer.status_code == 202, answer.text
+
+
+@asynccontextmanager
+async def client_of(server: Server) -> AsyncGenerator[Client]:
+    limits = httpx.Timeout(STREAM_SECONDS)
+    async with httpx.AsyncClient(base_url=f"{server.address}/api/v1", timeout=limits) as http:
+        yield Client(http)
+
+
+def chunks(events: list[Event], kind: str) -> list[Any]:
+    """The contents of the chunks of a type."""
+    return [event.data["content"] for event in events if event.name == "chunk" and event.data["type"] == kind]
+
+
+def steps(events: list[Event]) -> list[str]:
+    return [event.data["step"] for event in events if event.name == "status"]
+
+
+def seconds_since(start: float) -> float:
+    return time.monotonic() - start
