@@ -5,7 +5,7 @@ from fastapi.responses import JSONResponse
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 from app.bootstrap import Services
-from app.core.http import MAX_BODY_BYTES, DeclaredBodyLimit, answer_problems
+from app.core.http import BodyLimit, answer_problems
 from app.core.settings import Settings
 from app.modules.database_connection.router import router as database_connections
 from app.modules.session.router import router as sessions
@@ -29,7 +29,6 @@ def create_app(services: Services, settings: Settings) -> FastAPI:
         openapi_url="/api/v1/openapi.json",
         docs_url="/docs",
         redoc_url=None,
-        max_body_size=MAX_BODY_BYTES,
     )
     app.state.services = services
 
@@ -43,7 +42,7 @@ def create_app(services: Services, settings: Settings) -> FastAPI:
     app.include_router(sessions, prefix="/api/v1")
     app.include_router(database_connections, prefix="/api/v1")
     answer_problems(app)
-    app.add_middleware(DeclaredBodyLimit)
+    app.add_middleware(BodyLimit)
     if not settings.trust_network:
         # A page of another site must not reach the server by a name that resolves to loopback.
         app.add_middleware(TrustedHostMiddleware, allowed_hosts=[*_LOCAL_HOSTS, settings.host])

@@ -8,13 +8,14 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import AfterValidator, BaseModel, ConfigDict, JsonValue
 from starlette.exceptions import HTTPException
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.core.errors import Problem
 from app.core.storage.port import InvalidCursor, StorageUnavailable
 
 MAX_BODY_BYTES = 1024 * 1024
 _KINDS = {400: "malformed", 404: "not-found", 405: "method-not-allowed", 413: "body-too-large"}
+_TOO_LARGE = f"The body is larger than {MAX_BODY_BYTES} bytes."
 PROBLEM_JSON = "application/problem+json"
 LOCAL_OWNER = "local"
 
@@ -137,11 +138,8 @@ async def _storage(_: Request, error: Exception) -> JSONResponse:
     )
 
 
-class DeclaredBodyLimit:
-    """Pure ASGI: refuses at once, and as a problem, what declares itself too large.
-
-    FastAPI's own limit counts the bodies that declare nothing.
-    """
+class BodyLimit:
+    """Pure ASGI: refuses bodies over the limit as a problem, whether they declare their length or not."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -149,8 +147,20 @@ class DeclaredBodyLimit:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         declared = dict(scope.get("headers", ())).get(b"content-length", b"0")
         if declared.isdigit() and int(declared) > MAX_BODY_BYTES:
-            detail = f"The body is larger than {MAX_BODY_BYTES} bytes."
-            refusal = problem_response("body-too-large", "The body is too large", 413, detail)
-            await refusal(scope, receive, send)
-        else:
-            await self._app(scope, receive, send)
+            await _too_large()(scope, receive, send)
+            return
+        received = 0
+
+        async def counted() -> Message:
+            nonlocal received
+            message = await receive()
+            received += len(message.get("body", b""))
+            if received > MAX_BODY_BYTES:
+                raise HTTPException(413, _TOO_LARGE)
+            return message
+
+        await self._app(scope, counted, send)
+
+
+def _too_large() -> JSONResponse:
+    return problem_response("body-too-large", "The body is too large", 413, _TOO_LARGE)

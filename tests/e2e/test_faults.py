@@ -131,7 +131,7 @@ async def test_a_server_that_stops_lets_its_streams_go_and_takes_the_run_up_agai
         async with client_of(server) as kai:
             session = await kai.open_session(await kai.connect(shop))
             async with kai.asking(session, "one") as stream:
-                await stream.until("status", step="generating_sql")
+                await asyncio.to_thread(model.wait_until, lambda each: len(each.requests) == 1)
                 await asyncio.to_thread(server.stop)
                 assert "done" not in [event.name for event in await stream.rest()]
         model.say("CHAT: after all")
