@@ -37,12 +37,6 @@ class Database(Protocol):
     def masked_url(self) -> str:
         """The URL as people may see it."""
 
-    @property
-    def host(self) -> str | None: ...
-
-    @property
-    def name(self) -> str: ...
-
     def session(self, stop: Stop, connect_seconds: float) -> AbstractContextManager[Session]:
         """A session for one statement that ends when `stop` is due; closed at exit.
 

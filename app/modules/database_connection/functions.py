@@ -61,6 +61,7 @@ _TABLE_FUNCTIONS: Mapping[str, frozenset[str]] = {
     "sqlite": frozenset({"json_each", "json_tree", "generate_series"}),
     "postgres": frozenset(
         {
+            "exploding_generate_series",  # sqlglot's word for generate_series after FROM
             "generate_series",
             "generate_subscripts",
             "json_array_elements",

@@ -71,8 +71,9 @@ class PostgresDatabase:
         with (
             closing(self._connect(connect_seconds)) as connection,
             cancelled_when_due(connection, stop),
+            connection.cursor("kai", scrollable=False) as cursor,
         ):
-            yield PostgresSession(connection, stop)
+            yield PostgresSession(connection, cursor, stop)
 
     @contextmanager
     def engine(self, stop: Stop, connect_seconds: float) -> Iterator[Engine]:

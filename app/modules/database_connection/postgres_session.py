@@ -53,16 +53,16 @@ class PostgresSession:
     """
 
     connection: Connection
+    cursor: "psycopg.ServerCursor[Row]"
     stop: Stop
 
     def execute(self, sql: str) -> RawRows:
         with _in_our_words(self.stop):
             self._limit_time()
-            cursor = self.connection.cursor("kai", scrollable=False)
-            cursor.execute(sql.encode())
-            columns = cursor.description or ()
+            self.cursor.execute(sql.encode())
+            columns = self.cursor.description or ()
         types = [self._type(column.type_code) for column in columns]
-        return RawRows([column.name for column in columns], types, self._fetch(cursor))
+        return RawRows([column.name for column in columns], types, self._fetch())
 
     def _limit_time(self) -> None:
         """Let the server end the statement should this process die; else `stop` is earlier."""
@@ -75,9 +75,9 @@ class PostgresSession:
             return "text"
         return "json" if oid == known.array_oid else _TYPES.get(known.name, "text")
 
-    def _fetch(self, cursor: "psycopg.ServerCursor[Row]") -> Iterator[Sequence[object]]:
+    def _fetch(self) -> Iterator[Sequence[object]]:
         with _in_our_words(self.stop):
-            while rows := cursor.fetchmany(_FETCH_ROWS):
+            while rows := self.cursor.fetchmany(_FETCH_ROWS):
                 yield from rows
 
 

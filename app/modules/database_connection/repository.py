@@ -1,14 +1,14 @@
 """Connections and their scanned tables in the store."""
 
 import hashlib
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import cast
 
-from pydantic import TypeAdapter
+from pydantic import JsonValue, TypeAdapter
 
+from app.core.clock import now_ms
 from app.core.ids import is_id
-from app.core.storage.port import Document, Equals, Storage
+from app.core.storage.port import AnyOf, Document, Equals, Storage
 from app.modules.database_connection.errors import ConnectionNotFound
 from app.modules.database_connection.schema import Schema, Table
 
@@ -50,7 +50,7 @@ class ConnectionRepository:
             await self._storage.get("database_connections", connection_id) if is_id(connection_id) else None
         )
         if found is None or found["owner"] != owner:
-            raise ConnectionNotFound("There is no database connection with this id.")
+            raise _not_found()
         return _CONNECTION.validate_python(found)
 
     async def page(self, owner: str, limit: int, cursor: str | None) -> tuple[list[Connection], str | None]:
@@ -60,14 +60,29 @@ class ConnectionRepository:
         return [_CONNECTION.validate_python(each) for each in page.items], page.next_cursor
 
     async def delete(self, connection: Connection) -> None:
-        """The connection last, so that a deletion broken off can be asked for again."""
-        await self._storage.delete("tables", [Equals("db_connection_id", connection.id)])
+        """Tables first, so that a deletion broken off can be asked for again; and those last that a scan
+        has found meanwhile."""
+        tables = [Equals("db_connection_id", connection.id)]
+        await self._storage.delete("tables", tables)
         await self._storage.delete("database_connections", [Equals("id", connection.id)])
+        await self._storage.delete("tables", tables)
 
-    async def replace_tables(self, connection: Connection, tables: Sequence[Table]) -> None:
-        """Keep these tables, and no others, of a connection."""
-        await self._storage.delete("tables", [Equals("db_connection_id", connection.id)])
-        await self._storage.put("tables", [_document(connection, table) for table in tables])
+    async def keep_scan(self, connection: Connection, found: Schema, replacing: Schema) -> Connection:
+        """Keep these tables, and no others, of a connection; the connection last, as the proof.
+
+        Raises `ConnectionNotFound`, and keeps nothing, when it was deleted meanwhile.
+        """
+        await self._storage.put("tables", [_document(connection, table) for table in found.tables])
+        gone = {table.name for table in replacing.tables} - {table.name for table in found.tables}
+        mine = Equals("db_connection_id", connection.id)
+        if gone:
+            await self._storage.delete("tables", [mine, AnyOf("name", sorted(gone))])
+        changes: dict[str, JsonValue] = {"scanned_at": now_ms(), "table_count": len(found.tables)}
+        changed = await self._storage.patch("database_connections", connection.id, changes)
+        if changed is None:
+            await self._storage.delete("tables", [mine])
+            raise _not_found()
+        return _CONNECTION.validate_python(changed)
 
     async def save_table(self, connection: Connection, table: Table) -> None:
         await self._storage.put("tables", [_document(connection, table)])
@@ -87,6 +102,10 @@ class ConnectionRepository:
             more, cursor = await self.tables(connection, _PAGE, cursor)
             tables += more
         return Schema(connection.dialect, tables)
+
+
+def _not_found() -> ConnectionNotFound:
+    return ConnectionNotFound("There is no database connection with this id.")
 
 
 def _document(connection: Connection, table: Table) -> Document:

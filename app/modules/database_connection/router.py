@@ -58,7 +58,7 @@ async def list_tables(connection_id: str, page: Page, owner: Owner, service: Ser
     return PageOf(items=[TableBody.model_validate(table) for table in tables], next_cursor=next_cursor)
 
 
-@router.patch("/{connection_id}/tables/{table_name}")
+@router.patch("/{connection_id}/tables/{table_name:path}")
 async def describe_table(
     connection_id: str, table_name: str, body: TableChange, owner: Owner, service: Service
 ) -> TableBody:

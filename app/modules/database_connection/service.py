@@ -8,10 +8,15 @@ from weakref import WeakValueDictionary
 
 from app.core.clock import now_ms
 from app.core.ids import new_id
-from app.core.secrets import SecretBox
+from app.core.secrets import SecretBox, SecretUnreadable
 from app.core.storage.port import Storage
 from app.modules.database_connection.databases import Database
-from app.modules.database_connection.errors import DatabaseDown, DatabaseUnreachable, TableNotFound
+from app.modules.database_connection.errors import (
+    DatabaseDown,
+    DatabaseUnreachable,
+    TableNotFound,
+    UrlNotSupported,
+)
 from app.modules.database_connection.execution import Statement
 from app.modules.database_connection.limits import Limits
 from app.modules.database_connection.repository import Connection, ConnectionRepository
@@ -102,15 +107,10 @@ class DatabaseConnections:
 
     async def schema(self, connection: Connection) -> Schema:
         """The schema as last scanned; the first need of it scans. Raises `DatabaseUnavailable`."""
-        if (known := self._schemas.get(connection.id)) is not None:
-            self._schemas.move_to_end(connection.id)
-            return known
-        async with self._scan_lock(connection.id):
-            now = await self._repository.get(connection.owner, connection.id)
-            if now.scanned_at is None:
-                await self._scan(now)
-            else:
-                self._remember(now.id, await self._repository.schema(now))
+        if connection.id not in self._schemas:
+            async with self._scan_lock(connection.id):
+                await self._learn(connection)
+        self._schemas.move_to_end(connection.id)
         return self._schemas[connection.id]
 
     async def run(self, connection: Connection, sql: str) -> ResultSet:
@@ -126,19 +126,35 @@ class DatabaseConnections:
         return await self._threads.run(statement.run)
 
     def _database(self, connection: Connection) -> Database:
-        return read_url(self._secrets.decrypt(connection.encrypted_url))
+        """Raises `DatabaseUnavailable` when the URL that was kept is of no use any more."""
+        try:
+            return read_url(self._secrets.decrypt(connection.encrypted_url))
+        except UrlNotSupported as error:
+            raise DatabaseUnavailable(error.detail) from None
+        except SecretUnreadable:
+            raise DatabaseUnavailable(
+                "The URL of this connection was encrypted with another key. Register the database again."
+            ) from None
 
     def _scan_lock(self, connection_id: str) -> asyncio.Lock:
         return self._scans.setdefault(connection_id, asyncio.Lock())
+
+    async def _learn(self, connection: Connection) -> None:
+        """Under the scan lock: whoever waited for it may find the schema known by now."""
+        if connection.id in self._schemas:
+            return
+        now = await self._repository.get(connection.owner, connection.id)
+        if now.scanned_at is None:
+            await self._scan(now)
+        else:
+            self._remember(now.id, await self._repository.schema(now))
 
     async def _scan(self, connection: Connection) -> Connection:
         database = self._database(connection)
         found = await self._threads.run(lambda stop: scan(database, self._limits, stop))
         known = await self._repository.schema(connection)
         schema = replace(found, tables=_described(found.tables, known.tables))
-        await self._repository.replace_tables(connection, schema.tables)
-        scanned = replace(connection, scanned_at=now_ms(), table_count=len(schema.tables))
-        await self._repository.save(scanned)
+        scanned = await self._repository.keep_scan(connection, schema, replacing=known)
         self._remember(connection.id, schema)
         return scanned
 

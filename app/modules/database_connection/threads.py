@@ -11,17 +11,18 @@ from anyio.to_thread import run_sync
 
 T = TypeVar("T")
 
+_FIRST_SECONDS = 60.0
+
 
 class Stop:
     """Tells blocking work when to end: at its deadline, or as soon as it is abandoned.
 
-    The working thread restarts the clock; any thread may abandon and ask.
+    The working thread restarts the clock, which begins at a minute; any thread may abandon and ask.
     """
 
     def __init__(self) -> None:
         self._abandoned = threading.Event()
-        self._deadline = float("inf")
-        self.seconds = float("inf")
+        self.after(_FIRST_SECONDS)
 
     def after(self, seconds: float) -> None:
         """Let the work go on for this long from now."""

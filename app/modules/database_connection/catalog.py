@@ -1,0 +1,110 @@
+"""What a database says of itself: tables, views, columns, keys and comments; no values."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from sqlalchemy import Connection, Inspector, column, func, inspect, select, table, types
+from sqlalchemy.engine.interfaces import ReflectedColumn, ReflectedForeignKeyConstraint
+from sqlalchemy.engine.reflection import ObjectKind
+from sqlalchemy.exc import DBAPIError
+
+from app.modules.database_connection.schema import Column, ColumnType, ForeignKey, Table
+
+_TYPES: Sequence[tuple[type[object], ColumnType]] = (
+    (types.Boolean, "boolean"),
+    (types.Integer, "integer"),
+    (types.Numeric, "number"),
+    (types.Float, "number"),  # no Numeric since SQLAlchemy 2.1
+    (types.DateTime, "datetime"),
+    (types.Date, "date"),
+    (types.Time, "time"),
+    (types.LargeBinary, "binary"),
+    (types.JSON, "json"),
+    (types.ARRAY, "json"),
+)
+_ESTIMATED_FROM_ROWS = 100_000
+
+
+def read_catalog(connection: Connection) -> list[Table]:
+    """Tables and views of the default schema, by name; those the database itself cannot read are left out.
+
+    `row_count` is set, to the server's own estimate, for big PostgreSQL tables only.
+    """
+    inspector = inspect(connection)
+    columns = _columns(inspector)
+    tables = set(inspector.get_table_names())
+    keys = inspector.get_multi_pk_constraint(kind=ObjectKind.ANY, filter_names=list(columns))
+    references = inspector.get_multi_foreign_keys(kind=ObjectKind.ANY, filter_names=list(columns))
+    comments, sizes = _comments(inspector), _estimated_sizes(connection)
+    return [
+        Table(
+            name=name,
+            kind="table" if name in tables else "view",
+            columns=[_column(each, set(keys[None, name]["constrained_columns"])) for each in columns[name]],
+            foreign_keys=_foreign_keys(references[None, name]),
+            row_count=sizes.get(name),
+            description=comments.get(name, ""),
+        )
+        for name in sorted(columns)
+    ]
+
+
+def _columns(inspector: Inspector) -> Mapping[str, list[ReflectedColumn]]:
+    try:
+        found = inspector.get_multi_columns(kind=ObjectKind.ANY)
+    except DBAPIError:  # one broken view or missing SQLite extension spoils them all
+        names = [*inspector.get_table_names(), *inspector.get_view_names()]
+        return {name: each for name in names if (each := _columns_of(inspector, name))}
+    return {name: each for (_, name), each in found.items() if each}
+
+
+def _columns_of(inspector: Inspector, name: str) -> list[ReflectedColumn]:
+    try:
+        return inspector.get_columns(name)
+    except DBAPIError:
+        return []
+
+
+def _column(reflected: ReflectedColumn, keys: set[str]) -> Column:
+    declared = reflected["type"]
+    untyped = isinstance(declared, types.NullType)
+    return Column(
+        name=reflected["name"],
+        type=next((kind for known, kind in _TYPES if isinstance(declared, known)), "text"),
+        database_type="" if untyped else str(declared),
+        nullable=reflected["nullable"],
+        primary_key=reflected["name"] in keys,
+        description=reflected.get("comment") or "",
+    )
+
+
+def _foreign_keys(reflected: Iterable[ReflectedForeignKeyConstraint]) -> list[ForeignKey]:
+    return [
+        ForeignKey(each["constrained_columns"], each["referred_table"], each["referred_columns"])
+        for each in reflected
+        if each["referred_schema"] is None
+        and len(each["constrained_columns"]) == len(each["referred_columns"])
+    ]
+
+
+def _comments(inspector: Inspector) -> Mapping[str, str]:
+    if not inspector.dialect.supports_comments:
+        return {}
+    found = inspector.get_multi_table_comment(kind=ObjectKind.ANY)
+    return {name: comment["text"] or "" for (_, name), comment in found.items()}
+
+
+def _estimated_sizes(connection: Connection) -> Mapping[str, int]:
+    """How many rows PostgreSQL believes its big tables to have."""
+    if connection.dialect.name != "postgresql":
+        return {}
+    relations = table(
+        "pg_class", column("relname"), column("reltuples"), column("relnamespace"), schema="pg_catalog"
+    )
+    schemas = table("pg_namespace", column("oid"), column("nspname"), schema="pg_catalog")
+    rows = connection.execute(
+        select(relations.c.relname, relations.c.reltuples)
+        .join(schemas, schemas.c.oid == relations.c.relnamespace)
+        .where(schemas.c.nspname == func.current_schema())
+        .where(relations.c.reltuples >= _ESTIMATED_FROM_ROWS)
+    )
+    return {str(name): int(estimate) for name, estimate in rows}

@@ -1,0 +1,215 @@
+"""Registered databases, over the embedded store."""
+
+import asyncio
+import sqlite3
+from collections.abc import AsyncIterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from cryptography.fernet import Fernet
+
+from app.core.errors import NotFound
+from app.core.ids import new_id
+from app.core.secrets import SecretBox
+from app.core.storage.sqlite import SqliteStorage, open_sqlite
+from app.modules.database_connection.errors import (
+    ConnectionNotFound,
+    DatabaseDown,
+    DatabaseUnreachable,
+    TableNotFound,
+    UrlNotSupported,
+)
+from app.modules.database_connection.limits import Limits
+from app.modules.database_connection.repository import Connection
+from app.modules.database_connection.service import DatabaseConnections
+from graph.errors import DatabaseUnavailable, StatementFailed
+from migrations.runner import migrate
+from tests.support.postgres_server import PostgresServer
+from tests.support.shop import make_shop
+
+
+@pytest.fixture
+async def storage(tmp_path: Path) -> AsyncIterator[SqliteStorage]:
+    async with open_sqlite(tmp_path / "kai.db") as opened:
+        await migrate(opened)
+        yield opened
+
+
+@pytest.fixture
+def connections(storage: SqliteStorage) -> DatabaseConnections:
+    return DatabaseConnections(storage, SecretBox(Fernet.generate_key()), Limits())
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return make_shop(tmp_path / "shop.db")
+
+
+@pytest.fixture
+async def shop(connections: DatabaseConnections, path: Path) -> Connection:
+    return await connections.register("ann", f"sqlite:///{path}", "Shop", "")
+
+
+def change(path: Path, script: str) -> None:
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(script)
+
+
+def remove(path: Path) -> None:
+    path.unlink()
+
+
+async def test_a_question_needs_no_scan_beforehand(
+    connections: DatabaseConnections, shop: Connection
+) -> None:
+    assert shop.scanned_at is None
+    result = await connections.run(shop, "select count(*) as n from customers")
+    assert (result.columns, result.rows) == ((("n", "integer"),), [[3]])
+    assert (await connections.get("ann", shop.id)).table_count == 6
+
+
+async def test_a_url_is_kept_encrypted_and_shown_masked(
+    connections: DatabaseConnections, storage: SqliteStorage, server: PostgresServer
+) -> None:
+    kept = await connections.register("ann", server.url("postgres"), "Server", "")
+    document = await storage.get("database_connections", kept.id)
+    assert "s3cret" not in f"{document} {kept!r}"
+    assert kept.masked_url == f"postgresql://analyst@127.0.0.1:{server.port}/postgres"
+    assert (await connections.run(kept, "select 1")).rows == [[1]]
+
+
+async def test_what_cannot_be_reached_is_not_kept(connections: DatabaseConnections, tmp_path: Path) -> None:
+    (tmp_path / "notes.db").write_text("This is no database, whatever its name says." * 100)
+    with pytest.raises(DatabaseUnreachable, match="not a SQLite database"):
+        await connections.register("ann", f"sqlite:///{tmp_path}/notes.db", "Notes", "")
+    with pytest.raises(UrlNotSupported, match="names no existing file"):
+        await connections.register("ann", f"sqlite:///{tmp_path}", "Folder", "")
+    assert await connections.page("ann", 10, None) == ([], None)
+
+
+async def test_connections_of_others_are_as_unknown_as_those_that_never_were(
+    connections: DatabaseConnections, shop: Connection
+) -> None:
+    said = []
+    for owner, connection_id in [("bob", shop.id), ("ann", new_id()), ("ann", "../x"), ("ANN", shop.id)]:
+        with pytest.raises(NotFound) as refused:
+            await connections.get(owner, connection_id)
+        said.append(refused.value.detail)
+    assert len(set(said)) == 1
+    assert await connections.page("bob", 10, None) == ([], None)
+
+
+async def test_lists_come_in_pages(connections: DatabaseConnections, path: Path) -> None:
+    made = [(await connections.register("ann", f"sqlite:///{path}", "Same name", "")).id for _ in range(3)]
+    first, cursor = await connections.page("ann", 2, None)
+    rest, end = await connections.page("ann", 2, cursor)
+    assert ([each.id for each in first + rest], end) == (made, None)
+
+
+async def test_a_scan_follows_the_database_and_keeps_descriptions(
+    connections: DatabaseConnections, shop: Connection, path: Path
+) -> None:
+    await connections.scan("ann", shop.id)
+    await connections.describe_table("ann", shop.id, "order lines", "What was bought")
+    change(path, "drop view spending; drop table files; create table visits (at date)")
+    assert (await connections.scan("ann", shop.id)).table_count == 5
+    tables, _ = await connections.tables("ann", shop.id, 10, None)
+    assert [(each.name, each.description) for each in tables] == [
+        ("categories", ""),
+        ("customers", ""),
+        ("order lines", "What was bought"),
+        ("orders", ""),
+        ("visits", ""),
+    ]
+    schema = await connections.schema(shop)
+    assert [each.name for each in schema.tables] == [each.name for each in tables]
+
+
+async def test_a_description_is_in_the_schema_at_once(
+    connections: DatabaseConnections, shop: Connection
+) -> None:
+    await connections.schema(shop)
+    await connections.describe_table("ann", shop.id, "orders", "One row an order")
+    schema = await connections.schema(shop)
+    assert [each.description for each in schema.tables if each.name == "orders"] == ["One row an order"]
+
+
+async def test_a_table_that_was_never_found_cannot_be_described(
+    connections: DatabaseConnections, shop: Connection
+) -> None:
+    with pytest.raises(TableNotFound):
+        await connections.describe_table("ann", shop.id, "nothing", "x")
+    with pytest.raises(ConnectionNotFound):
+        await connections.describe_table("bob", shop.id, "orders", "x")
+
+
+async def test_a_schema_read_by_a_new_process_is_the_one_that_was_scanned(
+    connections: DatabaseConnections, shop: Connection, storage: SqliteStorage, path: Path
+) -> None:
+    scanned = await connections.schema(shop)
+    change(path, "create table later (a)")
+    other = DatabaseConnections(storage, SecretBox(Fernet.generate_key()), Limits())
+    again = await other.schema(shop)
+    assert [replace(each, columns=()) for each in again.tables] == [
+        replace(each, columns=()) for each in scanned.tables
+    ]
+
+
+async def test_many_first_questions_share_one_scan(
+    connections: DatabaseConnections, shop: Connection
+) -> None:
+    schemas = await asyncio.gather(*(connections.schema(shop) for _ in range(10)))
+    assert all(each is schemas[0] for each in schemas)
+
+
+async def test_a_deleted_connection_is_gone_with_its_tables(
+    connections: DatabaseConnections, shop: Connection, storage: SqliteStorage
+) -> None:
+    await connections.scan("ann", shop.id)
+    with pytest.raises(ConnectionNotFound):
+        await connections.delete("bob", shop.id)
+    await connections.delete("ann", shop.id)
+    with pytest.raises(ConnectionNotFound):
+        await connections.get("ann", shop.id)
+    assert (await storage.query("tables", [])).items == []
+
+
+async def test_a_connection_deleted_during_its_scan_stays_deleted(
+    connections: DatabaseConnections, shop: Connection, storage: SqliteStorage
+) -> None:
+    scan = asyncio.create_task(connections.scan("ann", shop.id))
+    await asyncio.sleep(0)
+    await connections.delete("ann", shop.id)
+    with pytest.raises(ConnectionNotFound):
+        await scan
+    assert (await storage.query("database_connections", [])).items == []
+    assert (await storage.query("tables", [])).items == []
+
+
+async def test_a_database_that_went_away_is_unavailable(
+    connections: DatabaseConnections, shop: Connection, path: Path
+) -> None:
+    await connections.schema(shop)
+    remove(path)
+    with pytest.raises(DatabaseUnavailable, match="no existing file"):
+        await connections.run(shop, "select 1")
+    with pytest.raises(DatabaseDown, match="no existing file"):
+        await connections.scan("ann", shop.id)
+
+
+async def test_a_url_under_another_key_is_unavailable_with_the_cure(
+    storage: SqliteStorage, connections: DatabaseConnections, shop: Connection
+) -> None:
+    await connections.schema(shop)
+    other = DatabaseConnections(storage, SecretBox(Fernet.generate_key()), Limits())
+    with pytest.raises(DatabaseUnavailable, match="Register the database again"):
+        await other.run(shop, "select 1")
+
+
+async def test_a_statement_on_an_unknown_table_is_refused_with_advice(
+    connections: DatabaseConnections, shop: Connection
+) -> None:
+    with pytest.raises(StatementFailed, match="did you mean customers"):
+        await connections.run(shop, "select * from custmers")

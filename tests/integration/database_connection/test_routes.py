@@ -1,0 +1,125 @@
+"""The routes of database connections."""
+
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+from types import SimpleNamespace
+
+import httpx
+import pytest
+from cryptography.fernet import Fernet
+from fastapi import FastAPI
+
+from app.core.http import answer_problems
+from app.core.secrets import SecretBox
+from app.core.storage.sqlite import open_sqlite
+from app.modules.database_connection.limits import Limits
+from app.modules.database_connection.router import router
+from app.modules.database_connection.service import DatabaseConnections
+from migrations.runner import migrate
+from tests.support.shop import make_shop
+
+ROUTE = "/api/v1/database-connections"
+
+
+@pytest.fixture
+async def client(tmp_path: Path) -> AsyncIterator[httpx.AsyncClient]:
+    async with open_sqlite(tmp_path / "kai.db") as storage:
+        await migrate(storage)
+        connections = DatabaseConnections(storage, SecretBox(Fernet.generate_key()), Limits())
+        app = FastAPI()
+        app.state.services = SimpleNamespace(database_connections=connections)
+        app.include_router(router, prefix="/api/v1")
+        answer_problems(app)
+        transport = httpx.ASGITransport(app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://kai") as opened:
+            yield opened
+
+
+@pytest.fixture
+def body(tmp_path: Path) -> dict[str, str]:
+    return {"url": f"sqlite:///{make_shop(tmp_path / 'shop.db')}", "name": " Shop ", "description": "Pens"}
+
+
+async def test_a_database_is_registered_scanned_described_and_deleted(
+    client: httpx.AsyncClient, body: dict[str, str]
+) -> None:
+    made = await client.post(ROUTE, json=body)
+    assert made.status_code == 201
+    one = f"{ROUTE}/{made.json()['id']}"
+    assert made.json() == (await client.get(one)).json()
+    assert (made.json()["name"], made.json()["scanned_at"], made.json()["table_count"]) == (
+        "Shop",
+        None,
+        None,
+    )
+
+    scanned = await client.post(f"{one}/scan")
+    assert (scanned.status_code, scanned.json()["table_count"]) == (200, 6)
+    assert scanned.json()["scanned_at"].endswith("Z")
+    described = await client.patch(f"{one}/tables/order%20lines", json={"description": "What was bought"})
+    assert (described.status_code, described.json()["description"]) == (200, "What was bought")
+
+    assert (await client.delete(one)).status_code == 204
+    assert (await client.get(one)).status_code == 404
+    assert (await client.get(ROUTE)).json() == {"items": [], "next_cursor": None}
+
+
+async def test_a_url_is_never_in_an_answer(client: httpx.AsyncClient, tmp_path: Path) -> None:
+    make_shop(tmp_path / "shop.db")
+    made = await client.post(ROUTE, json={"url": f"sqlite:///{tmp_path}/shop.db", "name": "Shop"})
+    assert made.json()["masked_url"] == "shop.db"
+    assert str(tmp_path) not in made.text + (await client.get(ROUTE)).text
+
+
+async def test_tables_come_in_pages_by_name(client: httpx.AsyncClient, body: dict[str, str]) -> None:
+    one = f"{ROUTE}/{(await client.post(ROUTE, json=body)).json()['id']}"
+    await client.post(f"{one}/scan")
+    first = (await client.get(f"{one}/tables", params={"limit": 4})).json()
+    rest = (await client.get(f"{one}/tables", params={"limit": 4, "cursor": first["next_cursor"]})).json()
+    names = [table["name"] for table in first["items"] + rest["items"]]
+    assert names == ["categories", "customers", "files", "order lines", "orders", "spending"]
+    assert rest["next_cursor"] is None
+    assert first["items"][1]["columns"][2]["values"] == ["Japan", "Norway"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"url": ""},
+        {"url": "mysql://ann:hunter2@db/shop"},
+        {"url": "postgresql://ann:hunter2@127.0.0.1:1/shop"},
+        {"url": "sqlite:///hunter2\0.db"},
+        {"url": "hunter2" * 300},
+        {"url": None},
+        {"name": ""},
+        {"name": "  "},
+        {"name": "x" * 201},
+        {"name": "a\0b"},
+        {"name": "\ud800"},
+        {"description": "x" * 2_001},
+        {"owner": "bob"},
+    ],
+)
+async def test_a_body_that_cannot_be_taken_is_a_problem_without_its_secrets(
+    client: httpx.AsyncClient, body: dict[str, str], change: dict[str, str | None]
+) -> None:
+    answer = await client.post(ROUTE, content=json.dumps(body | change))
+    assert answer.status_code == 422
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert "hunter2" not in answer.text
+
+
+@pytest.mark.parametrize("query", ["limit=0", "limit=101", "limit=x", "cursor=nonsense", "offset=1"])
+async def test_a_page_that_cannot_be_is_refused(client: httpx.AsyncClient, query: str) -> None:
+    assert (await client.get(f"{ROUTE}?{query}")).status_code == 422
+
+
+@pytest.mark.parametrize(
+    "connection_id", ["x", "0198c0de-0000-7000-8000-000000000000", "%00", "%2e%2e", "a b"]
+)
+async def test_an_id_that_is_not_ours_is_not_found(client: httpx.AsyncClient, connection_id: str) -> None:
+    one = f"{ROUTE}/{connection_id}"
+    answers = [await client.get(one), await client.delete(one), await client.post(f"{one}/scan")]
+    answers.append(await client.patch(f"{one}/tables/orders", json={"description": ""}))
+    assert {answer.status_code for answer in answers} == {404}

@@ -1,0 +1,159 @@
+"""What the guard says of a statement before any database sees it."""
+
+import pytest
+
+from app.modules.database_connection.guard import check
+from app.modules.database_connection.schema import Schema, Table
+from graph.errors import StatementFailed
+
+NAMES = ["orders", "customers", "Invoice"]
+POSTGRES = Schema("postgres", [Table(name, "table", []) for name in NAMES])
+SQLITE = Schema("sqlite", [Table(name, "table", []) for name in NAMES])
+
+
+def refusal(sql: str, schema: Schema) -> str:
+    with pytest.raises(StatementFailed) as refused:
+        check(sql, schema)
+    return refused.value.detail
+
+
+def test_what_is_run_is_written_anew_without_comments() -> None:
+    assert check("select 1 -- one\n /*! drop table orders */ ; -- done", SQLITE) == "SELECT 1"
+
+
+@pytest.mark.parametrize(
+    ("sql", "advice"),
+    [
+        ("select * from custmers", "There is no table custmers; did you mean customers?"),
+        ("select * from main.order_s", "There is no table main.order_s; did you mean orders?"),
+        ("select * from x", "There is no table x. The tables are: orders, customers, Invoice."),
+        ("select 1; select 2", "Exactly one statement is run at a time; these are 2."),
+        ("-- nothing", "Exactly one statement is run at a time; these are 0."),
+        ("select * from orders where id = ?", "The statement has a placeholder; write the value itself."),
+        ("select load_extension('x')", "The function load_extension is not allowed here."),
+        ("select 1 \0", "The statement contains a NUL character."),
+        ("select '\ud800'", "The statement contains half a character (a lone surrogate)."),
+        ("select " + "1," * 40_000 + "1", "The statement is longer than 64 KiB."),
+        ("select " + "(" * 2_000 + "1" + ")" * 2_000, "The statement is nested too deeply; simplify it."),
+    ],
+)
+def test_a_refusal_helps_to_repair_the_statement(sql: str, advice: str) -> None:
+    assert refusal(sql, SQLITE) == advice
+
+
+def test_a_syntax_error_is_told_with_its_place_and_without_terminal_colours() -> None:
+    said = refusal("select from where", SQLITE)
+    assert "Line 1, Col" in said
+    assert "\x1b" not in said
+
+
+def test_names_are_compared_as_the_database_compares_them() -> None:
+    assert check("select * from INVOICE", SQLITE) == "SELECT * FROM INVOICE"
+    assert check('select * from "Invoice"', POSTGRES) == 'SELECT * FROM "Invoice"'
+    assert refusal("select * from Invoice", POSTGRES).endswith('did you mean "Invoice"?')
+    assert "no table" in refusal('select * from "ORDERS"', POSTGRES)
+
+
+@pytest.mark.parametrize(
+    ("sql", "schema"),
+    [
+        ("with pg_shadow as (select * from pg_shadow) select * from pg_shadow", POSTGRES),
+        ("with a as (select * from b), b as (select 1) select * from a", POSTGRES),
+        ('with "PG_SHADOW" as (select 1) select * from pg_shadow', POSTGRES),
+        ("select * from pg_shadow where exists (with pg_shadow as (select 1) select 1)", POSTGRES),
+        ("select 1 from (with x as (select 1) select * from x) y, x", SQLITE),
+        ("with x as (select 1) select * from main.x", SQLITE),
+    ],
+)
+def test_a_common_table_expression_hides_no_table_outside_its_sight(sql: str, schema: Schema) -> None:
+    assert "no table" in refusal(sql, schema)
+
+
+@pytest.mark.parametrize(
+    ("sql", "schema"),
+    [
+        ("with a as (select 1), b as (select * from a) select * from b", POSTGRES),
+        ("with recursive r as (select 1 as n union all select n + 1 from r) select * from r", POSTGRES),
+        ("with r as (select 1 as n union all select n + 1 from r where n < 3) select * from r", SQLITE),
+        ("with X as (select 1) select * from x where exists (select 1 from x)", POSTGRES),
+        ("select * from (with x as (select 1) select * from x) as y", SQLITE),
+    ],
+)
+def test_a_common_table_expression_in_sight_is_a_table(sql: str, schema: Schema) -> None:
+    assert check(sql, schema)
+
+
+POSTGRES_ATTACKS = [
+    "with d as (delete from orders returning *) select * from d",
+    "with i as (insert into orders values (1) returning 1) select * from i",
+    "with u as (update orders set id = 1 returning *) select * from u",
+    "select * into stolen from orders",
+    "select * from orders for update",
+    "explain analyze delete from orders",
+    "copy orders to program 'sh'",
+    "copy (select 1) to '/tmp/x'",
+    "do $$ begin end $$",
+    "call p()",
+    "set statement_timeout = 0",
+    "reset all",
+    "begin; delete from orders; commit",
+    "lock table orders",
+    "listen x",
+    "prepare p as delete from orders",
+    "declare c cursor with hold for select 1",
+    "select pg_read_file('/etc/passwd')",
+    "select PG_CATALOG.Pg_Read_File('/etc/passwd')",
+    "select \"pg_read_file\"('/etc/passwd')",
+    "select U&\"pg_read_fil\\0065\"('/etc/passwd')",
+    "select * from pg_ls_dir('.')",
+    "select * from rows from (pg_ls_dir('.')) as x",
+    "select 1 from orders, lateral pg_ls_dir('.') as x",
+    "select id from orders order by pg_sleep(10)",
+    "select sum(id) filter (where pg_sleep(1) is null) from orders",
+    "select case when true then lo_import('/etc/passwd') end",
+    "select set_config('default_transaction_read_only', 'off', false)",
+    "select nextval('s')",
+    "select pg_advisory_lock(1)",
+    "select pg_terminate_backend(1)",
+    "select query_to_xml('delete from orders', true, true, '')",
+    "select * from dblink('host=x', 'delete from orders') as t(a int)",
+    "select dblink_exec('delete from orders')",
+    "select * from ts_stat('select secret from orders')",
+    "select * from pg_authid",
+    "select * from pg_catalog.pg_shadow",
+    "select * from information_schema.tables",
+    "select * from secret.orders",
+    "select * from shop.public.orders",
+    "table pg_user",
+    "select $1",
+    "values (pg_sleep(1))",
+]
+
+
+@pytest.mark.parametrize("sql", POSTGRES_ATTACKS)
+def test_an_attack_on_a_server_does_not_pass(sql: str) -> None:
+    refusal(sql, POSTGRES)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "select count(*) from orders tablesample system (10)",
+        "select date_trunc('month', placed) + interval '1 month' as update from public.orders",
+        "select extract(year from placed), placed at time zone 'UTC', placed::date from orders",
+        "select percentile_cont(0.5) within group (order by total) from orders",
+        "select region, sum(total) from orders group by grouping sets ((region), ()), rollup (status)",
+        "select sum(total) filter (where paid) over w from orders window w as (partition by a order by b)",
+        "select distinct on (customer_id) * from orders order by customer_id, placed desc nulls last",
+        "select details ->> 'delete', details #>> '{a,b}' from orders where details @> '{}'",
+        "select * from generate_series(1, 3) as n, unnest(array[1, 2]) as u(x)",
+        "select o.*, t.x from orders o cross join lateral (select o.id + 1 as x) t",
+        "select x.key from orders, jsonb_each_text(details) as x",
+        "select a ilike 'drop%', a ~ 'x', a is distinct from b, (a, b) in (select 1, 2) from orders",
+        "select string_agg(a, ', ' order by b), array_agg(distinct c), pg_typeof(d) from orders",
+        "select * from orders fetch first 5 rows only",
+        "table orders",
+    ],
+)
+def test_an_honest_question_to_a_server_passes(sql: str) -> None:
+    assert check(sql, POSTGRES)

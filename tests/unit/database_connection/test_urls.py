@@ -1,0 +1,77 @@
+"""Which URLs are accepted, and that refusals never repeat them."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from app.modules.database_connection.errors import UrlNotSupported
+from app.modules.database_connection.urls import read_url
+
+SERVER = "postgresql://ann:hunter2@db.example.com"
+
+REFUSED = [
+    "",
+    "hunter2",
+    "mysql://ann:hunter2@db/shop",
+    "duckdb:///hunter2.db",
+    "sqlite+aiosqlite:///hunter2.db",
+    "sqlite://",
+    "sqlite:///:memory:",
+    "sqlite:///file:hunter2.db?uri=true",
+    "sqlite:///no/such/hunter2.db",
+    "sqlite:////",
+    "sqlite://ann:hunter2@host/a.db",
+    "postgresql:///shop",
+    "postgresql://ann:hunter2@/shop",
+    "postgresql://:hunter2@db/shop",
+    SERVER,
+    f"{SERVER}:port/shop",
+    f"{SERVER},other/shop",
+    f"{SERVER}/shop?host=/var/run/hunter2",
+    f"{SERVER}/shop?service=hunter2",
+    f"{SERVER}/shop?passfile=/etc/hunter2",
+    f"{SERVER}/shop?options=-chunter2",
+    f"{SERVER}/shop?sslkey=hunter2",
+    f"{SERVER}/shop?sslmode=hunter2",
+    f"{SERVER}/shop?sslmode=require&sslmode=disable",
+    f"{SERVER}/shop?connect_timeout=3600",
+    f"{SERVER}/shop?connect_timeout=-1",
+]
+
+
+@pytest.mark.parametrize("url", REFUSED)
+def test_a_url_that_is_not_named_as_supported_is_refused_without_repeating_it(url: str) -> None:
+    with pytest.raises(UrlNotSupported) as refused:
+        read_url(url)
+    assert "hunter2" not in repr(refused.value)
+    assert len(refused.value.detail) > 10
+
+
+def test_a_refusal_says_what_is_supported() -> None:
+    with pytest.raises(UrlNotSupported, match=r"sqlite:///path/to/file and postgresql://"):
+        read_url("oracle://db")
+
+
+@pytest.mark.parametrize("scheme", ["postgresql", "postgres", "postgresql+psycopg"])
+def test_a_server_is_shown_without_its_password(scheme: str) -> None:
+    pytest.importorskip("psycopg")
+    database = read_url(f"{scheme}://ann:hunter%402@db.example.com/shop?sslmode=require&connect_timeout=10")
+    assert database.masked_url == "postgresql://ann@db.example.com:5432/shop"
+    assert database.dialect == "postgres"
+    assert "hunter" not in repr(database)
+    assert read_url(database.url) == database
+
+
+def test_a_file_is_shown_by_its_name_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "my shop.db").touch()
+    monkeypatch.chdir(tmp_path)
+    database = read_url("sqlite:///my shop.db")
+    assert (database.masked_url, database.dialect) == ("my shop.db", "sqlite")
+    assert read_url(database.url) == database
+
+
+def test_a_missing_driver_is_named_with_the_cure(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "app.modules.database_connection.postgres", None)
+    with pytest.raises(UrlNotSupported, match=r"pip install 'kai\[postgres\]'"):
+        read_url(f"{SERVER}/shop")

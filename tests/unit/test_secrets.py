@@ -1,0 +1,37 @@
+"""Encrypted texts and the key file."""
+
+import stat
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from cryptography.fernet import Fernet
+
+from app.core.secrets import SecretBox, SecretUnreadable, load_or_create_key
+
+
+def test_a_text_comes_back_from_its_box_and_does_not_show_in_the_token() -> None:
+    box = SecretBox(Fernet.generate_key())
+    token = box.encrypt("postgresql://a:pässword@h/db")
+    assert "word" not in token
+    assert box.decrypt(token) == "postgresql://a:pässword@h/db"
+
+
+def test_another_key_cannot_read_a_token() -> None:
+    token = SecretBox(Fernet.generate_key()).encrypt("secret")
+    with pytest.raises(SecretUnreadable):
+        SecretBox(Fernet.generate_key()).decrypt(token)
+
+
+def test_the_key_file_is_made_once_for_its_owner_only(tmp_path: Path) -> None:
+    path = tmp_path / "secret.key"
+    key = load_or_create_key(path)
+    assert load_or_create_key(path) == key
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_processes_that_start_together_agree_on_one_key(tmp_path: Path) -> None:
+    with ThreadPoolExecutor(16) as threads:
+        keys = set(threads.map(load_or_create_key, [tmp_path / "secret.key"] * 64))
+    assert len(keys) == 1
