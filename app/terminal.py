@@ -88,4 +88,6 @@ def _table(rows: Rows) -> Table:
 
 
 def _inert(cell: object) -> str:
+    if isinstance(cell, float):
+        return f"{cell:.15g}"
     return "".join(character if character.isprintable() else " " for character in str(cell))

@@ -8,6 +8,7 @@ from app.core.llm.model import LanguageModel, PromptMessage
 from app.modules.analysis.chart import choose_chart
 from app.modules.analysis.figures import Figures, figures
 from app.modules.analysis.follow_ups import suggest
+from app.modules.analysis.people import with_whole_names
 from app.modules.analysis.text import describe, results_summary
 from app.modules.model_errors import model_errors_translated, stand_in_notice
 from app.modules.prompt_rows import rows_as_lines
@@ -23,6 +24,7 @@ class FiguresAnalyst:
     """Says what the figures say."""
 
     async def analyse(self, question: Question, sql: str, rows: Rows, emit: Emit) -> Analysed:
+        rows = with_whole_names(rows)
         found = figures(rows)
         text = describe(rows, found)
         emit(TextChunk(content=text, channel="analysis"))
@@ -36,6 +38,7 @@ class ModelAnalyst:
         self._model = model
 
     async def analyse(self, question: Question, sql: str, rows: Rows, emit: Emit) -> Analysed:
+        rows = with_whole_names(rows)
         found, shown = figures(rows), list[str]()
 
         def show(token: str) -> None:

@@ -21,8 +21,6 @@ def suggest(question: str, rows: Rows, found: Figures) -> list[str]:
         year = _latest_year(rows, found.time)
         wanted += [f"Only for {year}"] if year else []
         wanted += ["By year instead"] if "year" not in asked else ["By month instead"]
-    elif found.main is not None and "month" not in asked:
-        wanted.append("By month instead")
     if found.label is not None and found.main is not None:
         if rows["row_count"] > _MANY and "top" not in asked:
             wanted.append("Only the top 5")

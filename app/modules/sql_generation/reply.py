@@ -11,7 +11,8 @@ from graph.ports import Written
 
 _FENCE = re.compile(r"```[ \t]*\w*[ \t]*\r?\n|```[ \t]*(?=(?:select|with)\b)", re.IGNORECASE)
 _BARE = re.compile(r"\s*(?=(?:select|with)\b)", re.IGNORECASE)
-_MARKED = re.compile(r"\s*[*_]*(rows|clarify|chat)\b[*_]*\s*:?\s*(.*)", re.IGNORECASE | re.DOTALL)
+_ROWS = re.compile(r"\W*rows\W*", re.IGNORECASE)
+_MARKED = re.compile(r"\W*(clarify|chat)\W*:\W*(.*)", re.IGNORECASE | re.DOTALL)
 _MAX_EXPLANATION = 400
 
 
@@ -48,14 +49,11 @@ def read_reply(text: str) -> Written:
     if (start := _statement_start(text)) >= 0:
         statement = text[start:].partition("```")[0].strip().rstrip(";")
         return Written("sql", statement, explanation=_before(text, start))
+    if _ROWS.fullmatch(text):
+        return Written("rows", "")
     if (marked := _MARKED.match(text)) is not None:
-        match marked[1].lower():
-            case "rows":
-                return Written("rows", "")
-            case "clarify":
-                return Written("clarify", marked[2].strip())
-            case _:
-                return Written("chat", marked[2].strip())
+        said = marked[2].strip()
+        return Written("clarify", said) if marked[1].lower() == "clarify" else Written("chat", said)
     return Written("chat", text.strip())
 
 

@@ -89,10 +89,12 @@ def _statement(
     roles = assign(reading.items)
     if previous and (continuing or roles.is_fragment):
         select, explanation = edit(previous.sql, roles, network)
-        return Statement(select.sql(dialect=schema.dialect), explanation + passed_over(reading.ignored))
+        return Statement(
+            select.sql(dialect=schema.dialect, pretty=True), explanation + passed_over(reading.ignored)
+        )
     if _REFERRING.fullmatch(text):
         raise Beyond("The question refers to something before it that I cannot see.")
     planner = Planner(network, roles)
     query = planner.plan()
     select = compose(query, network, planner.anchors)
-    return Statement(select.sql(dialect=schema.dialect), explain(query, reading.ignored))
+    return Statement(select.sql(dialect=schema.dialect, pretty=True), explain(query, reading.ignored))

@@ -1,0 +1,186 @@
+"""What the rows say: figures, sentences, a chart and what to ask next."""
+
+import json
+import re
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+from pydantic import JsonValue
+
+from app.modules.analysis.chart import choose_chart
+from app.modules.analysis.figures import figures
+from app.modules.analysis.follow_ups import suggest
+from app.modules.analysis.people import with_whole_names
+from app.modules.analysis.text import describe, results_summary
+from graph.state import Column, Rows
+
+NUMBERED: list[list[JsonValue]] = [[str(at), at] for at in range(60)]
+POINTS: list[list[JsonValue]] = [[at, at * 2] for at in range(20)]
+SPEC_KEYS = {
+    *("$schema", "description", "data", "values", "mark", "type", "point", "encoding", "x", "y", "color"),
+    *("theta", "tooltip", "field", "title", "axis", "format", "sort"),
+}
+
+
+def table(
+    columns: dict[str, str], *rows: list[JsonValue], row_count: int | None = None, cut: bool = False
+) -> Rows:
+    return Rows(
+        columns=[Column(name=name, type=kind) for name, kind in columns.items()],
+        rows=list(rows),
+        row_count=len(rows) if row_count is None else row_count,
+        truncated=cut,
+    )
+
+
+COUNTRIES = table(
+    {"country": "text", "revenue": "number"}, ["Brazil", 60.0], ["Norway", 30.0], ["Chad", 10.0]
+)
+PEOPLE = table({"FirstName": "text", "last_name": "text", "spent": "number"}, ["A", "B", 2], ["C", "D", 1])
+MONTHS = table({"month": "text", "revenue": "number"}, ["2025-01", 10], ["2025-02", 40], ["2025-03", 20])
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        (table({"total_revenue": "number"}, [1234.5]), "**Total revenue: 1,234.50**"),
+        (table({"n": "integer"}, [1_000_000]), "**N: 1,000,000**"),
+        (
+            COUNTRIES,
+            (
+                "**Brazil** has the highest revenue: 60, 60% of the 100 shown. Norway follows with 30. "
+                "Chad is lowest with 10."
+            ),
+        ),
+        (
+            MONTHS,
+            (
+                "Revenue rose from 10 (2025-01) to 20 (2025-03), +100%. The highest is 40 (2025-02), "
+                "the lowest 10 (2025-01)."
+            ),
+        ),
+        (
+            table({"country": "text", "orders": "integer"}, ["A", 2], ["B", 2]),
+            "All 2 have the same orders: 2.",
+        ),
+        (table({"name": "text"}, ["Ada"], ["Ben"]), "2 rows with name."),
+        (
+            with_whole_names(PEOPLE),
+            "**A B** has the highest spent: 2, 67% of the 3 shown. C D is lowest with 1.",
+        ),
+        (
+            table({"name": "text", "n": "integer"}, ["Ada", 1], ["Ben", 3], row_count=500, cut=True),
+            (
+                "**Ben** has the highest n: 3. Ada is lowest with 1. The result was cut off at 500 rows. "
+                "These figures cover the first 2 rows."
+            ),
+        ),
+    ],
+)
+def test_the_reading_is_what_the_rows_bear_out(rows: Rows, expected: str) -> None:
+    assert describe(rows, figures(rows)) == expected
+
+
+def test_an_empty_result_is_said_plainly() -> None:
+    rows = table({"name": "text"})
+    assert describe(rows, figures(rows)).startswith("No rows match.")
+
+
+@pytest.mark.parametrize(
+    "cell", ["<script>alert(1)</script>", "![x](http://evil)", "a|b", "`x`", "**x**", "\n# x"]
+)
+def test_text_of_cells_is_never_markup(cell: str) -> None:
+    rows = table({"name": "text", "n": "integer"}, [cell, 2], ["b", 1])
+    shown = MarkdownIt("commonmark").render(describe(rows, figures(rows)))
+    assert set(re.findall(r"<(\w+)", shown)) == {"p", "strong"}
+    assert shown.count("<strong>") == 1
+
+
+def test_keys_and_years_are_not_summed() -> None:
+    rows = table(
+        {"customer_id": "integer", "year": "integer", "sales": "integer"}, [1, 2024, 5], [2, 2025, 6]
+    )
+    found = figures(rows)
+    assert [measure.total for measure in found.measures] == [None, None, 11]
+    assert found.main is not None
+    assert found.main.name == "sales"
+
+
+def test_the_summary_for_the_memory_is_one_short_line() -> None:
+    long = table({"text": "text"}, ["x" * 500], ["y"])
+    assert results_summary(COUNTRIES) == "3 rows of country, revenue: Brazil, 60.0; Norway, 30.0; Chad, 10.0"
+    assert len(results_summary(long)) < 300
+
+
+@pytest.mark.parametrize(
+    ("question", "rows", "mark"),
+    [
+        ("revenue per country", COUNTRIES, "bar"),
+        ("revenue per country as a pie", COUNTRIES, "arc"),
+        ("revenue by month", MONTHS, "line"),
+        ("revenue by month as bars", MONTHS, "bar"),
+        ("how many", table({"n": "integer"}, [5]), None),
+        ("names", table({"name": "text"}, ["a"], ["b"]), None),
+        ("nothing", table({"name": "text", "n": "integer"}), None),
+        ("nulls", table({"name": "text", "n": "number"}, ["a", None], ["b", None]), None),
+        ("many", table({"name": "text", "n": "integer"}, *NUMBERED), None),
+        ("points", table({"a": "number", "b": "number"}, *POINTS), "point"),
+        ("dates", table({"day": "date", "n": "integer"}, ["2025-01-01", 1], ["2025-01-02", 2]), "line"),
+    ],
+)
+def test_the_chart_fits_columns_and_question(question: str, rows: Rows, mark: str | None) -> None:
+    spec = choose_chart(question, rows, figures(rows))
+    drawn = None if spec is None else spec["mark"]
+    assert (drawn["type"] if isinstance(drawn, dict) else drawn) == mark
+
+
+def test_names_in_two_columns_are_one_name_on_the_axis() -> None:
+    people = with_whole_names(PEOPLE)
+    spec = json.dumps(choose_chart("who", people, figures(people)))
+    assert '"A B"' in spec
+    assert '"C D"' in spec
+
+
+def test_suggestions_follow_from_the_rows_and_do_not_repeat_the_question() -> None:
+    assert suggest("revenue by month", MONTHS, figures(MONTHS)) == ["By year instead", "Summarize that"]
+    assert suggest("summarize that", MONTHS, figures(MONTHS)) == ["By year instead"]
+    assert suggest("x", table({"n": "integer"}), figures(table({"n": "integer"}))) == []
+
+
+CELL: st.SearchStrategy[JsonValue] = (
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=10) | st.dates().map(str)
+)
+
+
+@st.composite
+def any_rows(draw: st.DrawFn) -> Rows:
+    width = draw(st.integers(1, 4))
+    kinds = ["text", "integer", "number", "boolean", "date", "datetime", "time", "binary", "json"]
+    columns = {f"{draw(st.text(max_size=5))}{at}": draw(st.sampled_from(kinds)) for at in range(width)}
+    rows = draw(st.lists(st.lists(CELL, min_size=width, max_size=width), max_size=12))
+    return table(columns, *rows, cut=draw(st.booleans()))
+
+
+def keys_of(spec: object) -> Iterator[str]:
+    if isinstance(spec, dict):
+        for key, value in spec.items():
+            yield key
+            if key != "values":
+                yield from keys_of(value)
+    if isinstance(spec, list):
+        for each in spec:
+            yield from keys_of(each)
+
+
+@given(any_rows(), st.sampled_from(["", "as a pie", "line chart", "bars", "scatter"]))
+def test_no_rows_are_too_strange_to_read(rows: Rows, question: str) -> None:
+    found = figures(rows)
+    assert describe(rows, found)
+    assert len(suggest(question, rows, found)) <= 3
+    spec = choose_chart(question, rows, found)
+    if spec is not None:
+        assert set(keys_of(spec)) <= SPEC_KEYS
+        json.dumps(spec, allow_nan=False)
