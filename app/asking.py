@@ -18,8 +18,7 @@ async def ask(question: str, database: str) -> int:
                 LOCAL_OWNER, _url(database), "asked", ""
             )
             session = await services.sessions.create(LOCAL_OWNER, connection.id, None, "ask", {})
-            run = await services.sessions.ask(LOCAL_OWNER, session.id, question, "reject", None)
-            log = await services.sessions.log(LOCAL_OWNER, session.id, run.id)
+            _, log = await services.sessions.ask(LOCAL_OWNER, session.id, question, "reject", None)
             with Transcript() as transcript:
                 async for entry in log.read(after=0, stop=lambda: False):
                     transcript.show(entry.event, entry.data)

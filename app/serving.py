@@ -1,6 +1,7 @@
 """`kai serve` and `kai demo`: open the services, put the application over them, run the server."""
 
 import asyncio
+import gc
 import shlex
 from collections.abc import Callable
 from datetime import date
@@ -100,6 +101,7 @@ async def _listen(services: Services, settings: Settings, announce: Callable[[st
         timeout_graceful_shutdown=GRACEFUL_SHUTDOWN_SECONDS,
         server_header=False,
     )
+    gc.freeze()  # what is loaded by now stays: collections need not look at it again
     await _Server(config, announce).serve()
 
 

@@ -203,4 +203,5 @@ if __name__ == "__main__":
     delay = given.delay_ms / 1000
     served.rule("", Scripted("word " * given.tokens, delay_seconds=delay))
     served.rule("SQL writer", Scripted(f"```sql\n{given.sql}\n```", delay_seconds=delay))
+    served.rule("## Question\nHOLD", Scripted("held", hold_after=0))
     _server(served, given.port).run()

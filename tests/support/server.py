@@ -45,6 +45,11 @@ class Server:
     def stop(self) -> None:
         self._end(signal.SIGTERM)
 
+    def resident_kib(self) -> int:
+        assert self._process is not None
+        status = Path(f"/proc/{self._process.pid}/status").read_text()
+        return int(next(line for line in status.splitlines() if line.startswith("VmRSS")).split()[1])
+
     def _end(self, how: signal.Signals) -> None:
         if self._process is not None:
             self._process.send_signal(how)
@@ -164,8 +169,9 @@ class Client:
 
 @asynccontextmanager
 async def client_of(server: Server) -> AsyncGenerator[Client]:
-    limits = httpx.Timeout(STREAM_SECONDS)
-    async with httpx.AsyncClient(base_url=f"{server.address}/api/v1", timeout=limits) as http:
+    address, timeout = f"{server.address}/api/v1", httpx.Timeout(STREAM_SECONDS)
+    many = httpx.Limits(max_connections=None)
+    async with httpx.AsyncClient(base_url=address, timeout=timeout, limits=many) as http:
         yield Client(http)
 
 

@@ -89,9 +89,11 @@ class SqliteStorage:
         self._tables[collection.name] = table
 
     async def get(self, collection: str, document_id: str) -> Document | None:
-        rows = self._tables[collection].rows
-        statement = select(rows.c.document).where(rows.c.id == document_id)
-        kept = await self._reading.do(lambda connection: connection.execute(statement).scalar_one_or_none())
+        wanted = {"wanted": document_id}
+        found = self._tables[collection].found
+        kept = await self._reading.do(
+            lambda connection: connection.execute(found, wanted).scalar_one_or_none()
+        )
         return None if kept is None else _decode(kept)
 
     async def create(self, collection: str, document: Document) -> None:
@@ -249,10 +251,7 @@ def _translated_errors() -> Generator[None]:
 
 
 def _put(connection: Connection, table: CollectionTable, documents: Sequence[Document]) -> None:
-    replacing = upsert(table.rows)
-    changed = {name: replacing.excluded[name] for name in ("document", *table.declared)}
-    statement = replacing.on_conflict_do_update(index_elements=["id"], set_=changed)
-    connection.execute(statement, [table.row(document) for document in documents])
+    connection.execute(table.replacing, [table.row(document) for document in documents])
 
 
 def _check_limit(limit: int) -> None:

@@ -3,7 +3,8 @@
 import json
 
 from pydantic import JsonValue
-from sqlalchemy import Column, ColumnElement, Index, Integer, MetaData, Table, Text
+from sqlalchemy import Column, ColumnElement, Index, Integer, MetaData, Table, Text, bindparam, select
+from sqlalchemy.dialects.sqlite import Insert, insert
 
 from app.core.storage.port import AnyOf, Collection, Condition, Document, Equals
 
@@ -32,6 +33,15 @@ class CollectionTable:
             *(Index(f"{name}_{each.name}", each.name) for each in collection.fields if each.kind != "text"),
         )
         self.full_text = Table(f"{name}_text", metadata, Column("rowid", Integer, primary_key=True))
+
+        # Built once: SQLAlchemy takes longer to build these than SQLite to run them.
+        self.found = select(self.rows.c.document).where(self.rows.c.id == bindparam("wanted"))
+        self.replacing = self._replacing()
+
+    def _replacing(self) -> Insert:
+        insertion = insert(self.rows)
+        changed = {name: insertion.excluded[name] for name in ("document", *self.declared)}
+        return insertion.on_conflict_do_update(index_elements=["id"], set_=changed)
 
     def full_text_ddl(self) -> list[str]:
         """An FTS5 index over the rows, kept by triggers, as SQLite's documentation has it.

@@ -1,5 +1,6 @@
 """Sessions, runs and messages in the store."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import asdict
 from typing import cast
@@ -120,8 +121,10 @@ class SessionRepository:
         await self._storage.patch("sessions", session_id, changes, where=[Equals("active_run_id", run_id)])
 
     async def add_run(self, run: Run, question: Message) -> None:
-        await self._storage.put("messages", [document(question)])
-        await self._storage.put("runs", [document(run)])
+        """Both are kept when this returns; a crash between them leaves a question without a run."""
+        await asyncio.gather(
+            self._storage.put("messages", [document(question)]), self._storage.put("runs", [document(run)])
+        )
 
     async def save_run(self, run: Run) -> None:
         await self._storage.put("runs", [document(run)])

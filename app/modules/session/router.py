@@ -107,8 +107,8 @@ async def ask(
     idempotency_key: Annotated[Text | None, Header(min_length=1, max_length=255)] = None,
 ) -> EventSourceResponse:
     """Ask a question and follow its run. The run goes on when the client leaves."""
-    run = await service.ask(owner, session_id, body.query, body.on_busy, idempotency_key)
-    return event_stream(run.id, await service.log(owner, session_id, run.id), after=0)
+    run, log = await service.ask(owner, session_id, body.query, body.on_busy, idempotency_key)
+    return event_stream(run.id, log, after=0)
 
 
 @router.get("/{session_id}/runs/{run_id}/stream", responses=_EVENT_STREAM, response_class=EventSourceResponse)

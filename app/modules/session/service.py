@@ -119,7 +119,7 @@ class SessionService:
 
     async def ask(
         self, owner: str, session_id: str, question: str, on_busy: OnBusy, idempotency_key: str | None
-    ) -> Run:
+    ) -> tuple[Run, EventLog]:
         """Start or queue a run; whatever can be refused is refused here, before anything streams."""
         session = await self._repository.get(owner, session_id)
         if session.status == "closed":
@@ -128,13 +128,13 @@ class SessionService:
             await self._connections.get(owner, session.db_connection_id)
         except NotFound as error:
             raise ConnectionGone from error
-        return await self._turns.submit(session, question, on_busy, idempotency_key)
+        run = await self._turns.submit(session, question, on_busy, idempotency_key)
+        return run, await self._log_of(session, run)
 
     async def log(self, owner: str, session_id: str, run_id: str) -> EventLog:
         """The events of a run; of one that ended long ago, its answer said again."""
         session = await self._repository.get(owner, session_id)
-        run = await self._repository.get_run(session, run_id)
-        return self._logs.get(run.id) or await self._said_again(session, run)
+        return await self._log_of(session, await self._repository.get_run(session, run_id))
 
     async def cancel(self, owner: str, session_id: str, run_id: str) -> None:
         session = await self._repository.get(owner, session_id)
@@ -212,6 +212,9 @@ class SessionService:
             copy = replace(message, id=new_id(), session_id=forked.id)
             await self._repository.add_message(copy)
             await self._rows.copy(message.id, copy)
+
+    async def _log_of(self, session: Session, run: Run) -> EventLog:
+        return self._logs.get(run.id) or await self._said_again(session, run)
 
     async def _said_again(self, session: Session, run: Run) -> EventLog:
         message = await self._repository.get_answer(session, run.message_id)

@@ -66,7 +66,7 @@ class Turns:
     async def submit(
         self, session: Session, question: str, on_busy: OnBusy, idempotency_key: str | None
     ) -> Run:
-        """Make a question a run; it is durable when this returns.
+        """Make a question a run, with a log; it is durable when this returns.
 
         The same idempotency key gives the same run again. Raises `SessionClosed`, `SessionBusy`,
         `QueueFull` or `KeyReused`.

@@ -151,7 +151,12 @@ def test_suggestions_follow_from_the_rows_and_do_not_repeat_the_question() -> No
 
 
 CELL: st.SearchStrategy[JsonValue] = (
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=10) | st.dates().map(str)
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=10)
+    | st.dates().map(str)
 )
 
 
