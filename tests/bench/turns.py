@@ -54,14 +54,22 @@ async def load(client: Client, connection: str, sessions: int) -> None:
     timings = [timing for talked in await asyncio.gather(*map(talk, opened)) for timing in talked]
     rate = len(timings) / (time.perf_counter() - start)
     first, done = [each.first_event for each in timings], [each.done for each in timings]
-    print(
-        f"{sessions:4} sessions: first event p50 {quantile(first, 50):6.1f} p99 {quantile(first, 99):6.1f} ms, "
-        f"done p50 {quantile(done, 50):6.1f} p99 {quantile(done, 99):6.1f} ms, {rate:5.1f} turns/s"
-    )
+    print(f"{sessions:4} sessions: first event {spread(first)}, done {spread(done)}, {rate:5.1f} turns/s")
 
 
-def quantile(values: list[float], percent: int) -> float:
-    return statistics.quantiles(values, n=100, method="inclusive")[percent - 1]
+def spread(milliseconds: list[float]) -> str:
+    cuts = statistics.quantiles(milliseconds, n=100, method="inclusive")
+    return f"p50 {cuts[49]:6.1f} p99 {cuts[98]:6.1f} ms"
+
+
+async def floor(client: Client) -> None:
+    """What any request costs here, the client's part included: the limit for a first event."""
+    timings = []
+    for _ in range(TURNS):
+        start = time.perf_counter()
+        await client.http.get("/../../healthz")
+        timings.append((time.perf_counter() - start) * 1000)
+    print(f"a request that does nothing: {spread(timings)}")
 
 
 async def memory(client: Client, server: Server, connection: str) -> None:
@@ -93,6 +101,7 @@ async def measure(folder: Path) -> None:
             known = await client.connect(f"sqlite:///{shop}")
             await turn(client, await client.open_session(known))
             print(f"start to first answer: {time.perf_counter() - start:.2f} s")
+            await floor(client)
             for sessions in (1, 10, 100):
                 await load(client, known, sessions)
             await memory(client, server, known)

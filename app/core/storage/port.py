@@ -35,13 +35,19 @@ def _check_name(name: str) -> None:
 
 @dataclass(frozen=True)
 class Field:
-    """A declared field: `keyword` (exact text), `integer`, or `text` (full-text searched)."""
+    """A declared field: `keyword` (exact text), `integer` (64 bits), or `text` (full-text searched)."""
 
     name: str
     kind: Literal["keyword", "integer", "text"]
 
     def __post_init__(self) -> None:
         _check_name(self.name)
+
+    def holds(self, value: JsonValue) -> bool:
+        """Whether the field may have this value: its own kind or null; nothing is converted."""
+        if self.kind == "integer" and isinstance(value, int):
+            return not isinstance(value, bool) and -(2**63) <= value < 2**63
+        return value is None or (self.kind != "integer" and isinstance(value, str))
 
 
 @dataclass(frozen=True)
@@ -53,11 +59,17 @@ class Collection:
 
     def __post_init__(self) -> None:
         _check_name(self.name)
+        names = ["id", *(field.name for field in self.fields)]
+        if len(set(names)) < len(names):
+            raise ValueError(f"{self.name!r} declares a field twice, or declares id")
 
 
 @dataclass(frozen=True)
 class Equals:
-    """The field has exactly this value: case, accents and punctuation count. None means: absent or null."""
+    """The field has exactly this value: case, accents and punctuation count. None means: absent or null.
+
+    A value of another kind than the field's matches nothing.
+    """
 
     field: str
     value: Scalar
@@ -83,10 +95,17 @@ class Page:
 
 
 class Storage(Protocol):
-    """Writes are durable when they return; all methods raise `StorageUnavailable` when the store is away."""
+    """Writes are durable when they return; all methods raise `StorageUnavailable` when the store is away.
+
+    A document whose declared field holds another kind of value is refused with `ValueError`, as is a
+    `limit` outside 1 to 1,000.
+    """
 
     async def create_collection(self, collection: Collection) -> None:
-        """Make a collection; making it again, with the same fields, changes nothing."""
+        """Make a collection; making it again, with the same fields, changes nothing.
+
+        Raises `ValueError` when it is kept with other fields.
+        """
 
     async def get(self, collection: str, document_id: str) -> Document | None:
         """The document of this id, or None."""
@@ -105,9 +124,9 @@ class Storage(Protocol):
         *,
         where: Sequence[Condition] = (),
     ) -> Document | None:
-        """Change top-level fields of one document if it meets the conditions, atomically.
+        """Change top-level fields (but not the id) of one document if it meets the conditions, atomically.
 
-        Returns the changed document, or None when there is no such document.
+        Returns the changed document, or None when no such document meets the conditions.
         """
 
     async def delete(self, collection: str, where: Sequence[Condition]) -> int:
@@ -123,12 +142,19 @@ class Storage(Protocol):
         limit: int = 100,
         cursor: str | None = None,
     ) -> Page:
-        """Documents that meet the conditions, by a declared field, ties by id. Raises `InvalidCursor`."""
+        """Documents that meet the conditions, by `id` or a keyword or integer field, null the least.
+
+        Ties are ordered by id, in the same direction. A cursor goes with its collection, field and
+        direction; another raises `InvalidCursor`.
+        """
 
     async def search(
         self, collection: str, words: str, where: Sequence[Condition], *, limit: int = 100
     ) -> Sequence[Document]:
-        """The best documents in whose `text` fields all the words occur, the last as a prefix."""
+        """The best documents in whose `text` fields all the words occur, the last as a prefix.
+
+        Case and accents do not count, and nothing in the words is syntax; no words find nothing.
+        """
 
     async def close(self) -> None:
         """Let go of the store; no call may follow."""

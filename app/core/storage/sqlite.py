@@ -2,102 +2,63 @@
 
 A write is durable against the death of the process, though not of the machine (WAL, synchronous
 NORMAL). All writes go through one connection that begins IMMEDIATE, so that a condition and the
-change it guards are one step, for other processes on the file too. Each call is one visit to a
-thread: measured, an async driver's many visits make it five times slower.
+change it guards are one step, for other processes on the file too.
 """
 
 import asyncio
 import json
 import re
-from collections.abc import AsyncGenerator, Callable, Generator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TypeVar
 
 from pydantic import JsonValue
-from sqlalchemy import (
-    URL,
-    Connection,
-    Engine,
-    and_,
-    create_engine,
-    delete,
-    event,
-    insert,
-    literal_column,
-    select,
-    text,
-)
-from sqlalchemy.dialects.sqlite import insert as upsert
-from sqlalchemy.engine.interfaces import DBAPIConnection
-from sqlalchemy.exc import IntegrityError, OperationalError
-from sqlalchemy.pool import ConnectionPoolEntry
+from sqlalchemy import Connection, and_, column, delete, insert, select, text
+from sqlalchemy.exc import IntegrityError
 
-from app.core.storage.port import (
-    Collection,
-    Condition,
-    Document,
-    DocumentExists,
-    Field,
-    Page,
-    StorageUnavailable,
-)
-from app.core.storage.sqlite_paging import beyond, read_cursor, write_cursor
+from app.core.storage.port import Collection, Condition, Document, DocumentExists, Field, Page
+from app.core.storage.sqlite_access import Access
+from app.core.storage.sqlite_paging import Order, Place, beyond, read_cursor, write_cursor
 from app.core.storage.sqlite_tables import CATALOG, CollectionTable
 
 MAX_PAGE = 1_000
 
-_BUSY_TIMEOUT_SECONDS = 5
 _READERS = 4
-_WORD = re.compile(r"\w+")
-
-Found = TypeVar("Found")
+_ANALYSED_ROWS = 400
+_WORD = re.compile(r"[^\W_](?:[^\W_]|[\u0300-\u036f])*")  # letters and digits with their accents
 
 
 class SqliteStorage:
     """Implements `Storage`; opened by `open_sqlite`."""
 
     def __init__(self, path: Path) -> None:
-        self._writing = _Access(path, begin="BEGIN IMMEDIATE", connections=1)
-        self._reading = _Access(path, begin="BEGIN", connections=_READERS)
+        self._writing = Access(path, "BEGIN IMMEDIATE", connections=1)
+        self._reading = Access(path, "BEGIN", connections=_READERS)
         self._tables: dict[str, CollectionTable] = {}
 
     async def load(self) -> None:
         """Learn the collections that the file holds."""
-
-        def read(connection: Connection) -> list[tuple[str, str]]:
-            CATALOG.create(connection, checkfirst=True)
-            return [(name, fields) for name, fields in connection.execute(select(CATALOG))]
-
-        for name, fields in await self._writing.do(read):
+        for name, fields in await self._writing.do(_read_catalog):
             declared = [Field(field, kind) for field, kind in json.loads(fields)]
             self._tables[name] = CollectionTable(Collection(name, declared))
 
+    async def _table(self, collection: str) -> CollectionTable:
+        if collection not in self._tables:
+            await self.load()  # another process may have made it since
+        return self._tables[collection]
+
     async def create_collection(self, collection: Collection) -> None:
         table = CollectionTable(collection)
-        fields = json.dumps([[field.name, field.kind] for field in collection.fields])
-
-        def create(connection: Connection) -> None:
-            table.rows.create(connection, checkfirst=True)
-            for statement in table.full_text_ddl():
-                connection.execute(text(statement))
-            record = upsert(CATALOG).values(name=collection.name, fields=fields)
-            connection.execute(record.on_conflict_do_nothing())
-
-        await self._writing.do(create)
+        await self._writing.do(lambda connection: _create_table(connection, table))
         self._tables[collection.name] = table
 
     async def get(self, collection: str, document_id: str) -> Document | None:
-        wanted = {"wanted": document_id}
-        found = self._tables[collection].found
-        kept = await self._reading.do(
-            lambda connection: connection.execute(found, wanted).scalar_one_or_none()
-        )
+        found, wanted = (await self._table(collection)).found, {"wanted": document_id}
+        kept = await self._reading.do(lambda opened: opened.execute(found, wanted).scalar_one_or_none())
         return None if kept is None else _decode(kept)
 
     async def create(self, collection: str, document: Document) -> None:
-        table = self._tables[collection]
+        table = await self._table(collection)
         row = table.row(document)
         try:
             await self._writing.do(lambda connection: connection.execute(insert(table.rows), [row]))
@@ -106,7 +67,7 @@ class SqliteStorage:
 
     async def put(self, collection: str, documents: Sequence[Document]) -> None:
         if documents:
-            table = self._tables[collection]
+            table = await self._table(collection)
             await self._writing.do(lambda connection: _put(connection, table, documents))
 
     async def patch(
@@ -117,14 +78,14 @@ class SqliteStorage:
         *,
         where: Sequence[Condition] = (),
     ) -> Document | None:
-        table = self._tables[collection]
+        table = await self._table(collection)
         meets = and_(table.rows.c.id == document_id, *map(table.compile, where))
 
         def change(connection: Connection) -> Document | None:
-            kept = connection.execute(select(table.rows.c.document).where(meets)).scalar_one_or_none()
+            kept = connection.execute(select(table.document).where(meets)).scalar_one_or_none()
             if kept is None:
                 return None
-            changed = {**_decode(kept), **changes}
+            changed = {**_decode(kept), **changes, "id": document_id}
             _put(connection, table, [changed])
             return changed
 
@@ -133,7 +94,7 @@ class SqliteStorage:
     async def delete(self, collection: str, where: Sequence[Condition]) -> int:
         if not where:
             raise ValueError("a deletion needs a condition")
-        table = self._tables[collection]
+        table = await self._table(collection)
         statement = delete(table.rows).where(*map(table.compile, where))
         return await self._writing.do(lambda connection: connection.execute(statement).rowcount)
 
@@ -148,20 +109,21 @@ class SqliteStorage:
         cursor: str | None = None,
     ) -> Page:
         _check_limit(limit)
-        table = self._tables[collection]
-        order, identity = table.rows.c[order_by], table.rows.c.id
-        statement = select(order, identity, table.rows.c.document).where(*map(table.compile, where))
+        table = await self._table(collection)
+        order = Order(collection, table.field(order_by), descending)
+        ordered, identity = table.rows.c[order_by], table.rows.c.id
+        statement = select(ordered, identity, table.document).where(*map(table.compile, where))
         if cursor is not None:
-            place = read_cursor(cursor, collection, order_by)
-            statement = statement.where(beyond(order, identity, place, descending=descending))
-        keys = [key.desc() if descending else key.asc() for key in (order, identity)]
+            place = read_cursor(cursor, order)
+            statement = statement.where(beyond(ordered, identity, place, descending=descending))
+        keys = [key.desc() if descending else key.asc() for key in (ordered, identity)]
         statement = statement.order_by(*keys).limit(limit + 1)
         found = await self._reading.do(lambda connection: connection.execute(statement).all())
         items = [_decode(document) for _, _, document in found[:limit]]
         if len(found) <= limit:
             return Page(items, None)
         value, document_id, _ = found[limit - 1]
-        return Page(items, write_cursor(collection, order_by, value, document_id))
+        return Page(items, write_cursor(order, Place(value, document_id)))
 
     async def search(
         self, collection: str, words: str, where: Sequence[Condition], *, limit: int = 100
@@ -170,22 +132,22 @@ class SqliteStorage:
         wanted = _WORD.findall(words)
         if not wanted:
             return []
-        table = self._tables[collection]
+        table = await self._table(collection)
         # Quoted words are never FTS syntax; the star makes the last one a prefix.
         quoted = " ".join(f'"{word}"' for word in wanted) + "*"
         statement = (
-            select(table.rows.c.document)
-            .join(table.full_text, table.full_text.c.rowid == table.rows.c.position)
-            .where(literal_column(table.full_text.name).match(quoted), *map(table.compile, where))
-            .order_by(literal_column("rank"), table.rows.c.id.desc())
+            select(table.document)
+            .join(table.full_text, table.full_text.c.rowid == table.position)
+            .where(column(table.full_text.name).match(quoted), *map(table.compile, where))
+            .order_by(column("rank"), table.rows.c.id.desc())
             .limit(limit)
         )
         found = await self._reading.do(lambda connection: connection.execute(statement).scalars().all())
         return [_decode(document) for document in found]
 
     async def close(self) -> None:
-        self._writing.close()
-        self._reading.close()
+        for access in (self._reading, self._writing):
+            await asyncio.to_thread(access.close)
 
 
 @asynccontextmanager
@@ -199,55 +161,23 @@ async def open_sqlite(path: Path) -> AsyncGenerator[SqliteStorage]:
         await storage.close()
 
 
-class _Access:
-    """Some connections to the file, each call in a thread and a transaction of its own."""
-
-    def __init__(self, path: Path, begin: str, connections: int) -> None:
-        self._engine = _engine(path, begin, connections)
-        self._threads = ThreadPoolExecutor(connections, thread_name_prefix="storage")
-
-    async def do(self, work: Callable[[Connection], Found]) -> Found:
-        return await asyncio.get_running_loop().run_in_executor(self._threads, self._do, work)
-
-    def _do(self, work: Callable[[Connection], Found]) -> Found:
-        with _translated_errors(), self._engine.begin() as connection:
-            return work(connection)
-
-    def close(self) -> None:
-        self._threads.shutdown()
-        self._engine.dispose()
+def _read_catalog(connection: Connection) -> list[tuple[str, str]]:
+    CATALOG.create(connection, checkfirst=True)
+    # Without statistics SQLite may search by the wider of two conditions.
+    connection.exec_driver_sql(f"PRAGMA analysis_limit={_ANALYSED_ROWS}")
+    connection.exec_driver_sql("ANALYZE")
+    return [(name, fields) for name, fields in connection.execute(select(CATALOG))]
 
 
-def _engine(path: Path, begin: str, connections: int) -> Engine:
-    engine = create_engine(
-        URL.create("sqlite", database=str(path)),
-        pool_size=connections,
-        max_overflow=0,
-        connect_args={"timeout": _BUSY_TIMEOUT_SECONDS, "check_same_thread": False},
-    )
-
-    @event.listens_for(engine, "connect")
-    def prepare(connection: DBAPIConnection, _: ConnectionPoolEntry) -> None:
-        # The driver would begin transactions by itself, and only DEFERRED ones.
-        connection.isolation_level = None
-        cursor = connection.cursor()
-        cursor.execute("PRAGMA journal_mode=WAL")
-        cursor.execute("PRAGMA synchronous=NORMAL")
-        cursor.close()
-
-    @event.listens_for(engine, "begin")
-    def begin_transaction(connection: Connection) -> None:
-        connection.exec_driver_sql(begin)
-
-    return engine
-
-
-@contextmanager
-def _translated_errors() -> Generator[None]:
-    try:
-        yield
-    except OperationalError as error:
-        raise StorageUnavailable("The embedded store is locked, full or damaged.") from error
+def _create_table(connection: Connection, table: CollectionTable) -> None:
+    kept = connection.execute(select(CATALOG.c.fields).where(CATALOG.c.name == table.name)).scalar()
+    if kept is None:
+        table.rows.create(connection)
+        for statement in table.full_text_ddl():
+            connection.execute(text(statement))
+        connection.execute(insert(CATALOG).values(name=table.name, fields=table.specification()))
+    elif kept != table.specification():
+        raise ValueError(f"the collection {table.name!r} is kept with other fields")
 
 
 def _put(connection: Connection, table: CollectionTable, documents: Sequence[Document]) -> None:

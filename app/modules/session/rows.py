@@ -31,7 +31,6 @@ class RowStore:
                     "owner": owner,
                     "session_id": session_id,
                     "message_id": message_id,
-                    "sequence": start // ROWS_PER_CHUNK,
                     "rows": rows[start : start + ROWS_PER_CHUNK],
                 },
             )
