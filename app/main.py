@@ -1,6 +1,6 @@
 """The HTTP application over opened services, and the server that runs it."""
 
-from fastapi import APIRouter, FastAPI
+from fastapi import APIRouter, FastAPI, Request
 from fastapi.responses import JSONResponse
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 
@@ -21,6 +21,14 @@ async def healthz() -> dict[str, str]:
     return {"status": "ok"}
 
 
+@_health.get("/readyz")
+async def readyz(request: Request) -> JSONResponse:
+    """Questions can be asked: the store answers."""
+    services: Services = request.app.state.services
+    ready = await services.ready()
+    return JSONResponse({"status": "ready" if ready else "unavailable"}, 200 if ready else 503)
+
+
 def create_app(services: Services, settings: Settings) -> FastAPI:
     app = FastAPI(
         title="KAI",
@@ -31,12 +39,6 @@ def create_app(services: Services, settings: Settings) -> FastAPI:
         redoc_url=None,
     )
     app.state.services = services
-
-    @_health.get("/readyz")
-    async def readyz() -> JSONResponse:
-        """Questions can be asked: the store answers."""
-        ready = await services.ready()
-        return JSONResponse({"status": "ready" if ready else "unavailable"}, 200 if ready else 503)
 
     app.include_router(_health)
     app.include_router(sessions, prefix="/api/v1")

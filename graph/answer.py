@@ -13,10 +13,6 @@ from graph.events import (
 )
 from graph.state import Analysis, Route, Rows, SessionState
 
-_AFTER_WRITING = frozenset({"run_sql", "analyse", "reply", "summarize"})
-_AFTER_RUNNING = frozenset({"analyse", "summarize"})
-_AFTER_ANSWERING = frozenset({"summarize"})
-
 
 @dataclass(frozen=True)
 class Answer:
@@ -64,20 +60,24 @@ def reply_chunk(route: Route, text: str) -> Chunk:
     return ClarificationChunk(content=text) if route == "clarify" else AnalysisChunk(content=text)
 
 
-def answer_of(state: SessionState, steps_to_come: frozenset[str]) -> Answer:
-    """What the steps before `steps_to_come` have given; none to come means that the turn is over."""
+def answer_of(state: SessionState) -> Answer:
+    """What the turn's completed steps have given, told by the state alone.
+
+    LangGraph's list of steps to come is no guide: between a step's writes and its checkpoint it is empty.
+    """
     queried = state["route"] == "sql"
-    answered = steps_to_come <= _AFTER_ANSWERING
-    written = steps_to_come <= _AFTER_WRITING
-    fetched = queried and steps_to_come <= _AFTER_RUNNING
+    exchanges, failures = state.get("messages", []), state["failures"]
+    answered = bool(exchanges) and exchanges[-1]["id"] == state["message_id"]
     analysed = answered and state["route"] in ("sql", "rows")
+    failed = bool(failures) and failures[-1]["sql"] == state["draft_sql"]
+    fetched = queried and state.get("results_run_id") == state["run_id"]
     return Answer(
         route=state["route"],
-        sql=state["draft_sql"] if written and queried else None,
+        sql=state["draft_sql"] if queried and not failed else None,
         dialect=state["dialect"],
         explanation=state["explanation"],
         results=state.get("current_results") if fetched else None,
-        results_summary=state["messages"][-1]["results_summary"] if analysed else None,
+        results_summary=exchanges[-1]["results_summary"] if analysed else None,
         analysis=state.get("current_analysis") if analysed else None,
         reply=state["reply"] if answered and not analysed else None,
         tokens_used=state["tokens_used"],

@@ -212,7 +212,7 @@ def _opening(turn: Turn) -> SessionState:
 
 
 def _answer(snapshot: StateSnapshot) -> Answer:
-    return answer_of(cast("SessionState", snapshot.values), frozenset(snapshot.next))
+    return answer_of(cast("SessionState", snapshot.values))
 
 
 def _checkpoint(snapshot: StateSnapshot) -> Checkpoint:

@@ -73,6 +73,7 @@ class SessionState(TypedDict, total=False):
     current_query: str | None
     current_sql: str | None
     current_results: Rows | None
+    results_run_id: str
     current_analysis: Analysis | None
     status: Literal["idle", "processing", "error", "closed"]
     metadata: dict[str, JsonValue]

@@ -20,4 +20,9 @@ async def run_sql(state: SessionState, runtime: Runtime[Ports]) -> SessionState:
             raise
         return {"failures": [*state["failures"], {"sql": sql, "error": failure.detail}]}
     runtime.stream_writer(ResultsChunk(content=rows))
-    return {"current_sql": sql, "current_results": rows, "failures": []}
+    return {
+        "current_sql": sql,
+        "current_results": rows,
+        "results_run_id": state["run_id"],
+        "failures": [],
+    }

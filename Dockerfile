@@ -1,0 +1,23 @@
+# Builds with `docker build -t kai .`; runs as an unprivileged user and keeps everything in /data.
+FROM python:3.13-slim AS build
+WORKDIR /build
+COPY requirements requirements
+RUN python -m venv /opt/kai \
+    && /opt/kai/bin/pip install --no-cache-dir --require-hashes -r requirements/runtime.txt
+COPY pyproject.toml README.md LICENSE ./
+COPY app app
+COPY graph graph
+COPY migrations migrations
+RUN /opt/kai/bin/pip install --no-cache-dir --no-deps --no-build-isolation .
+
+FROM python:3.13-slim
+RUN useradd --system --uid 10001 --home-dir /data kai && install -d -o kai -g kai -m 700 /data
+COPY --from=build /opt/kai /opt/kai
+USER kai
+VOLUME /data
+EXPOSE 8000
+# Inside the container every address is foreign: who may reach the port is decided where it is published.
+ENV PATH=/opt/kai/bin:$PATH KAI_DATA_DIR=/data KAI_HOST=0.0.0.0 KAI_TRUST_NETWORK=true PYTHONUNBUFFERED=1
+HEALTHCHECK --start-period=15s CMD ["python", "-c", "import urllib.request as u; u.urlopen('http://127.0.0.1:8000/readyz', timeout=2)"]
+STOPSIGNAL SIGTERM
+CMD ["kai", "serve"]
