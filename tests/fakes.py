@@ -1,0 +1,90 @@
+"""One fake a port of the graph: they do little, but by the ports' rules."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from graph.errors import StatementFailed, SummaryFailed
+from graph.events import TextChunk
+from graph.ports import Analysed, Emit, Ports, Question, Summarized, Written
+from graph.state import Analysis, Column, Message, Rows
+
+ROWS = Rows(columns=[Column(name="n", type="integer")], rows=[[3]], row_count=1, truncated=False)
+
+
+class ProcessDied(BaseException):
+    """What a kill would do to a step."""
+
+
+@dataclass
+class FakeRecall:
+    async def recall(self, question: Question) -> str:
+        return "table customers"
+
+
+@dataclass
+class FakeWriter:
+    """Gives its replies in order, then the last one for ever."""
+
+    replies: list[Written] = field(default_factory=lambda: [Written("sql", "SELECT 3 AS n", "Counting.", 10)])
+    asked: list[Question] = field(default_factory=list)
+    dialect: str = "sqlite"
+
+    async def write(self, question: Question, emit: Emit) -> Written:
+        self.asked.append(question)
+        reply = self.replies.pop(0) if len(self.replies) > 1 else self.replies[0]
+        if reply.route == "sql":
+            emit(TextChunk(content=reply.text, channel="sql"))
+        return reply
+
+
+@dataclass
+class FakeRunner:
+    """Refuses statements that hold `bad`; counts those it ran."""
+
+    ran: list[str] = field(default_factory=list)
+
+    async def run(self, sql: str) -> Rows:
+        if "bad" in sql:
+            raise StatementFailed("no such column: bad")
+        self.ran.append(sql)
+        return ROWS
+
+
+@dataclass
+class FakeAnalyst:
+    """Dies as often as it is told to, then answers."""
+
+    deaths: int = 0
+
+    async def analyse(self, question: Question, sql: str, rows: Rows, emit: Emit) -> Analysed:
+        if self.deaths:
+            self.deaths -= 1
+            raise ProcessDied
+        emit(TextChunk(content="Three.", channel="analysis"))
+        return Analysed(Analysis(text="Three.", chart=None, suggestions=["And now?"]), "1 row of n: 3", 5)
+
+
+@dataclass
+class FakeSummarizer:
+    fails: bool = False
+
+    async def summarize(self, summary: str | None, exchanges: Sequence[Message]) -> Summarized:
+        if self.fails:
+            raise SummaryFailed("out of words")
+        asked = ", ".join(exchange["query"] for exchange in exchanges)
+        return Summarized(f"{summary or 'Asked'}: {asked}", 7)
+
+
+def fake_ports(
+    writer: FakeWriter | None = None,
+    runner: FakeRunner | None = None,
+    analyst: FakeAnalyst | None = None,
+    summarizer: FakeSummarizer | None = None,
+) -> Ports:
+    return Ports(
+        recall=FakeRecall(),
+        writer=writer or FakeWriter(),
+        runner=runner or FakeRunner(),
+        analyst=analyst or FakeAnalyst(),
+        summarizer=summarizer or FakeSummarizer(),
+    )

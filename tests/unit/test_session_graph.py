@@ -1,0 +1,183 @@
+"""A turn through the graph: what it says, what it remembers, and what survives its death."""
+
+from collections.abc import AsyncGenerator
+from dataclasses import replace
+from pathlib import Path
+
+import ormsgpack
+import pytest
+from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+
+from graph import SessionEvent, SessionGraph, Turn
+from graph.checkpoints import sqlite_checkpointer
+from graph.errors import StatementFailed
+from graph.events import AnalysisChunk, ClarificationChunk, Reset, ResultsChunk, SqlChunk, Status
+from graph.nodes.summarize import WINDOW
+from graph.ports import Written
+from tests.fakes import ROWS, FakeAnalyst, FakeRunner, FakeSummarizer, FakeWriter, ProcessDied, fake_ports
+
+TURN = Turn(
+    session_id="s1",
+    db_connection_id="c1",
+    run_id="r1",
+    message_id="m1",
+    question="How many?",
+    metadata={},
+    session_created_at="2026-01-01T00:00:00Z",
+    asked_at="2026-01-02T00:00:00Z",
+)
+
+
+@pytest.fixture
+async def saver(tmp_path: Path) -> AsyncGenerator[BaseCheckpointSaver[str]]:
+    async with sqlite_checkpointer(tmp_path / "checkpoints.db") as opened:
+        yield opened
+
+
+@pytest.fixture
+def graph(saver: BaseCheckpointSaver[str]) -> SessionGraph:
+    return SessionGraph(saver)
+
+
+def turn(number: int) -> Turn:
+    return replace(TURN, run_id=f"r{number}", message_id=f"m{number}", question=f"Question {number}")
+
+
+def kinds(events: list[SessionEvent]) -> list[str]:
+    return [
+        event.step if isinstance(event, Status) else getattr(event, "type", event.event) for event in events
+    ]
+
+
+async def test_a_data_question_goes_through_every_step(graph: SessionGraph) -> None:
+    said = [event async for event in graph.ask(TURN, fake_ports())]
+    assert kinds(said) == [
+        *("loading_context", "generating_sql", "text", "sql", "executing_sql", "results"),
+        *("analyzing", "text", "analysis", "suggestions"),
+    ]
+    answer = await graph.answer(TURN)
+    assert (answer.sql, answer.results, answer.tokens_used) == ("SELECT 3 AS n", ROWS, 15)
+
+
+@pytest.mark.parametrize(
+    ("route", "chunk"),
+    [("clarify", ClarificationChunk(content="Which?")), ("chat", AnalysisChunk(content="Which?"))],
+)
+async def test_what_needs_no_data_runs_no_statement(
+    graph: SessionGraph, route: str, chunk: SessionEvent
+) -> None:
+    runner = FakeRunner()
+    written = Written("clarify" if route == "clarify" else "chat", "Which?")
+    said = [event async for event in graph.ask(TURN, fake_ports(FakeWriter([written]), runner))]
+    assert chunk in said
+    assert runner.ran == []
+
+
+async def test_a_failed_statement_comes_back_to_its_writer_with_its_error(graph: SessionGraph) -> None:
+    writer = FakeWriter([Written("sql", "SELECT bad"), Written("sql", "SELECT 3 AS n")])
+    said = [event async for event in graph.ask(TURN, fake_ports(writer))]
+    assert kinds(said).count("repairing_sql") == 1
+    assert writer.asked[1].failures == [{"sql": "SELECT bad", "error": "no such column: bad"}]
+
+
+async def test_after_two_repairs_it_gives_up(graph: SessionGraph) -> None:
+    writer = FakeWriter([Written("sql", "SELECT bad")])
+    with pytest.raises(StatementFailed):
+        [event async for event in graph.ask(TURN, fake_ports(writer))]
+    assert len(writer.asked) == 3
+
+
+async def test_a_failed_turn_leaves_the_previous_answer_for_follow_ups(graph: SessionGraph) -> None:
+    [_ async for _ in graph.ask(turn(1), fake_ports())]
+    with pytest.raises(StatementFailed):
+        [_ async for _ in graph.ask(turn(2), fake_ports(FakeWriter([Written("sql", "SELECT bad")])))]
+    writer = FakeWriter()
+    [_ async for _ in graph.ask(turn(3), fake_ports(writer))]
+    assert (writer.asked[0].previous_sql, writer.asked[0].previous_rows) == ("SELECT 3 AS n", ROWS)
+    assert [each["query"] for each in writer.asked[0].exchanges] == ["Question 1"]
+
+
+async def test_a_turn_that_died_goes_on_after_its_last_completed_step(graph: SessionGraph) -> None:
+    writer, runner, analyst = FakeWriter(), FakeRunner(), FakeAnalyst(deaths=1)
+    ports = fake_ports(writer, runner, analyst)
+    with pytest.raises(ProcessDied):
+        [event async for event in graph.ask(TURN, ports)]
+    said = [event async for event in graph.resume(TURN, ports)]
+    assert isinstance(said[0], Reset)
+    assert [type(event) for event in said[1:3]] == [SqlChunk, ResultsChunk]
+    assert kinds(said)[3:] == ["analyzing", "text", "analysis", "suggestions"]
+    assert (len(writer.asked), runner.ran) == (1, ["SELECT 3 AS n"])
+
+
+async def test_resuming_a_turn_of_which_nothing_is_kept_asks_it_anew(graph: SessionGraph) -> None:
+    said = [event async for event in graph.resume(TURN, fake_ports())]
+    assert kinds(said)[:2] == ["reset", "loading_context"]
+    assert (await graph.answer(TURN)).analysis is not None
+
+
+async def test_resuming_a_turn_that_was_complete_says_its_answer_again(graph: SessionGraph) -> None:
+    asked = [event async for event in graph.ask(TURN, fake_ports())]
+    again = [event async for event in graph.resume(TURN, fake_ports())]
+    assert kinds(again) == ["reset", "sql", "results", "analysis", "suggestions"]
+    assert [event for event in again[1:] if event not in asked] == []
+
+
+async def test_six_exchanges_are_folded_to_three_and_a_summary(graph: SessionGraph) -> None:
+    writer = FakeWriter()
+    for number in range(6):
+        [_ async for _ in graph.ask(turn(number), fake_ports())]
+    [_ async for _ in graph.ask(turn(6), fake_ports(writer))]
+    assert writer.asked[0].summary == "Asked: Question 0, Question 1, Question 2"
+    assert [each["query"] for each in writer.asked[0].exchanges] == ["Question 3", "Question 4", "Question 5"]
+
+
+async def test_while_summarizing_fails_the_exchanges_stay_up_to_a_bound(graph: SessionGraph) -> None:
+    writer = FakeWriter()
+    for number in range(WINDOW + 4):
+        [_ async for _ in graph.ask(turn(number), fake_ports(writer, summarizer=FakeSummarizer(fails=True)))]
+    assert len(writer.asked[-1].exchanges) == WINDOW
+    assert writer.asked[-1].exchanges[-1]["query"] == f"Question {WINDOW + 2}"
+
+
+async def test_a_checkpoint_does_not_grow_with_the_conversation(
+    graph: SessionGraph, saver: BaseCheckpointSaver[str]
+) -> None:
+    sizes = []
+    for number in range(20):
+        [_ async for _ in graph.ask(turn(number), fake_ports())]
+        kept = await saver.aget({"configurable": {"thread_id": "s1"}})
+        sizes.append(len(JsonPlusSerializer().dumps_typed(kept)[1]))
+    assert max(sizes[7:]) < 1.2 * max(sizes[:7]) + 500
+
+
+async def test_a_tampered_checkpoint_cannot_run_code(tmp_path: Path) -> None:
+    mark = tmp_path / "mark"
+    # What LangGraph's serializer would rebuild by calling os.system, unless the class has to be allowed.
+    call = ormsgpack.packb(["os", "system", f"touch {mark}"])
+    tampered = ("msgpack", ormsgpack.packb(ormsgpack.Ext(0, call)))
+    async with sqlite_checkpointer(tmp_path / "checkpoints.db") as saver:
+        saver.serde.loads_typed(tampered)
+    assert not mark.exists()
+    JsonPlusSerializer(allowed_msgpack_modules=True).loads_typed(tampered)
+    assert mark.exists()
+
+
+async def test_a_deleted_session_leaves_no_checkpoint(
+    graph: SessionGraph, saver: BaseCheckpointSaver[str]
+) -> None:
+    [_ async for _ in graph.ask(TURN, fake_ports())]
+    await graph.forget("s1")
+    assert await saver.aget({"configurable": {"thread_id": "s1"}}) is None
+    assert await graph.checkpoints("s1", limit=10) == []
+
+
+async def test_a_fork_goes_its_own_way(graph: SessionGraph) -> None:
+    [_ async for _ in graph.ask(turn(1), fake_ports())]
+    [_ async for _ in graph.ask(turn(2), fake_ports())]
+    first = [each for each in await graph.checkpoints("s1", limit=50) if not each.next_steps][-1]
+    assert (await graph.fork("s1", first.id, "s2") or {})["session_id"] == "s2"
+    writer = FakeWriter()
+    [_ async for _ in graph.ask(replace(turn(3), session_id="s2"), fake_ports(writer))]
+    assert [each["query"] for each in writer.asked[0].exchanges] == ["Question 1"]
+    assert await graph.fork("s1", "01970000-0000-7000-8000-000000000000", "s3") is None
