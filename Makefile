@@ -1,6 +1,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
-PIP := $(BIN)/uv pip install --quiet --python .venv --compile-bytecode
+# uv trusts its own list of authorities; where the network has another one, the system's list knows it.
+INSTALL = $(BIN)/uv pip install --quiet --python .venv --compile-bytecode $(1) \
+	|| $(BIN)/uv pip install --quiet --python .venv --compile-bytecode --system-certs $(1)
 
 .PHONY: help demo serve test check format bench lock clean
 
@@ -50,11 +52,11 @@ clean: ## Remove the environment and the demo's data
 	@touch $@
 
 .venv/runtime: .venv/uv requirements/runtime.txt pyproject.toml
-	@$(PIP) --require-hashes -r requirements/runtime.txt
-	@$(PIP) --no-deps --no-build-isolation --editable .
+	@$(call INSTALL,--require-hashes -r requirements/runtime.txt)
+	@$(call INSTALL,--no-deps --no-build-isolation --editable .)
 	@touch $@
 
 .venv/test: .venv/uv requirements/test.txt pyproject.toml
-	@$(PIP) --require-hashes -r requirements/test.txt
-	@$(PIP) --no-deps --no-build-isolation --editable .
+	@$(call INSTALL,--require-hashes -r requirements/test.txt)
+	@$(call INSTALL,--no-deps --no-build-isolation --editable .)
 	@touch $@ .venv/runtime

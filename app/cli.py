@@ -60,6 +60,8 @@ def _run(command: Coroutine[None, None, int | None]) -> None:
 
     from app.core.errors import Problem  # noqa: PLC0415
     from app.core.exclusive import FolderInUse  # noqa: PLC0415
+    from app.core.storage.port import StorageUnavailable  # noqa: PLC0415
+    from migrations.runner import StoreTooNew  # noqa: PLC0415
 
     code: int | None = 130
     try:
@@ -70,7 +72,7 @@ def _run(command: Coroutine[None, None, int | None]) -> None:
         first = error.errors()[0]
         name = "__".join(str(part).upper() for part in first["loc"])
         _fail(f"KAI_{name}: {first['msg']}")
-    except (FolderInUse, OSError) as error:
+    except (FolderInUse, StorageUnavailable, StoreTooNew, OSError) as error:
         _fail(str(error))
     except Problem as error:
         _fail(error.detail)

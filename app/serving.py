@@ -2,12 +2,13 @@
 
 import asyncio
 import gc
+import os
 import shlex
 from collections.abc import Callable
 from datetime import date
 from ipaddress import ip_address
 from pathlib import Path
-from socket import socket
+from socket import AddressFamily, create_server, socket
 
 import uvicorn
 
@@ -27,15 +28,17 @@ _SAMPLE_QUESTION = "Top 5 products by revenue"
 
 async def serve(host: str | None, port: int | None, data_dir: Path | None) -> None:
     settings = _settings(host, port, data_dir)
-    async with open_services(settings) as services:
-        await _listen(services, settings, lambda address: _say(f"KAI is ready at {address}"))
+    with _bind(settings) as opened:
+        async with open_services(settings) as services:
+            await _listen(services, settings, opened, lambda address: _say(f"KAI is ready at {address}"))
 
 
 async def demo(host: str | None, port: int | None, data_dir: Path | None) -> None:
     settings = _settings(host, port, data_dir)
-    async with open_services(settings) as services:
-        session_id = await _sample_session(services, settings.data_dir / "sample.db")
-        await _listen(services, settings, lambda address: _say(_invitation(address, session_id)))
+    with _bind(settings) as opened:
+        async with open_services(settings) as services:
+            session_id = await _sample_session(services, settings.data_dir.resolve() / "sample.db")
+            await _listen(services, settings, opened, lambda address: _say(_invitation(address, session_id)))
 
 
 def _settings(host: str | None, port: int | None, data_dir: Path | None) -> Settings:
@@ -56,6 +59,18 @@ def _is_loopback(host: str) -> bool:
         return host == "localhost" or ip_address(host).is_loopback
     except ValueError:
         return False
+
+
+def _bind(settings: Settings) -> socket:
+    """The port, taken before anything is opened. Raises `Invalid` when somebody else has it."""
+    family = AddressFamily.AF_INET6 if ":" in settings.host else AddressFamily.AF_INET
+    try:
+        return create_server((settings.host, settings.port), family=family, backlog=2_048)
+    except OSError as error:
+        raise Invalid(
+            f"KAI cannot listen on {settings.host}, port {settings.port} ({os.strerror(error.errno)}). "
+            "Choose another by KAI_HOST and KAI_PORT."
+        ) from error
 
 
 async def _sample_session(services: Services, file: Path) -> str:
@@ -79,30 +94,29 @@ def _build_once(file: Path) -> None:
 
 
 class _Server(uvicorn.Server):
-    """Says where it listens once it does; with port 0 nobody knows before."""
+    """Says that it listens once it does."""
 
-    def __init__(self, config: uvicorn.Config, announce: Callable[[str], None]) -> None:
+    def __init__(self, config: uvicorn.Config, announce: Callable[[], None]) -> None:
         super().__init__(config)
         self._announce = announce
 
     async def startup(self, sockets: list[socket] | None = None) -> None:
         await super().startup(sockets)
-        if self.started:
-            host, port = self.servers[0].sockets[0].getsockname()[:2]
-            self._announce(f"http://{host}:{port}")
+        self._announce()
 
 
-async def _listen(services: Services, settings: Settings, announce: Callable[[str], None]) -> None:
+async def _listen(
+    services: Services, settings: Settings, opened: socket, announce: Callable[[str], None]
+) -> None:
     config = uvicorn.Config(
         create_app(services, settings),
-        host=settings.host,
-        port=settings.port,
         log_level="warning",
         timeout_graceful_shutdown=GRACEFUL_SHUTDOWN_SECONDS,
         server_header=False,
     )
+    host, port = opened.getsockname()[:2]
     gc.freeze()  # what is loaded by now stays: collections need not look at it again
-    await _Server(config, announce).serve()
+    await _Server(config, lambda: announce(f"http://{host}:{port}")).serve([opened])
 
 
 def _invitation(address: str, session_id: str) -> str:

@@ -3,12 +3,18 @@
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr
+from cryptography.fernet import Fernet
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 DEFAULT_MODEL = "gpt-4.1-mini"
 
 Seconds = Annotated[float, Field(gt=0)]
+
+
+def _fernet_key(secret: SecretStr) -> SecretStr:
+    Fernet(secret.get_secret_value())  # a ValueError says what is wrong with it
+    return secret
 
 
 class _Group(BaseModel):
@@ -64,7 +70,7 @@ class Settings(BaseSettings):
     host: str = "127.0.0.1"
     port: Annotated[int, Field(ge=0, le=65_535)] = 8_000
     data_dir: Path = Path("~/.kai")
-    encryption_key: SecretStr | None = None
+    encryption_key: Annotated[SecretStr, AfterValidator(_fernet_key)] | None = None
     """Fernet key for database URLs; by default one is made in the data folder."""
     trust_network: bool = False
     """Serve on an address that others can reach although there is no login yet."""
