@@ -68,7 +68,7 @@ def _bind(settings: Settings) -> socket:
         return create_server((settings.host, settings.port), family=family, backlog=2_048)
     except OSError as error:
         raise Invalid(
-            f"KAI cannot listen on {settings.host}, port {settings.port} ({os.strerror(error.errno)}). "
+            f"KAI cannot listen on {settings.host}, port {settings.port} ({os.strerror(error.errno or 0)}). "
             "Choose another by KAI_HOST and KAI_PORT."
         ) from error
 
