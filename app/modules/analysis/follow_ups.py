@@ -12,12 +12,12 @@ _MOST = 3
 
 
 def suggest(question: str, rows: Rows, found: Figures) -> list[str]:
-    """Up to three; none for an empty result, where nothing certain can be built on."""
-    if not rows["rows"]:
+    """Up to three; none where there are no rows to compare."""
+    if len(rows["rows"]) < 2:
         return []
     asked = question.lower()
     wanted: list[str] = []
-    if found.time is not None:
+    if found.time is not None and found.main is not None:
         year = _latest_year(rows, found.time)
         wanted += [f"Only for {year}"] if year else []
         wanted += ["By year instead"] if "year" not in asked else ["By month instead"]
@@ -25,8 +25,7 @@ def suggest(question: str, rows: Rows, found: Figures) -> list[str]:
         if rows["row_count"] > _MANY and "top" not in asked:
             wanted.append("Only the top 5")
         wanted.append(f"Which of these has the lowest {title(found.main.name)}?")
-    if rows["row_count"] > 1:
-        wanted.append("Summarize that")
+    wanted.append("Summarize that")
     return [text for text in wanted if text.lower() not in asked][:_MOST]
 
 

@@ -1,0 +1,72 @@
+"""The `kai` command: help, answers, and every expected error in one line."""
+
+import os
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+
+def kai(*arguments: str, data: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(("KAI_", "OPENAI_"))}
+    environment = {**clean, "KAI_DATA_DIR": str(data), "COLUMNS": "200", "NO_COLOR": "1", **variables}
+    command = [sys.executable, "-c", "from app.cli import main; main()", *arguments]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    path = tmp_path / "shop.db"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(
+            "CREATE TABLE customers (id INTEGER PRIMARY KEY, country TEXT);"
+            "INSERT INTO customers (country) VALUES ('Norway'), ('Brazil'), ('Brazil');"
+        )
+    return path
+
+
+def test_a_question_is_answered_with_its_sql_rows_and_reading(shop: Path, tmp_path: Path) -> None:
+    asked = kai("ask", "How many customers per country?", "--db", str(shop), data=tmp_path)
+    assert asked.returncode == 0, asked.stderr
+    for part in ("Understood as", "SELECT", "Brazil has the highest", "2 of 2 rows"):
+        assert part in asked.stdout
+
+
+def test_a_question_beyond_it_fails_with_the_cure(shop: Path, tmp_path: Path) -> None:
+    asked = kai("ask", "Why?", "--db", str(shop), data=tmp_path)
+    assert asked.returncode == 1
+    assert "OPENAI_API_KEY" in asked.stdout
+
+
+def test_help_names_every_command(tmp_path: Path) -> None:
+    shown = kai("--help", data=tmp_path).stdout
+    assert all(command in shown for command in ("serve", "demo", "ask"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "variables", "words"),
+    [
+        (["ask", "x", "--db", "/no/such.db"], {}, "no existing file"),
+        (["ask", "x", "--db", "postgresql://u:s3cr3t@127.0.0.1:1/d"], {}, "cannot be"),
+        (["ask", "x", "--db", "oracle://u:s3cr3t@h/d"], {}, "no driver"),
+        (["serve"], {"KAI_PORT": "many"}, "KAI_PORT"),
+        (["serve"], {"KAI_LLM__UNKNOWN": "1"}, "KAI_LLM__UNKNOWN"),
+        (["serve"], {"KAI_ENCRYPTION_KEY": "short"}, "KAI_ENCRYPTION_KEY"),
+        (["serve"], {"KAI_DATA_DIR": "/proc/nowhere"}, "/proc"),
+        (["serve", "--host", "0.0.0.0"], {}, "KAI_TRUST_NETWORK"),
+        (["serve", "--host", "192.0.2.1"], {"KAI_TRUST_NETWORK": "true"}, "KAI_HOST"),
+    ],
+    ids=str,
+)
+def test_an_error_is_one_line_that_names_the_cure(
+    arguments: list[str], variables: dict[str, str], words: str, tmp_path: Path
+) -> None:
+    failed = kai(*arguments, data=tmp_path, **variables)
+    assert failed.returncode == 1
+    assert failed.stderr.startswith("kai: ")
+    assert failed.stderr.count("\n") == 1
+    assert words in failed.stderr
+    assert "s3cr3t" not in failed.stderr + failed.stdout
