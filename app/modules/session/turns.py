@@ -77,7 +77,7 @@ class Turns:
                 if known is not None:
                     return _same(known, question)
             question_id, run = new_id(), _new_run(session, question, idempotency_key)
-            if await self._repository.claim(session, run):
+            if await self._claim(session, run):
                 await self._repository.add_run(run, question_message(run, question_id))
                 self._start(session, run)
             else:
@@ -92,7 +92,7 @@ class Turns:
         async with self._lock(run.session_id):
             if run.id in self._executions:
                 self._executions[run.id].answering.cancel()
-            elif any(each.id == run.id for each in self._waiting[run.session_id]):
+            elif any(each.id == run.id for each in self._waiting.get(run.session_id, ())):
                 await self._drop(run)
 
     async def cancel_all(self, session: Session) -> None:
@@ -130,6 +130,16 @@ class Turns:
     def _lock(self, session_id: str) -> asyncio.Lock:
         return self._locks.setdefault(session_id, asyncio.Lock())
 
+    async def _claim(self, session: Session, run: Run) -> bool:
+        if await self._repository.claim(session, run):
+            return True
+        now = await self._repository.get(session.owner, session.id)
+        if now.active_run_id is None or now.active_run_id in self._executions:
+            return False
+        # A hold without its run: the store was away when the run ended.
+        await self._repository.hand_over(session.id, now.active_run_id, None)
+        return await self._repository.claim(session, run)
+
     async def _make_way(self, session: Session, on_busy: OnBusy) -> None:
         """Refuse the question, or let it wait for the run that holds the session."""
         now = await self._repository.get(session.owner, session.id)
@@ -141,7 +151,7 @@ class Turns:
             await self._drop_waiting(session.id)
             if now.active_run_id in self._executions:
                 self._executions[now.active_run_id].answering.cancel()
-        if len(self._waiting[session.id]) >= MAX_WAITING:
+        if len(self._waiting.get(session.id, ())) >= MAX_WAITING:
             raise QueueFull(MAX_WAITING)
 
     def _wait(self, run: Run) -> None:
@@ -175,6 +185,7 @@ class Turns:
                 await asyncio.wait({answering})
             except asyncio.CancelledError:
                 answering.cancel()
+                await asyncio.wait({answering})
                 raise
             if answering.cancelled():
                 await self._end(session, run, log, "cancelled")
@@ -209,17 +220,17 @@ class Turns:
     async def _hand_over(self, session: Session, run_id: str) -> None:
         """Give the session to the question that waits longest, or make it idle."""
         async with self._lock(session.id):
-            waiting = self._waiting[session.id]
+            waiting = self._waiting.get(session.id, deque())
             following = replace(waiting.popleft(), status="running") if waiting else None
             if not waiting:
-                del self._waiting[session.id]
+                self._waiting.pop(session.id, None)
             await self._repository.hand_over(session.id, run_id, following.id if following else None)
             if following is not None:
                 await self._repository.save_run(following)
                 self._start(session, following)
 
     async def _drop_waiting(self, session_id: str) -> None:
-        for run in tuple(self._waiting[session_id]):
+        for run in tuple(self._waiting.get(session_id, ())):
             await self._drop(run)
 
     async def _drop(self, run: Run) -> None:

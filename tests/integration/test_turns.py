@@ -1,0 +1,73 @@
+"""Runs within one process: what was left over is cleared, what is broken off goes on."""
+
+import sqlite3
+from collections.abc import AsyncGenerator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from app.bootstrap import Services, open_services
+from app.core.exclusive import FolderInUse
+from app.core.settings import Settings
+from app.modules.session.model import Session
+
+OWNER = "local"
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return Settings(data_dir=tmp_path / "data")
+
+
+@pytest.fixture
+async def services(settings: Settings) -> AsyncGenerator[Services]:
+    async with open_services(settings) as opened:
+        yield opened
+
+
+@pytest.fixture
+async def session(services: Services, tmp_path: Path) -> Session:
+    path = tmp_path / "shop.db"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE customers (id INTEGER PRIMARY KEY, country TEXT)")
+    known = await services.database_connections.register(OWNER, f"sqlite:///{path}", "shop", "")
+    return await services.sessions.create(OWNER, known.id, None, "ask", {})
+
+
+async def ask(services: Services, session: Session) -> list[str]:
+    _, log = await services.sessions.ask(OWNER, session.id, "How many customers?", "reject", None)
+    return [entry.event async for entry in log.read(0, stop=lambda: False)]
+
+
+async def test_a_hold_whose_run_is_gone_does_not_block_the_session(
+    services: Services, session: Session
+) -> None:
+    left_over = {"status": "processing", "active_run_id": "01970000-0000-7000-8000-000000000000"}
+    await services.storage.patch("sessions", session.id, left_over)
+    assert (await ask(services, session))[-1] == "done"
+    assert (await services.sessions.get(OWNER, session.id)).status == "idle"
+
+
+async def test_a_hold_without_a_run_is_cleared_at_the_next_start(settings: Settings, tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "shop.db")) as connection:
+        connection.execute("CREATE TABLE customers (id INTEGER PRIMARY KEY)")
+    async with open_services(settings) as first:
+        known = await first.database_connections.register(OWNER, f"sqlite:///{tmp_path}/shop.db", "shop", "")
+        kept = await first.sessions.create(OWNER, known.id, None, "ask", {})
+        await first.storage.patch("sessions", kept.id, {"status": "processing", "active_run_id": "ghost"})
+    async with open_services(settings) as second:
+        assert (await second.sessions.get(OWNER, kept.id)).status == "idle"
+
+
+async def test_one_process_at_a_time_has_a_data_folder(services: Services, settings: Settings) -> None:
+    with pytest.raises(FolderInUse, match="KAI_DATA_DIR"):
+        async with open_services(settings):
+            pass
+
+
+async def test_what_belongs_to_somebody_else_is_unknown(services: Services, session: Session) -> None:
+    for owner in ("LOCAL", "local ", "other"):
+        with pytest.raises(Exception, match="no session"):
+            await services.sessions.get(owner, session.id)
+    assert (await services.sessions.get(OWNER, session.id)).id == session.id
