@@ -4,12 +4,20 @@ from pathlib import Path
 from typing import Annotated
 
 from cryptography.fernet import Fernet
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, HttpUrl, SecretStr, TypeAdapter
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 DEFAULT_MODEL = "gpt-4.1-mini"
 
 Seconds = Annotated[float, Field(gt=0)]
+
+
+def _http_url(text: str) -> str:
+    TypeAdapter(HttpUrl).validate_python(text)
+    return text
+
+
+BaseUrl = Annotated[str, AfterValidator(_http_url)]
 
 
 def _fernet_key(secret: SecretStr) -> SecretStr:
@@ -24,7 +32,7 @@ class _Group(BaseModel):
 class LlmSettings(_Group):
     """`KAI_LLM__...`: the OpenAI-compatible endpoint, and a model per task (default: `model`)."""
 
-    base_url: str | None = None
+    base_url: BaseUrl | None = None
     api_key: SecretStr | None = None
     model: str | None = None
     sql_model: str | None = None
@@ -53,9 +61,9 @@ class LimitSettings(_Group):
 
 
 class _OpenAiEnvironment(BaseSettings):
-    model_config = SettingsConfigDict(env_prefix="OPENAI_", frozen=True)
+    model_config = SettingsConfigDict(env_prefix="OPENAI_", env_ignore_empty=True, frozen=True)
 
-    base_url: str | None = None
+    base_url: BaseUrl | None = None
     api_key: SecretStr | None = None
     model: str | None = None
 

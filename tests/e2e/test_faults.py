@@ -94,7 +94,7 @@ async def test_questions_that_waited_when_the_process_was_killed_are_answered_in
                 kai.asking(session, "one") as one,
                 kai.asking(session, "two", on_busy="enqueue") as two,
             ):
-                await asyncio.to_thread(model.wait_until, lambda each: len(each.requests) == 1)
+                await model.until(lambda: len(model.requests) == 1)
                 server.kill()
         model.say("CHAT: first again", "CHAT: second")
         server.start()
@@ -131,7 +131,7 @@ async def test_a_server_that_stops_lets_its_streams_go_and_takes_the_run_up_agai
         async with client_of(server) as kai:
             session = await kai.open_session(await kai.connect(shop))
             async with kai.asking(session, "one") as stream:
-                await asyncio.to_thread(model.wait_until, lambda each: len(each.requests) == 1)
+                await model.until(lambda: len(model.requests) == 1)
                 await asyncio.to_thread(server.stop)
                 assert "done" not in [event.name for event in await stream.rest()]
         model.say("CHAT: after all")

@@ -1,6 +1,5 @@
 """Streams that break off, are taken up again, or lose their reader."""
 
-import asyncio
 import time
 
 from tests.e2e.test_turn import PER_COUNTRY, sql
@@ -99,10 +98,10 @@ async def test_cancelling_closes_the_request_to_the_model(
     model.say(Scripted("never said", hold_after=0))
     async with kai.asking(session, "How many customers?") as stream:
         await stream.until("status", step="generating_sql")
-        await asyncio.to_thread(model.wait_until, lambda each: len(each.requests) == 1)
+        await model.until(lambda: len(model.requests) == 1)
         await kai.cancel(session, stream.run_id)
         assert (await stream.rest())[-1].data["status"] == "cancelled"
-    await asyncio.to_thread(model.wait_until, lambda each: each.disconnects > disconnects)
+    await model.until(lambda: model.disconnects > disconnects)
 
 
 async def test_cancelling_what_is_over_changes_nothing(kai: Client, shop: str) -> None:

@@ -72,7 +72,7 @@ async def test_an_interrupting_question_takes_the_session_over(
 ) -> None:
     model.say(Scripted("CHAT: never said", hold_after=0))
     async with kai.asking(session, "one") as one:
-        await asyncio.to_thread(model.wait_until, lambda each: len(each.requests) == 1)
+        await model.until(lambda: len(model.requests) == 1)
         model.say("CHAT: at once")
         async with kai.asking(session, "two", on_busy="interrupt") as two:
             assert (await one.rest())[-1].data["status"] == "cancelled"

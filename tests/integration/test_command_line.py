@@ -54,6 +54,7 @@ def test_help_names_every_command(tmp_path: Path) -> None:
         (["ask", "x", "--db", "oracle://u:s3cr3t@h/d"], {}, "no driver"),
         (["serve"], {"KAI_PORT": "many"}, "KAI_PORT"),
         (["serve"], {"KAI_LLM__UNKNOWN": "1"}, "KAI_LLM__UNKNOWN"),
+        (["serve"], {"KAI_LLM__BASE_URL": "localhost:1/v1"}, "KAI_LLM__BASE_URL"),
         (["serve"], {"KAI_ENCRYPTION_KEY": "short"}, "KAI_ENCRYPTION_KEY"),
         (["serve"], {"KAI_DATA_DIR": "/proc/nowhere"}, "/proc"),
         (["serve", "--host", "0.0.0.0"], {}, "KAI_TRUST_NETWORK"),

@@ -7,201 +7,226 @@ program (`python -m tests.support.scripted_model --port 9000`) it serves benchma
 import argparse
 import asyncio
 import json
-import re
 import threading
-import time
 from collections import deque
-from collections.abc import AsyncGenerator, Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from collections.abc import Callable
+from contextlib import suppress
+from types import TracebackType
+from typing import Self
 
-import uvicorn
-from starlette.applications import Starlette
-from starlette.requests import Request
-from starlette.responses import JSONResponse, Response, StreamingResponse
-from starlette.routing import Route
+from tests.support import chat_protocol
+from tests.support.model_script import EMPTY_CHOICES, TOOL_CALL, Asked, Scripted
 
-Ending = Literal["whole", "cut", "malformed"]
+__all__ = ["EMPTY_CHOICES", "TOOL_CALL", "Asked", "Scripted", "ScriptedModel", "scripted_model"]
 
 DEFAULT_SQL = "One row is wanted.\n```sql\nSELECT 1 AS one\n```"
 DEFAULT_TEXT = "The answer stands in the rows."
 WAIT_SECONDS = 10
 
 
-@dataclass(frozen=True)
-class Scripted:
-    """One reply. `hold_after` tokens are sent, then it waits for `release`; 0 holds before the first."""
-
-    text: str = ""
-    status: int = 200
-    retry_after: str | None = None
-    delay_seconds: float = 0
-    hold_after: int | None = None
-    ending: Ending = "whole"
-    usage: bool = True
-    tool_call: bool = False
-
-
-@dataclass(frozen=True)
-class Asked:
-    """A request as it came."""
-
-    body: dict[str, Any]
-    headers: dict[str, str]
-
-    @property
-    def text(self) -> str:
-        return "\n".join(message["content"] for message in self.body["messages"])
-
-
-@dataclass
 class ScriptedModel:
-    """The script and what was asked; safe to use from any thread."""
+    """The script and what was asked; used from any thread, by `with` or `async with`."""
 
-    base_url: str = ""
-    requests: list[Asked] = field(default_factory=list)
-    disconnects: int = 0
-    _rules: list[tuple[str, Scripted]] = field(default_factory=list)
-    _queue: deque[Scripted] = field(default_factory=deque)
-    _released: threading.Event = field(default_factory=threading.Event)
+    def __init__(self) -> None:
+        self.base_url = ""
+        self.requests: deque[Asked] = deque(maxlen=1_000)
+        self._rules: list[tuple[Callable[[Asked], bool], Scripted]] = []
+        self._queue: deque[Scripted] = deque()
+        self._holding = True
+        self._changed = threading.Condition()
+        self._loop: asyncio.AbstractEventLoop
+        self._stopped = asyncio.Event()
+        self._thread = threading.Thread(target=lambda: asyncio.run(self.serve(0)), daemon=True)
 
     def say(self, *replies: str | Scripted) -> None:
         """The next replies, in order, whatever is asked."""
-        self._queue.extend(Scripted(reply) if isinstance(reply, str) else reply for reply in replies)
+        self._queue.extend(map(_scripted, replies))
 
-    def rule(self, words: str, reply: str | Scripted) -> None:
-        """The reply to every request that holds these words; later rules go before earlier ones."""
-        self._rules.insert(0, (words, Scripted(reply) if isinstance(reply, str) else reply))
+    def rule(self, when: str | Callable[[Asked], bool], reply: str | Scripted) -> None:
+        """The reply to every request that holds these words, or of which this is true.
+
+        Rules go before `say`, and later rules before earlier ones.
+        """
+        met = when if callable(when) else lambda asked: when in asked.text
+        self._rules.insert(0, (met, _scripted(reply)))
 
     def forget(self) -> None:
-        """Begin a script anew."""
+        """Begin a script anew, for another test."""
         self._rules.clear()
         self._queue.clear()
         self.requests.clear()
-        self._released.clear()
+        self._holding = True
 
     def release(self) -> None:
-        """Let replies on hold go on, now and from now on."""
-        self._released.set()
+        """Let all replies go on, those that are yet to be asked for too."""
+        self._holding = False
+        for asked in tuple(self.requests):
+            self._loop.call_soon_threadsafe(asked.released.set)
 
-    def wait_until(self, met: Callable[["ScriptedModel"], bool]) -> None:
-        deadline = time.monotonic() + WAIT_SECONDS
-        while not met(self):
-            assert time.monotonic() < deadline, "the scripted model waited in vain"
-            time.sleep(0.01)
+    @property
+    def on_hold(self) -> int:
+        """How many replies wait for their release."""
+        return sum(asked.on_hold for asked in self.requests)
 
-    def reply_to(self, asked: Asked) -> Scripted:
-        for words, reply in self._rules:
-            if words in asked.text:
+    @property
+    def disconnects(self) -> int:
+        """How many clients left before their reply was whole."""
+        return sum(asked.disconnected for asked in self.requests)
+
+    def wait_until(self, met: Callable[[], bool]) -> None:
+        """Wait for something about the requests, at most ten seconds."""
+        with self._changed:
+            assert self._changed.wait_for(met, WAIT_SECONDS), "the scripted model waited in vain"
+
+    async def until(self, met: Callable[[], bool]) -> None:
+        """`wait_until` for a test whose event loop has to go on meanwhile."""
+        await asyncio.to_thread(self.wait_until, met)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        self.wait_until(lambda: bool(self.base_url))
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._loop.call_soon_threadsafe(self._stopped.set)
+        self._thread.join(WAIT_SECONDS)
+
+    async def __aenter__(self) -> Self:
+        return self.__enter__()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await asyncio.to_thread(self.__exit__, kind, error, trace)
+
+    async def serve(self, port: int) -> None:
+        """Serve until the end of the `with` block, or for ever without one."""
+        self._loop = asyncio.get_running_loop()
+        server = await asyncio.start_server(self._serve_connection, "127.0.0.1", port, backlog=1_000)
+        async with server:
+            with self._changed:
+                self.base_url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
+                self._changed.notify_all()
+            await self._stopped.wait()
+
+    async def _serve_connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            while (request := await chat_protocol.read_request(reader)) is not None:
+                match request.method, request.path:
+                    case "POST", "/v1/chat/completions":
+                        asked = Asked(json.loads(request.body), request.headers)
+                        await self._answer(asked, reader, writer)
+                    case "GET", "/v1/models":
+                        writer.write(chat_protocol.models())
+                    case _:
+                        writer.write(chat_protocol.json_response({"detail": "Not Found"}, 404))
+                await writer.drain()
+        except ConnectionError:
+            pass  # the client, or the script, has cut the connection
+        finally:
+            writer.transport.abort()
+
+    async def _answer(self, asked: Asked, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with self._changed:
+            self.requests.append(asked)
+            reply = self._reply_to(asked)
+            self._changed.notify_all()
+        if reply.status != 200:
+            writer.write(chat_protocol.refusal(reply, asked.headers.get("authorization", "")))
+        elif not asked.body.get("stream"):
+            writer.write(chat_protocol.completion(reply))
+        else:
+            try:
+                await self._stream(reply, asked, reader, writer)
+            except ConnectionError:
+                self._note(asked, disconnected=True)
+                raise
+            _end_stream(reply, writer)
+
+    def _reply_to(self, asked: Asked) -> Scripted:
+        for met, reply in self._rules:
+            if met(asked):
                 return reply
         if self._queue:
             return self._queue.popleft()
         return Scripted(DEFAULT_SQL if "SQL writer" in asked.text else DEFAULT_TEXT)
 
-    async def answer(self, request: Request) -> Response:
-        asked = Asked(await request.json(), dict(request.headers))
-        self.requests.append(asked)
-        reply = self.reply_to(asked)
-        if reply.status != 200:
-            headers = {"Retry-After": reply.retry_after} if reply.retry_after else {}
-            return JSONResponse({"error": {"message": "scripted"}}, reply.status, headers=headers)
-        if not asked.body.get("stream"):
-            message = {"role": "assistant", "content": reply.text}
-            choice = {"index": 0, "message": message, "finish_reason": "stop"}
-            return JSONResponse(
-                {"id": "1", "object": "chat.completion", "choices": [choice], "usage": _usage(reply)}
-            )
-        return StreamingResponse(self._stream(request, reply), media_type="text/event-stream")
+    async def _stream(
+        self, reply: Scripted, asked: Asked, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        writer.write(chat_protocol.STREAM_HEAD)
+        for data in reply.events_before:
+            writer.write(chat_protocol.event(data))
+        for position, token in enumerate([*reply.tokens, ""]):
+            if position == reply.hold_after and self._holding:
+                await self._hold(asked, reader)
+            if reply.delay_seconds:
+                await asyncio.sleep(reply.delay_seconds)
+                await writer.drain()
+            if reader.at_eof():
+                raise ConnectionResetError
+            if token:
+                writer.write(chat_protocol.token_event(token))
+        await writer.drain()
 
-    async def _stream(self, request: Request, reply: Scripted) -> AsyncGenerator[str]:
-        try:
-            if reply.tool_call:
-                call = {"index": 0, "id": "call_1", "type": "function"}
-                call["function"] = {"name": "run", "arguments": "{}"}
-                yield _chunk({"tool_calls": [call]})
-            tokens = re.findall(r"\s*\S+|\s+$", reply.text)
-            for position, token in enumerate([*tokens, ""]):
-                if position == reply.hold_after:
-                    await self._hold(request)
-                if reply.delay_seconds:
-                    await asyncio.sleep(reply.delay_seconds)
-                if token:
-                    yield _chunk({"content": token})
-            if reply.ending == "cut":
-                raise ConnectionAbortedError
-            if reply.ending == "malformed":
-                yield "data: {not json\n\n"
-            yield _chunk({}, finish="stop")
+    async def _hold(self, asked: Asked, reader: asyncio.StreamReader) -> None:
+        self._note(asked, on_hold=True)
+        released, left = asyncio.create_task(asked.released.wait()), asyncio.create_task(reader.read(1))
+        await asyncio.wait({released, left}, return_when=asyncio.FIRST_COMPLETED)
+        released.cancel()
+        left.cancel()
+        await asyncio.gather(released, left, return_exceptions=True)
+        self._note(asked, on_hold=False)
+        if not left.cancelled():
+            raise ConnectionResetError
+
+    def _note(self, asked: Asked, *, on_hold: bool = False, disconnected: bool = False) -> None:
+        with self._changed:
+            asked.on_hold, asked.disconnected = on_hold, disconnected
+            self._changed.notify_all()
+
+
+def scripted_model() -> ScriptedModel:
+    """For `with scripted_model() as model:` and `async with` alike; stopped at the end."""
+    return ScriptedModel()
+
+
+def _scripted(reply: str | Scripted) -> Scripted:
+    return Scripted(reply) if isinstance(reply, str) else reply
+
+
+def _end_stream(reply: Scripted, writer: asyncio.StreamWriter) -> None:
+    match reply.ending:
+        case "cut":
+            raise ConnectionAbortedError
+        case "malformed":
+            writer.write(chat_protocol.event("{not json"))
+        case "whole":
+            writer.write(chat_protocol.finish_event(reply.finish_reason))
             if reply.usage:
-                yield _data({"choices": [], "usage": _usage(reply)})
-            yield "data: [DONE]\n\n"
-        except asyncio.CancelledError:
-            self.disconnects += 1
-            raise
-
-    async def _hold(self, request: Request) -> None:
-        while not self._released.is_set():
-            if await request.is_disconnected():
-                raise asyncio.CancelledError
-            await asyncio.sleep(0.01)
+                writer.write(chat_protocol.usage_event(reply))
+            writer.write(chat_protocol.event("[DONE]"))
+        case "unfinished":
+            pass
+    writer.write(chat_protocol.STREAM_END)
 
 
-def _usage(reply: Scripted) -> dict[str, int]:
-    written = len(reply.text.split())
-    return {"prompt_tokens": 100, "completion_tokens": written, "total_tokens": 100 + written}
-
-
-def _chunk(delta: dict[str, Any], finish: str | None = None) -> str:
-    return _data({"choices": [{"index": 0, "delta": delta, "finish_reason": finish}]})
-
-
-def _data(body: dict[str, Any]) -> str:
-    chunk = {"id": "1", "object": "chat.completion.chunk", "created": 0, "model": "scripted", **body}
-    return f"data: {json.dumps(chunk)}\n\n"
-
-
-def _server(model: ScriptedModel, port: int) -> uvicorn.Server:
-    routes = [Route("/v1/chat/completions", model.answer, methods=["POST"])]
-    config = uvicorn.Config(
-        Starlette(routes=routes),
-        host="127.0.0.1",
-        port=port,
-        log_level="critical",
-        lifespan="off",
-        timeout_graceful_shutdown=1,
-    )
-    return uvicorn.Server(config)
-
-
-@contextmanager
-def scripted_model() -> Iterator[ScriptedModel]:
-    """A running server, stopped at exit."""
-    model = ScriptedModel()
-    server = _server(model, 0)
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    model.wait_until(lambda _: server.started)
-    port = server.servers[0].sockets[0].getsockname()[1]
-    model.base_url = f"http://127.0.0.1:{port}/v1"
-    try:
-        yield model
-    finally:
-        model.release()
-        server.should_exit = True
-        thread.join(WAIT_SECONDS)
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--port", type=int, default=9_000)
+    parser.add_argument("--delay-ms", type=float, default=0, help="before each token")
+    parser.add_argument("--text", default="word " * 20, help="of each analysis")
+    parser.add_argument("--sql", default="SELECT count(*) AS n FROM customers")
+    given = parser.parse_args()
+    model, delay = ScriptedModel(), given.delay_ms / 1_000
+    model.rule("", Scripted(given.text, delay_seconds=delay))
+    model.rule("SQL writer", Scripted(f"```sql\n{given.sql}\n```", delay_seconds=delay))
+    model.rule("## Question\nHOLD", Scripted("held", hold_after=0))
+    with suppress(KeyboardInterrupt):
+        asyncio.run(model.serve(given.port))
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--port", type=int, default=9_000)
-    parser.add_argument("--delay-ms", type=float, default=0)
-    parser.add_argument("--tokens", type=int, default=20, help="of each analysis")
-    parser.add_argument("--sql", default="SELECT count(*) AS n FROM customers")
-    given = parser.parse_args()
-    served = ScriptedModel()
-    delay = given.delay_ms / 1000
-    served.rule("", Scripted("word " * given.tokens, delay_seconds=delay))
-    served.rule("SQL writer", Scripted(f"```sql\n{given.sql}\n```", delay_seconds=delay))
-    served.rule("## Question\nHOLD", Scripted("held", hold_after=0))
-    _server(served, given.port).run()
+    main()

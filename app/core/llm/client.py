@@ -1,0 +1,81 @@
+"""The client library, imported late: it takes a second, and a server without a model needs none of it."""
+
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from typing import TYPE_CHECKING, cast
+from urllib.parse import urlsplit
+
+from pydantic import SecretStr
+
+from app.core.llm.errors import failure_told
+from app.core.llm.settings import ModelSettings
+
+if TYPE_CHECKING:
+    from langchain_core.messages import AIMessageChunk
+    from langchain_openai import ChatOpenAI
+
+_OPENAI = "https://api.openai.com/v1"
+_NO_KEY = SecretStr("none")
+"""For services that ask for no key: the protocol has a header to fill."""
+
+
+def make_client(settings: ModelSettings) -> "ChatOpenAI":
+    """A client with a connection pool of its own. Slow at first: to be called in a thread.
+
+    Everything that the library would else take from `OPENAI_...` variables, and that decides where a
+    prompt goes, is given. It tries nothing again, as it would wait as long as a service asks it to.
+    """
+    from langchain_openai import ChatOpenAI  # noqa: PLC0415 - a second of import
+    from openai import Timeout  # noqa: PLC0415
+
+    base_url = settings.base_url or _OPENAI
+    limit = {_output_limit_name(base_url): settings.max_output_tokens}
+    return ChatOpenAI(
+        model=settings.model,
+        base_url=base_url,
+        api_key=settings.api_key or _NO_KEY,
+        openai_proxy=None,
+        timeout=Timeout(settings.total_timeout_seconds, connect=settings.connect_timeout_seconds),
+        max_retries=0,
+        extra_body=limit,
+        temperature=settings.temperature,
+        stream_chunk_timeout=None,
+        use_responses_api=False,
+    )
+
+
+async def stream_chunks(
+    client: "ChatOpenAI", prompt: Sequence[tuple[str, str]], *, usage: bool
+) -> "AsyncGenerator[AIMessageChunk]":
+    """The reply's chunks as they come, `usage` asking for a count of tokens with the last.
+
+    Raises `ModelUnavailable` or `ModelRejected`. Closing it, or cancelling its reader, closes the request.
+    """
+    chunks = cast("AsyncGenerator[AIMessageChunk]", client.astream(list(prompt), stream_usage=usage))
+    async with aclosing(chunks):
+        while (chunk := await _next_chunk(chunks, client.model_name)) is not None:
+            yield chunk
+
+
+async def _next_chunk(chunks: "AsyncGenerator[AIMessageChunk]", model: str) -> "AIMessageChunk | None":
+    import openai  # noqa: PLC0415 - loaded with the client by now
+
+    try:
+        return await anext(chunks, None)
+    except (
+        openai.OpenAIError,
+        OSError,
+        ArithmeticError,
+        AttributeError,
+        LookupError,
+        TypeError,
+        ValueError,
+    ) as error:
+        # The library raises whatever a chunk that is not as it should be leads to.
+        raise failure_told(error, model) from None
+
+
+def _output_limit_name(base_url: str) -> str:
+    """OpenAI's newer models refuse the old name; Mistral refuses, and Ollama ignores, the new one."""
+    host = urlsplit(base_url).hostname or ""
+    return "max_completion_tokens" if host.endswith((".openai.com", ".openai.azure.com")) else "max_tokens"

@@ -1,0 +1,100 @@
+"""What goes wrong with a model, in words for the analyst: they never hold a key or a prompt.
+
+The service's own words are not passed on, nor chained: some services repeat the request in them.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from openai import APIStatusError
+
+MAX_PAUSE_SECONDS = 10.0
+"""The longest that a service may have a question wait for another try."""
+
+_TOO_LONG = re.compile(r"context.{0,12}(length|size|window)|prompt is too long", re.IGNORECASE)
+_ERROR_CODE = re.compile(r"[a-z_]{3,40}")
+_OUT_OF_QUOTA = "insufficient_quota"
+
+
+class ModelUnavailable(Exception):
+    """The model did not answer, not in time, or broke off; asking again may work."""
+
+
+class ModelRejected(Exception):
+    """The model's service refused the request, or gave half an answer; asking again changes nothing."""
+
+
+class PassingFailure(ModelUnavailable):
+    """One that another try may get past within seconds; the service may say in how many."""
+
+    def __init__(self, message: str, pause_seconds: float | None = None) -> None:
+        super().__init__(message)
+        self.pause_seconds = pause_seconds
+
+
+class UsageNotCounted(ModelRejected):
+    """The service does not know the option that has tokens counted; without it, it may answer."""
+
+
+def failure_told(error: Exception, model: str) -> ModelUnavailable | ModelRejected:
+    """An error of the client library as one of ours."""
+    import openai  # noqa: PLC0415 - loaded with the client by now
+
+    match error:
+        case openai.APIStatusError():
+            return _refusal(error, model)
+        case openai.APITimeoutError():
+            return ModelUnavailable(
+                "The model's service did not accept a connection in time. Check KAI_LLM__BASE_URL."
+            )
+        case openai.APIConnectionError():
+            return PassingFailure("The connection to the model's service failed. Check KAI_LLM__BASE_URL.")
+        case openai.APIError() if _TOO_LONG.search(error.message):
+            return _too_long(model)
+        case _:
+            return PassingFailure("The model's service broke its answer off or sent one that cannot be read.")
+
+
+def _refusal(error: "APIStatusError", model: str) -> ModelUnavailable | ModelRejected:
+    status = error.status_code
+    if status in {401, 403}:
+        return ModelRejected(f"The model's service refused the key ({status}). Check KAI_LLM__API_KEY.")
+    if status == 404:
+        cure = "Check KAI_LLM__MODEL and KAI_LLM__BASE_URL."
+        return ModelRejected(f"The model's service does not know the model {model} (404). {cure}")
+    if status == 402 or error.code == _OUT_OF_QUOTA:
+        cure = "Check the plan behind KAI_LLM__API_KEY."
+        return ModelRejected(f"The account with the model's service is used up ({status}). {cure}")
+    if status in {408, 409, 429} or status >= 500:
+        return _passing(status, error.response.headers)
+    if status == 413 or error.code == "context_length_exceeded" or _TOO_LONG.search(error.message):
+        return _too_long(model)
+    if "stream_options" in error.message:
+        return UsageNotCounted(f"The model's service does not count tokens ({status}).")
+    code = f", {error.code}" if error.code and _ERROR_CODE.fullmatch(error.code) else ""
+    cure = "Check KAI_LLM__MODEL, KAI_LLM__TEMPERATURE and KAI_LLM__MAX_OUTPUT_TOKENS."
+    return ModelRejected(f"The model's service refused the request ({status}{code}). {cure}")
+
+
+def _passing(status: int, headers: Mapping[str, str]) -> ModelUnavailable:
+    pause = _retry_after_seconds(headers)
+    if pause is not None and pause > MAX_PAUSE_SECONDS:
+        return ModelUnavailable(f"The model's service is busy ({status}) and asks to wait {pause:g} s.")
+    return PassingFailure(f"The model's service is busy or broken ({status}).", pause)
+
+
+def _retry_after_seconds(headers: Mapping[str, str]) -> float | None:
+    """Nothing also for the header's other form, a date, which no model's service is known to send."""
+    try:
+        seconds = float(headers.get("retry-after", ""))
+    except ValueError:
+        return None
+    return seconds if seconds >= 0 else None
+
+
+def _too_long(model: str) -> ModelRejected:
+    return ModelRejected(
+        f"The question with its context is too long for the model {model}. Lower KAI_LLM__CONTEXT_TOKENS."
+    )

@@ -1,0 +1,57 @@
+"""A reply while it is written."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from app.core.llm.errors import ModelRejected, ModelUnavailable, PassingFailure
+from app.core.llm.thinking import VisibleText
+
+if TYPE_CHECKING:
+    from langchain_core.messages import AIMessageChunk
+
+
+class Transcript:
+    """Takes chunks, passes on what is to be seen of them, and at the end tells a whole reply from half a one.
+
+    Half a statement may run and give a wrong answer, so a reply that ends for any reason but its own is none.
+    """
+
+    def __init__(self, on_token: Callable[[str], None]) -> None:
+        self._on_token = on_token
+        self._visible = VisibleText()
+        self._pieces: list[str] = []
+        self._finish_reason: str | None = None
+        self.tokens_used = 0
+
+    @property
+    def begun(self) -> bool:
+        """Whether anything was passed on."""
+        return bool(self._pieces)
+
+    def take(self, chunk: "AIMessageChunk") -> None:
+        if chunk.usage_metadata is not None:
+            self.tokens_used = chunk.usage_metadata["total_tokens"]
+        self._finish_reason = chunk.response_metadata.get("finish_reason") or self._finish_reason
+        self._pass_on(self._visible.feed(chunk.text))
+
+    def whole_text(self, model: str) -> str:
+        """Raises `ModelUnavailable` or `ModelRejected` when it is not whole."""
+        match self._finish_reason:
+            case None if not self.tokens_used:
+                raise PassingFailure("The model's service broke its answer off.")
+            case "length":
+                cure = "Raise KAI_LLM__MAX_OUTPUT_TOKENS."
+                raise ModelRejected(f"The answer of the model {model} is longer than it may be. {cure}")
+            case "content_filter":
+                raise ModelRejected("The model's service withheld its answer: its content filter objected.")
+            case _:
+                self._pass_on(self._visible.end())
+        text = "".join(self._pieces)
+        if not text.strip():
+            raise ModelUnavailable(f"The model {model} gave an empty answer.")
+        return text
+
+    def _pass_on(self, piece: str) -> None:
+        if piece:
+            self._pieces.append(piece)
+            self._on_token(piece)

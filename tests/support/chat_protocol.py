@@ -1,0 +1,88 @@
+"""As much of HTTP and of OpenAI's chat protocol as a scripted model speaks."""
+
+import json
+from asyncio import IncompleteReadError, StreamReader
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pydantic import JsonValue
+
+from tests.support.model_script import Scripted
+
+STREAM_HEAD = (
+    b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-cache\r\n"
+    b"Transfer-Encoding: chunked\r\n\r\n"
+)
+STREAM_END = b"0\r\n\r\n"
+
+
+@dataclass(frozen=True)
+class HttpRequest:
+    method: str
+    path: str
+    headers: dict[str, str]
+    body: bytes
+
+
+async def read_request(reader: StreamReader) -> HttpRequest | None:
+    """The next request of a connection; none when the client has closed it."""
+    try:
+        head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+    except IncompleteReadError:
+        return None
+    first, *lines = head.rstrip().split("\r\n")
+    headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+    method, path, _ = first.split(" ")
+    body = await reader.readexactly(int(headers.get("content-length", "0")))
+    return HttpRequest(method, path, headers, body)
+
+
+def json_response(body: JsonValue, status: int = 200, headers: Mapping[str, str] | None = None) -> bytes:
+    content = json.dumps(body).encode()
+    given = {"Content-Type": "application/json", "Content-Length": str(len(content)), **(headers or {})}
+    lines = "".join(f"{name}: {value}\r\n" for name, value in given.items())
+    return f"HTTP/1.1 {status} Scripted\r\n{lines}\r\n".encode() + content
+
+
+def refusal(reply: Scripted, authorization: str) -> bytes:
+    error: JsonValue = {"message": f"{reply.error} (you sent {authorization})", "code": reply.code}
+    headers = {} if reply.retry_after is None else {"Retry-After": reply.retry_after}
+    return json_response({"error": error}, reply.status, headers)
+
+
+def completion(reply: Scripted) -> bytes:
+    choice: JsonValue = {
+        "index": 0,
+        "message": {"role": "assistant", "content": reply.text},
+        "finish_reason": reply.finish_reason,
+    }
+    usage: dict[str, JsonValue] = {"usage": reply.counted} if reply.usage else {}
+    return json_response({"id": "1", "object": "chat.completion", "choices": [choice], **usage})
+
+
+def models() -> bytes:
+    return json_response({"object": "list", "data": [{"id": "scripted", "object": "model"}]})
+
+
+def token_event(token: str) -> bytes:
+    return _chunk({"choices": [{"index": 0, "delta": {"content": token}, "finish_reason": None}]})
+
+
+def finish_event(reason: str) -> bytes:
+    return _chunk({"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]})
+
+
+def usage_event(reply: Scripted) -> bytes:
+    return _chunk({"choices": [], "usage": reply.counted})
+
+
+def event(data: str) -> bytes:
+    """A server-sent event in an HTTP chunk of its own."""
+    content = f"data: {data}\n\n".encode()
+    return b"%x\r\n%b\r\n" % (len(content), content)
+
+
+def _chunk(body: dict[str, JsonValue]) -> bytes:
+    return event(
+        json.dumps({"id": "1", "object": "chat.completion.chunk", "created": 0, "model": "scripted", **body})
+    )

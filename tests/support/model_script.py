@@ -1,0 +1,72 @@
+"""What a scripted model says, and what it was asked."""
+
+import asyncio
+import re
+from dataclasses import dataclass, field
+from typing import Literal, cast
+
+from pydantic import JsonValue
+
+Ending = Literal["whole", "unfinished", "cut", "malformed"]
+"""How a stream ends: properly, early but politely, with the connection, or with what is not JSON."""
+
+EMPTY_CHOICES = '{"choices": []}'
+TOOL_CALL = (
+    '{"choices": [{"index": 0, "finish_reason": null, "delta": {"tool_calls": [{"index": 0, "id": "call_1",'
+    ' "type": "function", "function": {"name": "run", "arguments": "{}"}}]}}]}'
+)
+
+
+@dataclass(frozen=True)
+class Scripted:
+    """One reply. `hold_after` tokens are sent, then it waits for its release; 0 holds before the first.
+
+    A token is a word with the blanks before it; `events_before` are sent as they stand before the first.
+    `delay_seconds` pass before each token. With another status than 200, the body is an error that
+    repeats the request's key, as unkind services do, and says `error` and `code`.
+    """
+
+    text: str = ""
+    status: int = 200
+    error: str = "scripted"
+    code: str | None = None
+    retry_after: str | None = None
+    delay_seconds: float = 0
+    hold_after: int | None = None
+    events_before: tuple[str, ...] = ()
+    ending: Ending = "whole"
+    finish_reason: str = "stop"
+    usage: bool = True
+
+    @property
+    def tokens(self) -> list[str]:
+        return re.findall(r"\s*\S+|\s+$", self.text)
+
+    @property
+    def counted(self) -> dict[str, JsonValue]:
+        """The usage: a hundred tokens of prompt, and a token a word."""
+        written = len(self.tokens)
+        return {"prompt_tokens": 100, "completion_tokens": written, "total_tokens": 100 + written}
+
+
+@dataclass
+class Asked:
+    """A request as it came, and how far its reply is."""
+
+    body: dict[str, JsonValue]
+    headers: dict[str, str]
+    """Their names are in lower case."""
+    on_hold: bool = False
+    disconnected: bool = False
+    """Whether the client left before the reply was whole."""
+    released: asyncio.Event = field(default_factory=asyncio.Event, repr=False)
+    """Of the server's event loop."""
+
+    @property
+    def messages(self) -> list[dict[str, str]]:
+        return cast("list[dict[str, str]]", self.body["messages"])
+
+    @property
+    def text(self) -> str:
+        """The whole prompt."""
+        return "\n".join(message["content"] for message in self.messages)
