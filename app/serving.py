@@ -8,7 +8,7 @@ from collections.abc import Callable
 from datetime import date
 from ipaddress import ip_address
 from pathlib import Path
-from socket import AddressFamily, create_server, socket
+from socket import IPPROTO_TCP, TCP_NODELAY, AddressFamily, create_server, socket
 
 import uvicorn
 
@@ -65,12 +65,15 @@ def _bind(settings: Settings) -> socket:
     """The port, taken before anything is opened. Raises `Invalid` when somebody else has it."""
     family = AddressFamily.AF_INET6 if ":" in settings.host else AddressFamily.AF_INET
     try:
-        return create_server((settings.host, settings.port), family=family, backlog=2_048)
+        opened = create_server((settings.host, settings.port), family=family, backlog=2_048)
     except OSError as error:
         raise Invalid(
             f"KAI cannot listen on {settings.host}, port {settings.port} ({os.strerror(error.errno or 0)}). "
             "Choose another by KAI_HOST and KAI_PORT."
         ) from error
+    # asyncio does this only for sockets it has made itself; without it each small answer waits 40 ms.
+    opened.setsockopt(IPPROTO_TCP, TCP_NODELAY, 1)
+    return opened
 
 
 async def _sample_session(services: Services, file: Path) -> str:

@@ -43,18 +43,20 @@ async def turn(client: Client, session: str) -> Timing:
     return Timing((first - start) * 1000, (end - start) * 1000, events[-1].data["elapsed_ms"])
 
 
-async def load(client: Client, connection: str, sessions: int) -> None:
+async def load(client: Client, server: Server, connection: str, sessions: int) -> None:
     opened = [await client.open_session(connection) for _ in range(sessions)]
     each = max(2, TURNS // sessions)
 
     async def talk(session: str) -> list[Timing]:
         return [await turn(client, session) for _ in range(each)]
 
-    start = time.perf_counter()
+    start, used = time.perf_counter(), server.cpu_seconds()
     timings = [timing for talked in await asyncio.gather(*map(talk, opened)) for timing in talked]
     rate = len(timings) / (time.perf_counter() - start)
+    cpu = (server.cpu_seconds() - used) / len(timings) * 1000
     first, done = [each.first_event for each in timings], [each.done for each in timings]
-    print(f"{sessions:4} sessions: first event {spread(first)}, done {spread(done)}, {rate:5.1f} turns/s")
+    load = f"{rate:5.1f} turns/s, {cpu:.0f} ms CPU each"
+    print(f"{sessions:4} sessions: first event {spread(first)}, done {spread(done)}, {load}")
 
 
 def spread(milliseconds: list[float]) -> str:
@@ -103,7 +105,7 @@ async def measure(folder: Path) -> None:
             print(f"start to first answer: {time.perf_counter() - start:.2f} s")
             await floor(client)
             for sessions in (1, 10, 100):
-                await load(client, known, sessions)
+                await load(client, server, known, sessions)
             await memory(client, server, known)
 
 

@@ -45,6 +45,12 @@ class Server:
     def stop(self) -> None:
         self._end(signal.SIGTERM)
 
+    def cpu_seconds(self) -> float:
+        """Processor time the server has used so far, of all its threads."""
+        assert self._process is not None
+        fields = Path(f"/proc/{self._process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
     def resident_kib(self) -> int:
         assert self._process is not None
         status = Path(f"/proc/{self._process.pid}/status").read_text()
