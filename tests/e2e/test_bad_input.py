@@ -168,6 +168,22 @@ async def test_a_session_of_a_deleted_connection_stays_readable_and_says_what_is
     assert (await plain.session(session))["status"] == "idle"
 
 
+@pytest.mark.parametrize(
+    "body", [{"status": None}, {"mode": None}, {"status": "error"}, {"owner": "x"}], ids=str
+)
+async def test_a_change_that_means_nothing_is_refused(
+    plain: Client, session: str, body: dict[str, str | None]
+) -> None:
+    assert_problem(await plain.http.patch(f"/sessions/{session}", json=body), 422)
+
+
+async def test_a_session_is_renamed_and_found_by_its_new_name(plain: Client, session: str) -> None:
+    await plain.http.patch(f"/sessions/{session}", json={"title": "Zebra crossings"})
+    found = (await plain.http.get("/sessions", params={"q": "zebra"})).json()["items"]
+    assert [each["id"] for each in found] == [session]
+    assert (await plain.http.patch(f"/sessions/{session}", json={"title": None})).json()["title"] is None
+
+
 async def test_metadata_has_a_bound(plain: Client, shop: str) -> None:
     body = {"db_connection_id": await plain.connect(shop), "metadata": {"notes": "x" * 20_000}}
     assert_problem(await plain.http.post("/sessions", json=body), 422)

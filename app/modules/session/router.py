@@ -88,7 +88,7 @@ async def read_session(session_id: str, page: Page, owner: Owner, service: Servi
 @router.patch("/{session_id}")
 async def change_session(session_id: str, body: SessionChange, owner: Owner, service: Service) -> SessionBody:
     """Rename, change mode or metadata, close, or resume."""
-    changes = body.model_dump(exclude_unset=True, exclude_none=True)
+    changes = body.model_dump(exclude_unset=True)
     return SessionBody.model_validate(await service.change(owner, session_id, changes))
 
 

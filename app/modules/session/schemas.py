@@ -12,6 +12,7 @@ from pydantic import (
     Field,
     JsonValue,
     StringConstraints,
+    field_validator,
 )
 
 from app.core.clock import as_datetime
@@ -61,7 +62,7 @@ class NewSession(Body):
 
 
 class SessionChange(Body):
-    """What is to change; `closed` ends the session, `idle` resumes it."""
+    """What is to change; `closed` ends the session, `idle` resumes it; a title of null is none."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"title": "Revenue by region"}]})
 
@@ -69,6 +70,13 @@ class SessionChange(Body):
     mode: Mode | None = None
     metadata: Metadata | None = None
     status: Literal["idle", "closed"] | None = None
+
+    @field_validator("mode", "metadata", "status", mode="before")
+    @classmethod
+    def _not_null(cls, value: object) -> object:
+        if value is None:
+            raise ValueError("null is no value of this field; leave it out to keep what is there")
+        return value
 
 
 class SessionQuery(Body):
