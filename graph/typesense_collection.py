@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, TypeAlias, cast
 
 from typesense import AsyncClient
-from typesense.async_.documents import AsyncDocuments
+from typesense.async_.collection import AsyncCollection
 from typesense.exceptions import ObjectAlreadyExists, TypesenseClientError
-from typesense.types.collection import CollectionCreateSchema
+from typesense.types.collection import CollectionCreateSchema, CollectionUpdateSchema
 from typesense.types.document import DeleteQueryParameters, DocumentExportParameters, DocumentSchema
 from typesense.types.multi_search import MultiSearchRequestSchema
 
@@ -23,7 +23,8 @@ MOST_FOUND = 250
 
 _SEARCHES_AT_ONCE = 50
 _BATCH_BYTES = 4_000_000
-_VALUES_IN_A_URL = 60  # the query string of a request has 4,000 characters at most
+_CHARACTERS_IN_A_URL = 3_000  # a query string has 4,000 at most
+_VALUES_IN_A_URL = 60
 _LEFT_AS_IT_IS = {404, 409}
 
 
@@ -41,7 +42,8 @@ class TypesenseCollection:
 
     def __init__(self, client: AsyncClient, name: str) -> None:
         self._client = client
-        self._documents: AsyncDocuments[DocumentSchema] = AsyncDocuments(client.api_call, name)
+        self._collection: AsyncCollection[DocumentSchema] = AsyncCollection(client.api_call, name)
+        self._documents = self._collection.documents
         self.name = name
 
     async def make(self, fields: Fields) -> None:
@@ -51,6 +53,13 @@ class TypesenseCollection:
             await self._client.collections.create(schema)
         except ObjectAlreadyExists:
             return
+
+    async def add_fields(self, fields: Fields) -> None:
+        """Declare more fields; those that are there already are left as they are."""
+        there = {field["name"] for field in (await self._collection.retrieve())["fields"]}
+        new = [field for field in fields if field["name"] not in there]
+        if new:
+            await self._collection.update(cast("CollectionUpdateSchema", {"fields": new}))
 
     async def write(
         self, documents: Sequence[Document], action: Literal["create", "update", "upsert"]
@@ -72,7 +81,17 @@ class TypesenseCollection:
 
     async def find(self, *searches: Mapping[str, object]) -> list[list[Document]]:
         """The documents that each search finds, by one request for up to fifty of them."""
-        found: list[list[Document]] = []
+        return [
+            [hit["document"] for hit in cast("list[Mapping[str, Document]]", result["hits"])]
+            for result in await self._search(searches)
+        ]
+
+    async def count(self, where: str) -> int:
+        (result,) = await self._search([{"filter_by": where, "per_page": 0}])
+        return cast("int", result["found"])
+
+    async def _search(self, searches: Sequence[Mapping[str, object]]) -> list[Mapping[str, object]]:
+        results: list[Mapping[str, object]] = []
         for start in range(0, len(searches), _SEARCHES_AT_ONCE):
             request = [
                 {"collection": self.name, "q": "*", "per_page": MOST_FOUND, **search}
@@ -81,8 +100,11 @@ class TypesenseCollection:
             answer = await self._client.multi_search.perform(
                 cast("MultiSearchRequestSchema", {"searches": request})
             )
-            found += [_hits(result) for result in cast("list[Mapping[str, object]]", answer["results"])]
-        return found
+            results += cast("list[Mapping[str, object]]", answer["results"])
+        for result in results:
+            if "hits" not in result:
+                raise SearchFailed(f"Typesense did not search: {result.get('error')}")
+        return results
 
     async def find_all(self, search: Mapping[str, object]) -> list[Document]:
         """All documents that a search finds, however many; the newest written first, none left out."""
@@ -101,7 +123,10 @@ class TypesenseCollection:
         return [json.loads(line) for line in (await self._documents.export(parameters)).splitlines()]
 
     async def delete(self, where: str) -> int:
-        """Delete what meets the filter (up to 3,000 characters); returns how many."""
+        """Delete what meets the filter; returns how many."""
+        if len(where) > _CHARACTERS_IN_A_URL:
+            found = await self.find_all({"filter_by": where, "include_fields": "id"})
+            return await self.delete_any("id", [cast("str", each["id"]) for each in found])
         deleted = await self._documents.delete(cast("DeleteQueryParameters", {"filter_by": where}))
         return deleted["num_deleted"]
 
@@ -137,9 +162,3 @@ def _batches(documents: Sequence[Document]) -> Iterator[str]:
         size += len(line)
     if lines:
         yield "\n".join(lines)
-
-
-def _hits(result: Mapping[str, object]) -> list[Document]:
-    if "hits" not in result:
-        raise SearchFailed(f"Typesense did not search: {result.get('error')}")
-    return [hit["document"] for hit in cast("list[Mapping[str, Document]]", result["hits"])]

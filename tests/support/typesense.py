@@ -5,8 +5,10 @@ from contextlib import asynccontextmanager
 from uuid import uuid4
 
 import httpx
+from pydantic import SecretStr
 from typesense import AsyncClient
 
+from app.core.storage.typesense_client import TypesenseAddress
 from app.core.storage.typesense_server import TypesenseServer
 from graph.checkpointer import TypesenseCheckpointer
 
@@ -36,6 +38,12 @@ class Wire(httpx.AsyncBaseTransport):
 
     async def aclose(self) -> None:
         await self._wire.aclose()
+
+
+def address_of(server: TypesenseServer) -> TypesenseAddress:
+    return TypesenseAddress(
+        nodes=[server.url], api_key=SecretStr(server.api_key), timeout_seconds=5, max_retries=2
+    )
 
 
 @asynccontextmanager

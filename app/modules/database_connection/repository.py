@@ -1,13 +1,13 @@
 """Connections and their scanned tables in the store."""
 
-import hashlib
 from dataclasses import asdict, dataclass, field
 from typing import cast
 
 from pydantic import JsonValue, TypeAdapter
 
 from app.core.clock import now_ms
-from app.core.ids import is_id
+from app.core.cursor import cursor_position, position_cursor
+from app.core.ids import id_of
 from app.core.storage.port import AnyOf, Document, Equals, Storage
 from app.modules.database_connection.errors import ConnectionNotFound
 from app.modules.database_connection.schema import Schema, Table
@@ -46,9 +46,7 @@ class ConnectionRepository:
 
     async def get(self, owner: str, connection_id: str) -> Connection:
         """Raises `ConnectionNotFound`."""
-        found = (
-            await self._storage.get("database_connections", connection_id) if is_id(connection_id) else None
-        )
+        found = await self._storage.get("database_connections", connection_id)
         if found is None or found["owner"] != owner:
             raise _not_found()
         return _CONNECTION.validate_python(found)
@@ -91,17 +89,21 @@ class ConnectionRepository:
         self, connection: Connection, limit: int, cursor: str | None
     ) -> tuple[list[Table], str | None]:
         """By name."""
-        where = [Equals("db_connection_id", connection.id)]
-        page = await self._storage.query("tables", where, order_by="name", limit=limit, cursor=cursor)
-        return [_TABLE.validate_python(each["table"]) for each in page.items], page.next_cursor
+        tables = (await self.schema(connection)).tables
+        start = cursor_position(cursor)
+        more = len(tables) > start + limit
+        return list(tables[start : start + limit]), position_cursor(start + limit) if more else None
 
     async def schema(self, connection: Connection) -> Schema:
-        """All tables that the last scan has found."""
-        tables, cursor = await self.tables(connection, _PAGE, None)
-        while cursor is not None:
-            more, cursor = await self.tables(connection, _PAGE, cursor)
-            tables += more
-        return Schema(connection.dialect, tables)
+        """All tables that the last scan has found, by name."""
+        tables: list[Table] = []
+        cursor: str | None = None
+        while True:
+            where = [Equals("db_connection_id", connection.id)]
+            page = await self._storage.query("tables", where, limit=_PAGE, cursor=cursor)
+            tables += [_TABLE.validate_python(each["table"]) for each in page.items]
+            if (cursor := page.next_cursor) is None:
+                return Schema(connection.dialect, sorted(tables, key=lambda table: table.name))
 
 
 def _not_found() -> ConnectionNotFound:
@@ -109,9 +111,8 @@ def _not_found() -> ConnectionNotFound:
 
 
 def _document(connection: Connection, table: Table) -> Document:
-    key = f"{connection.id}/{table.name}"
     document = {
-        "id": hashlib.sha256(key.encode()).hexdigest(),
+        "id": id_of(connection.id, table.name),
         "owner": connection.owner,
         "db_connection_id": connection.id,
         "name": table.name,
