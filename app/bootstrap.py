@@ -85,14 +85,14 @@ async def open_store(settings: Settings) -> AsyncGenerator[tuple[Storage, Checkp
             path = settings.data_dir / "checkpoints.db"
             yield storage, await opened.enter_async_context(sqlite_checkpointer(path, cipher))
         else:
-            client = await opened.enter_async_context(typesense_client(_address(settings)))
+            client = await opened.enter_async_context(typesense_client(typesense_address(settings)))
             kept = TypesenseStorage(client, settings.typesense.prefix)
             await kept.open()
             name = f"{settings.typesense.prefix}checkpoints0"
             yield kept, await typesense_checkpointer(client, name, cipher)
 
 
-def _address(settings: Settings) -> TypesenseAddress:
+def typesense_address(settings: Settings) -> TypesenseAddress:
     typesense = settings.typesense
     if typesense.api_key is None:
         raise StorageRefused("KAI_STORE is typesense, so KAI_TYPESENSE__API_KEY has to be set.")

@@ -4,7 +4,7 @@ import asyncio
 import sys
 from collections.abc import Coroutine
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -16,6 +16,7 @@ app = typer.Typer(
     rich_markup_mode="markdown",
 )
 
+StoreName = Literal["sqlite", "typesense"]
 Port = Annotated[int | None, typer.Option(help="Port to listen on [env KAI_PORT, default 8000].")]
 Host = Annotated[str | None, typer.Option(help="Address to listen on [env KAI_HOST, default 127.0.0.1].")]
 DataDir = Annotated[
@@ -32,11 +33,19 @@ def serve(host: Host = None, port: Port = None, data_dir: DataDir = None) -> Non
 
 
 @app.command()
-def demo(host: Host = None, port: Port = None, data_dir: DataDir = None) -> None:
+def demo(
+    host: Host = None,
+    port: Port = None,
+    data_dir: DataDir = None,
+    store: Annotated[
+        StoreName | None,
+        typer.Option(help="Where to keep everything; a Typesense is started for it [env KAI_STORE]."),
+    ] = None,
+) -> None:
     """Serve the HTTP API with a sample business to ask about; needs no model, no key and no database."""
     from app.serving import demo as run  # noqa: PLC0415
 
-    _run(run(host=host, port=port, data_dir=data_dir))
+    _run(run(host=host, port=port, data_dir=data_dir, store=store))
 
 
 @app.command()
@@ -50,6 +59,53 @@ def ask(
     _run(run(question, db))
 
 
+@app.command()
+def migrate(
+    source: Annotated[
+        StoreName | None, typer.Option("--from", help="Copy everything from this store ...")
+    ] = None,
+    target: Annotated[StoreName | None, typer.Option("--to", help="... to this one.")] = None,
+) -> None:
+    """Bring the store up to date, or (with both options) copy everything to another one."""
+    from app.migrating import copy_store, migrate_store  # noqa: PLC0415
+
+    if source is None and target is None:
+        _run(migrate_store())
+    elif source is None or target is None or source == target:
+        _fail("--from and --to go together and name different stores, as in: --from sqlite --to typesense")
+    else:
+        _run(copy_store(source, target))
+
+
+Folder = Annotated[Path, typer.Argument(help="The folder of the backup.")]
+
+
+@app.command()
+def backup(folder: Folder) -> None:
+    """Copy everything that KAI keeps into a new folder; it may go on serving."""
+    from app.backup import backup as run  # noqa: PLC0415
+
+    _run(run(folder))
+
+
+@app.command()
+def restore(folder: Folder) -> None:
+    """Put a backup in the place of what KAI keeps; stop it before."""
+    from app.backup import restore as run  # noqa: PLC0415
+
+    _run(run(folder))
+
+
+@app.command()
+def prune(
+    idle_days: Annotated[int, typer.Option(min=1, help="Sessions that nobody has used for this long.")] = 30,
+) -> None:
+    """Delete the past states of sessions long unused; they can go on, but not be forked from their past."""
+    from app.pruning import prune as run  # noqa: PLC0415
+
+    _run(run(idle_days))
+
+
 def main() -> None:
     """Entry point: every expected error is one line on stderr."""
     app()
@@ -58,10 +114,7 @@ def main() -> None:
 def _run(command: Coroutine[None, None, int | None]) -> None:
     from pydantic import ValidationError  # noqa: PLC0415
 
-    from app.core.errors import Problem  # noqa: PLC0415
-    from app.core.exclusive import FolderInUse  # noqa: PLC0415
-    from app.core.storage.port import StorageUnavailable  # noqa: PLC0415
-    from migrations.runner import StoreTooNew  # noqa: PLC0415
+    from app.core.errors import CannotRun, Problem  # noqa: PLC0415
 
     code: int | None = 130
     try:
@@ -72,7 +125,7 @@ def _run(command: Coroutine[None, None, int | None]) -> None:
         first = error.errors()[0]
         name = "__".join(str(part).upper() for part in first["loc"])
         _fail(f"KAI_{name}: {first['msg']}")
-    except (FolderInUse, StorageUnavailable, StoreTooNew, OSError) as error:
+    except (CannotRun, OSError) as error:
         _fail(str(error))
     except Problem as error:
         _fail(error.detail)

@@ -4,23 +4,30 @@ import asyncio
 import gc
 import os
 import shlex
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from datetime import date
 from ipaddress import ip_address
 from pathlib import Path
 from socket import IPPROTO_TCP, TCP_NODELAY, AddressFamily, create_server, socket
 
 import uvicorn
+from pydantic import SecretStr
 
 from app.bootstrap import Services, open_services
 from app.core.errors import Invalid
 from app.core.http import LOCAL_OWNER
-from app.core.settings import Settings, read_settings
+from app.core.settings import Settings, Store, read_settings
+from app.core.storage.port import StorageRefused, StorageUnavailable
+from app.core.storage.typesense_server import TypesenseServer
 from app.main import create_app
 from app.sample_data.build import build_sample
+from app.terminal import say
 
 GRACEFUL_SHUTDOWN_SECONDS = 5
 """Streams say farewell within 2 s of it."""
+
+_TRY_AGAIN_SECONDS = 2
 
 SAMPLE_NAME = "Sample business"
 _SAMPLE_QUESTION = "Top 5 products by revenue"
@@ -29,16 +36,49 @@ _SAMPLE_QUESTION = "Top 5 products by revenue"
 async def serve(host: str | None, port: int | None, data_dir: Path | None) -> None:
     settings = _settings(host, port, data_dir)
     with _bind(settings) as opened:
-        async with open_services(settings) as services:
-            await _listen(services, settings, opened, lambda address: _say(f"KAI is ready at {address}"))
+        async with _services(settings) as services:
+            await _listen(services, settings, opened, lambda address: say(f"KAI is ready at {address}"))
 
 
-async def demo(host: str | None, port: int | None, data_dir: Path | None) -> None:
+async def demo(host: str | None, port: int | None, data_dir: Path | None, store: Store | None) -> None:
     settings = _settings(host, port, data_dir)
-    with _bind(settings) as opened:
-        async with open_services(settings) as services:
+    with _bind(settings) as opened, _store_of_its_own(settings, store or settings.store) as settings:
+        async with _services(settings) as services:
             session_id = await _sample_session(services, settings.data_dir.resolve() / "sample.db")
-            await _listen(services, settings, opened, lambda address: _say(_invitation(address, session_id)))
+            await _listen(services, settings, opened, lambda address: say(_invitation(address, session_id)))
+
+
+@asynccontextmanager
+async def _services(settings: Settings) -> AsyncGenerator[Services]:
+    """Waits for a server that is away; a refusal, and all other failures, are told at once."""
+    async with AsyncExitStack() as opened:
+        services: Services | None = None
+        while services is None:
+            try:
+                services = await opened.enter_async_context(open_services(settings))
+            except StorageUnavailable as error:
+                if settings.store == "sqlite" or isinstance(error, StorageRefused):
+                    raise
+                say(f"{error} Trying again in {_TRY_AGAIN_SECONDS} s; Ctrl-C gives up.")
+                await asyncio.sleep(_TRY_AGAIN_SECONDS)
+        yield services
+
+
+@contextmanager
+def _store_of_its_own(settings: Settings, store: Store) -> Generator[Settings]:
+    """The settings of a demo in this store; a Typesense is started for it unless there is a key to one."""
+    settings = settings.model_copy(update={"store": store})
+    if store == "sqlite" or settings.typesense.api_key is not None:
+        yield settings
+        return
+    server = TypesenseServer(settings.data_dir.resolve() / "typesense")
+    say("Starting Typesense …")
+    server.start()
+    try:
+        its = {"nodes": [server.url], "api_key": SecretStr(server.api_key)}
+        yield settings.model_copy(update={"typesense": settings.typesense.model_copy(update=its)})
+    finally:
+        server.stop()
 
 
 def _settings(host: str | None, port: int | None, data_dir: Path | None) -> Settings:
@@ -92,7 +132,7 @@ async def _sample_session(services: Services, file: Path) -> str:
 
 def _build_once(file: Path) -> None:
     if not file.exists():
-        _say("Building the sample business …")
+        say("Building the sample business …")
         build_sample(file, date.today())  # noqa: DTZ011 - the sample ends on the user's own day
 
 
@@ -129,7 +169,3 @@ def _invitation(address: str, session_id: str) -> str:
         f"curl -N {address}/api/v1/sessions/{session_id}/query/stream"
         f" -H 'Content-Type: application/json' -d {body}\n\nStop it with Ctrl-C."
     )
-
-
-def _say(text: str) -> None:
-    print(text, flush=True)  # noqa: T201 - a command's output

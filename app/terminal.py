@@ -28,6 +28,10 @@ _SHOWN_ROWS = 40
 _NUMBERS = ("integer", "number")
 
 
+def say(text: str) -> None:
+    print(text, flush=True)  # noqa: T201 - a command's output
+
+
 class Transcript:
     """Shows events as they come; the step under way turns below them. Terminal codes in data are inert."""
 

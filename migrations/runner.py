@@ -8,6 +8,7 @@ from typing import cast
 from uuid import UUID
 
 from app.core.clock import now_ms
+from app.core.errors import CannotRun
 from app.core.ids import new_id
 from app.core.storage.port import Collection, Document, DocumentExists, Equals, Field, Range, Storage
 from migrations import m0001_initial
@@ -32,11 +33,11 @@ class Step:
 STEPS: Sequence[Step] = (Step(1, "initial", m0001_initial.migrate),)
 
 
-class StoreTooNew(Exception):
+class StoreTooNew(CannotRun):
     """The store was written by a newer KAI. Upgrade this one, or give it another store."""
 
 
-class StoreTooOld(Exception):
+class StoreTooOld(CannotRun):
     """The store lacks steps that this KAI needs. Run `kai migrate`."""
 
 

@@ -3,6 +3,10 @@
 from pydantic import JsonValue
 
 
+class CannotRun(Exception):
+    """A command, or the server as a whole, cannot go on; the text is one line that names the cure."""
+
+
 class Problem(Exception):
     """Something the caller can understand and often cure; `detail` says what and how.
 

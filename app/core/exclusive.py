@@ -6,8 +6,10 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
+from app.core.errors import CannotRun
 
-class FolderInUse(Exception):
+
+class FolderInUse(CannotRun):
     """Another KAI works in this data folder. Stop it, or choose another folder by KAI_DATA_DIR."""
 
 

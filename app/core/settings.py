@@ -9,6 +9,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 DEFAULT_MODEL = "gpt-4.1-mini"
 
+Store = Literal["sqlite", "typesense"]
 Seconds = Annotated[float, Field(gt=0)]
 
 
@@ -90,7 +91,7 @@ class Settings(BaseSettings):
     host: str = "127.0.0.1"
     port: Annotated[int, Field(ge=0, le=65_535)] = 8_000
     data_dir: Path = Path("~/.kai")
-    store: Literal["sqlite", "typesense"] = "sqlite"
+    store: Store = "sqlite"
     migrate_at_start: bool = True
     """Bring an older store up to date by itself; otherwise `kai migrate` does."""
     encrypt_checkpoints: bool = False

@@ -12,11 +12,13 @@ from typing import Literal, Protocol, TypeAlias, cast
 
 from pydantic import JsonValue
 
+from app.core.errors import CannotRun
+
 Document: TypeAlias = dict[str, JsonValue]
 Scalar: TypeAlias = "str | int | bool | None"
 
 
-class StorageUnavailable(Exception):
+class StorageUnavailable(CannotRun):
     """The store cannot be reached or did not answer in time; nothing is known about the last write."""
 
 
@@ -163,6 +165,9 @@ class Storage(Protocol):
     A document whose id is no UUID, or whose declared field holds another kind of value, is refused with
     `ValueError`, as are a `limit` outside 1 to 1,000 and a condition on a `text` or `vector` field.
     """
+
+    def collections(self) -> Sequence[str]:
+        """The names of the collections it holds."""
 
     async def create_collection(self, collection: Collection) -> None:
         """Make a collection; making it again, with the same fields, changes nothing.

@@ -44,6 +44,9 @@ class SqliteStorage:
             await self.load()  # another process may have made it since
         return self._tables[collection]
 
+    def collections(self) -> Sequence[str]:
+        return list(self._tables)
+
     async def create_collection(self, collection: Collection) -> None:
         self._tables[collection.name] = await self._writing.do(lambda opened: _make(opened, collection))
 

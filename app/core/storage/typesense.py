@@ -65,6 +65,9 @@ class TypesenseStorage:
 
     # Collections
 
+    def collections(self) -> Sequence[str]:
+        return list(self._collections)
+
     async def create_collection(self, collection: Collection) -> None:
         with translated_errors():
             await self.open()

@@ -3,7 +3,9 @@
 Bound to the loopback address; its key is in a file that only the owner may read, not in the process list.
 """
 
+import ctypes
 import secrets
+import signal
 import socket
 import subprocess
 import time
@@ -11,14 +13,16 @@ from pathlib import Path
 
 import httpx
 
+from app.core.errors import CannotRun
+
 _START_SECONDS = 60.0
 
 
-class TypesenseNotInstalled(Exception):
+class TypesenseNotInstalled(CannotRun):
     """There is no Typesense for this platform among the installed packages."""
 
 
-class TypesenseNotStarted(Exception):
+class TypesenseNotStarted(CannotRun):
     """The server ended, or did not answer in time; its log tells why."""
 
 
@@ -53,7 +57,11 @@ class TypesenseServer:
         )
         with (self._folder / "log").open("ab") as log:
             self._process = subprocess.Popen(  # noqa: S603
-                [program, f"--config={configuration}"], stdout=log, stderr=subprocess.STDOUT
+                [program, f"--config={configuration}"],
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,  # Ctrl-C is for its starter, who still writes to it
+                preexec_fn=_end_with_starter,  # noqa: PLW1509
             )
         deadline = time.monotonic() + _START_SECONDS
         while not self._answers():
@@ -82,6 +90,11 @@ class TypesenseServer:
         if self._process is not None:
             self._process.kill()
             self._process.wait()
+
+
+def _end_with_starter() -> None:
+    """So that a killed starter does not leave it behind, holding the folder. Linux alone knows this."""
+    ctypes.CDLL(None).prctl(1, signal.SIGTERM)
 
 
 def _program() -> str:

@@ -1,0 +1,91 @@
+"""`kai backup` and `kai restore`: everything that KAI keeps, in a folder of its own."""
+
+import asyncio
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+from app.bootstrap import typesense_address
+from app.core.errors import Invalid
+from app.core.exclusive import exclusive_folder
+from app.core.settings import read_settings
+from app.core.storage.typesense_client import translated_errors, typesense_client
+from app.terminal import say
+
+_DATABASES = ("kai.db", "checkpoints.db")
+_KEY = "secret.key"
+
+
+async def backup(folder: Path) -> None:
+    """Copy what the store holds, while KAI may go on serving. Raises `Invalid`."""
+    settings = read_settings()
+    folder = await asyncio.to_thread(_new_folder, folder)
+    if settings.store == "sqlite":
+        await asyncio.to_thread(_copy_databases, settings.data_dir, folder)
+    else:
+        # The server writes it, all collections of one moment, to its own disk.
+        with translated_errors():
+            async with typesense_client(typesense_address(settings)) as client:
+                await client.operations.perform("snapshot", {"snapshot_path": str(folder / "typesense")})
+    await asyncio.to_thread(_copy_key, settings.data_dir, folder)
+    say(f"Backed up to {folder}. It holds the key to the database passwords: keep it as safe as those.")
+
+
+async def restore(folder: Path) -> None:
+    """Put a backup in the place of what the data folder holds. Raises `Invalid` or `FolderInUse`."""
+    settings = read_settings()
+    if settings.store == "typesense":
+        raise Invalid(
+            f"A Typesense is restored where it runs: stop it, put {folder / 'typesense'} in the place of "
+            f"its data folder, start it; and put {folder / _KEY} into {settings.data_dir}."
+        )
+    with exclusive_folder(settings.data_dir):
+        await asyncio.to_thread(_check_databases, folder)
+        await asyncio.to_thread(_replace_databases, folder, settings.data_dir)
+        await asyncio.to_thread(_copy_key, folder, settings.data_dir)
+    say(f"Restored from {folder} into {settings.data_dir}.")
+
+
+def _new_folder(folder: Path) -> Path:
+    if folder.exists():
+        raise Invalid(f"{folder} is there already. Name a folder that is not, so that no backup is lost.")
+    folder.mkdir(parents=True, mode=0o700)
+    return folder.resolve()
+
+
+def _copy_databases(source: Path, folder: Path) -> None:
+    """By SQLite's own backup, which is of one moment even while it is written to."""
+    for name in _DATABASES:
+        if not (source / name).is_file():
+            raise Invalid(f"There is nothing to back up: {source / name} is not there.")
+        with closing(sqlite3.connect(source / name)) as kept, closing(sqlite3.connect(folder / name)) as copy:
+            kept.backup(copy)
+
+
+def _check_databases(folder: Path) -> None:
+    for name in _DATABASES:
+        if not (folder / name).is_file():
+            raise Invalid(f"{folder} is no backup of an embedded store: it has no {name}.")
+        try:
+            with closing(sqlite3.connect(f"file:{folder / name}?mode=ro", uri=True)) as opened:
+                ((verdict,),) = opened.execute("PRAGMA integrity_check(1)").fetchall()
+        except sqlite3.DatabaseError as error:
+            verdict = str(error)
+        if verdict != "ok":
+            raise Invalid(f"{folder / name} is damaged ({verdict}). Nothing has been changed.")
+
+
+def _replace_databases(folder: Path, data_dir: Path) -> None:
+    for name in _DATABASES:
+        draft = data_dir / f"{name}.restored"
+        shutil.copyfile(folder / name, draft)
+        for log in data_dir.glob(f"{name}-*"):  # of the old one: it must not be applied to the new one
+            log.unlink()
+        draft.replace(data_dir / name)
+
+
+def _copy_key(source: Path, target: Path) -> None:
+    if (source / _KEY).is_file():
+        (target / _KEY).touch(mode=0o600)
+        shutil.copyfile(source / _KEY, target / _KEY)

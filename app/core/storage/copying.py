@@ -1,0 +1,70 @@
+"""Copying collections from one store to another: again and again without harm, and compared at the end."""
+
+import hashlib
+import json
+from collections.abc import AsyncGenerator, Callable, Sequence
+from dataclasses import dataclass
+
+from app.core.errors import CannotRun
+from app.core.storage.port import AnyOf, Document, Storage
+
+Watch = Callable[[int, int], None]
+"""Told how many of how many documents have been seen to."""
+
+_AT_ONCE = 500
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What a collection holds: how many documents, and a SHA-256 over all of them in the order of ids."""
+
+    count: int
+    digest: str
+
+
+class CopyDiffers(CannotRun):
+    """The copy is not what was copied: one of the stores was written to meanwhile. Copy again."""
+
+
+async def copy_collection(source: Storage, target: Storage, name: str, watch: Watch) -> Contents:
+    """Copy all documents of a collection that both stores have; those that are there already are left.
+
+    A copy that was broken off goes on where it was. Raises `CopyDiffers`.
+    """
+    total, done = await source.count(name, []), 0
+    async for documents in _pages(source, name):
+        there = await target.query(name, [AnyOf("id", [str(each["id"]) for each in documents])], limit=1_000)
+        known = {str(each["id"]): _encoded(each) for each in there.items}
+        await target.put(name, [each for each in documents if known.get(str(each["id"])) != _encoded(each)])
+        done += len(documents)
+        watch(done, max(total, done))
+    copied, original = await contents(target, name), await contents(source, name)
+    if copied != original:
+        raise CopyDiffers(
+            f"The collection {name!r} has {original.count} documents and its copy {copied.count}, or they "
+            "differ: one of the stores was written to meanwhile. Stop KAI and run this again."
+        )
+    return copied
+
+
+async def contents(storage: Storage, name: str) -> Contents:
+    digest, count = hashlib.sha256(), 0
+    async for documents in _pages(storage, name):
+        count += len(documents)
+        for document in documents:
+            digest.update(_encoded(document) + b"\n")
+    return Contents(count, digest.hexdigest())
+
+
+async def _pages(storage: Storage, name: str) -> AsyncGenerator[Sequence[Document]]:
+    cursor: str | None = None
+    while True:
+        page = await storage.query(name, [], limit=_AT_ONCE, cursor=cursor)
+        if page.items:
+            yield page.items
+        if (cursor := page.next_cursor) is None:
+            return
+
+
+def _encoded(document: Document) -> bytes:
+    return json.dumps(document, sort_keys=True).encode()

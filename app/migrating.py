@@ -1,0 +1,89 @@
+"""`kai migrate`: bring a store up to date, or copy everything from one to the other."""
+
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
+
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from app.bootstrap import open_store
+from app.core.exclusive import exclusive_folder
+from app.core.settings import Store, read_settings
+from app.core.storage.copying import CopyDiffers, copy_collection
+from app.core.storage.port import Storage
+from app.terminal import say
+from graph.checkpoint_copying import ThreadDiffers, copy_thread
+from graph.checkpoints import Checkpointer
+from migrations.runner import Step, migrate
+
+_NOT_COPIED = {"migrations", "leases"}
+"""What each store knows of itself."""
+
+
+async def migrate_store() -> None:
+    """Apply the steps that the configured store lacks."""
+    settings = read_settings()
+    with exclusive_folder(settings.data_dir):
+        async with open_store(settings) as (storage, _):
+            with _progress() as progress:
+                applied = await migrate(storage, watch=lambda step: _bar(progress, step))
+    say(f"{len(applied)} steps applied." if applied else "The store is up to date.")
+
+
+async def copy_store(source: Store, target: Store) -> None:
+    """Copy every record and every checkpoint; a copy that was broken off goes on where it was."""
+    settings = read_settings()
+    with exclusive_folder(settings.data_dir):
+        async with AsyncExitStack() as opened:
+            stores = [
+                await opened.enter_async_context(open_store(settings.model_copy(update={"store": store})))
+                for store in (source, target)
+            ]
+            (records, checkpoints), (copied_records, copied_checkpoints) = stores
+            for storage, _ in stores:
+                await migrate(storage)
+            with _progress() as progress:
+                for name in sorted(set(records.collections()) - _NOT_COPIED):
+                    await _copy_records(records, copied_records, name, progress)
+                await _copy_threads(records, checkpoints, copied_checkpoints, progress)
+    say(f"Everything is in {target} now, counted and compared. Set KAI_STORE={target} to use it.")
+
+
+async def _copy_records(source: Storage, target: Storage, name: str, progress: Progress) -> None:
+    task = progress.add_task(name.replace("_", " "))
+    await copy_collection(
+        source, target, name, lambda done, total: progress.update(task, completed=done, total=total)
+    )
+    progress.update(task, total=progress.tasks[task].completed)
+
+
+async def _copy_threads(
+    records: Storage, source: Checkpointer, target: Checkpointer, progress: Progress
+) -> None:
+    """A thread a session."""
+    task = progress.add_task("checkpoints of sessions", total=await records.count("sessions", []))
+    cursor: str | None = None
+    while True:
+        page = await records.query("sessions", [], limit=200, cursor=cursor)
+        for session in page.items:
+            try:
+                await copy_thread(source, target, str(session["id"]))
+            except ThreadDiffers as error:
+                raise CopyDiffers(str(error)) from error
+            progress.advance(task)
+        if (cursor := page.next_cursor) is None:
+            return
+
+
+def _progress() -> Progress:
+    return Progress(
+        TextColumn("{task.description:<24}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
+    )
+
+
+def _bar(progress: Progress, step: Step) -> Callable[[int, int], Awaitable[None]]:
+    task = progress.add_task(f"{step.number:04} {step.name}", total=None)
+
+    async def show(done: int, total: int) -> None:
+        progress.update(task, completed=done, total=total)
+
+    return show

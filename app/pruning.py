@@ -1,0 +1,31 @@
+"""`kai prune`: delete what nobody is likely to go back to."""
+
+from app.bootstrap import open_store
+from app.core.clock import now_ms
+from app.core.exclusive import exclusive_folder
+from app.core.settings import read_settings
+from app.core.storage.port import Condition, Equals, Range
+from app.terminal import say
+from graph import SessionGraph
+
+_DAY_MS = 86_400_000
+
+
+async def prune(idle_days: int) -> None:
+    """Keep only the latest checkpoint of each session that has been idle for so long."""
+    settings = read_settings()
+    pruned = 0
+    with exclusive_folder(settings.data_dir):
+        async with open_store(settings) as (storage, checkpointer):
+            graph = SessionGraph(checkpointer)
+            long_ago = now_ms() - idle_days * _DAY_MS
+            unused: list[Condition] = [Range("updated_at", below=long_ago), Equals("active_run_id", None)]
+            cursor: str | None = None
+            while True:
+                page = await storage.query("sessions", unused, limit=200, cursor=cursor)
+                for session in page.items:
+                    await graph.prune(str(session["id"]))
+                pruned += len(page.items)
+                if (cursor := page.next_cursor) is None:
+                    break
+    say(f"{pruned} sessions pruned.")
