@@ -4,11 +4,13 @@ from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
+from prometheus_client import CollectorRegistry
+
 from app.core.bus.event_log import EventLogs
 from app.core.exclusive import exclusive_folder
 from app.core.llm.model import LanguageModel, ModelSettings
 from app.core.secrets import CheckpointCipher, SecretBox, load_or_create_key
-from app.core.settings import LimitSettings, LlmSettings, Settings
+from app.core.settings import ConversationSettings, LimitSettings, LlmSettings, Settings
 from app.core.storage.port import Storage, StorageRefused, StorageUnavailable
 from app.core.storage.sqlite import open_sqlite
 from app.core.storage.typesense import TypesenseStorage
@@ -16,6 +18,7 @@ from app.core.storage.typesense_client import TypesenseAddress, typesense_client
 from app.modules.database_connection.limits import Limits, StatementLimits
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.session.adapters import Models, PortsOfRun
+from app.modules.session.cache import ConversationCache
 from app.modules.session.repository import SessionRepository
 from app.modules.session.rows import RowStore
 from app.modules.session.service import SessionService
@@ -32,6 +35,7 @@ class Services:
     storage: Storage
     database_connections: DatabaseConnections
     sessions: SessionService
+    metrics: CollectorRegistry
 
     async def ready(self) -> bool:
         """Whether questions can be asked: the store answers."""
@@ -56,10 +60,11 @@ async def open_services(settings: Settings) -> AsyncGenerator[Services]:
             await migrate(storage)
         elif missing := await missing_steps(storage):
             raise StoreTooOld(f"The store lacks {len(missing)} steps that this KAI needs. Run: kai migrate")
+        metrics = CollectorRegistry()
         connections = DatabaseConnections(storage, SecretBox(_key(settings)), _limits(settings.limits))
         graph, repository, rows, logs = (
             SessionGraph(checkpointer),
-            SessionRepository(storage),
+            SessionRepository(storage, _cache(settings.conversations, metrics)),
             RowStore(storage),
             EventLogs(),
         )
@@ -69,7 +74,7 @@ async def open_services(settings: Settings) -> AsyncGenerator[Services]:
         opened.push_async_callback(turns.close)
         await turns.recover()
         sessions = SessionService(repository, rows, turns, logs, graph, connections)
-        yield Services(storage, connections, sessions)
+        yield Services(storage, connections, sessions, metrics)
 
 
 @asynccontextmanager
@@ -107,6 +112,16 @@ def typesense_address(settings: Settings) -> TypesenseAddress:
 def _key(settings: Settings) -> bytes:
     key = settings.encryption_key
     return key.get_secret_value().encode() if key else load_or_create_key(settings.data_dir / "secret.key")
+
+
+def _cache(settings: ConversationSettings, metrics: CollectorRegistry) -> ConversationCache | None:
+    if not settings.enabled:
+        return None
+    return ConversationCache(
+        max_bytes=settings.max_cache_memory_mb * 1024 * 1024,
+        idle_seconds=settings.inactivity_timeout_minutes * 60,
+        registry=metrics,
+    )
 
 
 def _limits(settings: LimitSettings) -> Limits:

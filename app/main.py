@@ -1,7 +1,8 @@
 """The HTTP application over opened services, and the server that runs it."""
 
 from fastapi import APIRouter, FastAPI, Request
-from fastapi.responses import JSONResponse
+from fastapi.responses import JSONResponse, Response
+from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 from app.bootstrap import Services
@@ -27,6 +28,13 @@ async def readyz(request: Request) -> JSONResponse:
     services: Services = request.app.state.services
     ready = await services.ready()
     return JSONResponse({"status": "ready" if ready else "unavailable"}, 200 if ready else 503)
+
+
+@_health.get("/metrics")
+async def metrics(request: Request) -> Response:
+    """What Prometheus collects."""
+    services: Services = request.app.state.services
+    return Response(generate_latest(services.metrics), headers={"Content-Type": CONTENT_TYPE_LATEST})
 
 
 def create_app(services: Services, settings: Settings) -> FastAPI:

@@ -61,6 +61,14 @@ class LimitSettings(_Group):
     result_bytes: Annotated[int, Field(ge=1_024)] = 16 * 1024 * 1024
 
 
+class ConversationSettings(_Group):
+    """`KAI_CONVERSATIONS__...`: the conversations that are kept in memory, too."""
+
+    enabled: bool = True
+    max_cache_memory_mb: Annotated[int, Field(ge=1)] = 1_024
+    inactivity_timeout_minutes: Annotated[float, Field(gt=0)] = 60
+
+
 class TypesenseSettings(_Group):
     """`KAI_TYPESENSE__...`: the server that keeps everything when `KAI_STORE` is typesense."""
 
@@ -103,6 +111,7 @@ class Settings(BaseSettings):
     llm: LlmSettings = LlmSettings()
     limits: LimitSettings = LimitSettings()
     typesense: TypesenseSettings = TypesenseSettings()
+    conversations: ConversationSettings = ConversationSettings()
 
 
 def read_settings() -> Settings:

@@ -10,6 +10,7 @@ from pydantic import JsonValue, TypeAdapter
 from app.core.clock import now_ms
 from app.core.cursor import cursor_position, position_cursor
 from app.core.storage.port import AnyOf, Condition, Document, Equals, Storage
+from app.modules.session.cache import ConversationCache
 from app.modules.session.errors import MessageUnknown, RunUnknown, SessionUnknown
 from app.modules.session.model import Feedback, Message, Run, Session, SessionStatus
 
@@ -29,8 +30,9 @@ def document(record: Session | Run | Message | Feedback) -> Document:
 class SessionRepository:
     """Every read names the owner; what belongs to somebody else is unknown."""
 
-    def __init__(self, storage: Storage) -> None:
+    def __init__(self, storage: Storage, cache: ConversationCache | None = None) -> None:
         self._storage = storage
+        self._cache = cache
 
     # Sessions
 
@@ -158,10 +160,14 @@ class SessionRepository:
         self, session: Session, limit: int, cursor: str | None
     ) -> tuple[list[Message], str | None]:
         """The latest messages, newest last; the cursor leads to older ones."""
-        page = await self._storage.query(
-            "messages", [Equals("session_id", session.id)], descending=True, limit=limit, cursor=cursor
-        )
-        return [_MESSAGE.validate_python(each) for each in reversed(page.items)], page.next_cursor
+
+        async def load() -> tuple[list[Message], str | None]:
+            page = await self._storage.query(
+                "messages", [Equals("session_id", session.id)], descending=True, limit=limit, cursor=cursor
+            )
+            return [_MESSAGE.validate_python(each) for each in reversed(page.items)], page.next_cursor
+
+        return await (self._cache.page(session, limit, cursor, load) if self._cache else load())
 
     async def all_messages(self, session: Session) -> AsyncGenerator[Message]:
         """Every message, oldest first."""

@@ -1,0 +1,115 @@
+"""Hot conversations in memory, in front of the store.
+
+A cached page is good as long as the session has not moved since: every turn writes its messages before
+it gives the session back, and that changes `updated_at`. So nothing has to be thrown away when another
+process answers a question, and a conversation under way is never cached. The store is always written
+first; whatever is evicted is there.
+"""
+
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from cachetools import TLRUCache
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from pydantic import TypeAdapter
+
+from app.modules.session.model import Message, Session
+
+Page: TypeAlias = tuple[list[Message], str | None]
+Load: TypeAlias = Callable[[], Awaitable[Page]]
+_Key: TypeAlias = tuple[str, str]
+
+_MESSAGES = TypeAdapter(list[Message])
+
+
+@dataclass(frozen=True)
+class _Conversation:
+    """The pages of one session that were read since it last moved, by limit and cursor."""
+
+    updated_at: int
+    pages: Mapping[tuple[int, str | None], Page]
+    estimated_bytes: int
+
+
+class _Conversations(TLRUCache[_Key, _Conversation]):
+    """Tells why a conversation leaves."""
+
+    def __init__(
+        self, max_bytes: int, idle_seconds: float, clock: Callable[[], float], evictions: Counter
+    ) -> None:
+        super().__init__(
+            maxsize=max_bytes,
+            ttu=lambda _, __, now: now + idle_seconds,
+            timer=clock,
+            getsizeof=lambda conversation: conversation.estimated_bytes,
+        )
+        self._evictions = evictions
+
+    def expire(self, time: float | None = None) -> list[tuple[_Key, _Conversation]]:
+        expired = list(super().expire(time))
+        self._evictions.labels("idle").inc(len(expired))
+        return expired
+
+    def popitem(self) -> tuple[_Key, _Conversation]:
+        self._evictions.labels("memory").inc()
+        return super().popitem()
+
+
+class ConversationCache:
+    """The least recently used conversations make room for others; the idle ones go by themselves."""
+
+    def __init__(
+        self,
+        *,
+        max_bytes: int,
+        idle_seconds: float,
+        registry: CollectorRegistry,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        evictions = Counter(
+            "kai_conversation_cache_evictions", "Conversations evicted", ["reason"], registry=registry
+        )
+        self._kept = _Conversations(max_bytes, idle_seconds, clock, evictions)
+        self._hits = Counter("kai_conversation_cache_hits", "Pages from memory", registry=registry)
+        self._misses = Counter("kai_conversation_cache_misses", "Pages from the store", registry=registry)
+        self._lengths = Histogram(
+            "kai_conversation_messages",
+            "Messages of the pages read from the store",
+            buckets=(0, 2, 5, 10, 20, 50, 100),
+            registry=registry,
+        )
+        held = Gauge("kai_cached_conversations", "Conversations in memory", registry=registry)
+        held.set_function(lambda: len(self._kept))
+        size = Gauge("kai_cached_conversation_bytes", "Their estimated size", registry=registry)
+        size.set_function(lambda: self._kept.currsize)
+
+    async def page(self, session: Session, limit: int, cursor: str | None, load: Load) -> Page:
+        """A page of the session's messages; `session` is as the store has it now."""
+        if session.active_run_id is not None:
+            return await load()
+        kept = self._current(session)
+        if (limit, cursor) in kept.pages:
+            self._hits.inc()
+            self._keep(session, kept)
+            return kept.pages[limit, cursor]
+        loaded = await load()
+        self._misses.inc()
+        self._lengths.observe(len(loaded[0]))
+        kept = self._current(session)  # others may have read pages meanwhile
+        size = len(_MESSAGES.dump_json(loaded[0]))
+        pages = {**kept.pages, (limit, cursor): loaded}
+        self._keep(session, _Conversation(session.updated_at, pages, kept.estimated_bytes + size))
+        return loaded
+
+    def _current(self, session: Session) -> _Conversation:
+        kept = self._kept.get((session.owner, session.id))
+        if kept is None or kept.updated_at != session.updated_at:
+            return _Conversation(session.updated_at, {}, 0)
+        return kept
+
+    def _keep(self, session: Session, conversation: _Conversation) -> None:
+        """As used just now; one that alone is larger than the limit is not kept."""
+        if conversation.estimated_bytes <= self._kept.maxsize:
+            self._kept[session.owner, session.id] = conversation

@@ -1,0 +1,143 @@
+"""Conversations in memory: bounded, isolated, never older than the store."""
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+from prometheus_client import CollectorRegistry
+
+from app.modules.session.cache import ConversationCache, Page
+from app.modules.session.model import Message, Session
+
+SESSION = Session(
+    id="s", owner="o", db_connection_id="d", title=None, mode="ask", metadata={}, created_at=1, updated_at=1
+)
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Store:
+    """Counts how often it is read."""
+
+    def __init__(self, text: str = "How many?") -> None:
+        self.text = text
+        self.reads = 0
+
+    async def load(self) -> Page:
+        self.reads += 1
+        await asyncio.sleep(0)
+        message = Message(
+            id="m", owner="o", session_id="s", run_id="r", role="human", query=self.text, created_at=1
+        )
+        return [message], None
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def metrics() -> CollectorRegistry:
+    return CollectorRegistry()
+
+
+@pytest.fixture
+def cache(clock: Clock, metrics: CollectorRegistry) -> ConversationCache:
+    return ConversationCache(max_bytes=10_000, idle_seconds=60, registry=metrics, clock=clock)
+
+
+async def test_a_page_is_read_from_the_store_once(
+    cache: ConversationCache, metrics: CollectorRegistry
+) -> None:
+    store = Store()
+    pages = [await cache.page(SESSION, 20, None, store.load) for _ in range(3)]
+    assert pages[0] == pages[1] == pages[2]
+    assert store.reads == 1
+    assert metrics.get_sample_value("kai_conversation_cache_hits_total") == 2
+    assert metrics.get_sample_value("kai_cached_conversations") == 1
+    await cache.page(SESSION, 10, None, store.load)
+    assert store.reads == 2
+
+
+async def test_a_session_that_moved_is_read_anew(cache: ConversationCache) -> None:
+    store = Store()
+    await cache.page(SESSION, 20, None, store.load)
+    await cache.page(replace(SESSION, updated_at=2), 20, None, store.load)
+    await cache.page(SESSION, 20, None, store.load)
+    assert store.reads == 3
+
+
+async def test_a_conversation_under_way_is_not_kept(cache: ConversationCache) -> None:
+    store, busy = Store(), replace(SESSION, active_run_id="r")
+    await cache.page(busy, 20, None, store.load)
+    await cache.page(busy, 20, None, store.load)
+    await cache.page(SESSION, 20, None, store.load)
+    assert store.reads == 3
+
+
+async def test_owners_never_share_a_conversation(cache: ConversationCache) -> None:
+    mine, yours = Store("mine"), Store("yours")
+    await cache.page(SESSION, 20, None, mine.load)
+    messages, _ = await cache.page(replace(SESSION, owner="other"), 20, None, yours.load)
+    assert messages[0].query == "yours"
+
+
+async def test_the_least_recently_used_make_room(
+    cache: ConversationCache, metrics: CollectorRegistry
+) -> None:
+    store = Store("x" * 2_500)
+    first, second, third, fourth = (replace(SESSION, id=name) for name in "abcd")
+    for session in (first, second, third, first, fourth):
+        await cache.page(session, 20, None, store.load)
+    assert store.reads == 4
+    size = metrics.get_sample_value("kai_cached_conversation_bytes")
+    assert size is not None
+    assert 8_000 < size <= 10_000
+    await cache.page(first, 20, None, store.load)
+    assert store.reads == 4
+    await cache.page(second, 20, None, store.load)
+    assert store.reads == 5
+    evicted = metrics.get_sample_value("kai_conversation_cache_evictions_total", {"reason": "memory"})
+    assert evicted == 2
+
+
+async def test_a_conversation_larger_than_the_limit_is_answered_and_not_kept(
+    cache: ConversationCache, metrics: CollectorRegistry
+) -> None:
+    store = Store("x" * 20_000)
+    for _ in range(2):
+        messages, _ = await cache.page(SESSION, 20, None, store.load)
+        assert messages[0].query == store.text
+    assert store.reads == 2
+    assert metrics.get_sample_value("kai_cached_conversations") == 0
+
+
+async def test_idle_conversations_go_and_used_ones_stay(
+    cache: ConversationCache, clock: Clock, metrics: CollectorRegistry
+) -> None:
+    store, other = Store(), replace(SESSION, id="other")
+    await cache.page(SESSION, 20, None, store.load)
+    await cache.page(other, 20, None, store.load)
+    for clock.now in (40.0, 80.0, 120.0):
+        await cache.page(SESSION, 20, None, store.load)
+    assert store.reads == 2
+    assert metrics.get_sample_value("kai_cached_conversations") == 1
+    assert metrics.get_sample_value("kai_conversation_cache_evictions_total", {"reason": "idle"}) == 1
+    await cache.page(other, 20, None, store.load)
+    assert store.reads == 3
+
+
+async def test_pages_read_at_once_are_all_kept(cache: ConversationCache) -> None:
+    store = Store()
+    limits = range(1, 21)
+    await asyncio.gather(*(cache.page(SESSION, limit, None, store.load) for limit in limits))
+    assert store.reads == 20
+    await asyncio.gather(*(cache.page(SESSION, limit, None, store.load) for limit in limits))
+    assert store.reads == 20
