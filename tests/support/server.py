@@ -34,10 +34,15 @@ class Server:
         environment = {**clean, "KAI_DATA_DIR": str(self.data_dir), "KAI_PORT": "0", **self.settings}
         command = [sys.executable, "-c", "from app.cli import main; main()", "serve"]
         self._process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
-        assert self._process.stdout is not None
-        line = self._process.stdout.readline()
+        line = self.next_line()
         assert line.startswith("KAI is ready at "), f"KAI said {line!r}"
         self.address = line.split()[-1]
+
+    def next_line(self) -> str:
+        """The next line that it says."""
+        assert self._process is not None
+        assert self._process.stdout is not None
+        return self._process.stdout.readline()
 
     def kill(self) -> None:
         self._end(signal.SIGKILL)

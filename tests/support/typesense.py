@@ -1,7 +1,9 @@
 """Clients and collections of a real Typesense server."""
 
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
 from uuid import uuid4
 
 import httpx
@@ -13,13 +15,44 @@ from app.core.storage.typesense_server import TypesenseServer
 from graph.checkpointer import TypesenseCheckpointer
 
 
+class ConfiguredServer(TypesenseServer):
+    """One with further settings of Typesense's own."""
+
+    def __init__(self, folder: Path, **settings: str) -> None:
+        super().__init__(folder)
+        self.settings = {name.replace("_", "-"): value for name, value in settings.items()}
+
+    def configuration(self) -> dict[str, str]:
+        return super().configuration() | self.settings
+
+
+@contextmanager
+def cluster(folder: Path) -> Iterator[list[ConfiguredServer]]:
+    """Three nodes that hold the same."""
+    nodes = [ConfiguredServer(folder / str(number)) for number in range(3)]
+    listing = folder / "nodes"
+    listing.write_text(",".join(f"127.0.0.1:{node.peering_port}:{node.port}" for node in nodes))
+    for number, node in enumerate(nodes):
+        (folder / str(number)).mkdir()
+        (folder / str(number) / "key").write_text("the same for all")
+        node.settings["nodes"] = str(listing)
+    with ThreadPoolExecutor() as together:
+        list(together.map(TypesenseServer.start, nodes))
+    try:
+        yield nodes
+    finally:
+        for node in nodes:
+            node.kill()
+
+
 class Wire(httpx.AsyncBaseTransport):
-    """Sees every request, and loses the first answer to each one when told to."""
+    """Sees every request; loses the first answer to each one, or refuses some, when told to."""
 
     def __init__(self) -> None:
         self._wire = httpx.AsyncHTTPTransport()
         self.requests: list[httpx.Request] = []
         self.loses_answers = False
+        self.refuses: str | None = None
         self._lost: set[bytes] = set()
 
     @property
@@ -28,6 +61,8 @@ class Wire(httpx.AsyncBaseTransport):
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         self.requests.append(request)
+        if self.refuses is not None and self.refuses in str(request.url):
+            raise httpx.ConnectError("refused")
         response = await self._wire.handle_async_request(request)
         what = request.method.encode() + request.url.raw_path + request.content
         if self.loses_answers and what not in self._lost:

@@ -32,7 +32,7 @@ class TypesenseServer:
     def __init__(self, folder: Path, *, port: int | None = None) -> None:
         self._folder = folder
         self.port = port or _free_port()
-        self._peering_port = _free_port()
+        self.peering_port = _free_port()
         self.api_key = ""
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -46,15 +46,12 @@ class TypesenseServer:
         Raises `TypesenseNotInstalled` or `TypesenseNotStarted`.
         """
         program = _program()
-        data = self._folder / "data"
-        data.mkdir(parents=True, exist_ok=True, mode=0o700)
+        (self._folder / "data").mkdir(parents=True, exist_ok=True, mode=0o700)
         self.api_key = _kept_key(self._folder / "key")
         configuration = self._folder / "typesense.ini"
         configuration.touch(mode=0o600)
-        configuration.write_text(
-            f"[server]\ndata-dir = {data}\napi-key = {self.api_key}\napi-address = 127.0.0.1\n"
-            f"api-port = {self.port}\npeering-address = 127.0.0.1\npeering-port = {self._peering_port}\n"
-        )
+        lines = (f"{name} = {value}\n" for name, value in self.configuration().items())
+        configuration.write_text("[server]\n" + "".join(lines))
         with (self._folder / "log").open("ab") as log:
             self._process = subprocess.Popen(  # noqa: S603
                 [program, f"--config={configuration}"],
@@ -69,6 +66,17 @@ class TypesenseServer:
                 self.kill()
                 raise TypesenseNotStarted(f"Typesense did not start; see {self._folder / 'log'}.")
             time.sleep(0.05)
+
+    def configuration(self) -> dict[str, str]:
+        return {
+            "data-dir": str(self._folder / "data"),
+            "api-key": self.api_key,
+            "api-address": "127.0.0.1",
+            "api-port": str(self.port),
+            "peering-address": "127.0.0.1",
+            "peering-port": str(self.peering_port),
+            "enable-cors": "false",
+        }
 
     def _answers(self) -> bool:
         try:

@@ -1,0 +1,131 @@
+"""KAI with everything in Typesense: a whole turn, a killed process, and a store that is away."""
+
+import asyncio
+import re
+import subprocess
+import sys
+from collections.abc import AsyncGenerator
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from app.core.storage.typesense_server import TypesenseServer
+from tests.e2e.conftest import model_settings
+from tests.e2e.test_turn import PER_COUNTRY, sql
+from tests.support.fault_proxy import FaultProxy, fault_proxy
+from tests.support.scripted_model import Scripted, ScriptedModel
+from tests.support.server import Server, chunks, client_of, running_server, steps
+
+QUESTION = "How many customers per country?"
+ROWS = [["Brazil", 2], ["Norway", 1]]
+
+
+def on_typesense(server: TypesenseServer, url: str) -> dict[str, str]:
+    return {
+        "KAI_STORE": "typesense",
+        "KAI_TYPESENSE__NODES": f'["{url}"]',
+        "KAI_TYPESENSE__API_KEY": server.api_key,
+        "KAI_TYPESENSE__PREFIX": f"t{uuid4().hex}_",
+        "KAI_TYPESENSE__TIMEOUT_SECONDS": "1",
+        "KAI_TYPESENSE__MAX_RETRIES": "1",
+    }
+
+
+@pytest.fixture
+async def proxy(typesense_server: TypesenseServer) -> AsyncGenerator[FaultProxy]:
+    async with fault_proxy(typesense_server.port) as opened:
+        yield opened
+
+
+async def start(server: Server) -> None:
+    """Without holding up the proxy, which lives in this event loop."""
+    await asyncio.to_thread(server.start)
+
+
+async def test_a_conversation_outlives_its_process_and_encrypts_what_it_remembers(
+    typesense_server: TypesenseServer, model: ScriptedModel, shop: str, tmp_path: Path
+) -> None:
+    settings = {
+        **model_settings(model),
+        **on_typesense(typesense_server, typesense_server.url),
+        "KAI_ENCRYPT_CHECKPOINTS": "true",
+    }
+    with running_server(tmp_path, settings) as server:
+        model.say(sql(PER_COUNTRY), Scripted("Two in Brazil.", hold_after=1))
+        async with client_of(server) as kai:
+            session = await kai.open_session(await kai.connect(shop))
+            async with kai.asking(session, QUESTION) as stream:
+                before = await stream.until("chunk", channel="analysis")
+                server.kill()
+        model.say("Brazil has two.", sql("SELECT count(*) AS n FROM customers"), "Three.")
+        server.start()
+        async with client_of(server) as kai:
+            async with kai.following(session, stream.run_id, before[-1].id) as resumed:
+                after = await resumed.rest()
+            again = await kai.ask(session, "And in all?")
+            found = (await kai.http.get("/sessions", params={"q": "customers countr"})).json()["items"]
+    assert "executing_sql" not in steps(after)
+    assert chunks(after, "results")[0]["rows"] == ROWS
+    assert chunks(again, "results")[0]["rows"] == [[3]]
+    assert QUESTION in model.requests[-2].text
+    assert [each["id"] for each in found] == [session]
+
+
+async def test_a_store_that_goes_away_in_a_turn_ends_it_retryably_and_the_session_goes_on_later(
+    typesense_server: TypesenseServer, proxy: FaultProxy, model: ScriptedModel, shop: str, tmp_path: Path
+) -> None:
+    server = Server(tmp_path, {**model_settings(model), **on_typesense(typesense_server, proxy.url)})
+    await start(server)
+    try:
+        async with client_of(server) as kai:
+            session = await kai.open_session(await kai.connect(shop))
+            model.say(sql(PER_COUNTRY), Scripted("Two in Brazil.", hold_after=1))
+            async with kai.asking(session, QUESTION) as stream:
+                await stream.until("chunk", channel="analysis")
+                proxy.refusing = True
+                proxy.reset_all()
+                model.release()
+                rest = await stream.rest()
+            assert [event.name for event in rest].count("done") == 1
+            assert rest[-1].data["status"] == "failed"
+            errors = [event.data for event in rest if event.name == "error"]
+            assert {(error["status"], error["retryable"]) for error in errors} == {(503, True)}
+            unready = await kai.http.get(f"{server.address}/readyz")
+            refused = await kai.http.get(f"/sessions/{session}")
+            assert (unready.status_code, refused.status_code) == (503, 503)
+            proxy.refusing = False
+            model.say(sql(PER_COUNTRY), "Two in Brazil.")
+            events = await kai.ask(session, QUESTION)
+            assert events[-1].data["status"] == "complete"
+            assert chunks(events, "results")[0]["rows"] == ROWS
+            history = (await kai.session(session))["messages"]["items"]
+            assert [each["query"] for each in history if each["role"] == "human"] == [QUESTION, QUESTION]
+    finally:
+        server.kill()
+
+
+async def test_a_store_that_is_away_at_the_start_is_said_and_waited_for(
+    typesense_server: TypesenseServer, proxy: FaultProxy, tmp_path: Path
+) -> None:
+    proxy.refusing = True
+    server = Server(tmp_path, on_typesense(typesense_server, proxy.url))
+    try:
+        with pytest.raises(AssertionError, match=r"Typesense does not answer.*Trying again in 2 s"):
+            await start(server)
+        proxy.refusing = False
+        line = await asyncio.to_thread(server.next_line)
+        while "Trying again" in line:
+            line = await asyncio.to_thread(server.next_line)
+        assert line.startswith("KAI is ready at ")
+    finally:
+        server.kill()
+
+
+def test_a_wrong_key_is_said_at_once(typesense_server: TypesenseServer, tmp_path: Path) -> None:
+    settings = on_typesense(typesense_server, typesense_server.url) | {"KAI_TYPESENSE__API_KEY": "wrong"}
+    command = [sys.executable, "-c", "from app.cli import main; main()", "serve"]
+    environment = {**settings, "KAI_DATA_DIR": str(tmp_path), "KAI_PORT": "0"}
+    ended = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=30)
+    assert ended.returncode == 1
+    assert re.fullmatch(r"kai: Typesense refuses the key\. .*KAI_TYPESENSE__API_KEY.*\n", ended.stderr)

@@ -1,0 +1,205 @@
+"""The store on Typesense when the server, or the way to it, fails."""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack
+from pathlib import Path
+from uuid import UUID, uuid4
+
+import pytest
+from pydantic import SecretStr
+
+from app.core.storage.port import (
+    Collection,
+    Document,
+    DocumentExists,
+    Equals,
+    Field,
+    StorageRefused,
+    StorageUnavailable,
+)
+from app.core.storage.typesense import TypesenseStorage, open_typesense
+from app.core.storage.typesense_client import TypesenseAddress
+from app.core.storage.typesense_server import TypesenseServer
+from tests.support.fault_proxy import FaultProxy, fault_proxy
+from tests.support.typesense import ConfiguredServer, Wire, address_of, client_of, cluster
+
+JOBS = Collection("jobs", [Field("owner", "keyword")])
+
+
+def uid(number: int) -> str:
+    return str(UUID(int=number))
+
+
+def quick(server: TypesenseServer, *nodes: str) -> TypesenseAddress:
+    """Gives up after a second and a half."""
+    return TypesenseAddress(
+        nodes=nodes or [server.url], api_key=SecretStr(server.api_key), timeout_seconds=0.5, max_retries=2
+    )
+
+
+@pytest.fixture
+async def proxy(typesense_server: TypesenseServer) -> AsyncGenerator[FaultProxy]:
+    async with fault_proxy(typesense_server.port) as opened:
+        yield opened
+
+
+@pytest.fixture
+async def storage(typesense_server: TypesenseServer, proxy: FaultProxy) -> AsyncGenerator[TypesenseStorage]:
+    """Behind the proxy, with an empty collection."""
+    async with open_typesense(quick(typesense_server, proxy.url), f"t{uuid4().hex}_") as opened:
+        await opened.create_collection(JOBS)
+        yield opened
+
+
+async def test_a_server_that_is_away_is_an_unavailable_store(typesense_server: TypesenseServer) -> None:
+    started = time.monotonic()
+    with pytest.raises(StorageUnavailable, match="does not answer as it should: ConnectError"):
+        async with open_typesense(quick(typesense_server, "http://127.0.0.1:1"), "t_"):
+            pass
+    assert time.monotonic() - started < 10
+
+
+async def test_a_wrong_key_is_said_at_once(typesense_server: TypesenseServer) -> None:
+    address = TypesenseAddress([typesense_server.url], SecretStr("wrong"), timeout_seconds=5, max_retries=2)
+    with pytest.raises(StorageRefused, match="KAI_TYPESENSE__API_KEY") as refused:
+        async with open_typesense(address, "t_"):
+            pass
+    assert typesense_server.api_key not in str(refused.value)
+
+
+async def test_connections_that_are_cut_are_made_again_unnoticed(
+    storage: TypesenseStorage, proxy: FaultProxy
+) -> None:
+    for number in range(1, 11):
+        proxy.reset_all()
+        await storage.create("jobs", {"id": uid(number)})
+        proxy.reset_all()
+        assert await storage.patch("jobs", uid(number), {"owner": "o"}, where=[Equals("owner", None)])
+    assert await storage.count("jobs", [Equals("owner", "o")]) == 10
+
+
+@pytest.mark.parametrize("fault", ["refusing", "swallowing"])
+async def test_a_store_that_was_away_works_again_without_being_opened_anew(
+    storage: TypesenseStorage, proxy: FaultProxy, fault: str
+) -> None:
+    await storage.create("jobs", {"id": uid(1)})
+    setattr(proxy, fault, True)
+    for attempt in (
+        storage.get("jobs", uid(1)),
+        storage.create("jobs", {"id": uid(2)}),
+        storage.patch("jobs", uid(1), {"owner": "o"}),
+        storage.delete("jobs", [Equals("id", uid(1))]),
+    ):
+        with pytest.raises(StorageUnavailable):
+            await attempt
+    setattr(proxy, fault, False)
+    proxy.reset_all()
+    assert await storage.get("jobs", uid(1)) == {"id": uid(1)}
+
+
+async def test_a_slow_server_is_waited_for(storage: TypesenseStorage, proxy: FaultProxy) -> None:
+    proxy.delay_seconds = 0.1
+    await storage.create("jobs", {"id": uid(1)})
+    assert await storage.get("jobs", uid(1)) is not None
+
+
+async def test_a_document_is_not_called_another_ones_when_only_the_answer_was_lost(
+    storage: TypesenseStorage, proxy: FaultProxy
+) -> None:
+    async def lose_an_answer() -> None:
+        proxy.delay_seconds = 0.05
+        await asyncio.sleep(0.08)  # the request has arrived, its answer is on the way
+        proxy.reset_all()
+        proxy.delay_seconds = 0
+
+    for number in range(1, 6):
+        await asyncio.gather(storage.create("jobs", {"id": uid(number)}), lose_an_answer())
+    with pytest.raises(DocumentExists):
+        await storage.create("jobs", {"id": uid(1)})
+
+
+# A change whose maker died between claiming and writing it
+
+
+async def test_a_change_that_was_claimed_and_not_written_is_finished_by_the_next(
+    typesense_server: TypesenseServer, wire: Wire
+) -> None:
+    async with client_of(typesense_server, wire) as client:
+        storage = TypesenseStorage(client, f"t{uuid4().hex}_")
+        await storage.open()
+        await storage.create_collection(JOBS)
+        await storage.create("jobs", {"id": uid(1), "owner": None})
+        wire.refuses = "action=update"
+        with pytest.raises(StorageUnavailable):
+            await storage.patch("jobs", uid(1), {"owner": "the dead"}, where=[Equals("owner", None)])
+        wire.refuses = None
+        assert await storage.patch("jobs", uid(1), {"owner": "late"}, where=[Equals("owner", None)]) is None
+        changed = await storage.patch("jobs", uid(1), {"done": True})
+        assert changed == {"id": uid(1), "owner": "the dead", "done": True}
+        assert await storage.get("jobs", uid(1)) == changed
+
+
+# Servers that stop and start
+
+
+async def test_after_a_kill_all_that_was_acknowledged_is_there_at_once(tmp_path: Path) -> None:
+    server = TypesenseServer(tmp_path)
+    server.start()
+    try:
+        async with open_typesense(address_of(server), "t_") as storage:
+            await storage.create_collection(JOBS)
+            for batch in range(150):  # a log that takes a while to be applied again
+                jobs: list[Document] = [
+                    {"id": uid(100 * batch + each), "owner": "o", "filling": "x" * 500} for each in range(100)
+                ]
+                await storage.put("jobs", jobs)
+            for _ in range(2):
+                server.kill()
+                server.start()
+                assert await storage.count("jobs", [Equals("owner", "o")]) == 15_000
+                assert await storage.get("jobs", uid(14_999)) is not None
+    finally:
+        server.kill()
+
+
+async def fill(server: TypesenseServer) -> None:
+    async with open_typesense(address_of(server), "t_") as storage:
+        await storage.create_collection(JOBS)
+        await storage.create("jobs", {"id": uid(1)})
+
+
+async def test_a_full_disk_is_an_unavailable_store(tmp_path: Path) -> None:
+    server = ConfiguredServer(tmp_path, disk_used_max_percentage="1")
+    server.start()
+    try:
+        with pytest.raises(StorageUnavailable, match="OUT_OF_DISK"):
+            await fill(server)
+    finally:
+        server.kill()
+
+
+async def become(storage: TypesenseStorage, jobs: int) -> None:
+    """Nodes that follow may be behind for a moment, and all are until one of them leads."""
+    async with asyncio.timeout(10):
+        while await storage.count("jobs", [Equals("owner", "o")]) != jobs:  # noqa: ASYNC110
+            await asyncio.sleep(0.05)
+
+
+async def test_of_three_nodes_one_may_be_lost(tmp_path: Path) -> None:
+    with cluster(tmp_path) as nodes:
+        address = TypesenseAddress(
+            [node.url for node in nodes], SecretStr(nodes[0].api_key), timeout_seconds=3, max_retries=3
+        )
+        async with AsyncExitStack() as opened:
+            storage = await opened.enter_async_context(open_typesense(address, "t_"))
+            await storage.create_collection(JOBS)
+            for number in range(1, 21):
+                await storage.create("jobs", {"id": uid(number), "owner": "o"})
+            nodes[0].kill()
+            await become(storage, 20)
+            for number in range(21, 41):
+                await storage.create("jobs", {"id": uid(number), "owner": "o"})
+            assert await storage.patch("jobs", uid(1), {"owner": "p"}, where=[Equals("owner", "o")])
+            await become(storage, 39)

@@ -1,0 +1,77 @@
+"""A TCP proxy that fails in the ways a network does."""
+
+import asyncio
+import socket
+import struct
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+
+
+@dataclass
+class FaultProxy:
+    """Stands in front of a local server. Faults hold for connections that are open, too."""
+
+    target_port: int
+    port: int = 0
+    delay_seconds: float = 0
+    refusing: bool = False
+    swallowing: bool = False
+    """A black hole: connections are taken, and nothing comes back."""
+    connections: set[asyncio.StreamWriter] = field(default_factory=set)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def reset_all(self) -> None:
+        """Cut every open connection by an RST."""
+        for writer in self.connections:
+            _reset(writer)
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if self.refusing:
+            _reset(writer)
+            return
+        behind, ahead = await asyncio.open_connection("127.0.0.1", self.target_port)
+        self.connections |= {writer, ahead}
+        try:
+            async with asyncio.TaskGroup() as both:
+                both.create_task(self._carry(reader, ahead))
+                both.create_task(self._carry(behind, writer))
+        finally:
+            self.connections -= {writer, ahead}
+
+    async def _carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(OSError):
+            while data := await reader.read(65_536):
+                await asyncio.sleep(self.delay_seconds)
+                if self.refusing:
+                    _reset(writer)
+                elif not self.swallowing:
+                    writer.write(data)
+                    await writer.drain()
+        with suppress(OSError):
+            writer.close()
+
+
+def _reset(writer: asyncio.StreamWriter) -> None:
+    opened = writer.get_extra_info("socket")
+    if opened is not None:
+        opened.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    writer.transport.abort()
+
+
+@asynccontextmanager
+async def fault_proxy(target_port: int) -> AsyncGenerator[FaultProxy]:
+    proxy = FaultProxy(target_port)
+    listening = await asyncio.start_server(proxy.serve, "127.0.0.1", 0)
+    proxy.port = listening.sockets[0].getsockname()[1]
+    try:
+        yield proxy
+    finally:
+        proxy.refusing = True
+        proxy.reset_all()
+        listening.close()
+        while proxy.connections:  # noqa: ASYNC110  (they end by themselves now)
+            await asyncio.sleep(0.01)
