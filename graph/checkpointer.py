@@ -93,9 +93,12 @@ class TypesenseCheckpointer(SynchronousCheckpointer):
         await self._kept.make(FIELDS)
 
     def get_next_version(self, current: str | None, channel: None) -> str:
-        """A greater version, and one that two forks of a thread never give to different values."""
+        """A greater version, and one that two forks of a thread never give to different values.
+
+        Versions are compared as texts; of this form, they are in order with those of LangGraph's savers.
+        """
         number = 0 if current is None else int(str(current).split(".")[0])
-        return f"{number + 1:012}.{uuid4().hex[:12]}"
+        return f"{number + 1:032}.{uuid4().hex[:16]}"
 
     # Writing
 
