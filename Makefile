@@ -4,10 +4,10 @@ BIN := .venv/bin
 INSTALL = $(BIN)/uv pip install --quiet --python .venv --compile-bytecode $(1) \
 	|| $(BIN)/uv pip install --quiet --python .venv --compile-bytecode --system-certs $(1)
 
-.PHONY: help demo serve test check format bench conformance lock clean
+.PHONY: help demo serve test check format bench bench-checkpointers bench-listing conformance lock clean
 
 help: ## Show what can be made
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 24
 
 demo: .venv/runtime ## Serve a sample business to ask about (KAI_PORT changes the port)
 	@KAI_DATA_DIR=$${KAI_DATA_DIR:-.kai} $(BIN)/kai demo
@@ -30,6 +30,12 @@ format: .venv/test ## Format the code
 
 bench: .venv/test ## Measure the server with a scripted model
 	@$(BIN)/python -m tests.bench.turns
+
+bench-checkpointers: .venv/test ## Measure checkpointers side by side
+	@$(BIN)/python -m tests.bench.checkpointers
+
+bench-listing: .venv/test ## Measure lists of up to a million sessions
+	@$(BIN)/python -m tests.bench.listing
 
 conformance: .venv/test ## Hold the Typesense checkpointer to LangGraph's own suite
 	@$(BIN)/python -m tests.integration.typesense.conformance

@@ -40,6 +40,10 @@ class TypesenseServer:
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
+    @property
+    def process_id(self) -> int | None:
+        return None if self._process is None else self._process.pid
+
     def start(self) -> None:
         """Returns when the server answers: after three seconds where the folder has been used before.
 
