@@ -57,6 +57,7 @@ async def open_services(settings: Settings) -> AsyncGenerator[Services]:
             key.get_secret_value().encode() if key else load_or_create_key(folder / "secret.key")
         )
         connections = DatabaseConnections(storage, secrets, _limits(settings.limits))
+        opened.push_async_callback(connections.close)
         graph, repository, rows, logs = (
             SessionGraph(saver),
             SessionRepository(storage),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from app.core.clock import now_ms
 from app.core.storage.port import Collection, Document, DocumentExists, Storage
-from migrations import m0001_initial
+from migrations import m0001_initial, m0002_knowledge
 
 _RECORD = Collection("migrations", [])
 
@@ -20,7 +20,10 @@ class Step:
     apply: Callable[[Storage], Awaitable[None]]
 
 
-STEPS: Sequence[Step] = (Step(1, "initial", m0001_initial.migrate),)
+STEPS: Sequence[Step] = (
+    Step(1, "initial", m0001_initial.migrate),
+    Step(2, "knowledge", m0002_knowledge.migrate),
+)
 
 
 class StoreTooNew(Exception):

@@ -11,7 +11,7 @@ import pytest
 import migrations
 from app.core.storage.port import Collection, Field, Storage, StorageUnavailable
 from app.core.storage.sqlite import open_sqlite
-from migrations.m0001_initial import COLLECTIONS
+from migrations import m0001_initial, m0002_knowledge
 from migrations.runner import STEPS, Step, StoreTooNew, migrate
 
 
@@ -44,7 +44,7 @@ def test_every_numbered_module_is_a_step_in_order() -> None:
 
 async def test_a_new_store_gets_all_collections(storage: Storage) -> None:
     assert await migrate(storage) == [step.number for step in STEPS]
-    for collection in COLLECTIONS:
+    for collection in [*m0001_initial.COLLECTIONS, *m0002_knowledge.COLLECTIONS]:
         for field in collection.fields:
             if field.kind != "text":
                 assert (await storage.query(collection.name, [], order_by=field.name)).items == []

@@ -1,6 +1,7 @@
 """Connections and their scanned tables in the store."""
 
 import hashlib
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import cast
 
@@ -8,11 +9,15 @@ from pydantic import JsonValue, TypeAdapter
 
 from app.core.clock import now_ms
 from app.core.ids import is_id
-from app.core.storage.port import AnyOf, Document, Equals, Storage
+from app.core.storage.port import AnyOf, Condition, Document, Equals, Storage
 from app.modules.database_connection.errors import ConnectionNotFound
+from app.modules.database_connection.known import Known
+from app.modules.database_connection.progress import ScanProgress
 from app.modules.database_connection.schema import Schema, Table
 
 _PAGE = 200
+# The last three are the context store's: what people have told of a database goes with it.
+_OF_A_CONNECTION = ("tables", "column_texts", "scans", "examples", "glossary", "instructions")
 
 
 @dataclass(frozen=True)
@@ -33,6 +38,8 @@ class Connection:
 
 _CONNECTION = TypeAdapter(Connection)
 _TABLE = TypeAdapter(Table)
+_TEXTS = TypeAdapter(dict[str, list[str]])
+_PROGRESS = TypeAdapter(ScanProgress)
 
 
 class ConnectionRepository:
@@ -60,14 +67,16 @@ class ConnectionRepository:
         return [_CONNECTION.validate_python(each) for each in page.items], page.next_cursor
 
     async def delete(self, connection: Connection) -> None:
-        """Tables first, so that a deletion broken off can be asked for again; and those last that a scan
-        has found meanwhile."""
-        tables = [Equals("db_connection_id", connection.id)]
-        await self._storage.delete("tables", tables)
+        """The connection last, so that a deletion broken off can be asked for again."""
+        await self.delete_parts(connection)
         await self._storage.delete("database_connections", [Equals("id", connection.id)])
-        await self._storage.delete("tables", tables)
 
-    async def keep_scan(self, connection: Connection, found: Schema, replacing: Schema) -> Connection:
+    async def delete_parts(self, connection: Connection) -> None:
+        """All that hangs on a connection."""
+        for collection in _OF_A_CONNECTION:
+            await self._storage.delete(collection, [Equals("db_connection_id", connection.id)])
+
+    async def keep_catalog(self, connection: Connection, found: Schema, replacing: Schema) -> None:
         """Keep these tables, and no others, of a connection; the connection last, as the proof.
 
         Raises `ConnectionNotFound`, and keeps nothing, when it was deleted meanwhile.
@@ -76,13 +85,34 @@ class ConnectionRepository:
         gone = {table.name for table in replacing.tables} - {table.name for table in found.tables}
         mine = Equals("db_connection_id", connection.id)
         if gone:
-            await self._storage.delete("tables", [mine, AnyOf("name", sorted(gone))])
+            for collection in ("tables", "column_texts"):
+                await self._storage.delete(collection, [mine, AnyOf("name", sorted(gone))])
         changes: dict[str, JsonValue] = {"scanned_at": now_ms(), "table_count": len(found.tables)}
-        changed = await self._storage.patch("database_connections", connection.id, changes)
-        if changed is None:
+        if await self._storage.patch("database_connections", connection.id, changes) is None:
             await self._storage.delete("tables", [mine])
             raise _not_found()
-        return _CONNECTION.validate_python(changed)
+
+    async def keep_profiles(self, connection: Connection, known: Known, names: Sequence[str]) -> None:
+        """Keep what is known of the tables of these names."""
+        wanted = set(names)
+        tables = [table for table in known.schema.tables if table.name in wanted]
+        texts = [_texts_document(connection, name, known.texts.get(name, {})) for name in names]
+        await self._storage.put("tables", [_document(connection, table) for table in tables])
+        await self._storage.put("column_texts", texts)
+
+    async def keep_progress(self, connection: Connection, progress: ScanProgress) -> None:
+        kept = {
+            "id": connection.id,
+            "owner": connection.owner,
+            "db_connection_id": connection.id,
+            **asdict(progress),
+        }
+        await self._storage.put("scans", [cast("Document", kept)])
+
+    async def progress(self, connection: Connection) -> ScanProgress:
+        """As it was told last, by whichever process."""
+        found = await self._storage.get("scans", connection.id)
+        return ScanProgress() if found is None else _PROGRESS.validate_python(found)
 
     async def save_table(self, connection: Connection, table: Table) -> None:
         await self._storage.put("tables", [_document(connection, table)])
@@ -95,13 +125,24 @@ class ConnectionRepository:
         page = await self._storage.query("tables", where, order_by="name", limit=limit, cursor=cursor)
         return [_TABLE.validate_python(each["table"]) for each in page.items], page.next_cursor
 
-    async def schema(self, connection: Connection) -> Schema:
-        """All tables that the last scan has found."""
-        tables, cursor = await self.tables(connection, _PAGE, None)
-        while cursor is not None:
-            more, cursor = await self.tables(connection, _PAGE, cursor)
-            tables += more
-        return Schema(connection.dialect, tables)
+    async def known(self, connection: Connection) -> Known:
+        """All tables that the last scan has found, and the texts in their columns."""
+        mine = [Equals("db_connection_id", connection.id)]
+        tables = [_TABLE.validate_python(each["table"]) async for each in self._all("tables", mine)]
+        texts = {
+            str(each["name"]): _TEXTS.validate_python(each["texts"])
+            async for each in self._all("column_texts", mine)
+        }
+        return Known(Schema(connection.dialect, tables), texts)
+
+    async def _all(self, collection: str, where: Sequence[Condition]) -> AsyncGenerator[Document]:
+        cursor: str | None = None
+        while True:
+            page = await self._storage.query(collection, where, order_by="name", limit=_PAGE, cursor=cursor)
+            for each in page.items:
+                yield each
+            if (cursor := page.next_cursor) is None:
+                return
 
 
 def _not_found() -> ConnectionNotFound:
@@ -109,12 +150,19 @@ def _not_found() -> ConnectionNotFound:
 
 
 def _document(connection: Connection, table: Table) -> Document:
-    key = f"{connection.id}/{table.name}"
-    document = {
+    return cast("Document", {**_key(connection, table.name), "table": asdict(table)})
+
+
+def _texts_document(connection: Connection, name: str, texts: Mapping[str, Sequence[str]]) -> Document:
+    kept = {column: list(values) for column, values in texts.items()}
+    return cast("Document", {**_key(connection, name), "texts": kept})
+
+
+def _key(connection: Connection, table_name: str) -> Document:
+    key = f"{connection.id}/{table_name}"
+    return {
         "id": hashlib.sha256(key.encode()).hexdigest(),
         "owner": connection.owner,
         "db_connection_id": connection.id,
-        "name": table.name,
-        "table": asdict(table),
+        "name": table_name,
     }
-    return cast("Document", document)
