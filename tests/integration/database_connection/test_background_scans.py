@@ -19,7 +19,8 @@ from migrations.runner import migrate
 
 ENDLESS = """create table customers (id integer primary key, country text);
     insert into customers values (1, 'Brazil'), (2, 'Norway');
-    create view zero as with recursive n(x) as (select 1 union all select x + 1 from n) select count(*) as c from n"""
+    create view zero as with recursive n(x) as (select 1 union all select x + 1 from n)
+        select count(*) as c from n"""
 PATIENT = Limits(profile_statement_seconds=60, first_profile_seconds=0.1)
 SECRETS = SecretBox(Fernet.generate_key())
 

@@ -1,0 +1,60 @@
+"""What linking looks up of a database: made once for all questions, a part when it is first needed."""
+
+from collections import OrderedDict
+from functools import cached_property
+
+from app.core.llm.tokens import approximate_tokens
+from app.modules.database_connection.known import Known
+from app.modules.sql_generation.linking.bm25 import Bm25
+from app.modules.sql_generation.linking.cards import card
+from app.modules.sql_generation.linking.ranking import index_tables
+from app.modules.sql_generation.linking.references import References
+from app.modules.sql_generation.linking.stored_texts import StoredTexts
+
+
+class SchemaIndex:
+    """Of one state of knowledge; a newer state gets an index of its own."""
+
+    def __init__(self, known: Known) -> None:
+        self.known = known
+        self.tables = {table.name: table for table in known.schema.tables}
+
+    @cached_property
+    def cards(self) -> dict[str, str]:
+        """A card a table, in the schema's order."""
+        return {name: card(table) for name, table in self.tables.items()}
+
+    @cached_property
+    def tokens(self) -> int:
+        """Of all cards together."""
+        return approximate_tokens("\n\n".join(self.cards.values()))
+
+    @cached_property
+    def words(self) -> Bm25:
+        return index_tables(self.known.schema.tables)
+
+    @cached_property
+    def references(self) -> References:
+        return References(self.known.schema.tables)
+
+    @cached_property
+    def stored(self) -> StoredTexts:
+        return StoredTexts(self.known.texts)
+
+
+class SchemaIndexes:
+    """The indexes of the databases asked last."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._indexes: OrderedDict[str, SchemaIndex] = OrderedDict()
+
+    def of(self, connection_id: str, known: Known) -> SchemaIndex:
+        """Made anew as soon as more is known."""
+        index = self._indexes.get(connection_id)
+        if index is None or index.known is not known:
+            index = self._indexes[connection_id] = SchemaIndex(known)
+        self._indexes.move_to_end(connection_id)
+        while len(self._indexes) > self._limit:
+            self._indexes.popitem(last=False)
+        return index

@@ -1,0 +1,81 @@
+"""The texts stored in a database, looked up by how people write them."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from rapidfuzz import fuzz, process
+
+from app.modules.sql_generation.linking.words import text_key
+
+_MOST_TEXTS = 200_000
+"""Of a whole database; bounds memory at some 50 MB."""
+_CLOSE = 80
+_SELECTIVE = 4
+"""A word that more texts hold tells nothing."""
+
+
+class StoredText(NamedTuple):
+    table: str
+    column: str
+    text: str
+
+
+class StoredTexts:
+    """By table and column, as a scan has found them; case, accents and plurals do not count."""
+
+    def __init__(self, texts: Mapping[str, Mapping[str, Sequence[str]]]) -> None:
+        self._columns = texts
+        self._by_key: defaultdict[str, list[StoredText]] = defaultdict(list)
+        self._by_word: defaultdict[str, set[str]] = defaultdict(set)
+        for number, stored in enumerate(_each(texts)):
+            if number == _MOST_TEXTS:
+                break
+            self._add(stored)
+        self._keys = list(self._by_key)
+
+    def of_key(self, key: str) -> Sequence[StoredText]:
+        """Where a text with this key is stored."""
+        return self._by_key.get(key, ())
+
+    def of_word(self, word: str) -> Sequence[StoredText]:
+        """The longer texts that hold a word; none when they are many."""
+        keys = self._by_word.get(word, set())
+        return [each for key in sorted(keys) for each in self._by_key[key]] if len(keys) <= _SELECTIVE else ()
+
+    def like(self, key: str, limit: int) -> list[StoredText]:
+        """Texts spelled nearly so, nearest first."""
+        near = process.extract(key, self._keys, scorer=fuzz.ratio, score_cutoff=_CLOSE, limit=limit)
+        return [each for match, _, _ in near for each in self._by_key[match]]
+
+    def knows(self, table: str, column: str) -> bool:
+        """Whether all texts of a column were kept."""
+        return column in self._columns.get(table, {})
+
+    def holds(self, table: str, column: str, text: str) -> bool:
+        """Whether a column held exactly this text when it was scanned."""
+        return text in self._columns.get(table, {}).get(column, ())
+
+    def nearest(self, table: str, column: str, text: str) -> list[str]:
+        """Texts of a column that may be meant by another, at most three, nearest first."""
+        texts = self._columns.get(table, {}).get(column, ())
+        keys = {each: text_key(each) for each in texts}
+        near = process.extract(text_key(text), keys, scorer=fuzz.WRatio, score_cutoff=70, limit=3)
+        return [each for _, _, each in near]
+
+    def _add(self, stored: StoredText) -> None:
+        key = text_key(stored.text)
+        if not key:
+            return
+        self._by_key[key].append(stored)
+        words = key.split()
+        if 1 < len(words) <= 5:
+            for word in words:
+                self._by_word[word].add(key)
+
+
+def _each(texts: Mapping[str, Mapping[str, Sequence[str]]]) -> Iterator[StoredText]:
+    for table, columns in texts.items():
+        for column, values in columns.items():
+            for text in values:
+                yield StoredText(table, column, text)

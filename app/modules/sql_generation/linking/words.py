@@ -1,0 +1,36 @@
+"""The words of questions and of schemas in one form, so that `InvoiceLines` meets "invoice line"."""
+
+import re
+import unicodedata
+from functools import lru_cache
+
+_RUN = re.compile(r"[^\W\d_]+|\d+")
+_BOUNDARY = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+
+
+def words_of(text: str) -> list[str]:
+    """Lower case, without accents, singular, identifiers split; in their order."""
+    return [_normal(word) for word in _RUN.findall(_BOUNDARY.sub(" ", _without_accents(text)))]
+
+
+def text_key(text: str) -> str:
+    """What two spellings of a stored text share: not case, accents, punctuation or a plural; may be empty."""
+    return " ".join(_normal(word) for word in _RUN.findall(_without_accents(text)))
+
+
+def _without_accents(text: str) -> str:
+    if text.isascii():
+        return text
+    return "".join(each for each in unicodedata.normalize("NFKD", text) if not unicodedata.combining(each))
+
+
+@lru_cache(maxsize=20_000)
+def _normal(word: str) -> str:
+    word = word.casefold()
+    if len(word) > 4 and word.endswith("ies"):
+        return word[:-3] + "y"
+    if len(word) > 4 and word.endswith(("xes", "ches", "shes", "sses", "zes")):
+        return word[:-2]
+    if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        return word[:-1]
+    return word
