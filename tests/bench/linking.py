@@ -23,9 +23,9 @@ from app.modules.database_connection.scan import scan
 from app.modules.database_connection.schema import ForeignKey, Profile, Schema
 from app.modules.database_connection.sqlite import SqliteDatabase
 from app.modules.database_connection.threads import Stop
-from app.modules.sql_generation.linking.link import link, rank
 from app.modules.sql_generation.linking.mentions import mentions
-from app.modules.sql_generation.linking.schema_index import SchemaIndex
+from app.modules.sql_generation.schema_index import SchemaIndex
+from app.modules.sql_generation.schema_linking import link, rank
 
 BUDGETS = (1_500, 3_000, 6_000)
 

@@ -12,7 +12,7 @@ _WORD = re.compile(r"[^\W_]+(?:['\u2019\-.&/][^\W_]+)*")
 _LONGEST_PHRASE = 6
 _MOST_MENTIONS = 12
 _MOST_PLACES = 4
-_SHORT = 3
+_SHORT = 2
 """So short a word means a stored text only when it is written exactly like it: "CA" is no "ca"."""
 _MOST_GUESSES = 16
 _GUESSED_FROM = 4

@@ -1,10 +1,11 @@
-"""What linking looks up of a database: made once for all questions, a part when it is first needed."""
+"""What is looked up of a database: made once for all questions, a part when it is first needed."""
 
 from collections import OrderedDict
 from functools import cached_property
 
 from app.core.llm.tokens import approximate_tokens
 from app.modules.database_connection.known import Known
+from app.modules.sql_generation.checking.names import SchemaNames
 from app.modules.sql_generation.linking.bm25 import Bm25
 from app.modules.sql_generation.linking.cards import card
 from app.modules.sql_generation.linking.ranking import index_tables
@@ -36,6 +37,10 @@ class SchemaIndex:
     @cached_property
     def references(self) -> References:
         return References(self.known.schema.tables)
+
+    @cached_property
+    def names(self) -> SchemaNames:
+        return SchemaNames(self.known.schema)
 
     @cached_property
     def stored(self) -> StoredTexts:

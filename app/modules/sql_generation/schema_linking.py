@@ -10,8 +10,8 @@ from app.core.llm.tokens import approximate_tokens
 from app.modules.sql_generation.linking.cards import brief_card
 from app.modules.sql_generation.linking.mentions import Mention, mentions
 from app.modules.sql_generation.linking.ranking import fused
-from app.modules.sql_generation.linking.schema_index import SchemaIndex
 from app.modules.sql_generation.linking.words import words_of
+from app.modules.sql_generation.schema_index import SchemaIndex
 
 _PICKED = 6
 """Tables shown with all their columns; measured, five with their neighbours hold the right ones in 98 %."""
