@@ -11,6 +11,7 @@ from app.core.secrets import SecretBox, load_or_create_key
 from app.core.settings import LimitSettings, LlmSettings, Settings
 from app.core.storage.port import Storage, StorageUnavailable
 from app.core.storage.sqlite import open_sqlite
+from app.modules.context_store.service import ContextStore
 from app.modules.database_connection.limits import Limits, StatementLimits
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.session.adapters import Models, PortsOfRun
@@ -29,6 +30,7 @@ class Services:
 
     storage: Storage
     database_connections: DatabaseConnections
+    context_store: ContextStore
     sessions: SessionService
 
     async def ready(self) -> bool:
@@ -58,6 +60,7 @@ async def open_services(settings: Settings) -> AsyncGenerator[Services]:
         )
         connections = DatabaseConnections(storage, secrets, _limits(settings.limits))
         opened.push_async_callback(connections.close)
+        context = ContextStore(storage, connections)
         graph, repository, rows, logs = (
             SessionGraph(saver),
             SessionRepository(storage),
@@ -65,12 +68,12 @@ async def open_services(settings: Settings) -> AsyncGenerator[Services]:
             EventLogs(),
         )
         models = _models(settings.llm, opened) if settings.llm.configured else None
-        ports = PortsOfRun(connections, rows, models)
+        ports = PortsOfRun(connections, context, rows, models)
         turns = Turns(graph, repository, logs, ports.bind)
         opened.push_async_callback(turns.close)
         await turns.recover()
-        sessions = SessionService(repository, rows, turns, logs, graph, connections)
-        yield Services(storage, connections, sessions)
+        sessions = SessionService(repository, rows, turns, logs, graph, connections, context)
+        yield Services(storage, connections, context, sessions)
 
 
 def _limits(settings: LimitSettings) -> Limits:

@@ -14,6 +14,7 @@ COLLECTIONS = [
             *_OF_A_CONNECTION,
             Field("status", "keyword"),
             Field("question_key", "keyword"),
+            Field("message_id", "keyword"),
             Field("question", "text"),
         ],
     ),

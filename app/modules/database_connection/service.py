@@ -18,6 +18,7 @@ from app.modules.database_connection.errors import (
     UrlNotSupported,
 )
 from app.modules.database_connection.execution import Statement
+from app.modules.database_connection.guard import check
 from app.modules.database_connection.known import Known, KnownDatabases
 from app.modules.database_connection.limits import Limits
 from app.modules.database_connection.progress import ScanProgress
@@ -149,6 +150,11 @@ class DatabaseConnections:
             await self._learn(connection)
             known = self._known.get(connection.id) or await self._repository.known(connection)
         return known
+
+    async def check(self, connection: Connection, sql: str) -> None:
+        """Whether a statement may run. Raises `StatementFailed` or `DatabaseUnavailable`."""
+        schema = await self.schema(connection)
+        await asyncio.to_thread(check, sql, schema)
 
     async def run(self, connection: Connection, sql: str) -> ResultSet:
         """Check a statement and run it read-only under limits; on cancellation it stops in the database.

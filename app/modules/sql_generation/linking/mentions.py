@@ -3,10 +3,9 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from app.modules.sql_generation.linking.stored_texts import StoredText, StoredTexts
-from app.modules.sql_generation.linking.words import text_key
+from app.modules.sql_generation.linking.words import COMMON, text_key
 
 _WORD = re.compile(r"[^\W_]+(?:['\u2019\-.&/][^\W_]+)*")
 _LONGEST_PHRASE = 6
@@ -16,8 +15,6 @@ _SHORT = 2
 """So short a word means a stored text only when it is written exactly like it: "CA" is no "ca"."""
 _MOST_GUESSES = 16
 _GUESSED_FROM = 4
-_COMMON = frozenset((Path(__file__).parent / "common_words.txt").read_text(encoding="utf-8").split())
-"""Words that mean no stored text, even where one is stored."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +54,7 @@ def _phrases(line: str, words: Sequence[re.Match[str]]) -> Iterator[tuple[str, s
 
 def _exact(said: str, stored: StoredTexts) -> Sequence[StoredText]:
     key = text_key(said)
-    if said.casefold() in _COMMON or key.isdigit():
+    if said.casefold() in COMMON or key.isdigit():
         return ()
     places = stored.of_key(key)
     if len(key) <= _SHORT:
@@ -68,7 +65,7 @@ def _exact(said: str, stored: StoredTexts) -> Sequence[StoredText]:
 def _guessed(word: str, stored: StoredTexts) -> Sequence[StoredText]:
     """A part of a name, or a misspelling."""
     key = text_key(word)
-    if len(key) < _GUESSED_FROM or key.isdigit() or word.casefold() in _COMMON:
+    if len(key) < _GUESSED_FROM or key.isdigit() or word.casefold() in COMMON:
         return ()
     partly = stored.of_word(key) if word[:1].isupper() else ()
     return partly or stored.like(key, limit=2)

@@ -3,14 +3,23 @@
 import re
 import unicodedata
 from functools import lru_cache
+from pathlib import Path
 
 _RUN = re.compile(r"[^\W\d_]+|\d+")
 _BOUNDARY = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+
+COMMON = frozenset((Path(__file__).parent / "common_words.txt").read_text(encoding="utf-8").split())
+"""Words that mean no stored text, even where one is stored, and are no likeness between questions."""
 
 
 def words_of(text: str) -> list[str]:
     """Lower case, without accents, singular, identifiers split; in their order."""
     return [_normal(word) for word in _RUN.findall(_BOUNDARY.sub(" ", _without_accents(text)))]
+
+
+def telling_words(text: str) -> list[str]:
+    """The words without those that say nothing of what is asked for."""
+    return [word for word in words_of(text) if word not in COMMON]
 
 
 def text_key(text: str) -> str:
