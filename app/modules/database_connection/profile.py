@@ -27,8 +27,9 @@ def profiled(plain: Table, questions: Questions) -> Profile:
         _with_format(_guessed(each, sample, questions), sample)
         for each, sample in zip(plain.columns, samples, strict=True)
     ]
-    columns = _with_ranges(plain.name, columns, questions)
-    count = len(rows) if whole else plain.row_count or _row_count(plain.name, questions)
+    counted = [] if whole or plain.row_count is not None else [func.count()]
+    columns, rows_there = _measured(plain.name, columns, counted, questions)
+    count = len(rows) if whole else plain.row_count or rows_there
     found = replace(plain, columns=columns, row_count=count)
     texts = {
         each.name: distinct_texts(found, each, sample, questions if not whole else None)
@@ -79,27 +80,27 @@ def _with_format(each: Column, sample: Sequence[object]) -> Column:
     return replace(each, format=date_format(texts)) if texts else each
 
 
-def _with_ranges(name: str, columns: Sequence[Column], questions: Questions) -> Sequence[Column]:
+def _measured(
+    name: str, columns: Sequence[Column], counted: Sequence[ColumnElement[int]], questions: Questions
+) -> tuple[Sequence[Column], int | None]:
+    """The columns with their ranges, and the count of rows if it is asked for, by one statement."""
     ordered = [each.name for each in columns if each.type in _ORDERED]
-    if not ordered:
-        return columns
-    bounds: list[ColumnElement[object]] = []
+    asked: list[ColumnElement[object]] = []
     for each in ordered:
-        bounds += [func.min(column(each)), func.max(column(each))]
-    answer = questions.ask(select(*bounds).select_from(table(name)))
+        asked += [func.min(column(each)), func.max(column(each))]
+    if not counted and not asked:
+        return columns, None
+    answer = questions.ask(select(*counted, *asked).select_from(table(name)))
     if not answer:
-        return columns
-    texts = [None if value is None else str(value)[:LONGEST_TEXT] for value in answer[0]]
+        return columns, None
+    told = list(answer[0])
+    count = told.pop(0) if counted else None
+    texts = [None if value is None else str(value)[:LONGEST_TEXT] for value in told]
     ranges = dict(zip(ordered, zip(texts[::2], texts[1::2], strict=True), strict=True))
-    return [
+    measured = [
         replace(each, minimum=ranges[each.name][0], maximum=ranges[each.name][1])
         if each.name in ranges
         else each
         for each in columns
     ]
-
-
-def _row_count(name: str, questions: Questions) -> int | None:
-    answer = questions.ask(select(func.count()).select_from(table(name)))
-    count = answer[0][0] if answer else None
-    return count if isinstance(count, int) else None
+    return measured, count if isinstance(count, int) else None

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
+from sqlglot.optimizer.normalize_identifiers import normalize_identifiers
 
 from app.modules.prompt_sections import sections
 from app.modules.sql_generation.business import Told, business_sections
@@ -31,14 +32,13 @@ def _tables_at_hand(question: Question, index: SchemaIndex) -> Sequence[str]:
     """The tables of the statement that the question may be a follow-up to."""
     if not question.previous_sql:
         return []
+    names = index.names
     try:
-        statement = sqlglot.parse_one(question.previous_sql, dialect=index.names.dialect)
+        statement = sqlglot.parse_one(question.previous_sql, dialect=names.dialect)
     except (SqlglotError, RecursionError):
         return []
-    names = {
-        index.names.tables.get(index.names.folded(table.name)) for table in statement.find_all(exp.Table)
-    }
-    return sorted(name for name in names if name is not None)
+    read = {each.name for each in normalize_identifiers(statement, names.dialect).find_all(exp.Table)}
+    return [name for folded, name in names.tables.items() if folded in read]
 
 
 def _meant(mention: Mention) -> str:

@@ -16,9 +16,10 @@ from app.modules.sql_generation.linking.stored_texts import StoredTexts
 class SchemaIndex:
     """Of one state of knowledge; a newer state gets an index of its own."""
 
-    def __init__(self, known: Known) -> None:
+    def __init__(self, known: Known, stored: StoredTexts | None = None) -> None:
         self.known = known
         self.tables = {table.name: table for table in known.schema.tables}
+        self.stored = stored or StoredTexts(known.texts)
 
     @cached_property
     def cards(self) -> dict[str, str]:
@@ -42,10 +43,6 @@ class SchemaIndex:
     def names(self) -> SchemaNames:
         return SchemaNames(self.known.schema)
 
-    @cached_property
-    def stored(self) -> StoredTexts:
-        return StoredTexts(self.known.texts)
-
 
 class SchemaIndexes:
     """The indexes of the databases asked last."""
@@ -58,7 +55,9 @@ class SchemaIndexes:
         """Made anew as soon as more is known."""
         index = self._indexes.get(connection_id)
         if index is None or index.known is not known:
-            index = self._indexes[connection_id] = SchemaIndex(known)
+            kept = index.stored if index is not None and index.known.texts is known.texts else None
+            index = SchemaIndex(known, kept)
+            self._indexes[connection_id] = index
         self._indexes.move_to_end(connection_id)
         while len(self._indexes) > self._limit:
             self._indexes.popitem(last=False)

@@ -1,7 +1,9 @@
 """The texts stored in a database, looked up by how people write them."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import islice
 from typing import NamedTuple
 
 from rapidfuzz import fuzz, process
@@ -11,6 +13,8 @@ from app.modules.sql_generation.linking.words import text_key
 _MOST_TEXTS = 200_000
 """Of a whole database; bounds memory at some 50 MB."""
 _CLOSE = 80
+_LONGEST_NAME = 5
+"""Words of a text that may be called by one of them."""
 _SELECTIVE = 4
 """A word that more texts hold tells nothing."""
 
@@ -26,27 +30,23 @@ class StoredTexts:
 
     def __init__(self, texts: Mapping[str, Mapping[str, Sequence[str]]]) -> None:
         self._columns = texts
-        self._by_key: defaultdict[str, list[StoredText]] = defaultdict(list)
-        self._by_word: defaultdict[str, set[str]] = defaultdict(set)
-        for number, stored in enumerate(_each(texts)):
-            if number == _MOST_TEXTS:
-                break
-            self._add(stored)
-        self._keys = list(self._by_key)
 
     def of_key(self, key: str) -> Sequence[StoredText]:
         """Where a text with this key is stored."""
-        return self._by_key.get(key, ())
+        return self._places.by_key.get(key, ())
 
     def of_word(self, word: str) -> Sequence[StoredText]:
         """The longer texts that hold a word; none when they are many."""
-        keys = self._by_word.get(word, set())
-        return [each for key in sorted(keys) for each in self._by_key[key]] if len(keys) <= _SELECTIVE else ()
+        keys = self._places.by_word.get(word, set())
+        if len(keys) > _SELECTIVE:
+            return ()
+        return [each for key in sorted(keys) for each in self._places.by_key[key]]
 
     def like(self, key: str, limit: int) -> list[StoredText]:
         """Texts spelled nearly so, nearest first."""
-        near = process.extract(key, self._keys, scorer=fuzz.ratio, score_cutoff=_CLOSE, limit=limit)
-        return [each for match, _, _ in near for each in self._by_key[match]]
+        places = self._places
+        near = process.extract(key, places.keys, scorer=fuzz.ratio, score_cutoff=_CLOSE, limit=limit)
+        return [each for match, _, _ in near for each in places.by_key[match]]
 
     def knows(self, table: str, column: str) -> bool:
         """Whether all texts of a column were kept."""
@@ -63,15 +63,25 @@ class StoredTexts:
         near = process.extract(text_key(text), keys, scorer=fuzz.WRatio, score_cutoff=70, limit=3)
         return [each for _, _, each in near]
 
-    def _add(self, stored: StoredText) -> None:
-        key = text_key(stored.text)
-        if not key:
-            return
-        self._by_key[key].append(stored)
-        words = key.split()
-        if 1 < len(words) <= 5:
-            for word in words:
-                self._by_word[word].add(key)
+    @cached_property
+    def _places(self) -> "_Places":
+        """Made when it is first needed: of the most texts it takes two seconds."""
+        return _Places(islice(_each(self._columns), _MOST_TEXTS))
+
+
+class _Places:
+    """Texts by their keys, and the keys of longer texts by their words."""
+
+    def __init__(self, texts: Iterable[StoredText]) -> None:
+        self.by_key: defaultdict[str, list[StoredText]] = defaultdict(list)
+        self.by_word: defaultdict[str, set[str]] = defaultdict(set)
+        for stored in texts:
+            if key := text_key(stored.text):
+                self.by_key[key].append(stored)
+                words = key.split()
+                for word in words if 1 < len(words) <= _LONGEST_NAME else ():
+                    self.by_word[word].add(key)
+        self.keys = list(self.by_key)
 
 
 def _each(texts: Mapping[str, Mapping[str, Sequence[str]]]) -> Iterator[StoredText]:
