@@ -136,6 +136,7 @@ async def test_entries_are_listed_in_pages_and_searched(
         ("/glossary", {"owner": "bob"}),
         ("/instructions", {"text": "a\0b"}),
         ("/instructions", {"text": None}),
+        ("/instructions", {"scope": "ordrs"}),
     ],
 )
 async def test_what_cannot_be_kept_is_refused_with_the_reason(
@@ -144,6 +145,14 @@ async def test_what_cannot_be_kept_is_refused_with_the_reason(
     refused = await client.post(route, json={"db_connection_id": shop.id, **BODIES[route], **change})
     assert (refused.status_code, refused.headers["content-type"]) == (422, "application/problem+json")
     assert refused.json()["detail"]
+
+
+async def test_an_instruction_cannot_move_to_a_table_that_is_not_there(
+    client: httpx.AsyncClient, shop: Connection
+) -> None:
+    made = await client.post("/instructions", json={"db_connection_id": shop.id, "text": "No tests."})
+    refused = await client.patch(f"/instructions/{made.json()['id']}", json={"scope": "ordrs"})
+    assert (refused.status_code, "leave the scope out" in refused.json()["detail"]) == (422, True)
 
 
 async def test_an_example_is_verified_only_with_sql_that_may_run(

@@ -15,3 +15,16 @@ class ExampleNotRunnable(Invalid):
 
     problem = "example-not-runnable"
     title = "The example's SQL would not run"
+
+
+class ScopeUnknown(Invalid):
+    """The table that an instruction is about is not there."""
+
+    problem = "scope-unknown"
+    title = "There is no such table"
+
+    def __init__(self, table: str) -> None:
+        super().__init__(
+            f"The scanned schema has no table {table!r}. Name a table as the list of tables spells it, scan "
+            "again if it is new, or leave the scope out."
+        )

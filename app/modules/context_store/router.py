@@ -3,10 +3,9 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query, Request, status
-from pydantic import JsonValue
 
 from app.core.clock import now_ms
-from app.core.http import PROBLEM_RESPONSES, Body, Owner, PageOf, PageQuery, Text
+from app.core.http import PROBLEM_RESPONSES, Owner, PageOf, PageQuery, Text
 from app.core.storage.port import Condition, Equals
 from app.modules.context_store.model import ExampleStatus
 from app.modules.context_store.repository import Entries, Entry
@@ -109,7 +108,9 @@ async def read_term(term_id: str, owner: Owner, store: Store) -> TermBody:
 
 @router.patch("/glossary/{term_id}")
 async def change_term(term_id: str, body: TermChange, owner: Owner, store: Store) -> TermBody:
-    return TermBody.model_validate(await _changed(store.terms, owner, term_id, body))
+    term = await store.terms.get(owner, term_id)
+    changes = {**body.model_dump(exclude_unset=True), "updated_at": now_ms()}
+    return TermBody.model_validate(await store.terms.change(term, changes))
 
 
 @router.delete("/glossary/{term_id}", status_code=status.HTTP_204_NO_CONTENT)
@@ -138,7 +139,8 @@ async def read_instruction(instruction_id: str, owner: Owner, store: Store) -> I
 async def change_instruction(
     instruction_id: str, body: InstructionChange, owner: Owner, store: Store
 ) -> InstructionBody:
-    return InstructionBody.model_validate(await _changed(store.instructions, owner, instruction_id, body))
+    changes = body.model_dump(exclude_unset=True)
+    return InstructionBody.model_validate(await store.change_instruction(owner, instruction_id, changes))
 
 
 @router.delete("/instructions/{instruction_id}", status_code=status.HTTP_204_NO_CONTENT)
@@ -153,9 +155,3 @@ async def _listed(
     if wanted.q is not None:
         return await entries.search(owner, wanted.q, filters, wanted.limit, wanted.cursor)
     return await entries.page(owner, filters, wanted.limit, wanted.cursor)
-
-
-async def _changed(entries: Entries[Entry], owner: str, entry_id: str, body: Body) -> Entry:
-    changes: dict[str, JsonValue] = body.model_dump(exclude_unset=True)
-    entry = await entries.get(owner, entry_id)
-    return await entries.change(entry, {**changes, "updated_at": now_ms()})

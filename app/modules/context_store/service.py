@@ -1,14 +1,14 @@
 """What people have told of a database: kept under its connection, checked where it will run."""
 
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 
 from pydantic import JsonValue
 
 from app.core.clock import now_ms
 from app.core.ids import new_id
 from app.core.storage.port import Equals, Storage
-from app.modules.context_store.errors import ExampleNotRunnable
+from app.modules.context_store.errors import ExampleNotRunnable, ScopeUnknown
 from app.modules.context_store.model import Example, ExampleStatus, Instruction, Term, question_key
 from app.modules.context_store.repository import Entries
 from app.modules.database_connection.errors import ConnectionNotFound, DatabaseDown
@@ -81,10 +81,22 @@ class ContextStore:
     async def add_instruction(
         self, owner: str, db_connection_id: str, text: str, scope: str | None
     ) -> Instruction:
+        """Raises `ScopeUnknown` and `DatabaseDown`."""
         connection, now = await self._connections.get(owner, db_connection_id), now_ms()
+        await self._check_scope(connection, scope)
         added = Instruction(new_id(), owner, connection.id, text, scope, now, now)
         await self.instructions.save(added)
         return added
+
+    async def change_instruction(
+        self, owner: str, instruction_id: str, changes: Mapping[str, JsonValue]
+    ) -> Instruction:
+        """Raises like `add_instruction`."""
+        instruction = await self.instructions.get(owner, instruction_id)
+        if (scope := changes.get("scope")) is not None:
+            connection = await self._connections.get(owner, instruction.db_connection_id)
+            await self._check_scope(connection, str(scope))
+        return await self.instructions.change(instruction, {**changes, "updated_at": now_ms()})
 
     async def verified_examples(self, connection: Connection) -> list[Example]:
         """The latest thousand, latest first."""
@@ -101,12 +113,27 @@ class ContextStore:
         return found
 
     async def _check(self, connection: Connection, sql: str) -> None:
-        try:
-            await self._connections.check(connection, sql)
-        except StatementFailed as error:
-            raise ExampleNotRunnable(error.detail) from error
-        except DatabaseUnavailable as error:
-            raise DatabaseDown(error.detail) from error
+        with _database_down():
+            try:
+                await self._connections.check(connection, sql)
+            except StatementFailed as error:
+                raise ExampleNotRunnable(error.detail) from error
+
+    async def _check_scope(self, connection: Connection, scope: str | None) -> None:
+        if scope is None:
+            return
+        with _database_down():
+            schema = await self._connections.schema(connection)
+        if all(table.name != scope for table in schema.tables):
+            raise ScopeUnknown(scope)
+
+
+@contextmanager
+def _database_down() -> Generator[None]:
+    try:
+        yield
+    except DatabaseUnavailable as error:
+        raise DatabaseDown(error.detail) from error
 
 
 def _example(

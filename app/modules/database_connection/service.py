@@ -187,8 +187,8 @@ class DatabaseConnections:
         async with self._known.lock(now.id):
             if self._known.get(now.id) is None:
                 self._known.remember(now.id, await self._repository.known(now))
-        if (await self._repository.progress(now)).state == "running":
-            self._start_scan(now)  # goes on with what another process has broken off
+        if (await self._repository.progress(now)).state in ("never", "running"):
+            self._start_scan(now)  # an older KAI knew no values; another process was broken off
 
     async def _first_tables(self, scan: Scan) -> None:
         await scan.tables_known.wait()
