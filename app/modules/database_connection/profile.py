@@ -1,12 +1,12 @@
 """What the values of a table are like: how many rows, which few values, from where to where."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from sqlalchemy import ColumnElement, Executable, Null, column, func, null, select, table
 
 from app.modules.database_connection.asking import Questions
-from app.modules.database_connection.date_formats import date_format
+from app.modules.database_connection.formats import text_format
 from app.modules.database_connection.results import type_of_values
 from app.modules.database_connection.schema import Column, Profile, Table
 from app.modules.database_connection.texts import LONGEST_TEXT, described, distinct_texts, shortened
@@ -36,18 +36,12 @@ def profiled(plain: Table, questions: Questions) -> Profile:
         for each, sample in zip(columns, samples, strict=True)
         if each.type == "text"
     }
-    return _with_texts(found, texts, samples)
+    return _with_texts(found, texts)
 
 
-def _with_texts(
-    found: Table, texts: dict[str, Sequence[str] | None], samples: Sequence[Sequence[object]]
-) -> Profile:
-    columns = [
-        described(each, texts[each.name], sample) if each.name in texts else each
-        for each, sample in zip(found.columns, samples, strict=True)
-    ]
-    kept = {name: values for name, values in texts.items() if values}
-    return Profile(replace(found, columns=columns), kept)
+def _with_texts(found: Table, texts: Mapping[str, Sequence[str] | None]) -> Profile:
+    columns = [described(each, texts.get(each.name)) for each in found.columns]
+    return Profile(replace(found, columns=columns), {name: each for name, each in texts.items() if each})
 
 
 def _sample(plain: Table) -> Executable:
@@ -75,9 +69,9 @@ def _guessed(each: Column, sample: Sequence[object], questions: Questions) -> Co
 
 
 def _with_format(each: Column, sample: Sequence[object]) -> Column:
-    """The format of dates that are kept as text, whatever type they were guessed to be."""
+    """The format of dates and codes that are kept as text, whatever type they were guessed to be."""
     texts = [value for value in sample if isinstance(value, str)]
-    return replace(each, format=date_format(texts)) if texts else each
+    return replace(each, format=text_format(texts)) if texts else each
 
 
 def _measured(

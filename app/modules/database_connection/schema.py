@@ -11,10 +11,10 @@ ColumnType = Literal["text", "integer", "number", "boolean", "date", "datetime",
 class Column:
     """A column and its profile.
 
-    `values` lists every distinct value of a low-cardinality text column (else it is empty, and
-    `examples` holds a few); `minimum` and `maximum` are set for numbers and dates, as text;
-    `distinct_count` is None when it was not counted; `format` says how dates are written that are
-    kept as text; `database_type` is the database's own word for the type.
+    `values` lists every distinct value of a low-cardinality text column (else it is empty);
+    `minimum` and `maximum` are set for numbers and dates, as text; `distinct_count` is None when it
+    was not counted; `format` says how dates and codes are written that are kept as text;
+    `database_type` is the database's own word for the type.
     """
 
     name: str
@@ -26,7 +26,6 @@ class Column:
     values: Sequence[str] = ()
     minimum: str | None = None
     maximum: str | None = None
-    examples: Sequence[str] = ()
     distinct_count: int | None = None
     format: str = ""
 

@@ -10,10 +10,9 @@ from app.modules.database_connection.schema import Column, Table
 
 LONGEST_TEXT = 100
 _MOST_SHOWN = 50
-"""So many values of a column a prompt may list; of more it is given examples."""
+"""So many values of a column a prompt may list."""
 _MOST_LOOKED_UP = 5_000
 """So many values of a column the words of a question are looked up in."""
-_EXAMPLES = 3
 _ALL_DIFFERENT = 0.9
 _BIG_TABLE_ROWS = 200_000
 
@@ -38,24 +37,17 @@ def distinct_texts(
     return sorted(found) if len(found) <= _MOST_LOOKED_UP and _are_short(found) else None
 
 
-def described(each: Column, texts: Sequence[str] | None, sample: Sequence[object]) -> Column:
-    """The column with its values if they are few, else with examples of them."""
+def described(each: Column, texts: Sequence[str] | None) -> Column:
+    """The column with the count of its values, and the values themselves if they are few."""
     if texts is None:
-        return replace(each, examples=_examples(sample))
-    if len(texts) <= _MOST_SHOWN:
-        return replace(each, values=texts, distinct_count=len(texts))
-    return replace(each, examples=_examples(sample), distinct_count=len(texts))
+        return each
+    shown = texts if len(texts) <= _MOST_SHOWN else ()
+    return replace(each, values=shown, distinct_count=len(texts))
 
 
 def shortened(name: str) -> ColumnElement[object]:
     """Text up to one character more than is kept, so that a cut shows."""
     return func.substr(cast(column(name), Text), 1, LONGEST_TEXT + 1)
-
-
-def _examples(sample: Sequence[object]) -> Sequence[str]:
-    """The first few different values, cut."""
-    texts = dict.fromkeys(str(value)[:LONGEST_TEXT] for value in sample if value is not None)
-    return [text for text in texts if text.strip()][:_EXAMPLES]
 
 
 def _is_hopeless(source: Table, found: set[str], sample: Sequence[object]) -> bool:

@@ -139,13 +139,13 @@ def test_a_real_database_is_scanned_well_under_a_second(chinook: SqliteDatabase)
     assert "Jazz" in column(found, "Genre", "Name").values
 
 
-def test_many_texts_are_counted_and_shown_by_example(tmp_path: Path) -> None:
+def test_many_texts_are_counted_and_only_their_format_is_shown(tmp_path: Path) -> None:
     script = """create table t (name text, day text);
         with recursive n(x) as (select 1 union all select x + 1 from n where x < 500)
-            insert into t select 'name ' || x, '03/' || (x % 28 + 1) || '/2024' from n"""
+            insert into t select 'NO-' || (x + 100), '03/' || (x % 28 + 1) || '/2024' from n"""
     found = scan(database(tmp_path / "a.db", script), LIMITS, Stop())
     name, day = column(found, "t", "name"), column(found, "t", "day")
-    assert (name.values, name.distinct_count, name.examples) == ((), 500, ["name 1", "name 2", "name 3"])
+    assert (name.values, name.distinct_count, name.format) == ((), 500, "AA-999")
     assert (day.format, day.distinct_count) == ("MM/DD/YYYY", 28)
 
 

@@ -85,6 +85,7 @@ def test_one_table_is_shown_however_small_the_budget() -> None:
         ("customers in Brasil", "customer", "Brazil"),
         ("albums of ac/dc?", "artist", "AC/DC"),
         ("what has Lovelace sung", "artist", "Ada Lovelace"),
+        ("songs of Heavvy Metl Kings", "artist", "Heavy Metal Kings"),
         ("heavy metal king", "artist", "Heavy Metal Kings"),
         ("how many in CA", "customer", "CA"),
         ("in the usa", "customer", "USA"),

@@ -52,8 +52,6 @@ def _line(column: Column, reference: str | None) -> str:
     if column.values:
         more = ", …" if len(column.values) > _MAX_VALUES else ""
         parts.append(f"values {_quoted(column.values[:_MAX_VALUES])}{more}")
-    elif column.examples and reference is None:
-        parts.append(f"for example {_quoted(column.examples)}")
     elif column.minimum is not None and not column.primary_key and reference is None:
         parts.append(f"from {column.minimum} to {column.maximum}")
     return ", ".join(parts) + _note(column.description)

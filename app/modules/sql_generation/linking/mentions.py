@@ -1,8 +1,9 @@
 """Words of a conversation that may mean a stored text, so that it is written as it is stored."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
+from itertools import islice
 
 from app.modules.sql_generation.linking.stored_texts import StoredText, StoredTexts
 from app.modules.sql_generation.linking.words import COMMON, text_key
@@ -37,9 +38,9 @@ def mentions(conversation: Sequence[str], stored: StoredTexts) -> list[Mention]:
             if positions <= free and (places := _exact(said, stored)):
                 free -= positions
                 exact.setdefault(said.casefold(), Mention(said, places[:_MOST_PLACES], exact=True))
-        for position in sorted(free)[:_MOST_GUESSES]:
-            said = words[position][0]
-            if said.casefold() not in guessed and (places := _guessed(said, stored)):
+        for said, positions in islice(_guessable(line, words, free), _MOST_GUESSES):
+            if positions <= free and said.casefold() not in guessed and (places := _guessed(said, stored)):
+                free -= positions
                 guessed[said.casefold()] = Mention(said, places[:_MOST_PLACES], exact=False)
     return [*exact.values(), *guessed.values()][:_MOST_MENTIONS]
 
@@ -50,6 +51,14 @@ def _phrases(line: str, words: Sequence[re.Match[str]]) -> Iterator[tuple[str, s
         for start in range(len(words) - length + 1):
             last = start + length - 1
             yield line[words[start].start() : words[last].end()], set(range(start, last + 1))
+
+
+def _guessable(line: str, words: Sequence[re.Match[str]], free: Set[int]) -> Iterator[tuple[str, set[int]]]:
+    """Names of several capitalised words, then single words."""
+    for said, positions in _phrases(line, words):
+        named = all(words[position][0][:1].isupper() for position in positions)
+        if positions <= free and (named or len(positions) == 1):
+            yield said, positions
 
 
 def _exact(said: str, stored: StoredTexts) -> Sequence[StoredText]:

@@ -1,8 +1,8 @@
-"""Formats of dates that are kept as text."""
+"""Formats of dates and codes that are kept as text."""
 
 import pytest
 
-from app.modules.database_connection.date_formats import date_format
+from app.modules.database_connection.formats import text_format
 
 
 @pytest.mark.parametrize(
@@ -17,8 +17,14 @@ from app.modules.database_connection.date_formats import date_format
         (["1/2/2024", "3/4/2024", "5/6/2024"], "DD/MM/YYYY or MM/DD/YYYY"),
         (["2024-01-31", "soon", "2020-02-29"], ""),
         (["2024-01-31", "2024-02-01"], ""),
-        (["12345678", "99999999", "00000000"], ""),
+        (["12345678", "99999999", "00000000"], "99999999"),
+        (["AB-120", "ZZ-999", "QX-001"], "AA-999"),
+        (["+47 22", "+49 30", "+33 11"], "+99 99"),
+        (["Ann", "Bob", "Zoë"], ""),
+        (["New York", "Las Vega", "San Jose"], ""),
+        (["A-1", "B-22", "C-333"], ""),
+        (["x1" * 30] * 3, ""),
     ],
 )
 def test_a_format_is_what_all_values_share(values: list[str], format_: str) -> None:
-    assert date_format(values) == format_
+    assert text_format(values) == format_

@@ -1,4 +1,4 @@
-"""How dates are written in a text column, told from its values."""
+"""How a text column is written, told from its values without telling any: dates and codes."""
 
 import re
 from collections.abc import Sequence
@@ -14,18 +14,28 @@ _FORMATS: Sequence[tuple[str, re.Pattern[str]]] = (
     ("DD.MM.YYYY", re.compile(r"[0-3]?\d\.[01]?\d\.\d{4}")),
 )
 _SLASHED = re.compile(r"(\d{1,2})/(\d{1,2})/\d{4}")
+_LOWER, _UPPER, _DIGIT = re.compile(r"[^\W\d_A-Z]"), re.compile(r"[A-Z]"), re.compile(r"\d")
+_MERE_WORDS = re.compile(r"[Aa ]*")
+_LONGEST_CODE = 40
 _FEWEST = 3
 """Fewer values than this prove no format."""
 
 
-def date_format(values: Sequence[str]) -> str:
-    """The one format that all values have, such as YYYY-MM-DD; empty when there is none."""
+def text_format(values: Sequence[str]) -> str:
+    """The one format that all values have, such as YYYY-MM-DD or, of codes, AA-9999; empty when there is
+    none, or when it is mere words."""
     if len(values) < _FEWEST:
         return ""
     for name, shape in _FORMATS:
         if all(shape.fullmatch(value) for value in values):
             return name
-    return _slashed(values)
+    return _slashed(values) or _code(values)
+
+
+def _code(values: Sequence[str]) -> str:
+    shapes = {_DIGIT.sub("9", _UPPER.sub("A", _LOWER.sub("a", value))) for value in values}
+    shape = shapes.pop() if len(shapes) == 1 else ""
+    return shape if len(shape) <= _LONGEST_CODE and not _MERE_WORDS.fullmatch(shape) else ""
 
 
 def _slashed(values: Sequence[str]) -> str:
