@@ -1,5 +1,6 @@
 """What is looked up of a database: made once for all questions, a part when it is first needed."""
 
+import time
 from collections import OrderedDict
 from functools import cached_property
 
@@ -11,6 +12,8 @@ from app.modules.sql_generation.linking.cards import card
 from app.modules.sql_generation.linking.ranking import index_tables
 from app.modules.sql_generation.linking.references import References
 from app.modules.sql_generation.linking.stored_texts import StoredTexts
+
+_TEXTS_SHARED_SECONDS = 10
 
 
 class SchemaIndex:
@@ -52,13 +55,21 @@ class SchemaIndexes:
         self._indexes: OrderedDict[str, SchemaIndex] = OrderedDict()
 
     def of(self, connection_id: str, known: Known) -> SchemaIndex:
-        """Made anew as soon as more is known."""
+        """Made anew as soon as more is known; stored texts follow within ten seconds."""
         index = self._indexes.get(connection_id)
-        if index is None or index.known is not known:
-            kept = index.stored if index is not None and index.known.texts is known.texts else None
-            index = SchemaIndex(known, kept)
-            self._indexes[connection_id] = index
+        stored = _texts(index, known)
+        if index is None or index.known is not known or index.stored is not stored:
+            index = self._indexes[connection_id] = SchemaIndex(known, stored)
         self._indexes.move_to_end(connection_id)
         while len(self._indexes) > self._limit:
             self._indexes.popitem(last=False)
         return index
+
+
+def _texts(index: SchemaIndex | None, known: Known) -> StoredTexts:
+    """Those at hand if they are the same, or so young that questions during a scan had better share them."""
+    if index is not None:
+        young = time.monotonic() - index.stored.made_at < _TEXTS_SHARED_SECONDS
+        if young or index.stored.texts is known.texts:
+            return index.stored
+    return StoredTexts(known.texts)

@@ -1,5 +1,6 @@
 """The texts stored in a database, looked up by how people write them."""
 
+import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -10,8 +11,8 @@ from rapidfuzz import fuzz, process
 
 from app.modules.sql_generation.linking.words import text_key
 
-_MOST_TEXTS = 200_000
-"""Of a whole database; bounds memory at some 50 MB."""
+_MOST_TEXTS = 100_000
+"""Of a whole database; bounds memory at some 30 MB, and the making at a second or two."""
 _CLOSE = 80
 _LONGEST_NAME = 5
 """Words of a text that may be called by one of them."""
@@ -29,7 +30,8 @@ class StoredTexts:
     """By table and column, as a scan has found them; case, accents and plurals do not count."""
 
     def __init__(self, texts: Mapping[str, Mapping[str, Sequence[str]]]) -> None:
-        self._columns = texts
+        self.texts = texts
+        self.made_at = time.monotonic()
 
     def of_key(self, key: str) -> Sequence[StoredText]:
         """Where a text with this key is stored."""
@@ -50,23 +52,23 @@ class StoredTexts:
 
     def knows(self, table: str, column: str) -> bool:
         """Whether all texts of a column were kept."""
-        return column in self._columns.get(table, {})
+        return column in self.texts.get(table, {})
 
     def holds(self, table: str, column: str, text: str) -> bool:
         """Whether a column held exactly this text when it was scanned."""
-        return text in self._columns.get(table, {}).get(column, ())
+        return text in self.texts.get(table, {}).get(column, ())
 
     def nearest(self, table: str, column: str, text: str) -> list[str]:
         """Texts of a column that may be meant by another, at most three, nearest first."""
-        texts = self._columns.get(table, {}).get(column, ())
+        texts = self.texts.get(table, {}).get(column, ())
         keys = {each: text_key(each) for each in texts}
         near = process.extract(text_key(text), keys, scorer=fuzz.WRatio, score_cutoff=70, limit=3)
         return [each for _, _, each in near]
 
     @cached_property
     def _places(self) -> "_Places":
-        """Made when it is first needed: of the most texts it takes two seconds."""
-        return _Places(islice(_each(self._columns), _MOST_TEXTS))
+        """Made when it is first needed: of the most texts it takes a second or two."""
+        return _Places(islice(_each(self.texts), _MOST_TEXTS))
 
 
 class _Places:
