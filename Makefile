@@ -4,7 +4,7 @@ BIN := .venv/bin
 INSTALL = $(BIN)/uv pip install --quiet --python .venv --compile-bytecode $(1) \
 	|| $(BIN)/uv pip install --quiet --python .venv --compile-bytecode --system-certs $(1)
 
-.PHONY: help demo serve test check format bench lock clean
+.PHONY: help demo serve test check format bench conformance lock clean
 
 help: ## Show what can be made
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -30,6 +30,9 @@ format: .venv/test ## Format the code
 
 bench: .venv/test ## Measure the server with a scripted model
 	@$(BIN)/python -m tests.bench.turns
+
+conformance: .venv/test ## Hold the Typesense checkpointer to LangGraph's own suite
+	@$(BIN)/python -m tests.integration.typesense.conformance
 
 lock: .venv/uv ## Pin the requirements anew, with hashes and without addresses
 	@$(BIN)/uv pip compile -q pyproject.toml --group build $(LOCK) -o requirements/runtime.txt

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from app.core.bus.event_log import EventLogs
 from app.core.exclusive import exclusive_folder
 from app.core.llm.model import LanguageModel, ModelSettings
-from app.core.secrets import SecretBox, load_or_create_key
+from app.core.secrets import CheckpointCipher, SecretBox, load_or_create_key
 from app.core.settings import LimitSettings, LlmSettings, Settings
-from app.core.storage.port import Storage, StorageUnavailable
+from app.core.storage.port import Storage, StorageRefused, StorageUnavailable
 from app.core.storage.sqlite import open_sqlite
+from app.core.storage.typesense import TypesenseStorage
+from app.core.storage.typesense_client import TypesenseAddress, typesense_client
 from app.modules.context_store.service import ContextStore
 from app.modules.database_connection.limits import Limits, StatementLimits
 from app.modules.database_connection.service import DatabaseConnections
@@ -20,8 +22,8 @@ from app.modules.session.rows import RowStore
 from app.modules.session.service import SessionService
 from app.modules.session.turns import Turns
 from graph import SessionGraph
-from graph.checkpoints import sqlite_checkpointer
-from migrations.runner import migrate
+from graph.checkpoints import Checkpointer, sqlite_checkpointer, typesense_checkpointer
+from migrations.runner import StoreTooOld, migrate, missing_steps
 
 
 @dataclass(frozen=True)
@@ -44,25 +46,23 @@ class Services:
 
 @asynccontextmanager
 async def open_services(settings: Settings) -> AsyncGenerator[Services]:
-    """Everything of an embedded KAI, in its data folder; runs broken off by the last process go on.
+    """Everything of a KAI; runs broken off by the last process go on.
 
-    Raises `FolderInUse`, `StoreTooNew`, or `OSError` when the folder cannot be written.
+    Raises `FolderInUse`, `StoreTooNew`, `StoreTooOld`, `StorageUnavailable`, or `OSError` when the data
+    folder cannot be written.
     """
     async with AsyncExitStack() as opened:
-        folder = settings.data_dir
-        opened.enter_context(exclusive_folder(folder))
-        storage = await opened.enter_async_context(open_sqlite(folder / "kai.db"))
-        await migrate(storage)
-        saver = await opened.enter_async_context(sqlite_checkpointer(folder / "checkpoints.db"))
-        key = settings.encryption_key
-        secrets = SecretBox(
-            key.get_secret_value().encode() if key else load_or_create_key(folder / "secret.key")
-        )
-        connections = DatabaseConnections(storage, secrets, _limits(settings.limits))
+        opened.enter_context(exclusive_folder(settings.data_dir))
+        storage, checkpointer = await opened.enter_async_context(open_store(settings))
+        if settings.migrate_at_start:
+            await migrate(storage)
+        elif missing := await missing_steps(storage):
+            raise StoreTooOld(f"The store lacks {len(missing)} steps that this KAI needs. Run: kai migrate")
+        connections = DatabaseConnections(storage, SecretBox(_key(settings)), _limits(settings.limits))
         opened.push_async_callback(connections.close)
         context = ContextStore(storage, connections)
         graph, repository, rows, logs = (
-            SessionGraph(saver),
+            SessionGraph(checkpointer),
             SessionRepository(storage),
             RowStore(storage),
             EventLogs(),
@@ -74,6 +74,43 @@ async def open_services(settings: Settings) -> AsyncGenerator[Services]:
         await turns.recover()
         sessions = SessionService(repository, rows, turns, logs, graph, connections, context)
         yield Services(storage, connections, context, sessions)
+
+
+@asynccontextmanager
+async def open_store(settings: Settings) -> AsyncGenerator[tuple[Storage, Checkpointer]]:
+    """KAI's records and checkpoints, where `KAI_STORE` says; the data folder is there already.
+
+    Raises `StorageUnavailable`.
+    """
+    cipher = CheckpointCipher(_key(settings)) if settings.encrypt_checkpoints else None
+    async with AsyncExitStack() as opened:
+        if settings.store == "sqlite":
+            storage = await opened.enter_async_context(open_sqlite(settings.data_dir / "kai.db"))
+            path = settings.data_dir / "checkpoints.db"
+            yield storage, await opened.enter_async_context(sqlite_checkpointer(path, cipher))
+        else:
+            client = await opened.enter_async_context(typesense_client(_address(settings)))
+            kept = TypesenseStorage(client, settings.typesense.prefix)
+            await kept.open()
+            name = f"{settings.typesense.prefix}checkpoints0"
+            yield kept, await typesense_checkpointer(client, name, cipher)
+
+
+def _address(settings: Settings) -> TypesenseAddress:
+    typesense = settings.typesense
+    if typesense.api_key is None:
+        raise StorageRefused("KAI_STORE is typesense, so KAI_TYPESENSE__API_KEY has to be set.")
+    return TypesenseAddress(
+        nodes=typesense.nodes,
+        api_key=typesense.api_key,
+        timeout_seconds=typesense.timeout_seconds,
+        max_retries=typesense.max_retries,
+    )
+
+
+def _key(settings: Settings) -> bytes:
+    key = settings.encryption_key
+    return key.get_secret_value().encode() if key else load_or_create_key(settings.data_dir / "secret.key")
 
 
 def _limits(settings: LimitSettings) -> Limits:

@@ -1,20 +1,82 @@
-"""Where an embedded KAI keeps its checkpoints: LangGraph's own SQLite saver."""
+"""Where KAI keeps its checkpoints: LangGraph's own SQLite saver when embedded, or Typesense."""
 
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+import sqlite3
+from collections.abc import AsyncGenerator, Generator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
 import aiosqlite
+import httpx
+from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.checkpoint.serde.base import CipherProtocol, SerializerProtocol
+from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+from typesense import AsyncClient
+from typesense.exceptions import TypesenseClientError
+
+from graph.checkpointer import TypesenseCheckpointer
+from graph.errors import CheckpointsUnavailable
+
+Checkpointer = BaseCheckpointSaver[str]
+
+
+class SqliteCheckpointer(AsyncSqliteSaver):
+    """LangGraph's saver, and pruning, which that one lacks."""
+
+    async def aprune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
+        """Keep the latest checkpoint of each namespace of these threads, or (`delete`) nothing.
+
+        KAI's graphs have no delta channels, whose past would have to stay.
+        """
+        async with self.lock:
+            for thread_id in thread_ids:
+                for table in ("writes", "checkpoints"):
+                    await self.conn.execute(_PRUNING[strategy].format(table=table), {"thread_id": thread_id})
+            await self.conn.commit()
+
+
+_PRUNING = {
+    "delete": "DELETE FROM {table} WHERE thread_id = :thread_id",
+    "keep_latest": """
+        DELETE FROM {table} WHERE thread_id = :thread_id AND (checkpoint_ns, checkpoint_id) NOT IN (
+            SELECT checkpoint_ns, max(checkpoint_id) FROM checkpoints
+            WHERE thread_id = :thread_id GROUP BY checkpoint_ns)""",
+}
 
 
 @asynccontextmanager
-async def sqlite_checkpointer(path: Path) -> AsyncGenerator[AsyncSqliteSaver]:
+async def sqlite_checkpointer(
+    path: Path, cipher: CipherProtocol | None = None
+) -> AsyncGenerator[SqliteCheckpointer]:
     """Opens (and makes) the file. A checkpoint outlives the death of the process, not a power cut."""
     async with aiosqlite.connect(path) as connection:
-        # No module is allowed besides plain values, so a tampered checkpoint cannot run code.
-        saver = AsyncSqliteSaver(connection, serde=JsonPlusSerializer(allowed_msgpack_modules=None))
+        saver = SqliteCheckpointer(connection, serde=_serializer(cipher))
         await saver.setup()
         await connection.execute("PRAGMA synchronous=NORMAL")
         yield saver
+
+
+async def typesense_checkpointer(
+    client: AsyncClient, collection: str, cipher: CipherProtocol | None = None
+) -> TypesenseCheckpointer:
+    saver = TypesenseCheckpointer(client, collection=collection, serde=_serializer(cipher))
+    await saver.setup()
+    return saver
+
+
+def _serializer(cipher: CipherProtocol | None) -> SerializerProtocol:
+    # No module is allowed besides plain values, so a tampered checkpoint cannot run code.
+    plain = JsonPlusSerializer(allowed_msgpack_modules=None)
+    return plain if cipher is None else EncryptedSerializer(cipher, plain)
+
+
+@contextmanager
+def translated_errors() -> Generator[None]:
+    """Raises `CheckpointsUnavailable` when the store is away, slow, full or refuses."""
+    try:
+        yield
+    except (TypesenseClientError, httpx.HTTPError, sqlite3.OperationalError) as error:
+        raise CheckpointsUnavailable(
+            "The store does not answer, so the conversation cannot go on just now. Ask again."
+        ) from error

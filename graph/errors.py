@@ -67,6 +67,15 @@ class SummaryFailed(TurnError):
     title = "The conversation could not be summarized"
 
 
+class CheckpointsUnavailable(TurnError):
+    """What the conversation remembers cannot be read or written just now."""
+
+    problem = "storage-unavailable"
+    title = "The store is unavailable"
+    status = 503
+    retryable = True
+
+
 class StepTimedOut(TurnError):
     """A step took longer than any step may."""
 

@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from typing import Literal, cast
 
 from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.errors import NodeTimeoutError
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import RetryPolicy, StateSnapshot, TimeoutPolicy
 from pydantic import JsonValue
 
 from graph.answer import Answer, answer_of
+from graph.checkpoints import Checkpointer, translated_errors
 from graph.errors import DatabaseUnavailable, StepTimedOut
 from graph.events import Reset, SessionEvent, Status
 from graph.nodes.analyse import analyse
@@ -70,9 +70,12 @@ class Checkpoint:
 
 
 class SessionGraph:
-    """Runs turns over sessions' threads: the thread id is the session id."""
+    """Runs turns over sessions' threads: the thread id is the session id.
 
-    def __init__(self, checkpointer: BaseCheckpointSaver[str]) -> None:
+    Every method raises `CheckpointsUnavailable` when the store of the checkpoints is away.
+    """
+
+    def __init__(self, checkpointer: Checkpointer) -> None:
         self._checkpointer = checkpointer
         self._graph = _shape().compile(checkpointer=checkpointer)
 
@@ -91,7 +94,7 @@ class SessionGraph:
         Says `reset` and again what those steps had said; a turn of which no step is kept starts anew.
         """
         yield Reset(reason="The server was restarted; the answer goes on from its last completed step.")
-        snapshot = await self._graph.aget_state(_config(turn.session_id))
+        snapshot = await self._state(turn.session_id)
         if snapshot.values.get("run_id") != turn.run_id:
             events = self.ask(turn, ports)
         else:
@@ -104,7 +107,7 @@ class SessionGraph:
 
     async def answer(self, turn: Turn) -> Answer:
         """What the turn's completed steps have given; an empty answer when none has completed."""
-        snapshot = await self._graph.aget_state(_config(turn.session_id))
+        snapshot = await self._state(turn.session_id)
         return _answer(snapshot) if snapshot.values.get("run_id") == turn.run_id else Answer()
 
     async def checkpoints(
@@ -114,22 +117,34 @@ class SessionGraph:
         history = self._graph.aget_state_history(
             _config(session_id), before=_config(session_id, before) if before else None, limit=limit
         )
-        return [_checkpoint(snapshot) async for snapshot in history]
+        with translated_errors():
+            return [_checkpoint(snapshot) async for snapshot in history]
 
     async def fork(self, session_id: str, checkpoint_id: str, new_session_id: str) -> SessionState | None:
         """Start a new session's thread with the state of a checkpoint; None if there is no such one."""
-        found = await self._graph.aget_state(_config(session_id, checkpoint_id))
+        found = await self._state(session_id, checkpoint_id)
         if not found.values:
             return None
         state = SessionState(
             **{**cast("SessionState", found.values), "session_id": new_session_id, "status": "idle"}
         )
-        await self._graph.aupdate_state(_config(new_session_id), state, as_node="summarize")
+        with translated_errors():
+            await self._graph.aupdate_state(_config(new_session_id), state, as_node="summarize")
         return state
 
     async def forget(self, session_id: str) -> None:
         """Delete all checkpoints of a session."""
-        await self._checkpointer.adelete_thread(session_id)
+        with translated_errors():
+            await self._checkpointer.adelete_thread(session_id)
+
+    async def prune(self, session_id: str) -> None:
+        """Delete a session's checkpoints but the latest, from which it goes on; it cannot be forked."""
+        with translated_errors():
+            await self._checkpointer.aprune([session_id])
+
+    async def _state(self, session_id: str, checkpoint_id: str | None = None) -> StateSnapshot:
+        with translated_errors():
+            return await self._graph.aget_state(_config(session_id, checkpoint_id))
 
     async def _run(
         self, turn: Turn, ports: Ports, opening: SessionState | None
@@ -144,8 +159,9 @@ class SessionGraph:
             durability="sync",
         )
         try:
-            async for event in said:
-                yield cast("SessionEvent", event)
+            with translated_errors():
+                async for event in said:
+                    yield cast("SessionEvent", event)
         except NodeTimeoutError as error:
             raise StepTimedOut("A step of the answer took too long and was stopped. Ask again.") from error
 

@@ -1,6 +1,7 @@
 """Sessions with what hangs on them, and database connections with their scanned tables."""
 
 from app.core.storage.port import Collection, Field, Storage
+from migrations.backfill import Progress
 
 COLLECTIONS = [
     Collection(
@@ -49,6 +50,7 @@ COLLECTIONS = [
 ]
 
 
-async def migrate(storage: Storage) -> None:
-    for collection in COLLECTIONS:
+async def migrate(storage: Storage, progress: Progress) -> None:
+    for number, collection in enumerate(COLLECTIONS):
         await storage.create_collection(collection)
+        await progress(number + 1, len(COLLECTIONS))

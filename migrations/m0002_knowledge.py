@@ -2,6 +2,7 @@
 people have told of it (verified examples, glossary, instructions)."""
 
 from app.core.storage.port import Collection, Field, Storage
+from migrations.backfill import Progress
 
 _OF_A_CONNECTION = [Field("owner", "keyword"), Field("db_connection_id", "keyword")]
 
@@ -23,6 +24,7 @@ COLLECTIONS = [
 ]
 
 
-async def migrate(storage: Storage) -> None:
-    for collection in COLLECTIONS:
+async def migrate(storage: Storage, progress: Progress) -> None:
+    for number, collection in enumerate(COLLECTIONS):
         await storage.create_collection(collection)
+        await progress(number + 1, len(COLLECTIONS))

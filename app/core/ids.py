@@ -1,16 +1,14 @@
-"""Sortable ids (UUIDv7): later ids are greater, in text order too."""
+"""Sortable ids (UUIDv7): later ids are greater; and ids that follow from a name."""
 
-import re
+from uuid import UUID, uuid5
 
 import uuid_utils
-
-_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 def new_id() -> str:
     return str(uuid_utils.uuid7())
 
 
-def is_id(text: str) -> bool:
-    """Whether text may be an id of ours; asked before any store sees it."""
-    return _UUID.fullmatch(text) is not None
+def id_of(owner_id: str, name: str) -> str:
+    """The id of what has this name within a thing that has an id: always the same."""
+    return str(uuid5(UUID(owner_id), name))

@@ -28,6 +28,25 @@ class SecretBox:
             raise SecretUnreadable("the secret cannot be read with this key") from None
 
 
+class CheckpointCipher:
+    """Encrypts checkpoints, as LangGraph's `CipherProtocol` has it, with the same kind of key."""
+
+    def __init__(self, key: bytes) -> None:
+        self._fernet = Fernet(key)
+
+    def encrypt(self, plaintext: bytes) -> tuple[str, bytes]:
+        return "fernet", self._fernet.encrypt(plaintext)
+
+    def decrypt(self, ciphername: str, ciphertext: bytes) -> bytes:
+        """The bytes again. Raises `SecretUnreadable`."""
+        try:
+            if ciphername == "fernet":
+                return self._fernet.decrypt(ciphertext)
+        except InvalidToken:
+            pass
+        raise SecretUnreadable("the checkpoint cannot be read with this key")
+
+
 def load_or_create_key(path: Path) -> bytes:
     """The key kept in a file, made on first use, readable by its owner only.
 

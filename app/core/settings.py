@@ -1,7 +1,7 @@
 """All settings, read once at the edge: `KAI_...` variables, and the usual `OPENAI_...` ones for the model."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from cryptography.fernet import Fernet
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, HttpUrl, SecretStr, TypeAdapter
@@ -60,6 +60,18 @@ class LimitSettings(_Group):
     result_bytes: Annotated[int, Field(ge=1_024)] = 16 * 1024 * 1024
 
 
+class TypesenseSettings(_Group):
+    """`KAI_TYPESENSE__...`: the server that keeps everything when `KAI_STORE` is typesense."""
+
+    nodes: Annotated[list[BaseUrl], Field(min_length=1)] = ["http://127.0.0.1:8108"]
+    """A JSON list of URLs; the first one is asked as long as it answers."""
+    api_key: SecretStr | None = None
+    prefix: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,39}$")] = "kai_"
+    """The names of KAI's collections begin with it."""
+    timeout_seconds: Seconds = 5
+    max_retries: Annotated[int, Field(ge=0, le=10)] = 2
+
+
 class _OpenAiEnvironment(BaseSettings):
     model_config = SettingsConfigDict(env_prefix="OPENAI_", env_ignore_empty=True, frozen=True)
 
@@ -78,12 +90,18 @@ class Settings(BaseSettings):
     host: str = "127.0.0.1"
     port: Annotated[int, Field(ge=0, le=65_535)] = 8_000
     data_dir: Path = Path("~/.kai")
+    store: Literal["sqlite", "typesense"] = "sqlite"
+    migrate_at_start: bool = True
+    """Bring an older store up to date by itself; otherwise `kai migrate` does."""
+    encrypt_checkpoints: bool = False
+    """Keep what conversations remember encrypted with the encryption key."""
     encryption_key: Annotated[SecretStr, AfterValidator(_fernet_key)] | None = None
-    """Fernet key for database URLs; by default one is made in the data folder."""
+    """Fernet key for database URLs and checkpoints; by default one is made in the data folder."""
     trust_network: bool = False
     """Serve on an address that others can reach although there is no login yet."""
     llm: LlmSettings = LlmSettings()
     limits: LimitSettings = LimitSettings()
+    typesense: TypesenseSettings = TypesenseSettings()
 
 
 def read_settings() -> Settings:

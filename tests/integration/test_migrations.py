@@ -4,40 +4,45 @@ import asyncio
 import pkgutil
 import time
 from collections.abc import AsyncIterator
-from pathlib import Path
+from uuid import UUID
 
 import pytest
 
 import migrations
-from app.core.storage.port import Collection, Field, Storage, StorageUnavailable
-from app.core.storage.sqlite import open_sqlite
+from app.core.clock import now_ms
+from app.core.storage.port import Collection, Document, Equals, Field, Storage, StorageUnavailable
 from migrations import m0001_initial, m0002_knowledge
-from migrations.runner import STEPS, Step, StoreTooNew, migrate
+from migrations.backfill import Progress, backfill
+from migrations.runner import STEPS, Step, StoreTooNew, migrate, missing_steps
+from tests.support.stores import Open
 
 
 @pytest.fixture
-async def storage(tmp_path: Path) -> AsyncIterator[Storage]:
-    async with open_sqlite(tmp_path / "kai.db") as opened:
+async def storage(reopen: Open) -> AsyncIterator[Storage]:
+    async with reopen() as opened:
         yield opened
 
 
-async def make_notes(storage: Storage) -> None:
+async def make_notes(storage: Storage, _: Progress) -> None:
     await storage.create_collection(Collection("notes", [Field("owner", "keyword")]))
 
 
-async def add_note(storage: Storage) -> None:
-    await storage.put("notes", [{"id": "welcome"}])
+async def add_note(storage: Storage, _: Progress) -> None:
+    await storage.put("notes", [{"id": WELCOME}])
 
 
-async def fail(_: Storage) -> None:
+async def fail(_: Storage, __: Progress) -> None:
     raise StorageUnavailable
 
 
+WELCOME = str(UUID(int=7))
 NOTES = (Step(1, "notes", make_notes), Step(2, "welcome", add_note))
 
 
 def test_every_numbered_module_is_a_step_in_order() -> None:
-    modules = sorted(each.name for each in pkgutil.iter_modules(migrations.__path__) if each.name != "runner")
+    modules = sorted(
+        each.name for each in pkgutil.iter_modules(migrations.__path__) if each.name.startswith("m")
+    )
     assert modules == [f"m{step.number:04}_{step.name}" for step in STEPS]
     assert [step.number for step in STEPS] == list(range(1, len(STEPS) + 1))
 
@@ -46,15 +51,16 @@ async def test_a_new_store_gets_all_collections(storage: Storage) -> None:
     assert await migrate(storage) == [step.number for step in STEPS]
     for collection in [*m0001_initial.COLLECTIONS, *m0002_knowledge.COLLECTIONS]:
         for field in collection.fields:
-            if field.kind != "text":
+            if field.kind == "integer":
                 assert (await storage.query(collection.name, [], order_by=field.name)).items == []
+        assert await storage.count(collection.name, []) == 0
 
 
 async def test_a_step_is_recorded_with_its_name_and_time(storage: Storage) -> None:
     before = time.time_ns() // 1_000_000
     await migrate(storage, NOTES)
     first, second = (await storage.query("migrations", [])).items
-    assert (first["id"], first["name"], second["id"], second["name"]) == ("0001", "notes", "0002", "welcome")
+    assert [first["number"], first["name"], second["number"], second["name"]] == [1, "notes", 2, "welcome"]
     assert isinstance(first["applied_at"], int)
     assert before <= first["applied_at"] <= time.time_ns() // 1_000_000
 
@@ -69,7 +75,7 @@ async def test_a_store_that_is_up_to_date_is_left_alone(storage: Storage) -> Non
 async def test_only_missing_steps_are_applied_and_in_order(storage: Storage) -> None:
     await migrate(storage, NOTES[:1])
     assert await migrate(storage, NOTES) == [2]
-    assert await storage.get("notes", "welcome") == {"id": "welcome"}
+    assert await storage.get("notes", WELCOME) == {"id": WELCOME}
 
 
 async def test_a_step_that_failed_is_applied_next_time(storage: Storage) -> None:
@@ -87,10 +93,52 @@ async def test_a_store_newer_than_the_program_is_refused_with_the_cure_and_left_
     assert len((await storage.query("migrations", [])).items) == 2
 
 
-async def test_two_starters_at_once_record_each_step_once(tmp_path: Path) -> None:
-    path = tmp_path / "kai.db"
-    async with open_sqlite(path) as one, open_sqlite(path) as other:
-        await asyncio.gather(migrate(one), migrate(other))
-        for storage in (one, other):
-            assert len((await storage.query("migrations", [])).items) == len(STEPS)
-            await storage.put("sessions", [{"id": "a"}])
+async def test_of_starters_at_once_one_applies_the_steps_and_the_others_wait(reopen: Open) -> None:
+    applied: list[str] = []
+
+    async def slow(storage: Storage, progress: Progress) -> None:
+        applied.append("begun")
+        for done in range(5):
+            await progress(done, 5)
+            await asyncio.sleep(0.02)
+        applied.append("ended")
+
+    steps = [NOTES[0], Step(2, "slow", slow)]
+    async with reopen() as one, reopen() as other, reopen() as third:
+        outcomes = await asyncio.gather(*(migrate(each, steps) for each in (one, other, third)))
+        assert sorted(outcomes) == [[], [], [1, 2]]
+        assert applied == ["begun", "ended"]
+        assert await third.count("migrations", []) == 2
+
+
+async def test_a_starter_that_died_is_waited_for_until_its_lease_runs_out(storage: Storage) -> None:
+    await migrate(storage, NOTES[:1])
+    lease = str(UUID(int=1))
+    soon = now_ms() + 300
+    assert await storage.patch("leases", lease, {"holder": "a dead one", "until": soon})
+    assert await migrate(storage, NOTES) == [2]
+    assert now_ms() >= soon
+
+
+async def test_every_document_is_backfilled_once_with_progress(storage: Storage) -> None:
+    async def number_notes(storage: Storage, progress: Progress) -> None:
+        await storage.add_fields("notes", [Field("number", "integer")])
+        await backfill(storage, "notes", lambda note: {**note, "number": len(str(note["owner"]))}, progress)
+
+    told: list[tuple[int, int]] = []
+
+    async def tell(done: int, total: int) -> None:
+        told.append((done, total))
+
+    await migrate(storage, NOTES[:1])
+    notes: list[Document] = [{"id": str(UUID(int=n)), "owner": "o" * (n % 7)} for n in range(1_201)]
+    await storage.put("notes", notes)
+    await migrate(storage, [NOTES[0], Step(2, "number", number_notes)], lambda _: tell)
+    assert told == [(500, 1_201), (1_000, 1_201), (1_201, 1_201)]
+    assert await storage.count("notes", [Equals("number", 3)]) == len(notes[3::7])
+
+
+async def test_steps_that_are_missing_are_named_without_being_applied(storage: Storage) -> None:
+    await migrate(storage, NOTES[:1])
+    assert [step.name for step in await missing_steps(storage, NOTES)] == ["welcome"]
+    assert await storage.count("notes", []) == 0

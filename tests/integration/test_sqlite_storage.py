@@ -5,6 +5,7 @@ import subprocess
 import sys
 from contextlib import closing
 from pathlib import Path
+from uuid import UUID
 
 import pytest
 
@@ -12,6 +13,7 @@ from app.core.storage import sqlite_access
 from app.core.storage.port import Collection, Equals, Field, StorageUnavailable
 from app.core.storage.sqlite import open_sqlite
 
+A = str(UUID(int=1))
 ROOT = Path(__file__).parents[2]
 JOBS = Collection("jobs", [Field("owner", "keyword"), Field("session_id", "keyword")])
 
@@ -19,6 +21,7 @@ CLAIM_FIFTY = """
 import asyncio, os, sys
 from contextlib import suppress
 from pathlib import Path
+from uuid import UUID
 from app.core.storage.port import DocumentExists, Equals
 from app.core.storage.sqlite import open_sqlite
 from migrations.runner import migrate
@@ -28,10 +31,11 @@ async def claim() -> int:
     async with open_sqlite(Path(sys.argv[1])) as storage:
         await migrate(storage)
         for number in range(50):
+            run = str(UUID(int=number))
             with suppress(DocumentExists):
-                await storage.create("runs", {"id": str(number)})
+                await storage.create("runs", {"id": run})
             free = [Equals("owner", None)]
-            won += bool(await storage.patch("runs", str(number), {"owner": str(os.getpid())}, where=free))
+            won += bool(await storage.patch("runs", run, {"owner": str(os.getpid())}, where=free))
     return won
 
 print(asyncio.run(claim()))
@@ -40,6 +44,7 @@ print(asyncio.run(claim()))
 WRITE_AND_DIE = """
 import asyncio, os, signal, sys
 from pathlib import Path
+from uuid import UUID
 from app.core.storage.port import Collection
 from app.core.storage.sqlite import open_sqlite
 
@@ -47,7 +52,7 @@ async def write() -> None:
     async with open_sqlite(Path(sys.argv[1])) as storage:
         await storage.create_collection(Collection("jobs", []))
         for number in range(50):
-            await storage.create("jobs", {"id": str(number)})
+            await storage.create("jobs", {"id": str(UUID(int=number))})
         os.kill(os.getpid(), signal.SIGKILL)
 
 asyncio.run(write())
@@ -77,8 +82,8 @@ async def test_what_was_written_outlives_a_killed_process(tmp_path: Path) -> Non
 async def test_a_collection_made_through_another_opening_is_known(tmp_path: Path) -> None:
     async with open_sqlite(tmp_path / "kai.db") as one, open_sqlite(tmp_path / "kai.db") as other:
         await one.create_collection(JOBS)
-        await one.create("jobs", {"id": "a", "owner": "o"})
-        assert (await other.query("jobs", [Equals("owner", "o")])).items == [{"id": "a", "owner": "o"}]
+        await one.create("jobs", {"id": A, "owner": "o"})
+        assert (await other.query("jobs", [Equals("owner", "o")])).items == [{"id": A, "owner": "o"}]
 
 
 async def test_a_locked_file_is_an_unavailable_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,9 +94,9 @@ async def test_a_locked_file_is_an_unavailable_store(tmp_path: Path, monkeypatch
         with closing(sqlite3.connect(path, isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
             with pytest.raises(StorageUnavailable):
-                await storage.create("jobs", {"id": "a"})
-            assert await storage.get("jobs", "a") is None
-        await storage.create("jobs", {"id": "a"})
+                await storage.create("jobs", {"id": A})
+            assert await storage.get("jobs", A) is None
+        await storage.create("jobs", {"id": A})
 
 
 async def test_an_unusable_file_is_an_unavailable_store_named_without_its_path(tmp_path: Path) -> None:
@@ -115,7 +120,8 @@ async def test_a_small_part_of_a_large_whole_is_found_by_its_index(tmp_path: Pat
     async with open_sqlite(path) as storage:
         await storage.create_collection(JOBS)
         await storage.put(
-            "jobs", [{"id": f"{n:05}", "owner": "o", "session_id": f"s{n // 10}"} for n in range(5_000)]
+            "jobs",
+            [{"id": str(UUID(int=n)), "owner": "o", "session_id": f"s{n // 10}"} for n in range(5_000)],
         )
     async with open_sqlite(path):
         pass

@@ -1,14 +1,14 @@
 """Where KAI keeps its own records: one port for every store.
 
-A document is a JSON object with a string `id`. A collection declares the fields it is filtered,
-sorted and searched by (`id` always counts as a keyword); every other field is only kept. Conditions
-are values: the adapter compiles them, and no text from outside ever becomes filter syntax.
+A document is a JSON object whose `id` is a UUID in its usual form. A collection declares the fields it
+is filtered, sorted and searched by; every other field is only kept. Conditions are values: the adapter
+compiles them, and no text from outside ever becomes filter syntax.
 """
 
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol, TypeAlias
+from typing import Literal, Protocol, TypeAlias, cast
 
 from pydantic import JsonValue
 
@@ -20,6 +20,10 @@ class StorageUnavailable(Exception):
     """The store cannot be reached or did not answer in time; nothing is known about the last write."""
 
 
+class StorageRefused(StorageUnavailable):
+    """The store answers, but not to this KAI: its key is wrong."""
+
+
 class DocumentExists(Exception):
     """A document of this id is already kept."""
 
@@ -28,26 +32,57 @@ class InvalidCursor(ValueError):
     """The cursor was not made by this store for this query."""
 
 
+_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+
+def is_uuid(value: JsonValue) -> bool:
+    """Whether it is a UUID in its usual form, lower case with hyphens."""
+    return isinstance(value, str) and _UUID.fullmatch(value) is not None
+
+
 def _check_name(name: str) -> None:
     if re.fullmatch(r"[a-z][a-z_]{0,39}", name) is None:
         raise ValueError(f"{name!r} is no name for a collection or a field")
 
 
+_GREATEST = 2**53
+"""The integers up to here, and down to its negative, are exact in every JSON reader."""
+
+
 @dataclass(frozen=True)
 class Field:
-    """A declared field: `keyword` (exact text), `integer` (64 bits), or `text` (full-text searched)."""
+    """A declared field.
+
+    `keyword` is exact text, `integer` a whole number from -2^53 to 2^53, `text` is searched by words,
+    and `vector` by nearness: a list of as many numbers as `dimensions` says.
+    """
 
     name: str
-    kind: Literal["keyword", "integer", "text"]
+    kind: Literal["keyword", "integer", "text", "vector"]
+    dimensions: int = 0
 
     def __post_init__(self) -> None:
         _check_name(self.name)
+        if (self.kind == "vector") != (self.dimensions > 0):
+            raise ValueError(f"{self.name!r}: a vector has dimensions, and nothing else has")
 
     def holds(self, value: JsonValue) -> bool:
         """Whether the field may have this value: its own kind or null; nothing is converted."""
-        if self.kind == "integer" and isinstance(value, int):
-            return not isinstance(value, bool) and -(2**63) <= value < 2**63
-        return value is None or (self.kind != "integer" and isinstance(value, str))
+        match self.kind:
+            case "keyword" | "text":
+                return value is None or isinstance(value, str)
+            case "integer":
+                whole = isinstance(value, int) and not isinstance(value, bool)
+                return value is None or (whole and -_GREATEST <= cast("int", value) <= _GREATEST)
+            case "vector":
+                return value is None or (
+                    isinstance(value, list)
+                    and len(value) == self.dimensions
+                    and all(isinstance(each, float | int) and not isinstance(each, bool) for each in value)
+                )
+
+
+_ID = Field("id", "keyword")
 
 
 @dataclass(frozen=True)
@@ -62,6 +97,25 @@ class Collection:
         names = ["id", *(field.name for field in self.fields)]
         if len(set(names)) < len(names):
             raise ValueError(f"{self.name!r} declares a field twice, or declares id")
+
+    def field(self, name: str) -> Field:
+        """Raises `KeyError` when it is not declared."""
+        return {"id": _ID, **{field.name: field for field in self.fields}}[name]
+
+    def compared(self, condition: "Condition") -> Field:
+        """The field that a condition is on. Raises `ValueError` when that is no field to compare."""
+        field = self.field(condition.field)
+        if field.kind in ("text", "vector") or (isinstance(condition, Range) and field.kind != "integer"):
+            raise ValueError(f"{self.name}.{field.name} is declared as {field.kind}")
+        return field
+
+    def check(self, document: Document) -> None:
+        """Raises `ValueError` for a document that may not be kept here."""
+        if not is_uuid(document.get("id")):
+            raise ValueError(f"a document of {self.name!r} needs a UUID as its id")
+        for field in self.fields:
+            if not field.holds(document.get(field.name)):
+                raise ValueError(f"{self.name}.{field.name} is declared as {field.kind}")
 
 
 @dataclass(frozen=True)
@@ -83,7 +137,16 @@ class AnyOf:
     values: Sequence[str]
 
 
-Condition: TypeAlias = Equals | AnyOf
+@dataclass(frozen=True)
+class Range:
+    """The integer field is `at_least` this and `below` that, where given; null is in no range."""
+
+    field: str
+    at_least: int | None = None
+    below: int | None = None
+
+
+Condition: TypeAlias = Equals | AnyOf | Range
 
 
 @dataclass(frozen=True)
@@ -97,14 +160,20 @@ class Page:
 class Storage(Protocol):
     """Writes are durable when they return; all methods raise `StorageUnavailable` when the store is away.
 
-    A document whose declared field holds another kind of value is refused with `ValueError`, as is a
-    `limit` outside 1 to 1,000.
+    A document whose id is no UUID, or whose declared field holds another kind of value, is refused with
+    `ValueError`, as are a `limit` outside 1 to 1,000 and a condition on a `text` or `vector` field.
     """
 
     async def create_collection(self, collection: Collection) -> None:
         """Make a collection; making it again, with the same fields, changes nothing.
 
         Raises `ValueError` when it is kept with other fields.
+        """
+
+    async def add_fields(self, collection: str, fields: Sequence[Field]) -> None:
+        """Declare more fields; the documents that have them already are found by them when this returns.
+
+        Fields that are declared already are left as they are, so it may be repeated when broken off.
         """
 
     async def get(self, collection: str, document_id: str) -> Document | None:
@@ -114,7 +183,11 @@ class Storage(Protocol):
         """Keep a new document. Raises `DocumentExists`."""
 
     async def put(self, collection: str, documents: Sequence[Document]) -> None:
-        """Keep documents whole, replacing those of the same ids; all of them or none."""
+        """Keep documents whole, replacing those of the same ids.
+
+        None of them is kept when one is refused. After `StorageUnavailable` some may be; putting them
+        again is harmless.
+        """
 
     async def patch(
         self,
@@ -124,13 +197,18 @@ class Storage(Protocol):
         *,
         where: Sequence[Condition] = (),
     ) -> Document | None:
-        """Change top-level fields (but not the id) of one document if it meets the conditions, atomically.
+        """Change top-level fields (but not the id) of one document if it meets the conditions.
+
+        No other patch comes between the look and the change, from whatever process.
 
         Returns the changed document, or None when no such document meets the conditions.
         """
 
     async def delete(self, collection: str, where: Sequence[Condition]) -> int:
         """Delete all documents that meet the conditions (at least one condition); returns how many."""
+
+    async def count(self, collection: str, where: Sequence[Condition]) -> int:
+        """How many documents meet the conditions."""
 
     async def query(
         self,
@@ -142,7 +220,7 @@ class Storage(Protocol):
         limit: int = 100,
         cursor: str | None = None,
     ) -> Page:
-        """Documents that meet the conditions, by `id` or a keyword or integer field, null the least.
+        """Documents that meet the conditions, by `id` or an integer field, null the least.
 
         Ties are ordered by id, in the same direction. A cursor goes with its collection, field and
         direction; another raises `InvalidCursor`.
@@ -154,6 +232,21 @@ class Storage(Protocol):
         """The best documents in whose `text` fields all the words occur, the last as a prefix.
 
         Case and accents do not count, and nothing in the words is syntax; no words find nothing.
+        """
+
+    async def nearest(
+        self,
+        collection: str,
+        field: str,
+        vector: Sequence[float],
+        where: Sequence[Condition],
+        *,
+        limit: int = 10,
+    ) -> Sequence[Document]:
+        """The documents whose vector points most in the direction of this one, the nearest first.
+
+        All that meet the conditions are compared; those without a vector are left out. A vector of
+        other than the declared dimensions is refused with `ValueError`.
         """
 
     async def close(self) -> None:

@@ -13,15 +13,13 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from pydantic import JsonValue
-from sqlalchemy import Connection, and_, column, delete, insert, select, text
+from sqlalchemy import Connection, and_, column, delete, func, insert, select, text, update
 from sqlalchemy.exc import IntegrityError
 
+from app.core.storage.paging import Order, Place, check_limit, check_vector, read_cursor, write_cursor
 from app.core.storage.port import Collection, Condition, Document, DocumentExists, Field, Page
 from app.core.storage.sqlite_access import Access
-from app.core.storage.sqlite_paging import Order, Place, beyond, read_cursor, write_cursor
 from app.core.storage.sqlite_tables import CATALOG, CollectionTable
-
-MAX_PAGE = 1_000
 
 _READERS = 4
 _ANALYSED_ROWS = 400
@@ -39,8 +37,7 @@ class SqliteStorage:
     async def load(self) -> None:
         """Learn the collections that the file holds."""
         for name, fields in await self._writing.do(_read_catalog):
-            declared = [Field(field, kind) for field, kind in json.loads(fields)]
-            self._tables[name] = CollectionTable(Collection(name, declared))
+            self._tables[name] = CollectionTable(_collection(name, fields))
 
     async def _table(self, collection: str) -> CollectionTable:
         if collection not in self._tables:
@@ -48,9 +45,11 @@ class SqliteStorage:
         return self._tables[collection]
 
     async def create_collection(self, collection: Collection) -> None:
-        table = CollectionTable(collection)
-        await self._writing.do(lambda connection: _create_table(connection, table))
-        self._tables[collection.name] = table
+        self._tables[collection.name] = await self._writing.do(lambda opened: _make(opened, collection))
+
+    async def add_fields(self, collection: str, fields: Sequence[Field]) -> None:
+        table = await self._table(collection)
+        self._tables[collection] = await self._writing.do(lambda opened: _extend(opened, table, fields))
 
     async def get(self, collection: str, document_id: str) -> Document | None:
         found, wanted = (await self._table(collection)).found, {"wanted": document_id}
@@ -98,6 +97,11 @@ class SqliteStorage:
         statement = delete(table.rows).where(*map(table.compile, where))
         return await self._writing.do(lambda connection: connection.execute(statement).rowcount)
 
+    async def count(self, collection: str, where: Sequence[Condition]) -> int:
+        table = await self._table(collection)
+        statement = select(func.count()).select_from(table.rows).where(*map(table.compile, where))
+        return await self._reading.do(lambda connection: connection.execute(statement).scalar_one())
+
     async def query(
         self,
         collection: str,
@@ -108,14 +112,14 @@ class SqliteStorage:
         limit: int = 100,
         cursor: str | None = None,
     ) -> Page:
-        _check_limit(limit)
+        check_limit(limit)
         table = await self._table(collection)
-        order = Order(collection, table.field(order_by), descending)
+        order = Order.of(table.collection, order_by, descending=descending)
         ordered, identity = table.rows.c[order_by], table.rows.c.id
         statement = select(ordered, identity, table.document).where(*map(table.compile, where))
         if cursor is not None:
             place = read_cursor(cursor, order)
-            statement = statement.where(beyond(ordered, identity, place, descending=descending))
+            statement = statement.where(table.beyond(order_by, place, descending=descending))
         keys = [key.desc() if descending else key.asc() for key in (ordered, identity)]
         statement = statement.order_by(*keys).limit(limit + 1)
         found = await self._reading.do(lambda connection: connection.execute(statement).all())
@@ -128,7 +132,7 @@ class SqliteStorage:
     async def search(
         self, collection: str, words: str, where: Sequence[Condition], *, limit: int = 100
     ) -> Sequence[Document]:
-        _check_limit(limit)
+        check_limit(limit)
         wanted = _WORD.findall(words)
         if not wanted:
             return []
@@ -144,6 +148,31 @@ class SqliteStorage:
         )
         found = await self._reading.do(lambda connection: connection.execute(statement).scalars().all())
         return [_decode(document) for document in found]
+
+    async def nearest(
+        self,
+        collection: str,
+        field: str,
+        vector: Sequence[float],
+        where: Sequence[Condition],
+        *,
+        limit: int = 10,
+    ) -> Sequence[Document]:
+        from app.core.storage.nearness import nearest  # noqa: PLC0415  (numpy: few need it, and it loads slowly)
+
+        check_limit(limit)
+        table = await self._table(collection)
+        check_vector(table.collection.field(field), vector)
+        stored = table.rows.c[field]
+        compared = select(table.position, stored).where(stored.is_not(None), *map(table.compile, where))
+
+        def find(connection: Connection) -> list[str]:
+            positions = nearest(connection.execute(compared).all(), vector, limit)
+            of_positions = select(table.position, table.document).where(table.position.in_(positions))
+            documents = dict(connection.execute(of_positions).all())
+            return [documents[position] for position in positions]
+
+        return [_decode(document) for document in await self._reading.do(find)]
 
     async def close(self) -> None:
         for access in (self._reading, self._writing):
@@ -169,24 +198,48 @@ def _read_catalog(connection: Connection) -> list[tuple[str, str]]:
     return [(name, fields) for name, fields in connection.execute(select(CATALOG))]
 
 
-def _create_table(connection: Connection, table: CollectionTable) -> None:
-    kept = connection.execute(select(CATALOG.c.fields).where(CATALOG.c.name == table.name)).scalar()
+def _collection(name: str, fields: str) -> Collection:
+    return Collection(name, [Field(*field) for field in json.loads(fields)])
+
+
+def _make(connection: Connection, collection: Collection) -> CollectionTable:
+    """The collection's table, which may have got more fields since."""
+    kept = connection.execute(select(CATALOG.c.fields).where(CATALOG.c.name == collection.name)).scalar()
     if kept is None:
-        table.rows.create(connection)
-        for statement in table.full_text_ddl():
-            connection.execute(text(statement))
+        table = CollectionTable(collection)
+        _create(connection, table)
         connection.execute(insert(CATALOG).values(name=table.name, fields=table.specification()))
-    elif kept != table.specification():
-        raise ValueError(f"the collection {table.name!r} is kept with other fields")
+        return table
+    found = _collection(collection.name, kept)
+    if any(field not in found.fields for field in collection.fields):
+        raise ValueError(f"the collection {collection.name!r} is kept with other fields")
+    return CollectionTable(found)
+
+
+def _create(connection: Connection, table: CollectionTable) -> None:
+    table.rows.create(connection)
+    for statement in table.full_text_ddl():
+        connection.execute(text(statement))
+
+
+def _extend(connection: Connection, table: CollectionTable, fields: Sequence[Field]) -> CollectionTable:
+    """Made anew with all its documents, in one transaction: triggers and indexes come out right."""
+    declared = table.collection.fields
+    wanted = [*declared, *(field for field in fields if field not in declared)]
+    extended = CollectionTable(Collection(table.name, wanted))
+    documents = [_decode(kept) for kept in connection.execute(select(table.document)).scalars()]
+    table.rows.drop(connection)
+    connection.execute(text(f'DROP TABLE IF EXISTS "{table.full_text.name}"'))
+    _create(connection, extended)
+    if documents:
+        _put(connection, extended, documents)
+    changed = update(CATALOG).where(CATALOG.c.name == table.name)
+    connection.execute(changed.values(fields=extended.specification()))
+    return extended
 
 
 def _put(connection: Connection, table: CollectionTable, documents: Sequence[Document]) -> None:
     connection.execute(table.replacing, [table.row(document) for document in documents])
-
-
-def _check_limit(limit: int) -> None:
-    if not 1 <= limit <= MAX_PAGE:
-        raise ValueError(f"limit must be from 1 to {MAX_PAGE}")
 
 
 def _decode(document: str) -> Document:

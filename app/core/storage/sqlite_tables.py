@@ -4,6 +4,8 @@ Names of our own have an underscore in front or a dot inside, which no collectio
 """
 
 import json
+from array import array
+from typing import cast
 
 from pydantic import JsonValue
 from sqlalchemy import (
@@ -11,16 +13,22 @@ from sqlalchemy import (
     ColumnElement,
     Index,
     Integer,
+    LargeBinary,
     MetaData,
     Table,
     Text,
+    and_,
     bindparam,
     false,
+    or_,
     select,
 )
 from sqlalchemy.dialects.sqlite import Insert, insert
 
-from app.core.storage.port import AnyOf, Collection, Condition, Document, Equals, Field
+from app.core.storage.paging import Place
+from app.core.storage.port import AnyOf, Collection, Condition, Document, Equals, Field, Range
+
+_TYPES = {"keyword": Text, "integer": Integer, "text": Text, "vector": LargeBinary}
 
 CATALOG = Table(
     "_collections",
@@ -35,17 +43,17 @@ class CollectionTable:
 
     def __init__(self, collection: Collection) -> None:
         self.name, metadata = collection.name, MetaData()
+        self.collection = collection
         self._declared = collection.fields
-        self._fields = {field.name: field for field in (Field("id", "keyword"), *collection.fields)}
         self.rows = Table(
             self.name,
             metadata,
             Column("_position", Integer, primary_key=True),
             Column("id", Text, nullable=False, unique=True),
             Column("_document", Text, nullable=False),
-            *(Column(each.name, Integer if each.kind == "integer" else Text) for each in self._declared),
+            *(Column(each.name, _TYPES[each.kind]) for each in self._declared),
             # With the id at its end, an index also gives the order of the documents it finds.
-            *(Index(f"{self.name}.{each.name}", each.name, "id") for each in self._ordered()),
+            *(Index(f"{self.name}.{each.name}", each.name, "id") for each in self._compared()),
         )
         self.document = self.rows.c["_document"]
         self.position = self.rows.c["_position"]
@@ -57,18 +65,16 @@ class CollectionTable:
 
     def _replacing(self) -> Insert:
         insertion = insert(self.rows)
-        changed = {name: insertion.excluded[name] for name in ("_document", *self._fields) if name != "id"}
+        names = ("_document", *(field.name for field in self._declared))
+        changed = {name: insertion.excluded[name] for name in names}
         return insertion.on_conflict_do_update(index_elements=["id"], set_=changed)
 
-    def _ordered(self) -> list[Field]:
-        return [field for field in self._declared if field.kind != "text"]
-
-    def field(self, name: str) -> Field:
-        return self._fields[name]
+    def _compared(self) -> list[Field]:
+        return [field for field in self._declared if field.kind in ("keyword", "integer")]
 
     def specification(self) -> str:
         """The declared fields as text for the catalog."""
-        return json.dumps([[field.name, field.kind] for field in self._declared])
+        return json.dumps([[field.name, field.kind, field.dimensions] for field in self._declared])
 
     def full_text_ddl(self) -> list[str]:
         """An FTS5 index over the rows, kept by triggers, as SQLite's documentation has it.
@@ -92,15 +98,15 @@ class CollectionTable:
             f'{trigger}_changed" AFTER UPDATE ON {rows} WHEN {changed} BEGIN {drop} {add} END',
         ]
 
-    def row(self, document: Document) -> dict[str, JsonValue]:
-        fields = {name: document.get(name) for name in self._fields}
-        for name, value in fields.items():
-            if not self._fields[name].holds(value):
-                raise ValueError(f"{self.name}.{name} is declared as {self._fields[name].kind}")
-        return {**fields, "_document": json.dumps(document, ensure_ascii=False)}
+    def row(self, document: Document) -> dict[str, JsonValue | bytes]:
+        """Raises `ValueError` for a document that may not be kept."""
+        self.collection.check(document)
+        fields = {field.name: _stored(field, document.get(field.name)) for field in self._declared}
+        return {**fields, "id": document["id"], "_document": json.dumps(document, ensure_ascii=False)}
 
     def compile(self, condition: Condition) -> ColumnElement[bool]:
-        column, field = self.rows.c[condition.field], self._fields[condition.field]
+        field = self.collection.compared(condition)
+        column = self.rows.c[field.name]
         match condition:
             case Equals(value=None):
                 return column.is_(None)
@@ -109,3 +115,22 @@ class CollectionTable:
                 return column == value if field.holds(value) else false()
             case AnyOf(values=values):
                 return column.in_([value for value in values if field.holds(value)])
+            case Range(at_least=at_least, below=below):
+                least = column.is_not(None) if at_least is None else column >= at_least
+                return least if below is None else and_(least, column < below)
+
+    def beyond(self, order: str, place: Place, *, descending: bool) -> ColumnElement[bool]:
+        """What comes after a place in the order of a field, ties by id, null the least."""
+        column, identity = self.rows.c[order], self.rows.c.id
+        further_id = identity < place.document_id if descending else identity > place.document_id
+        same = and_(column.is_not_distinct_from(place.value), further_id)
+        if place.value is None:
+            return same if descending else or_(column.is_not(None), same)
+        further = or_(column < place.value, column.is_(None)) if descending else column > place.value
+        return or_(further, same)
+
+
+def _stored(field: Field, value: JsonValue) -> JsonValue | bytes:
+    if field.kind == "vector" and isinstance(value, list):
+        return array("f", cast("list[float]", value)).tobytes()
+    return value

@@ -7,7 +7,6 @@ from typing import Generic, TypeVar, cast
 from pydantic import JsonValue, TypeAdapter
 
 from app.core.cursor import cursor_position, position_cursor
-from app.core.ids import is_id
 from app.core.storage.port import Condition, Document, Equals, Storage
 from app.modules.context_store.errors import EntryUnknown
 from app.modules.context_store.model import Example, Instruction, Term
@@ -33,7 +32,7 @@ class Entries(Generic[Entry]):
 
     async def get(self, owner: str, entry_id: str) -> Entry:
         """Raises `EntryUnknown`."""
-        found = await self._storage.get(self._collection, entry_id) if is_id(entry_id) else None
+        found = await self._storage.get(self._collection, entry_id)
         if found is None or found["owner"] != owner:
             raise EntryUnknown(self._kind)
         return self._adapter.validate_python(found)

@@ -1,6 +1,5 @@
 """Connections and their scanned tables in the store."""
 
-import hashlib
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import cast
@@ -8,8 +7,9 @@ from typing import cast
 from pydantic import JsonValue, TypeAdapter
 
 from app.core.clock import now_ms
-from app.core.ids import is_id
-from app.core.storage.port import AnyOf, Condition, Document, Equals, Storage
+from app.core.cursor import cursor_position, position_cursor
+from app.core.ids import id_of
+from app.core.storage.port import AnyOf, Document, Equals, Storage
 from app.modules.database_connection.errors import ConnectionNotFound
 from app.modules.database_connection.known import Known
 from app.modules.database_connection.progress import ScanProgress
@@ -53,9 +53,7 @@ class ConnectionRepository:
 
     async def get(self, owner: str, connection_id: str) -> Connection:
         """Raises `ConnectionNotFound`."""
-        found = (
-            await self._storage.get("database_connections", connection_id) if is_id(connection_id) else None
-        )
+        found = await self._storage.get("database_connections", connection_id)
         if found is None or found["owner"] != owner:
             raise _not_found()
         return _CONNECTION.validate_python(found)
@@ -121,24 +119,29 @@ class ConnectionRepository:
         self, connection: Connection, limit: int, cursor: str | None
     ) -> tuple[list[Table], str | None]:
         """By name."""
-        where = [Equals("db_connection_id", connection.id)]
-        page = await self._storage.query("tables", where, order_by="name", limit=limit, cursor=cursor)
-        return [_TABLE.validate_python(each["table"]) for each in page.items], page.next_cursor
+        tables = await self._tables(connection)
+        start = cursor_position(cursor)
+        more = len(tables) > start + limit
+        return tables[start : start + limit], position_cursor(start + limit) if more else None
 
     async def known(self, connection: Connection) -> Known:
         """All tables that the last scan has found, and the texts in their columns."""
-        mine = [Equals("db_connection_id", connection.id)]
-        tables = [_TABLE.validate_python(each["table"]) async for each in self._all("tables", mine)]
         texts = {
             str(each["name"]): _TEXTS.validate_python(each["texts"])
-            async for each in self._all("column_texts", mine)
+            async for each in self._all("column_texts", connection)
         }
-        return Known(Schema(connection.dialect, tables), texts)
+        return Known(Schema(connection.dialect, await self._tables(connection)), texts)
 
-    async def _all(self, collection: str, where: Sequence[Condition]) -> AsyncGenerator[Document]:
+    async def _tables(self, connection: Connection) -> list[Table]:
+        """By name."""
+        found = [_TABLE.validate_python(each["table"]) async for each in self._all("tables", connection)]
+        return sorted(found, key=lambda table: table.name)
+
+    async def _all(self, collection: str, connection: Connection) -> AsyncGenerator[Document]:
+        where = [Equals("db_connection_id", connection.id)]
         cursor: str | None = None
         while True:
-            page = await self._storage.query(collection, where, order_by="name", limit=_PAGE, cursor=cursor)
+            page = await self._storage.query(collection, where, limit=_PAGE, cursor=cursor)
             for each in page.items:
                 yield each
             if (cursor := page.next_cursor) is None:
@@ -159,9 +162,8 @@ def _texts_document(connection: Connection, name: str, texts: Mapping[str, Seque
 
 
 def _key(connection: Connection, table_name: str) -> Document:
-    key = f"{connection.id}/{table_name}"
     return {
-        "id": hashlib.sha256(key.encode()).hexdigest(),
+        "id": id_of(connection.id, table_name),
         "owner": connection.owner,
         "db_connection_id": connection.id,
         "name": table_name,

@@ -9,7 +9,6 @@ from pydantic import JsonValue, TypeAdapter
 
 from app.core.clock import now_ms
 from app.core.cursor import cursor_position, position_cursor
-from app.core.ids import is_id
 from app.core.storage.port import AnyOf, Condition, Document, Equals, Storage
 from app.modules.session.errors import MessageUnknown, RunUnknown, SessionUnknown
 from app.modules.session.model import Feedback, Message, Run, Session, SessionStatus
@@ -40,7 +39,7 @@ class SessionRepository:
 
     async def get(self, owner: str, session_id: str) -> Session:
         """Raises `SessionUnknown`."""
-        found = await self._storage.get("sessions", session_id) if is_id(session_id) else None
+        found = await self._storage.get("sessions", session_id)
         if found is None or found["owner"] != owner:
             raise SessionUnknown
         return _SESSION.validate_python(found)
@@ -131,7 +130,7 @@ class SessionRepository:
 
     async def get_run(self, session: Session, run_id: str) -> Run:
         """Raises `RunUnknown`."""
-        found = await self._storage.get("runs", run_id) if is_id(run_id) else None
+        found = await self._storage.get("runs", run_id)
         if found is None or found["session_id"] != session.id:
             raise RunUnknown
         return _RUN.validate_python(found)
@@ -178,7 +177,7 @@ class SessionRepository:
 
     async def get_answer(self, session: Session, message_id: str) -> Message:
         """Raises `MessageUnknown` also for questions."""
-        found = await self._storage.get("messages", message_id) if is_id(message_id) else None
+        found = await self._storage.get("messages", message_id)
         if found is None or found["session_id"] != session.id or found["role"] != "assistant":
             raise MessageUnknown
         return _MESSAGE.validate_python(found)

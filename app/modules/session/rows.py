@@ -5,6 +5,7 @@ from typing import cast
 
 from pydantic import JsonValue
 
+from app.core.ids import id_of
 from app.core.storage.port import AnyOf, Document, Storage
 from app.modules.session.model import Message
 
@@ -27,7 +28,7 @@ class RowStore:
             cast(
                 "Document",
                 {
-                    "id": f"{message_id}-{start // ROWS_PER_CHUNK:05}",
+                    "id": id_of(message_id, str(start // ROWS_PER_CHUNK)),
                     "owner": owner,
                     "session_id": session_id,
                     "message_id": message_id,
@@ -44,9 +45,10 @@ class RowStore:
         if start >= stop:
             return []
         first = start // ROWS_PER_CHUNK
-        ids = [f"{message_id}-{number:05}" for number in range(first, -(-stop // ROWS_PER_CHUNK))]
+        ids = [id_of(message_id, str(number)) for number in range(first, -(-stop // ROWS_PER_CHUNK))]
         page = await self._storage.query("result_chunks", [AnyOf("id", ids)], limit=len(ids))
-        rows = [row for chunk in page.items for row in cast("list[Row]", chunk["rows"])]
+        chunks = {str(chunk["id"]): cast("list[Row]", chunk["rows"]) for chunk in page.items}
+        rows = [row for each in ids for row in chunks[each]]
         return rows[start - first * ROWS_PER_CHUNK : stop - first * ROWS_PER_CHUNK]
 
     async def all(self, message_id: str, row_count: int) -> AsyncGenerator[list[Row]]:

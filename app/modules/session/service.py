@@ -9,7 +9,7 @@ from app.core.bus.event_log import EventLog, EventLogs
 from app.core.clock import now_ms
 from app.core.cursor import cursor_position, position_cursor
 from app.core.errors import NotFound
-from app.core.ids import is_id, new_id
+from app.core.ids import new_id
 from app.core.storage.port import Condition, Equals
 from app.modules.context_store.service import ContextStore
 from app.modules.database_connection.service import DatabaseConnections
@@ -209,7 +209,7 @@ class SessionService:
         forked = replace(
             session, id=new_id(), status="idle", active_run_id=None, created_at=now, updated_at=now
         )
-        state = await self._graph.fork(session.id, checkpoint_id, forked.id) if is_id(checkpoint_id) else None
+        state = await self._graph.fork(session.id, checkpoint_id, forked.id)
         if state is None:
             raise CheckpointUnknown
         if remembered := state.get("messages"):

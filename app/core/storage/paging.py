@@ -2,11 +2,12 @@
 
 import base64
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import Column, ColumnElement, and_, or_
+from app.core.storage.port import Collection, Field, InvalidCursor, is_uuid
 
-from app.core.storage.port import Field, InvalidCursor
+MAX_PAGE = 1_000
 
 
 @dataclass(frozen=True)
@@ -17,24 +18,21 @@ class Order:
     field: Field
     descending: bool
 
+    @classmethod
+    def of(cls, collection: Collection, field: str, *, descending: bool) -> "Order":
+        """Raises `ValueError` for a field that gives no order."""
+        declared = collection.field(field)
+        if field != "id" and declared.kind != "integer":
+            raise ValueError(f"{collection.name} is not ordered by {field}")
+        return cls(collection.name, declared, descending)
+
 
 @dataclass(frozen=True)
 class Place:
     """Where a document stands in an order."""
 
-    value: str | int | None
+    value: int | str | None
     document_id: str
-
-
-def beyond(
-    order: Column[str | int], identity: Column[str], place: Place, *, descending: bool
-) -> ColumnElement[bool]:
-    further_id = identity < place.document_id if descending else identity > place.document_id
-    same = and_(order.is_not_distinct_from(place.value), further_id)
-    if place.value is None:
-        return same if descending else or_(order.is_not(None), same)
-    further = or_(order < place.value, order.is_(None)) if descending else order > place.value
-    return or_(further, same)
 
 
 def write_cursor(order: Order, place: Place) -> str:
@@ -47,10 +45,20 @@ def read_cursor(cursor: str, order: Order) -> Place:
     try:
         parts = json.loads(base64.urlsafe_b64decode(cursor))
         match parts:
-            case [_, _, _, value, str(document_id)] if order.field.holds(value):
+            case [_, _, _, value, document_id] if order.field.holds(value) and is_uuid(document_id):
                 place = Place(value, document_id)
                 if cursor == write_cursor(order, place):
                     return place
     except (ValueError, RecursionError) as error:
         raise InvalidCursor from error
     raise InvalidCursor
+
+
+def check_limit(limit: int) -> None:
+    if not 1 <= limit <= MAX_PAGE:
+        raise ValueError(f"limit must be from 1 to {MAX_PAGE}")
+
+
+def check_vector(field: Field, vector: Sequence[float]) -> None:
+    if field.kind != "vector" or not field.holds(list(vector)):
+        raise ValueError(f"{field.name} is not compared with a vector of {len(vector)} dimensions")

@@ -1,0 +1,17 @@
+"""Whether a document meets a condition, for stores that cannot be trusted to tell exactly."""
+
+from app.core.storage.port import AnyOf, Collection, Condition, Document, Equals, Range
+
+
+def meets(document: Document, condition: Condition, collection: Collection) -> bool:
+    field = collection.compared(condition)
+    value = document.get(field.name)
+    match condition:
+        case Equals(value=wanted):
+            return field.holds(wanted) and value == wanted
+        case AnyOf(values=values):
+            return isinstance(value, str) and value in values
+        case Range(at_least=at_least, below=below):
+            if not isinstance(value, int):
+                return False
+            return (at_least is None or value >= at_least) and (below is None or value < below)

@@ -1,0 +1,263 @@
+"""The store on Typesense: a collection of documents each, and exact where Typesense is fuzzy.
+
+What is found is compared once more before it is given away. Typesense has no condition on a write; how
+a patch is atomic all the same is told in `typesense_patches`.
+"""
+
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import cast
+from uuid import uuid4
+
+from pydantic import JsonValue
+from typesense import AsyncClient
+
+from app.core.storage import typesense_layout as layout
+from app.core.storage.conditions import meets
+from app.core.storage.paging import Order, Place, check_limit, check_vector, read_cursor, write_cursor
+from app.core.storage.port import (
+    Collection,
+    Condition,
+    Document,
+    DocumentExists,
+    Field,
+    Page,
+    is_uuid,
+)
+from app.core.storage.typesense_client import TypesenseAddress, translated_errors, typesense_client
+from app.core.storage.typesense_patches import Patches
+from graph.typesense_collection import MOST_FOUND, TypesenseCollection
+
+_CATALOG = "collections0"
+_REFILLED_AT_ONCE = 1_000
+_COMPARED_VECTORS = 100  # with fewer the index misses near ones; see the measurements in docs/typesense.md
+_COMPARED_EXACTLY = 10_000
+
+
+class TypesenseStorage:
+    """Implements `Storage` on collections whose names begin with a prefix of its own."""
+
+    def __init__(self, client: AsyncClient, prefix: str) -> None:
+        self._client = client
+        self._prefix = prefix
+        self._collections: dict[str, Collection] = {}
+        self._patches = Patches(TypesenseCollection(client, f"{prefix}patches0"))
+        self._catalog = TypesenseCollection(client, f"{prefix}{_CATALOG}")
+
+    async def open(self) -> None:
+        """Make what the store itself needs, and learn the collections it holds."""
+        with translated_errors():
+            await self._patches.make()
+            await self._catalog.make(
+                [{"name": layout.DOCUMENT, "type": "string", "index": False, "optional": True}]
+            )
+            for kept in await self._catalog.find_all({}):
+                collection = layout.collection_of(kept)
+                self._collections[collection.name] = collection
+
+    async def _collection(self, name: str) -> Collection:
+        if name not in self._collections:
+            await self.open()  # another process may have made it since
+        return self._collections[name]
+
+    def _documents(self, name: str) -> TypesenseCollection:
+        return TypesenseCollection(self._client, f"{self._prefix}{name}")
+
+    # Collections
+
+    async def create_collection(self, collection: Collection) -> None:
+        with translated_errors():
+            await self.open()
+            kept = self._collections.get(collection.name)
+            if kept is None:
+                await self._documents(collection.name).make(layout.fields_of(collection))
+                await self._remember(collection)
+            elif any(field not in kept.fields for field in collection.fields):
+                raise ValueError(f"the collection {collection.name!r} is kept with other fields")
+
+    async def add_fields(self, collection: str, fields: Sequence[Field]) -> None:
+        kept = await self._collection(collection)
+        wanted = [*kept.fields, *(field for field in fields if field not in kept.fields)]
+        extended = Collection(collection, wanted)
+        with translated_errors():
+            await self._documents(collection).add_fields(
+                [layout.declared(field) for field in fields if field.kind != "text"]
+            )
+        self._collections[collection] = extended
+        cursor: str | None = None
+        while True:
+            page = await self.query(collection, [], limit=_REFILLED_AT_ONCE, cursor=cursor)
+            await self.put(collection, page.items)
+            if (cursor := page.next_cursor) is None:
+                break
+        with translated_errors():
+            await self._remember(extended)
+
+    async def _remember(self, collection: Collection) -> None:
+        """Last, so that a collection or a field that is known is also there."""
+        await self._catalog.write([layout.catalog_entry(collection)], "upsert")
+        self._collections[collection.name] = collection
+
+    # Documents
+
+    async def get(self, collection: str, document_id: str) -> Document | None:
+        await self._collection(collection)
+        if not is_uuid(document_id):
+            return None
+        with translated_errors():
+            (found,) = await self._documents(collection).find({"filter_by": f"id:={document_id}"})
+        return layout.document_of(found[0]) if found else None
+
+    async def create(self, collection: str, document: Document) -> None:
+        revision = uuid4().hex
+        row = layout.row(await self._collection(collection), document, revision)
+        documents = self._documents(collection)
+        with translated_errors():
+            (created,) = await documents.write([row], "create")
+            if not created:
+                (found,) = await documents.find({"filter_by": f"id:={document['id']}"})
+                # Written by this very call, whose first answer was lost?
+                if not found or found[0][layout.REVISION] != revision:
+                    raise DocumentExists(str(document["id"]))
+
+    async def put(self, collection: str, documents: Sequence[Document]) -> None:
+        kept = await self._collection(collection)
+        rows = [layout.row(kept, document, uuid4().hex) for document in documents]
+        with translated_errors():
+            await self._documents(collection).write(rows, "upsert")
+
+    async def patch(
+        self,
+        collection: str,
+        document_id: str,
+        changes: Mapping[str, JsonValue],
+        *,
+        where: Sequence[Condition] = (),
+    ) -> Document | None:
+        kept = await self._collection(collection)
+        if not is_uuid(document_id):
+            return None
+        with translated_errors():
+            return await self._patches.apply(
+                kept, self._documents(collection), document_id, {**changes, "id": document_id}, where
+            )
+
+    async def delete(self, collection: str, where: Sequence[Condition]) -> int:
+        if not where:
+            raise ValueError("a deletion needs a condition")
+        compiled = layout.compile_all(await self._collection(collection), where)
+        if compiled is None:
+            return 0
+        with translated_errors():
+            return await self._documents(collection).delete(compiled)
+
+    # Questions
+
+    async def count(self, collection: str, where: Sequence[Condition]) -> int:
+        compiled = layout.compile_all(await self._collection(collection), where)
+        if compiled is None:
+            return 0
+        with translated_errors():
+            return await self._documents(collection).count(compiled)
+
+    async def query(
+        self,
+        collection: str,
+        where: Sequence[Condition],
+        *,
+        order_by: str = "id",
+        descending: bool = False,
+        limit: int = 100,
+        cursor: str | None = None,
+    ) -> Page:
+        check_limit(limit)
+        kept = await self._collection(collection)
+        order = Order.of(kept, order_by, descending=descending)
+        place = None if cursor is None else read_cursor(cursor, order)
+        compiled = layout.compile_all(kept, where)
+        if compiled is None:
+            return Page([], None)
+        further = [compiled] if compiled else []
+        if place is not None:
+            further.append(layout.beyond(order, place))
+        search = {"filter_by": " && ".join(further), "sort_by": layout.sorting(order)}
+        found = await self._find(kept, search, where, limit + 1)
+        if len(found) <= limit:
+            return Page(found, None)
+        last = found[limit - 1]
+        place = Place(cast("int | str | None", last.get(order_by)), str(last["id"]))
+        return Page(found[:limit], write_cursor(order, place))
+
+    async def search(
+        self, collection: str, words: str, where: Sequence[Condition], *, limit: int = 100
+    ) -> Sequence[Document]:
+        check_limit(limit)
+        kept = await self._collection(collection)
+        wanted = list(dict.fromkeys(reversed(layout.words(words))))[::-1]
+        compiled = layout.compile_all(kept, where)
+        if not wanted or compiled is None:
+            return []
+        search = {
+            "q": " ".join(wanted),
+            "query_by": layout.WORDS,
+            "filter_by": compiled,
+            "num_typos": 0,
+            "drop_tokens_threshold": 0,
+            "typo_tokens_threshold": 0,
+            "sort_by": f"_text_match:desc,{layout.HIGH}:desc,{layout.LOW}:desc",
+        }
+        found = await self._find(kept, search, where, limit)
+        return [document for document in found if layout.has_words(kept, document, wanted)]
+
+    async def nearest(
+        self,
+        collection: str,
+        field: str,
+        vector: Sequence[float],
+        where: Sequence[Condition],
+        *,
+        limit: int = 10,
+    ) -> Sequence[Document]:
+        check_limit(limit)
+        kept = await self._collection(collection)
+        check_vector(kept.field(field), vector)
+        compiled = layout.compile_all(kept, where)
+        if compiled is None:
+            return []
+        numbers = ",".join(repr(float(each)) for each in vector)
+        compared = max(limit, _COMPARED_VECTORS)
+        query = f"{field}:([{numbers}], k:{compared}, flat_search_cutoff:{_COMPARED_EXACTLY})"
+        return await self._find(kept, {"vector_query": query, "filter_by": compiled}, where, limit)
+
+    async def _find(
+        self, collection: Collection, search: Mapping[str, object], where: Sequence[Condition], limit: int
+    ) -> list[Document]:
+        """The first of what is found, by one request, without what does not meet the conditions exactly."""
+        pages = -(-limit // MOST_FOUND)
+        with translated_errors():
+            found = await self._documents(collection.name).find(
+                *(
+                    {
+                        **search,
+                        "page": page + 1,
+                        "per_page": min(limit, MOST_FOUND),
+                        "include_fields": layout.DOCUMENT,
+                    }
+                    for page in range(pages)
+                )
+            )
+        documents = [layout.document_of(each) for page in found for each in page]
+        exact = [each for each in documents if all(meets(each, condition, collection) for condition in where)]
+        return exact[:limit]
+
+    async def close(self) -> None:
+        """The client is its opener's to close."""
+
+
+@asynccontextmanager
+async def open_typesense(address: TypesenseAddress, prefix: str) -> AsyncGenerator[TypesenseStorage]:
+    """Raises `StorageUnavailable`, which is a `StorageRefused` when the key is wrong."""
+    async with typesense_client(address) as client:
+        storage = TypesenseStorage(client, prefix)
+        await storage.open()
+        yield storage

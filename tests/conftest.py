@@ -1,0 +1,22 @@
+"""One Typesense server for all tests that do not break it, and the stores to be held to one contract."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from app.core.storage.typesense_server import TypesenseServer
+from tests.support.stores import ADAPTERS, Open
+
+
+@pytest.fixture(scope="session")
+def typesense_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TypesenseServer]:
+    server = TypesenseServer(tmp_path_factory.mktemp("typesense"))
+    server.start()
+    yield server
+    server.stop()
+
+
+@pytest.fixture(params=ADAPTERS)
+def reopen(request: pytest.FixtureRequest) -> Open:
+    """Opens the same store, again and again: each test runs with every kind."""
+    return ADAPTERS[request.param](request)

@@ -1,0 +1,42 @@
+"""`make conformance`: LangGraph's own suite against the checkpointer, on a server started for it."""
+
+import asyncio
+import sys
+import tempfile
+from collections.abc import AsyncGenerator
+from pathlib import Path
+
+from langgraph.checkpoint.conformance import checkpointer_test, validate
+from langgraph.checkpoint.conformance.capabilities import Capability
+from langgraph.checkpoint.conformance.report import ProgressCallbacks
+
+from app.core.storage.typesense_server import TypesenseServer
+from graph.checkpointer import TypesenseCheckpointer
+from tests.support.typesense import checkpointer_of
+
+
+def main() -> int:
+    """Prints a line a test, and last how many capabilities conform; returns the exit code."""
+    with tempfile.TemporaryDirectory(prefix="kai-typesense-") as folder:
+        server = TypesenseServer(Path(folder))
+        server.start()
+        try:
+            conforming = asyncio.run(_conforming(server))
+        finally:
+            server.stop()
+    print(f"conformance: {conforming}/{len(Capability)}")  # noqa: T201
+    return 0 if conforming == len(Capability) else 1
+
+
+async def _conforming(server: TypesenseServer) -> int:
+    @checkpointer_test(name="TypesenseCheckpointer")
+    async def registered() -> AsyncGenerator[TypesenseCheckpointer]:
+        async with checkpointer_of(server) as checkpointer:
+            yield checkpointer
+
+    report = await validate(registered, progress=ProgressCallbacks.verbose())
+    return sum(result.passed is True for result in report.results.values())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,18 @@
+from collections.abc import AsyncGenerator
+
+import pytest
+
+from app.core.storage.typesense_server import TypesenseServer
+from graph.checkpointer import TypesenseCheckpointer
+from tests.support.typesense import Wire, checkpointer_of
+
+
+@pytest.fixture
+def wire() -> Wire:
+    return Wire()
+
+
+@pytest.fixture
+async def saver(typesense_server: TypesenseServer, wire: Wire) -> AsyncGenerator[TypesenseCheckpointer]:
+    async with checkpointer_of(typesense_server, wire) as checkpointer:
+        yield checkpointer

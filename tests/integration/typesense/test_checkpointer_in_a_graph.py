@@ -1,0 +1,178 @@
+"""The checkpointer under real graphs: interrupts in subgraphs, delta channels, synchronous use, pruning."""
+
+import operator
+import re
+from collections.abc import Sequence
+from textwrap import dedent, indent
+from typing import Annotated, TypedDict
+from uuid import uuid4
+
+import pytest
+from langchain_core.runnables import RunnableConfig
+from langgraph.channels import DeltaChannel
+from langgraph.graph import END, START, StateGraph
+from langgraph.types import Command, interrupt
+from typesense import AsyncClient
+
+from app.core.storage.typesense_server import TypesenseServer
+from graph.checkpointer import TypesenseCheckpointer
+from tests.support.typesense import Wire
+
+
+class Approval(TypedDict):
+    answers: Annotated[list[str], operator.add]
+
+
+def ask(state: Approval) -> Approval:
+    return {"answers": [interrupt("first?"), interrupt("second?")]}
+
+
+def with_subgraph(saver: TypesenseCheckpointer):  # type: ignore[no-untyped-def]
+    child = StateGraph(Approval).add_node(ask).add_edge(START, "ask").add_edge("ask", END).compile()
+    shape = StateGraph(Approval).add_node("child", child).add_edge(START, "child")
+    return shape.add_edge("child", END).compile(checkpointer=saver)
+
+
+def extend(value: list[str], updates: Sequence[list[str]]) -> list[str]:
+    return [*value, *(each for update in updates for each in update)]
+
+
+class Chat(TypedDict):
+    messages: Annotated[list[str], DeltaChannel(extend, snapshot_frequency=7)]
+    turn: int
+
+
+def reply(state: Chat) -> Chat:
+    return {"messages": [f"answer {len(state['messages'])}"], "turn": state.get("turn", 0) + 1}
+
+
+def chat(saver: TypesenseCheckpointer):  # type: ignore[no-untyped-def]
+    return StateGraph(Chat).add_node(reply).add_edge(START, "reply").compile(checkpointer=saver)
+
+
+def thread(thread_id: str = "t") -> RunnableConfig:
+    return {"configurable": {"thread_id": thread_id}}
+
+
+async def test_an_interrupt_in_a_subgraph_is_seen_and_answered(saver: TypesenseCheckpointer) -> None:
+    graph = with_subgraph(saver)
+    await graph.ainvoke({"answers": []}, thread())
+    for answer in ("one", "two"):
+        state = await graph.aget_state(thread())
+        assert state.next == ("child",)
+        assert len(state.interrupts) == 1
+        await graph.ainvoke(Command(resume=answer), thread())
+    answered = await graph.aget_state(thread())
+    assert answered.values["answers"] == ["one", "two"]
+    assert answered.next == ()
+
+
+async def test_a_delta_channel_is_rebuilt_and_costs_the_same_at_every_length(
+    saver: TypesenseCheckpointer, wire: Wire
+) -> None:
+    graph = chat(saver)
+    expected: list[str] = []
+    requests, sizes = [], []
+    for number in range(60):
+        wire.requests.clear()
+        question = f"question {number}"
+        result = await graph.ainvoke({"messages": [question]}, thread(), durability="sync")
+        expected += [question, f"answer {len(expected) + 1}"]
+        assert result["messages"] == expected
+        requests.append(len(wire.requests))
+        sizes.append(wire.bytes_sent)
+    assert max(requests[10:]) <= max(requests[:10]) + 1
+    # A snapshot now and then holds the whole list; every other turn only what it said.
+    assert sorted(sizes)[30] < 6_000
+    assert (await graph.aget_state(thread())).values["messages"] == expected
+
+
+async def test_pruning_keeps_what_a_delta_channel_is_rebuilt_from(saver: TypesenseCheckpointer) -> None:
+    graph = chat(saver)
+    for number in range(9):
+        await graph.ainvoke({"messages": [f"q{number}"]}, thread())
+    before = (await graph.aget_state(thread())).values
+    counted = len([each async for each in saver.alist(thread())])
+    await saver.aprune(["t"])
+    assert (await graph.aget_state(thread())).values == before
+    assert len([each async for each in saver.alist(thread())]) < counted
+    result = await graph.ainvoke({"messages": ["more"]}, thread())
+    assert result["messages"][:-2] == before["messages"]
+
+
+async def test_a_copied_thread_goes_on_by_itself(saver: TypesenseCheckpointer) -> None:
+    graph = chat(saver)
+    for number in range(5):
+        await graph.ainvoke({"messages": [f"q{number}"]}, thread())
+    before = (await graph.aget_state(thread())).values
+    await saver.acopy_thread("t", "copy")
+    await graph.ainvoke({"messages": ["elsewhere"]}, thread("copy"))
+    await saver.adelete_thread("copy")
+    assert (await graph.aget_state(thread())).values == before
+
+
+async def test_pruning_a_thread_of_large_values_deletes_those_nobody_needs(
+    saver: TypesenseCheckpointer, wire: Wire
+) -> None:
+    class Text(TypedDict):
+        text: str
+
+    graph = (
+        StateGraph(Text)
+        .add_node("write", lambda state: {"text": state["text"] + "!"})
+        .add_edge(START, "write")
+        .compile(checkpointer=saver)
+    )
+    for number in range(10):
+        await graph.ainvoke({"text": f"{number}" * 1_000}, thread())
+    await saver.aprune(["t"])
+    assert (await graph.aget_state(thread())).values == {"text": "9" * 1_000 + "!"}
+    kinds = [str(document["kind"]) for document in await saver._kept.export("kind:=[checkpoint,value]")]
+    assert sorted(kinds) == ["checkpoint", "value"]
+
+
+def test_a_graph_without_an_event_loop_uses_it_too(typesense_server: TypesenseServer) -> None:
+    node = typesense_server.url
+    client = AsyncClient({"api_key": typesense_server.api_key, "nodes": [node]})
+    saver = TypesenseCheckpointer(client, collection=f"c{uuid4().hex}")
+    saver._background.run(saver.setup())
+    graph = chat(saver)
+    for number in range(3):
+        graph.invoke({"messages": [f"q{number}"]}, thread())
+    assert graph.get_state(thread()).values["messages"][-1] == "answer 5"
+    assert len(list(saver.list(thread(), limit=4))) == 4
+    saver.copy_thread("t", "u")
+    saver.prune(["u"])
+    saver.delete_thread("t")
+    assert saver.get_tuple(thread()) is None
+    assert graph.get_state(thread("u")).values["messages"][-1] == "answer 5"
+    saver._background.run(client.api_call.aclose())
+
+
+async def test_the_example_of_its_description_runs(typesense_server: TypesenseServer) -> None:
+    description = TypesenseCheckpointer.__doc__ or ""
+    lines = re.search(r"^( +from typesense.*?)\n\n +A superstep", description, re.DOTALL | re.MULTILINE)
+    assert lines is not None
+    example = indent(dedent(lines[1]), "    ")
+    for said, here in (
+        ('"xyz"', repr(typesense_server.api_key)),
+        ("8108", str(typesense_server.port)),
+        ("localhost", "127.0.0.1"),
+    ):
+        assert said in example
+        example = example.replace(said, here)
+    builder = StateGraph(Chat).add_node(reply).add_edge(START, "reply")
+    names = {
+        "TypesenseCheckpointer": TypesenseCheckpointer,
+        "builder": builder,
+        "inputs": {"messages": ["hi"]},
+    }
+    program = f"async def example():\n{example}\n    await client.api_call.aclose()"
+    exec(program, names)  # noqa: S102
+    await names["example"]()  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("strategy", ["", "keep_all"])
+async def test_an_unknown_strategy_is_refused(saver: TypesenseCheckpointer, strategy: str) -> None:
+    with pytest.raises(ValueError, match="keep_latest"):
+        await saver.aprune(["t"], strategy=strategy)

@@ -1,0 +1,31 @@
+"""The stores that keep KAI's records. Another adapter takes part in all tests by one line in `ADAPTERS`."""
+
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from app.core.storage.port import Storage
+from app.core.storage.sqlite import open_sqlite
+from app.core.storage.typesense import open_typesense
+from app.core.storage.typesense_server import TypesenseServer
+from tests.support.typesense import address_of
+
+Open = Callable[[], AbstractAsyncContextManager[Storage]]
+"""Opens the same store, again and again."""
+
+
+def sqlite(request: pytest.FixtureRequest) -> Open:
+    folder: Path = request.getfixturevalue("tmp_path")
+    return lambda: open_sqlite(folder / "kai.db")
+
+
+def typesense(request: pytest.FixtureRequest) -> Open:
+    server: TypesenseServer = request.getfixturevalue("typesense_server")
+    address, prefix = address_of(server), f"t{uuid4().hex}_"
+    return lambda: open_typesense(address, prefix)
+
+
+ADAPTERS = {"sqlite": sqlite, "typesense": typesense}
