@@ -99,7 +99,15 @@ def test_a_name_that_is_wrong_only_in_case_and_quotes_is_corrected(sql: str, cor
 
 
 @pytest.mark.parametrize(
-    "sql", ["", "selec", "drop table orders", "select (" * 500, "select 1; select zz from orders"]
+    "sql",
+    [
+        "",
+        "selec",
+        "drop table orders",
+        "select (" * 500,
+        "select * from orders, orders",
+        "select 1; select zz from orders",
+    ],
 )
 def test_what_is_no_query_is_left_to_the_guard(sql: str) -> None:
     assert check(sql, SQLITE).faults == []

@@ -52,12 +52,12 @@ def check(sql: str, schema: SchemaNames) -> Checked:
 def _findings(sql: str, schema: SchemaNames) -> list[Fault | Correction]:
     try:
         statement = sqlglot.parse_one(sql, dialect=schema.dialect)
+        if not isinstance(statement, exp.Query):
+            return []
+        folded = normalize_identifiers(statement, dialect=schema.dialect)
+        if found := list(check_tables(folded, schema)):
+            return found
+        resolved = qualified(folded, schema)
+        return [] if resolved is None else list(check_columns(sql, resolved, schema))
     except (SqlglotError, RecursionError):
         return []
-    if not isinstance(statement, exp.Query):
-        return []
-    folded = normalize_identifiers(statement, dialect=schema.dialect)
-    if found := list(check_tables(folded, schema)):
-        return found
-    resolved = qualified(folded, schema)
-    return [] if resolved is None else list(check_columns(sql, resolved, schema))
