@@ -15,6 +15,7 @@ from app.core.storage.port import Storage, StorageRefused, StorageUnavailable
 from app.core.storage.sqlite import open_sqlite
 from app.core.storage.typesense import TypesenseStorage
 from app.core.storage.typesense_client import TypesenseAddress, typesense_client
+from app.modules.context_store.service import ContextStore
 from app.modules.database_connection.limits import Limits, StatementLimits
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.session.adapters import Models, PortsOfRun
@@ -34,6 +35,7 @@ class Services:
 
     storage: Storage
     database_connections: DatabaseConnections
+    context_store: ContextStore
     sessions: SessionService
     metrics: CollectorRegistry
 
@@ -62,6 +64,8 @@ async def open_services(settings: Settings) -> AsyncGenerator[Services]:
             raise StoreTooOld(f"The store lacks {len(missing)} steps that this KAI needs. Run: kai migrate")
         metrics = CollectorRegistry()
         connections = DatabaseConnections(storage, SecretBox(_key(settings)), _limits(settings.limits))
+        opened.push_async_callback(connections.close)
+        context = ContextStore(storage, connections)
         graph, repository, rows, logs = (
             SessionGraph(checkpointer),
             SessionRepository(storage, _cache(settings.conversations, metrics)),
@@ -69,12 +73,12 @@ async def open_services(settings: Settings) -> AsyncGenerator[Services]:
             EventLogs(),
         )
         models = _models(settings.llm, opened) if settings.llm.configured else None
-        ports = PortsOfRun(connections, rows, models)
+        ports = PortsOfRun(connections, context, rows, models)
         turns = Turns(graph, repository, logs, ports.bind)
         opened.push_async_callback(turns.close)
         await turns.recover()
-        sessions = SessionService(repository, rows, turns, logs, graph, connections)
-        yield Services(storage, connections, sessions, metrics)
+        sessions = SessionService(repository, rows, turns, logs, graph, connections, context)
+        yield Services(storage, connections, context, sessions, metrics)
 
 
 @asynccontextmanager

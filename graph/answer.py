@@ -25,6 +25,7 @@ class Answer:
     sql: str | None = None
     dialect: str = ""
     explanation: str = ""
+    standalone_question: str = ""
     results: Rows | None = None
     results_summary: str | None = None
     analysis: Analysis | None = None
@@ -35,7 +36,14 @@ class Answer:
         """The answer as a run says it."""
         chunks: list[Chunk] = []
         if self.sql is not None:
-            chunks.append(SqlChunk(content=self.sql, dialect=self.dialect, explanation=self.explanation))
+            chunks.append(
+                SqlChunk(
+                    content=self.sql,
+                    dialect=self.dialect,
+                    explanation=self.explanation,
+                    standalone_question=self.standalone_question,
+                )
+            )
         if self.results is not None:
             chunks.append(ResultsChunk(content=self.results))
         if self.analysis is not None:
@@ -76,6 +84,7 @@ def answer_of(state: SessionState) -> Answer:
         sql=state["draft_sql"] if queried and not failed else None,
         dialect=state["dialect"],
         explanation=state["explanation"],
+        standalone_question=state.get("standalone_question", ""),
         results=state.get("current_results") if fetched else None,
         results_summary=exchanges[-1]["results_summary"] if analysed else None,
         analysis=state.get("current_analysis") if analysed else None,

@@ -41,13 +41,15 @@ class TextChunk(_Event):
 
 
 class SqlChunk(_Event):
-    """The whole statement about to run; `explanation` says how the question was understood."""
+    """The whole statement about to run; `explanation` says how the question was understood, and
+    `standalone_question`, of a follow-up, what it means without what was said before."""
 
     event: Literal["chunk"] = "chunk"
     type: Literal["sql"] = "sql"
     content: str
     dialect: str
     explanation: str = ""
+    standalone_question: str = ""
 
 
 class ResultsChunk(_Event):

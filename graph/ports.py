@@ -33,12 +33,16 @@ class Question:
 @dataclass(frozen=True)
 class Written:
     """What the writer decided. `text` is the statement for route `sql`, the reply for `clarify` and
-    `chat`, and empty for `rows` (the rows already fetched answer the question)."""
+    `chat`, and empty for `rows` (the rows already fetched answer the question).
+
+    `standalone_question` is a follow-up put so that it stands alone; empty when it was asked so.
+    """
 
     route: Route
     text: str
     explanation: str = ""
     tokens_used: int = 0
+    standalone_question: str = ""
 
 
 @dataclass(frozen=True)
@@ -59,7 +63,8 @@ class Summarized:
 
 
 class Recall(Protocol):
-    """Finds what matters to a question: the part of the schema, as text for a prompt.
+    """Finds what matters to a question, as sections of a prompt: the part of the schema, stored texts that
+    were mentioned, and what people have told of the database.
 
     Raises `DatabaseUnavailable` when the schema is not known yet and cannot be read.
     """

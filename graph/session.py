@@ -222,6 +222,7 @@ def _opening(turn: Turn) -> SessionState:
         "dialect": "",
         "draft_sql": None,
         "explanation": "",
+        "standalone_question": "",
         "failures": [],
         "tokens_used": 0,
     }

@@ -89,5 +89,6 @@ class SessionState(TypedDict, total=False):
     dialect: str
     draft_sql: str | None
     explanation: str
+    standalone_question: str
     failures: list[FailedStatement]
     tokens_used: int

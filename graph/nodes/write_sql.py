@@ -15,11 +15,19 @@ async def write_sql(state: SessionState, runtime: Runtime[Ports]) -> SessionStat
     update = SessionState(
         route=written.route,
         explanation=written.explanation,
+        standalone_question=written.standalone_question,
         tokens_used=state["tokens_used"] + written.tokens_used,
     )
     if written.route != "sql":
         return {**update, "reply": written.text}
-    emit(SqlChunk(content=written.text, dialect=writer.dialect, explanation=written.explanation))
+    emit(
+        SqlChunk(
+            content=written.text,
+            dialect=writer.dialect,
+            explanation=written.explanation,
+            standalone_question=written.standalone_question,
+        )
+    )
     return {**update, "draft_sql": written.text, "dialect": writer.dialect}
 
 

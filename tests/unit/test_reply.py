@@ -21,6 +21,12 @@ from graph.ports import Written
         ("  with a as (select 1) select * from a", Written("sql", "with a as (select 1) select * from a")),
         ("```select 1```", Written("sql", "select 1")),
         ('{"sql": "SELECT 1"}', Written("sql", "SELECT 1")),
+        (
+            "QUESTION: How many in 2025?\nCounting.\n```sql\nSELECT 1\n```",
+            Written("sql", "SELECT 1", "Counting.", standalone_question="How many in 2025?"),
+        ),
+        ("**Question:** Which?\nROWS", Written("rows", "", standalone_question="Which?")),
+        ("Question marks are rare.", Written("chat", "Question marks are rare.")),
         ("ROWS", Written("rows", "")),
         ("rows.", Written("rows", "")),
         ("Rows are what tables have.", Written("chat", "Rows are what tables have.")),

@@ -12,6 +12,7 @@ from app.modules.analysis.people import with_whole_names
 from app.modules.analysis.text import describe, results_summary
 from app.modules.model_errors import model_errors_translated, stand_in_notice
 from app.modules.prompt_rows import rows_as_lines
+from app.modules.prompt_sections import sections
 from graph.errors import ModelUnavailable
 from graph.events import TextChunk
 from graph.ports import Analysed, Emit, Question
@@ -64,11 +65,10 @@ def _analysed(question: Question, rows: Rows, found: Figures, text: str, tokens_
 
 def _messages(question: Question, sql: str, rows: Rows, found: Figures) -> list[PromptMessage]:
     statistics = [{**asdict(measure), "column": measure.name} for measure in found.measures]
-    sections = {
+    parts = {
         "Question": question.text,
         "Statement": sql,
         "Statistics" + ("" if found.complete else " of the rows below only"): json.dumps(statistics),
         "Rows": rows_as_lines(rows),
     }
-    request = "\n\n".join(f"## {heading}\n{text}" for heading, text in sections.items())
-    return [PromptMessage("system", _INSTRUCTIONS), PromptMessage("user", request)]
+    return [PromptMessage("system", _INSTRUCTIONS), PromptMessage("user", sections(parts.items()))]

@@ -17,13 +17,17 @@ class StatementLimits:
 class Limits:
     """Bounds of a server's dealings with all user databases.
 
-    `max_threads` statements run at a time; the others wait. A scan stops profiling after
-    `scan_seconds`, and gives each of its statements at most `profile_statement_seconds`.
+    `max_threads` statements run at a time; the others wait. A scan reads the catalog within
+    `scan_seconds`, stops profiling values after `profile_seconds`, and gives each of its statements
+    at most `profile_statement_seconds`. The first question waits for the catalog, and for the values
+    no longer than `first_profile_seconds`.
     """
 
     statement: StatementLimits = StatementLimits()
     connect_seconds: float = 10.0
     scan_seconds: float = 60.0
+    profile_seconds: float = 600.0
     profile_statement_seconds: float = 2.0
+    first_profile_seconds: float = 3.0
     max_threads: int = 16
     max_cached_schemas: int = 64

@@ -1,85 +1,47 @@
 """What the values of a table are like: how many rows, which few values, from where to where."""
 
-import time
-from collections.abc import Iterable, Sequence, Set
-from dataclasses import dataclass, replace
-from typing import TypeAlias
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
-from sqlalchemy import (
-    ColumnElement,
-    Connection,
-    Executable,
-    Null,
-    Text,
-    cast,
-    column,
-    func,
-    null,
-    select,
-    table,
-)
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy import ColumnElement, Executable, Null, column, func, null, select, table
 
-from app.modules.database_connection.databases import stopped
-from app.modules.database_connection.limits import Limits
+from app.modules.database_connection.asking import Questions
+from app.modules.database_connection.formats import text_format
 from app.modules.database_connection.results import type_of_values
-from app.modules.database_connection.schema import Column, Table
-from app.modules.database_connection.threads import Stop
+from app.modules.database_connection.schema import Column, Profile, Table
+from app.modules.database_connection.texts import LONGEST_TEXT, described, distinct_texts, shortened
 
 _SAMPLE_ROWS = 200
-_MOST_VALUES = 50
-_LONGEST_VALUE = 100
 _ORDERED = {"integer", "number", "date", "datetime"}
 _GUESSED = {"date", "datetime"}
 
-Rows: TypeAlias = Sequence[Sequence[object]]
 
-
-@dataclass(frozen=True)
-class Questions:
-    """Asks about values, each time within the time for one statement and for the whole scan."""
-
-    connection: Connection
-    stop: Stop
-    statement_seconds: float
-    end: float
-
-    @classmethod
-    def within(cls, limits: Limits, connection: Connection, stop: Stop) -> "Questions":
-        return cls(connection, stop, limits.profile_statement_seconds, time.monotonic() + limits.scan_seconds)
-
-    def ask(self, statement: Executable) -> Rows | None:
-        """The answer, or None if there is none in time. Raises `StatementFailed` once nobody waits."""
-        self.stop.after(min(self.statement_seconds, self.end - time.monotonic()))
-        try:
-            if not self.stop.due:
-                return self.connection.execute(statement).all()
-        except DBAPIError:
-            pass  # too slow, or a view that cannot be computed: no profile
-        if self.stop.abandoned:
-            raise stopped(self.stop)
-        return None
-
-
-def profiled(plain: Table, questions: Questions) -> Table:
+def profiled(plain: Table, questions: Questions) -> Profile:
     """The table with as much of its profile as could be had in time."""
     rows = questions.ask(_sample(plain))
     if rows is None:
-        return plain
+        return Profile(plain, {})
     samples = list(zip(*rows, strict=True)) or [()] * len(plain.columns)
     whole = len(rows) < _SAMPLE_ROWS
-    columns = plain.columns
-    if questions.connection.dialect.name == "sqlite":
-        columns = [_guessed(each, sample) for each, sample in zip(columns, samples, strict=True)]
-    columns = _with_ranges(plain.name, columns, questions)
-    return replace(
-        plain,
-        columns=[
-            replace(each, values=_values(plain.name, each, sample, whole, questions))
-            for each, sample in zip(columns, samples, strict=True)
-        ],
-        row_count=len(rows) if whole else plain.row_count or _row_count(plain.name, questions),
-    )
+    columns: Sequence[Column] = [
+        _with_format(_guessed(each, sample, questions), sample)
+        for each, sample in zip(plain.columns, samples, strict=True)
+    ]
+    counted = [] if whole or plain.row_count is not None else [func.count()]
+    columns, rows_there = _measured(plain.name, columns, counted, questions)
+    count = len(rows) if whole else plain.row_count or rows_there
+    found = replace(plain, columns=columns, row_count=count)
+    texts = {
+        each.name: distinct_texts(found, each, sample, questions if not whole else None)
+        for each, sample in zip(columns, samples, strict=True)
+        if each.type == "text"
+    }
+    return _with_texts(found, texts)
+
+
+def _with_texts(found: Table, texts: Mapping[str, Sequence[str] | None]) -> Profile:
+    columns = [described(each, texts.get(each.name)) for each in found.columns]
+    return Profile(replace(found, columns=columns), {name: each for name, each in texts.items() if each})
 
 
 def _sample(plain: Table) -> Executable:
@@ -90,75 +52,49 @@ def _sample(plain: Table) -> Executable:
 def _sampled(each: Column) -> ColumnElement[object] | Null:
     """Enough of a value to know it by; of what is no text, number or time only its place."""
     if each.type == "text" and each.database_type:
-        return _shortened(each.name)
+        return shortened(each.name)
     if each.type in {"binary", "json"}:
         return null()
     return column(each.name)
 
 
-def _shortened(name: str) -> ColumnElement[object]:
-    return func.substr(cast(column(name), Text), 1, _LONGEST_VALUE + 1)
-
-
-def _guessed(each: Column, sample: Sequence[object]) -> Column:
+def _guessed(each: Column, sample: Sequence[object], questions: Questions) -> Column:
     """SQLite keeps dates as text, and says no type for a view's expressions."""
+    if questions.connection.dialect.name != "sqlite":
+        return each
     if each.type != "text" or all(value is None for value in sample):
         return each
     guess = type_of_values(sample)
     return replace(each, type=guess) if guess in _GUESSED or not each.database_type else each
 
 
-def _with_ranges(name: str, columns: Sequence[Column], questions: Questions) -> Sequence[Column]:
+def _with_format(each: Column, sample: Sequence[object]) -> Column:
+    """The format of dates and codes that are kept as text, whatever type they were guessed to be."""
+    texts = [value for value in sample if isinstance(value, str)]
+    return replace(each, format=text_format(texts)) if texts else each
+
+
+def _measured(
+    name: str, columns: Sequence[Column], counted: Sequence[ColumnElement[int]], questions: Questions
+) -> tuple[Sequence[Column], int | None]:
+    """The columns with their ranges, and the count of rows if it is asked for, by one statement."""
     ordered = [each.name for each in columns if each.type in _ORDERED]
-    if not ordered:
-        return columns
-    bounds: list[ColumnElement[object]] = []
+    asked: list[ColumnElement[object]] = []
     for each in ordered:
-        bounds += [func.min(column(each)), func.max(column(each))]
-    answer = questions.ask(select(*bounds).select_from(table(name)))
+        asked += [func.min(column(each)), func.max(column(each))]
+    if not counted and not asked:
+        return columns, None
+    answer = questions.ask(select(*counted, *asked).select_from(table(name)))
     if not answer:
-        return columns
-    texts = [None if value is None else str(value)[:_LONGEST_VALUE] for value in answer[0]]
+        return columns, None
+    told = list(answer[0])
+    count = told.pop(0) if counted else None
+    texts = [None if value is None else str(value)[:LONGEST_TEXT] for value in told]
     ranges = dict(zip(ordered, zip(texts[::2], texts[1::2], strict=True), strict=True))
-    return [
+    measured = [
         replace(each, minimum=ranges[each.name][0], maximum=ranges[each.name][1])
         if each.name in ranges
         else each
         for each in columns
     ]
-
-
-def _values(
-    name: str, each: Column, sample: Sequence[object], whole: bool, questions: Questions
-) -> Sequence[str]:
-    """Every distinct value of a text column, in order; none if they are many or long."""
-    if each.type != "text" or not _are_few(found := _distinct(sample)):
-        return ()
-    if not whole:
-        answer = questions.ask(_distinct_values(name, each.name))
-        found = _distinct([row[0] for row in answer or ()])
-    return sorted(found) if _are_few(found) else ()
-
-
-def _distinct(values: Iterable[object]) -> set[str]:
-    return {str(value) for value in values if value is not None}
-
-
-def _are_few(values: Set[str]) -> bool:
-    return len(values) <= _MOST_VALUES and all(len(value) <= _LONGEST_VALUE for value in values)
-
-
-def _distinct_values(table_name: str, column_name: str) -> Executable:
-    return (
-        select(_shortened(column_name))
-        .distinct()
-        .select_from(table(table_name))
-        .where(column(column_name).is_not(None))
-        .limit(_MOST_VALUES + 1)
-    )
-
-
-def _row_count(name: str, questions: Questions) -> int | None:
-    answer = questions.ask(select(func.count()).select_from(table(name)))
-    count = answer[0][0] if answer else None
-    return count if isinstance(count, int) else None
+    return measured, count if isinstance(count, int) else None

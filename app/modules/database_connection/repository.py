@@ -1,5 +1,6 @@
 """Connections and their scanned tables in the store."""
 
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import cast
 
@@ -10,9 +11,13 @@ from app.core.cursor import cursor_position, position_cursor
 from app.core.ids import id_of
 from app.core.storage.port import AnyOf, Document, Equals, Storage
 from app.modules.database_connection.errors import ConnectionNotFound
+from app.modules.database_connection.known import Known
+from app.modules.database_connection.progress import ScanProgress
 from app.modules.database_connection.schema import Schema, Table
 
 _PAGE = 200
+# The last three are the context store's: what people have told of a database goes with it.
+_OF_A_CONNECTION = ("tables", "column_texts", "scans", "examples", "glossary", "instructions")
 
 
 @dataclass(frozen=True)
@@ -33,6 +38,8 @@ class Connection:
 
 _CONNECTION = TypeAdapter(Connection)
 _TABLE = TypeAdapter(Table)
+_TEXTS = TypeAdapter(dict[str, list[str]])
+_PROGRESS = TypeAdapter(ScanProgress)
 
 
 class ConnectionRepository:
@@ -58,14 +65,16 @@ class ConnectionRepository:
         return [_CONNECTION.validate_python(each) for each in page.items], page.next_cursor
 
     async def delete(self, connection: Connection) -> None:
-        """Tables first, so that a deletion broken off can be asked for again; and those last that a scan
-        has found meanwhile."""
-        tables = [Equals("db_connection_id", connection.id)]
-        await self._storage.delete("tables", tables)
+        """The connection last, so that a deletion broken off can be asked for again."""
+        await self.delete_parts(connection)
         await self._storage.delete("database_connections", [Equals("id", connection.id)])
-        await self._storage.delete("tables", tables)
 
-    async def keep_scan(self, connection: Connection, found: Schema, replacing: Schema) -> Connection:
+    async def delete_parts(self, connection: Connection) -> None:
+        """All that hangs on a connection."""
+        for collection in _OF_A_CONNECTION:
+            await self._storage.delete(collection, [Equals("db_connection_id", connection.id)])
+
+    async def keep_catalog(self, connection: Connection, found: Schema, replacing: Schema) -> None:
         """Keep these tables, and no others, of a connection; the connection last, as the proof.
 
         Raises `ConnectionNotFound`, and keeps nothing, when it was deleted meanwhile.
@@ -74,13 +83,34 @@ class ConnectionRepository:
         gone = {table.name for table in replacing.tables} - {table.name for table in found.tables}
         mine = Equals("db_connection_id", connection.id)
         if gone:
-            await self._storage.delete("tables", [mine, AnyOf("name", sorted(gone))])
+            for collection in ("tables", "column_texts"):
+                await self._storage.delete(collection, [mine, AnyOf("name", sorted(gone))])
         changes: dict[str, JsonValue] = {"scanned_at": now_ms(), "table_count": len(found.tables)}
-        changed = await self._storage.patch("database_connections", connection.id, changes)
-        if changed is None:
+        if await self._storage.patch("database_connections", connection.id, changes) is None:
             await self._storage.delete("tables", [mine])
             raise _not_found()
-        return _CONNECTION.validate_python(changed)
+
+    async def keep_profiles(self, connection: Connection, known: Known, names: Sequence[str]) -> None:
+        """Keep what is known of the tables of these names."""
+        wanted = set(names)
+        tables = [table for table in known.schema.tables if table.name in wanted]
+        texts = [_texts_document(connection, name, known.texts.get(name, {})) for name in names]
+        await self._storage.put("tables", [_document(connection, table) for table in tables])
+        await self._storage.put("column_texts", texts)
+
+    async def keep_progress(self, connection: Connection, progress: ScanProgress) -> None:
+        kept = {
+            "id": connection.id,
+            "owner": connection.owner,
+            "db_connection_id": connection.id,
+            **asdict(progress),
+        }
+        await self._storage.put("scans", [cast("Document", kept)])
+
+    async def progress(self, connection: Connection) -> ScanProgress:
+        """As it was told last, by whichever process."""
+        found = await self._storage.get("scans", connection.id)
+        return ScanProgress() if found is None else _PROGRESS.validate_python(found)
 
     async def save_table(self, connection: Connection, table: Table) -> None:
         await self._storage.put("tables", [_document(connection, table)])
@@ -89,21 +119,33 @@ class ConnectionRepository:
         self, connection: Connection, limit: int, cursor: str | None
     ) -> tuple[list[Table], str | None]:
         """By name."""
-        tables = (await self.schema(connection)).tables
+        tables = await self._tables(connection)
         start = cursor_position(cursor)
         more = len(tables) > start + limit
-        return list(tables[start : start + limit]), position_cursor(start + limit) if more else None
+        return tables[start : start + limit], position_cursor(start + limit) if more else None
 
-    async def schema(self, connection: Connection) -> Schema:
-        """All tables that the last scan has found, by name."""
-        tables: list[Table] = []
+    async def known(self, connection: Connection) -> Known:
+        """All tables that the last scan has found, and the texts in their columns."""
+        texts = {
+            str(each["name"]): _TEXTS.validate_python(each["texts"])
+            async for each in self._all("column_texts", connection)
+        }
+        return Known(Schema(connection.dialect, await self._tables(connection)), texts)
+
+    async def _tables(self, connection: Connection) -> list[Table]:
+        """By name."""
+        found = [_TABLE.validate_python(each["table"]) async for each in self._all("tables", connection)]
+        return sorted(found, key=lambda table: table.name)
+
+    async def _all(self, collection: str, connection: Connection) -> AsyncGenerator[Document]:
+        where = [Equals("db_connection_id", connection.id)]
         cursor: str | None = None
         while True:
-            where = [Equals("db_connection_id", connection.id)]
-            page = await self._storage.query("tables", where, limit=_PAGE, cursor=cursor)
-            tables += [_TABLE.validate_python(each["table"]) for each in page.items]
+            page = await self._storage.query(collection, where, limit=_PAGE, cursor=cursor)
+            for each in page.items:
+                yield each
             if (cursor := page.next_cursor) is None:
-                return Schema(connection.dialect, sorted(tables, key=lambda table: table.name))
+                return
 
 
 def _not_found() -> ConnectionNotFound:
@@ -111,11 +153,18 @@ def _not_found() -> ConnectionNotFound:
 
 
 def _document(connection: Connection, table: Table) -> Document:
-    document = {
-        "id": id_of(connection.id, table.name),
+    return cast("Document", {**_key(connection, table.name), "table": asdict(table)})
+
+
+def _texts_document(connection: Connection, name: str, texts: Mapping[str, Sequence[str]]) -> Document:
+    kept = {column: list(values) for column, values in texts.items()}
+    return cast("Document", {**_key(connection, name), "texts": kept})
+
+
+def _key(connection: Connection, table_name: str) -> Document:
+    return {
+        "id": id_of(connection.id, table_name),
         "owner": connection.owner,
         "db_connection_id": connection.id,
-        "name": table.name,
-        "table": asdict(table),
+        "name": table_name,
     }
-    return cast("Document", document)

@@ -5,7 +5,13 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query, Request, status
 
 from app.core.http import PROBLEM_RESPONSES, Owner, PageOf, PageQuery
-from app.modules.database_connection.schemas import ConnectionBody, NewConnection, TableBody, TableChange
+from app.modules.database_connection.schemas import (
+    ConnectionBody,
+    NewConnection,
+    ScanBody,
+    TableBody,
+    TableChange,
+)
 from app.modules.database_connection.service import DatabaseConnections
 
 router = APIRouter(prefix="/database-connections", tags=["database connections"], responses=PROBLEM_RESPONSES)
@@ -45,10 +51,16 @@ async def delete_connection(connection_id: str, owner: Owner, service: Service) 
     await service.delete(owner, connection_id)
 
 
-@router.post("/{connection_id}/scan")
-async def scan(connection_id: str, owner: Owner, service: Service) -> ConnectionBody:
-    """Read the schema anew; descriptions given by people stay."""
-    return ConnectionBody.model_validate(await service.scan(owner, connection_id))
+@router.post("/{connection_id}/scan", status_code=status.HTTP_202_ACCEPTED)
+async def start_scan(connection_id: str, owner: Owner, service: Service) -> ScanBody:
+    """Begin to read the schema anew, in the background; descriptions given by people stay."""
+    return ScanBody.model_validate(await service.start_scan(owner, connection_id))
+
+
+@router.get("/{connection_id}/scan")
+async def read_scan(connection_id: str, owner: Owner, service: Service) -> ScanBody:
+    """How far the latest scan is; questions can be asked of the tables that are known already."""
+    return ScanBody.model_validate(await service.scan_progress(owner, connection_id))
 
 
 @router.get("/{connection_id}/tables")

@@ -1,26 +1,54 @@
 """Reading the whole schema of a database, values' profiles included."""
 
+import time
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
 from sqlalchemy.exc import DBAPIError
 
+from app.modules.database_connection.asking import Questions
 from app.modules.database_connection.catalog import read_catalog
 from app.modules.database_connection.databases import Database
 from app.modules.database_connection.limits import Limits
-from app.modules.database_connection.profile import Questions, profiled
-from app.modules.database_connection.schema import Schema
+from app.modules.database_connection.profile import profiled
+from app.modules.database_connection.schema import Profile, Schema, Table
 from app.modules.database_connection.threads import Stop
 from graph.errors import DatabaseUnavailable
 
+Tell: TypeAlias = Callable[[Sequence[Profile]], None]
+"""Hears first of all tables, as soon as their columns are known, then of their profiles, some at a time."""
 
-def scan(database: Database, limits: Limits, stop: Stop) -> Schema:
+_TELL_SECONDS = 0.5
+
+
+def scan(database: Database, limits: Limits, stop: Stop, tell: Tell = lambda _: None) -> Schema:
     """The schema, in the calling thread. Raises `DatabaseUnavailable`.
 
-    The catalog gets `scan_seconds` or the scan fails; the profiles get as many again and end incomplete.
+    The catalog gets `scan_seconds` or the scan fails; the profiles get `profile_seconds` and end
+    incomplete.
     """
     try:
         with database.engine(stop, limits.connect_seconds) as engine, engine.connect() as connection:
             stop.after(limits.scan_seconds)
             tables = read_catalog(connection)
-            questions = Questions.within(limits, connection, stop)
-            return Schema(database.dialect, [profiled(table, questions) for table in tables])
+            tell([Profile(table, {}) for table in tables])
+            end = time.monotonic() + limits.profile_seconds
+            questions = Questions(connection, stop, limits.profile_statement_seconds, end)
+            return Schema(database.dialect, _profiles(tables, questions, tell))
     except DBAPIError:
         raise DatabaseUnavailable("The schema of the database could not be read.") from None
+
+
+def _profiles(tables: Sequence[Table], questions: Questions, tell: Tell) -> list[Table]:
+    done: list[Table] = []
+    untold: list[Profile] = []
+    told_at = time.monotonic()
+    for table in tables:
+        profile = profiled(table, questions)
+        done.append(profile.table)
+        untold.append(profile)
+        if time.monotonic() - told_at > _TELL_SECONDS:
+            tell(untold)
+            untold, told_at = [], time.monotonic()
+    tell(untold)
+    return done

@@ -1,6 +1,6 @@
 """What a scan learns of a database: tables, columns, keys and bounded profiles of their values."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -12,8 +12,9 @@ class Column:
     """A column and its profile.
 
     `values` lists every distinct value of a low-cardinality text column (else it is empty);
-    `minimum` and `maximum` are set for numbers and dates, as text; `database_type` is the
-    database's own word for the type.
+    `minimum` and `maximum` are set for numbers and dates, as text; `distinct_count` is None when it
+    was not counted; `format` says how dates and codes are written that are kept as text;
+    `database_type` is the database's own word for the type.
     """
 
     name: str
@@ -25,6 +26,8 @@ class Column:
     values: Sequence[str] = ()
     minimum: str | None = None
     maximum: str | None = None
+    distinct_count: int | None = None
+    format: str = ""
 
 
 @dataclass(frozen=True)
@@ -54,3 +57,12 @@ class Schema:
 
     dialect: str
     tables: Sequence[Table]
+
+
+@dataclass(frozen=True)
+class Profile:
+    """A table with its profile, and the distinct texts of its columns, by column, where they are not
+    too many: what the words of a question are looked up in."""
+
+    table: Table
+    texts: Mapping[str, Sequence[str]]

@@ -15,6 +15,7 @@ from pydantic import (
 
 from app.core.clock import as_datetime
 from app.core.http import Body, Text, storable
+from app.modules.database_connection.progress import ScanState
 from app.modules.database_connection.schema import Column, ForeignKey
 
 Time = Annotated[datetime, BeforeValidator(as_datetime)]
@@ -63,6 +64,19 @@ class ConnectionBody(BaseModel):
     created_at: Time
     scanned_at: Time | None
     table_count: int | None
+
+
+class ScanBody(BaseModel):
+    """How far the latest scan is; `tables_total` is null until all tables are known."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    state: ScanState
+    started_at: Time | None
+    updated_at: Time | None
+    tables_total: int | None
+    tables_done: int
+    error: str | None
 
 
 class TableBody(BaseModel):

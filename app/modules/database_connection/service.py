@@ -1,10 +1,10 @@
 """Registered databases: the one way to what stands in them."""
 
 import asyncio
-from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
-from weakref import WeakValueDictionary
+from datetime import timedelta
 
 from app.core.clock import now_ms
 from app.core.ids import new_id
@@ -18,14 +18,20 @@ from app.modules.database_connection.errors import (
     UrlNotSupported,
 )
 from app.modules.database_connection.execution import Statement
+from app.modules.database_connection.guard import check
+from app.modules.database_connection.known import Known, KnownDatabases
 from app.modules.database_connection.limits import Limits
+from app.modules.database_connection.progress import ScanProgress
 from app.modules.database_connection.repository import Connection, ConnectionRepository
 from app.modules.database_connection.results import ResultSet
-from app.modules.database_connection.scan import scan
+from app.modules.database_connection.scans import Scan, Scans
 from app.modules.database_connection.schema import Schema, Table
 from app.modules.database_connection.threads import DatabaseThreads, Stop
 from app.modules.database_connection.urls import read_url
 from graph.errors import DatabaseUnavailable
+
+_TOLD_EVERY = timedelta(minutes=1)
+"""A running scan says how far it is far more often than this."""
 
 
 class DatabaseConnections:
@@ -36,8 +42,12 @@ class DatabaseConnections:
         self._secrets = secrets
         self._limits = limits
         self._threads = DatabaseThreads(limits.max_threads)
-        self._schemas: OrderedDict[str, Schema] = OrderedDict()
-        self._scans: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._known = KnownDatabases(limits.max_cached_schemas)
+        self._scans = Scans(self._repository, self._known, self._threads, limits)
+
+    async def close(self) -> None:
+        """Break off the scans; the next need of their tables takes them up."""
+        await self._scans.close()
 
     async def register(self, owner: str, url: str, name: str, description: str) -> Connection:
         """Test a database and keep its URL, encrypted.
@@ -72,16 +82,37 @@ class DatabaseConnections:
         """Forget a connection and its tables; its sessions stay readable."""
         connection = await self._repository.get(owner, connection_id)
         await self._repository.delete(connection)
-        self._schemas.pop(connection.id, None)
+        await self._scans.stop(connection.id)
+        await self._repository.delete_parts(connection)  # those that the scan has found meanwhile
+        self._known.forget(connection.id)
+
+    async def start_scan(self, owner: str, connection_id: str) -> ScanProgress:
+        """Begin to read the schema anew in the background; descriptions given by people stay.
+
+        What is known already serves until then. Raises `DatabaseDown` when that shows at once.
+        """
+        connection = await self._repository.get(owner, connection_id)
+        with _as_problem():
+            return self._start_scan(connection).progress
 
     async def scan(self, owner: str, connection_id: str) -> Connection:
-        """Read the schema anew; descriptions given by people stay. Raises `DatabaseDown`."""
+        """`start_scan`, and its end waited for. Raises `DatabaseDown`."""
         connection = await self._repository.get(owner, connection_id)
-        async with self._scan_lock(connection.id):
-            try:
-                return await self._scan(connection)
-            except DatabaseUnavailable as error:
-                raise DatabaseDown(error.detail) from error
+        with _as_problem():
+            scan = self._start_scan(connection)
+        await scan.ended.wait()
+        scanned = await self._repository.get(owner, connection_id)
+        if scan.progress.state == "failed":
+            raise DatabaseDown(scan.progress.error or "The scan broke off.")
+        return scanned
+
+    async def scan_progress(self, owner: str, connection_id: str) -> ScanProgress:
+        """How far the latest scan is; one that another process has left unfinished has failed."""
+        connection = await self._repository.get(owner, connection_id)
+        running = self._scans.running(connection.id)
+        if running is not None:
+            return running.progress
+        return _if_alive(await self._repository.progress(connection))
 
     async def tables(
         self, owner: str, connection_id: str, limit: int, cursor: str | None
@@ -95,23 +126,35 @@ class DatabaseConnections:
     ) -> Table:
         """Raises `TableNotFound`."""
         connection = await self._repository.get(owner, connection_id)
-        async with self._scan_lock(connection.id):
-            schema = await self._repository.schema(connection)
-            found = next((table for table in schema.tables if table.name == table_name), None)
+        async with self._known.lock(connection.id):
+            known = self._known.get(connection.id) or await self._repository.known(connection)
+            found = known.table(table_name)
             if found is None:
                 raise TableNotFound("The scanned schema has no table of this name.")
             described = replace(found, description=description)
             await self._repository.save_table(connection, described)
-            self._schemas.pop(connection.id, None)
+            self._known.remember(connection.id, known.with_table(described))
         return described
 
     async def schema(self, connection: Connection) -> Schema:
-        """The schema as last scanned; the first need of it scans. Raises `DatabaseUnavailable`."""
-        if connection.id not in self._schemas:
-            async with self._scan_lock(connection.id):
-                await self._learn(connection)
-        self._schemas.move_to_end(connection.id)
-        return self._schemas[connection.id]
+        """The schema of what is `known`. Raises `DatabaseUnavailable`."""
+        return (await self.known(connection)).schema
+
+    async def known(self, connection: Connection) -> Known:
+        """The tables found so far and what is known of their values. Raises `DatabaseUnavailable`.
+
+        The first need starts a scan, and waits for all tables but only a moment for their values.
+        """
+        known = self._known.get(connection.id)
+        if known is None:
+            await self._learn(connection)
+            known = self._known.get(connection.id) or await self._repository.known(connection)
+        return known
+
+    async def check(self, connection: Connection, sql: str) -> None:
+        """Whether a statement may run. Raises `StatementFailed` or `DatabaseUnavailable`."""
+        schema = await self.schema(connection)
+        await asyncio.to_thread(check, sql, schema)
 
     async def run(self, connection: Connection, sql: str) -> ResultSet:
         """Check a statement and run it read-only under limits; on cancellation it stops in the database.
@@ -136,38 +179,43 @@ class DatabaseConnections:
                 "The URL of this connection was encrypted with another key. Register the database again."
             ) from None
 
-    def _scan_lock(self, connection_id: str) -> asyncio.Lock:
-        return self._scans.setdefault(connection_id, asyncio.Lock())
-
     async def _learn(self, connection: Connection) -> None:
-        """Under the scan lock: whoever waited for it may find the schema known by now."""
-        if connection.id in self._schemas:
-            return
         now = await self._repository.get(connection.owner, connection.id)
         if now.scanned_at is None:
-            await self._scan(now)
-        else:
-            self._remember(now.id, await self._repository.schema(now))
+            await self._first_tables(self._start_scan(now))
+            return
+        async with self._known.lock(now.id):
+            if self._known.get(now.id) is None:
+                self._known.remember(now.id, await self._repository.known(now))
+        if (await self._repository.progress(now)).state in ("never", "running"):
+            self._start_scan(now)  # an older KAI knew no values; another process was broken off
 
-    async def _scan(self, connection: Connection) -> Connection:
-        database = self._database(connection)
-        found = await self._threads.run(lambda stop: scan(database, self._limits, stop))
-        known = await self._repository.schema(connection)
-        schema = replace(found, tables=_described(found.tables, known.tables))
-        scanned = await self._repository.keep_scan(connection, schema, replacing=known)
-        self._remember(connection.id, schema)
-        return scanned
+    async def _first_tables(self, scan: Scan) -> None:
+        await scan.tables_known.wait()
+        if scan.progress.tables_total is None:
+            raise DatabaseUnavailable(scan.progress.error or "The scan of the database broke off.")
+        with suppress(TimeoutError):
+            await asyncio.wait_for(scan.ended.wait(), self._limits.first_profile_seconds)
 
-    def _remember(self, connection_id: str, schema: Schema) -> None:
-        self._schemas[connection_id] = schema
-        while len(self._schemas) > self._limits.max_cached_schemas:
-            self._schemas.popitem(last=False)
+    def _start_scan(self, connection: Connection) -> Scan:
+        """Raises `DatabaseUnavailable`."""
+        running = self._scans.running(connection.id)
+        return running or self._scans.start(connection, self._database(connection))
 
 
-def _described(tables: Sequence[Table], known: Sequence[Table]) -> list[Table]:
-    """The tables with what people, or else their database, have said of them."""
-    said = {table.name: table.description for table in known}
-    return [replace(table, description=said.get(table.name) or table.description) for table in tables]
+@contextmanager
+def _as_problem() -> Generator[None]:
+    try:
+        yield
+    except DatabaseUnavailable as error:
+        raise DatabaseDown(error.detail) from error
+
+
+def _if_alive(progress: ScanProgress) -> ScanProgress:
+    told_ago = timedelta(milliseconds=now_ms() - (progress.updated_at or 0))
+    if progress.state == "running" and told_ago > _TOLD_EVERY:
+        return replace(progress, state="failed", error="The server was stopped meanwhile. Scan again.")
+    return progress
 
 
 def _try(database: Database, limits: Limits, stop: Stop) -> None:

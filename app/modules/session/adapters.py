@@ -1,21 +1,27 @@
 """Binds the graph's ports for one run: to its session's database, its owner and its message."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from app.core.llm.model import LanguageModel
 from app.modules.analysis.analyst import FiguresAnalyst, ModelAnalyst
+from app.modules.context_store.service import ContextStore
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.schema import Schema
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.session.model import Run, Session
 from app.modules.session.rows import HEAD_ROWS, RowStore
 from app.modules.session.summary import DigestSummarizer, ModelSummarizer
-from app.modules.sql_generation.linking import schema_cards
-from app.modules.sql_generation.writer import BuiltinWriter, ModelWriter
+from app.modules.sql_generation.knowledge import Knowledge
+from app.modules.sql_generation.schema_index import SchemaIndexes
+from app.modules.sql_generation.verified import VerifiedWriter
+from app.modules.sql_generation.writer import BuiltinWriter, ModelWriter, ReadSchema
 from graph import Ports
-from graph.ports import Question
-from graph.state import Column, Rows
+from graph.events import TextChunk
+from graph.ports import Analysed, Analyst, Emit, Question
+from graph.state import Analysis, Column, Rows
+
+_INDEXED_DATABASES = 16
 
 
 @dataclass(frozen=True)
@@ -31,8 +37,16 @@ class Models:
 class PortsOfRun:
     """Makes the ports of a run; without models the built-in parts do all the work."""
 
-    def __init__(self, connections: DatabaseConnections, rows: RowStore, models: Models | None) -> None:
+    def __init__(
+        self,
+        connections: DatabaseConnections,
+        context: ContextStore,
+        rows: RowStore,
+        models: Models | None,
+    ) -> None:
         self._connections = connections
+        self._context = context
+        self._indexes = SchemaIndexes(_INDEXED_DATABASES)
         self._rows = rows
         self._models = models
 
@@ -44,42 +58,72 @@ class PortsOfRun:
         async def read_schema() -> Schema:
             return await self._connections.schema(connection)
 
+        knowledge = Knowledge(self._connections, self._context, self._indexes, connection)
         builtin = BuiltinWriter(connection.dialect, read_schema, today)
+        writer = ModelWriter(models.sql, builtin, knowledge.corrected, today) if models else builtin
+        analyst = ModelAnalyst(models.analysis) if models else FiguresAnalyst()
         return Ports(
-            recall=_SchemaRecall(self._connections, connection, models.context_tokens if models else 0),
-            writer=ModelWriter(models.sql, builtin, today) if models else builtin,
-            runner=_KeepingRunner(self._connections, connection, self._rows, run),
-            analyst=ModelAnalyst(models.analysis) if models else FiguresAnalyst(),
+            recall=_Recall(knowledge, models.context_tokens) if models else _NoRecall(read_schema),
+            writer=VerifiedWriter(writer, knowledge.verified_answer),
+            runner=_KeepingRunner(self._connections, connection, knowledge, self._rows, run),
+            analyst=_DoubtingAnalyst(analyst, knowledge),
             summarizer=ModelSummarizer(models.summary) if models else DigestSummarizer(),
         )
 
 
 @dataclass(frozen=True)
-class _SchemaRecall:
-    """Shows the part of the schema that matters; reads the schema if that was never done."""
+class _Recall:
+    """What a model is shown; the schema is read if that was never done."""
 
-    connections: DatabaseConnections
-    connection: Connection
+    knowledge: Knowledge
     budget_tokens: int
 
     async def recall(self, question: Question) -> str:
-        schema = await self.connections.schema(self.connection)
-        if self.budget_tokens == 0:
-            return ""
-        conversation = " ".join([question.text, *(each["query"] for each in question.exchanges)])
-        return schema_cards(schema, conversation, self.budget_tokens)
+        return await self.knowledge.context(question, self.budget_tokens)
+
+
+@dataclass(frozen=True)
+class _NoRecall:
+    """Nothing for a prompt that nobody reads; the schema is read all the same, while that is the step."""
+
+    read_schema: ReadSchema
+
+    async def recall(self, question: Question) -> str:
+        await self.read_schema()
+        return ""
+
+
+@dataclass(frozen=True)
+class _DoubtingAnalyst:
+    """Adds to the reading what speaks against the result."""
+
+    analyst: Analyst
+    knowledge: Knowledge
+
+    async def analyse(self, question: Question, sql: str, rows: Rows, emit: Emit) -> Analysed:
+        read = await self.analyst.analyse(question, sql, rows, emit)
+        doubts = await self.knowledge.doubts(sql, rows)
+        if not doubts:
+            return read
+        told = "\n\n**Worth checking:** " + " ".join(doubts)
+        emit(TextChunk(content=told, channel="analysis"))
+        analysis = Analysis(**{**read.analysis, "text": read.analysis["text"] + told})
+        return replace(read, analysis=analysis)
 
 
 @dataclass(frozen=True)
 class _KeepingRunner:
-    """Runs a statement and keeps all its rows under the run's message, before anything is said of them."""
+    """Checks and runs a statement and keeps all its rows under the run's message, before anything is said
+    of them."""
 
     connections: DatabaseConnections
     connection: Connection
+    knowledge: Knowledge
     rows: RowStore
     run_of: Run
 
     async def run(self, sql: str) -> Rows:
+        await self.knowledge.check(sql)
         result = await self.connections.run(self.connection, sql)
         run = self.run_of
         await self.rows.keep(run.owner, run.session_id, run.message_id, result.rows)

@@ -75,6 +75,7 @@ class Message:
     sql: str | None = None
     dialect: str = ""
     explanation: str = ""
+    standalone_question: str = ""
     columns: list[Column] = field(default_factory=list)
     row_count: int | None = None
     truncated: bool = False

@@ -136,6 +136,7 @@ class MessageBody(_FromRecord):
     sql: str | None
     dialect: str
     explanation: str
+    standalone_question: str
     columns: list[Column]
     row_count: int | None
     truncated: bool

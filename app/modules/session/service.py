@@ -11,6 +11,7 @@ from app.core.cursor import cursor_position, position_cursor
 from app.core.errors import NotFound
 from app.core.ids import new_id
 from app.core.storage.port import Condition, Equals
+from app.modules.context_store.service import ContextStore
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.session.errors import (
     CheckpointUnknown,
@@ -53,6 +54,7 @@ class SessionService:
         logs: EventLogs,
         graph: SessionGraph,
         connections: DatabaseConnections,
+        context: ContextStore,
     ) -> None:
         self._repository = repository
         self._rows = rows
@@ -60,6 +62,7 @@ class SessionService:
         self._logs = logs
         self._graph = graph
         self._connections = connections
+        self._context = context
 
     async def create(
         self,
@@ -167,7 +170,10 @@ class SessionService:
         comment: str | None,
         corrected_sql: str | None,
     ) -> Feedback:
-        """Keep what the owner thinks of an answer, in place of what was said before."""
+        """Keep what the owner thinks of an answer, in place of what was said before.
+
+        A liked or corrected statement is proposed as an example, for a person to review.
+        """
         session = await self._repository.get(owner, session_id)
         message = await self._repository.get_answer(session, message_id)
         feedback = Feedback(
@@ -181,6 +187,12 @@ class SessionService:
             created_at=now_ms(),
         )
         await self._repository.save_feedback(feedback)
+        right_sql = corrected_sql or (message.sql if rating == "up" else None)
+        if right_sql is None:
+            await self._context.withdraw(owner, message.id)
+        else:
+            question = message.standalone_question or message.query
+            await self._context.propose(owner, session.db_connection_id, question, right_sql, message.id)
         return feedback
 
     async def checkpoints(

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from app.core.llm.model import LanguageModel, ModelRejected, ModelUnavailable, PromptMessage
 from app.core.llm.tokens import approximate_tokens
+from app.modules.prompt_sections import sections
 from graph.errors import SummaryFailed
 from graph.ports import Summarized
 from graph.state import Message
@@ -26,7 +27,9 @@ class ModelSummarizer:
         folded = "\n\n".join(map(_line, exchanges))
         messages = [
             PromptMessage("system", _INSTRUCTIONS.replace("{words}", str(_WORDS))),
-            PromptMessage("user", f"## Summary so far\n{summary or 'none'}\n\n## Older exchanges\n{folded}"),
+            PromptMessage(
+                "user", sections([("Summary so far", summary or "none"), ("Older exchanges", folded)])
+            ),
         ]
         try:
             reply = await self._model.reply(messages, on_token=lambda _: None)

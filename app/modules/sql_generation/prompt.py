@@ -6,6 +6,7 @@ from pathlib import Path
 
 from app.core.llm.model import PromptMessage
 from app.modules.prompt_rows import rows_as_lines
+from app.modules.prompt_sections import sections
 from graph.ports import Question
 from graph.state import Message
 
@@ -16,14 +17,14 @@ _IN_FULL = 3
 def write_sql_messages(question: Question, dialect: str, today: date) -> list[PromptMessage]:
     """The instructions, then all that is known under headings, the question last."""
     system = _INSTRUCTIONS.replace("{dialect}", dialect).replace("{today}", today.isoformat())
+    known = [question.context] if question.context else []
     return [
         PromptMessage("system", system),
-        PromptMessage("user", "\n\n".join(f"## {title}\n{text}" for title, text in _sections(question))),
+        PromptMessage("user", "\n\n".join([*known, sections(_sections(question))])),
     ]
 
 
 def _sections(question: Question) -> Iterator[tuple[str, str]]:
-    yield "Schema", question.context
     if question.summary:
         yield "Earlier in this conversation", question.summary
     if question.exchanges:

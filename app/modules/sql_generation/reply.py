@@ -6,6 +6,7 @@ word at its start is taken as talk.
 
 import json
 import re
+from dataclasses import replace
 
 from graph.ports import Written
 
@@ -13,7 +14,9 @@ _FENCE = re.compile(r"```[ \t]*\w*[ \t]*\r?\n|```[ \t]*(?=(?:select|with)\b)", r
 _BARE = re.compile(r"\s*(?=(?:select|with)\b)", re.IGNORECASE)
 _ROWS = re.compile(r"\W*rows\W*", re.IGNORECASE)
 _MARKED = re.compile(r"\W*(clarify|chat)\W*:\W*(.*)", re.IGNORECASE | re.DOTALL)
+_ALONE = re.compile(r"\W*question\W*:[ \t]*(.*)(?:\n|$)", re.IGNORECASE)
 _MAX_EXPLANATION = 400
+_MAX_QUESTION = 1_000
 
 
 class SqlDeltas:
@@ -44,8 +47,19 @@ class SqlDeltas:
 
 def read_reply(text: str) -> Written:
     """What the model decided; a reply with nothing in it is empty talk."""
-    if (statement := _from_json(text)) is not None:
-        return Written("sql", statement)
+    if (written := _from_json(text)) is not None:
+        return written
+    alone, text = _standalone(text)
+    return replace(_read(text), standalone_question=alone)
+
+
+def _standalone(text: str) -> tuple[str, str]:
+    """The question as the model has put it to stand alone, and the reply without it."""
+    said = _ALONE.match(text)
+    return ("", text) if said is None else (said[1].strip(" *_")[:_MAX_QUESTION], text[said.end() :])
+
+
+def _read(text: str) -> Written:
     if (start := _statement_start(text)) >= 0:
         statement = text[start:].partition("```")[0].strip().rstrip(";")
         return Written("sql", statement, explanation=_before(text, start))
@@ -70,12 +84,15 @@ def _before(text: str, start: int) -> str:
     return said[:_MAX_EXPLANATION]
 
 
-def _from_json(text: str) -> str | None:
+def _from_json(text: str) -> Written | None:
     if not text.lstrip().startswith("{"):
         return None
     try:
         found = json.loads(text)
     except ValueError:
         return None
-    statement = found.get("sql") or found.get("query")
-    return statement.strip().rstrip(";") if isinstance(statement, str) else None
+    statement, alone = found.get("sql") or found.get("query"), found.get("question")
+    if not isinstance(statement, str):
+        return None
+    question = alone[:_MAX_QUESTION] if isinstance(alone, str) else ""
+    return Written("sql", statement.strip().rstrip(";"), standalone_question=question)

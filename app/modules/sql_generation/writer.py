@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from datetime import date
 
 from app.core.llm.model import LanguageModel
@@ -15,6 +16,8 @@ from graph.events import TextChunk
 from graph.ports import Emit, Question, Written
 
 ReadSchema = Callable[[], Awaitable[Schema]]
+Correct = Callable[[str], Awaitable[str]]
+"""Gives a statement back with what is certainly meant in place of what was written."""
 
 _HOW_TO_CONFIGURE = (
     "For questions like this, connect a language model: set OPENAI_API_KEY, or KAI_LLM__BASE_URL for any "
@@ -58,10 +61,11 @@ class BuiltinWriter:
 class ModelWriter:
     """Has a model write; when it is down, the built-in writer serves where it can, and says so."""
 
-    def __init__(self, model: LanguageModel, stand_in: BuiltinWriter, today: date) -> None:
+    def __init__(self, model: LanguageModel, stand_in: BuiltinWriter, correct: Correct, today: date) -> None:
         self.dialect = stand_in.dialect
         self._model = model
         self._stand_in = stand_in
+        self._correct = correct
         self._today = today
 
     async def write(self, question: Question, emit: Emit) -> Written:
@@ -82,7 +86,9 @@ class ModelWriter:
         written = read_reply(reply.text)
         if written.route == "rows":
             written = _from_rows(question)
-        return Written(written.route, written.text, written.explanation, reply.tokens_used)
+        if written.route == "sql":
+            written = replace(written, text=await self._correct(written.text))
+        return replace(written, tokens_used=reply.tokens_used)
 
     async def _write_without_model(
         self, question: Question, emit: Emit, unavailable: ModelUnavailable

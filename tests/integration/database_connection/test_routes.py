@@ -1,5 +1,6 @@
 """The routes of database connections."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -34,11 +35,42 @@ async def client(tmp_path: Path) -> AsyncIterator[httpx.AsyncClient]:
         transport = httpx.ASGITransport(app)
         async with httpx.AsyncClient(transport=transport, base_url="http://kai") as opened:
             yield opened
+        await connections.close()
 
 
 @pytest.fixture
 def body(tmp_path: Path) -> dict[str, str]:
     return {"url": f"sqlite:///{make_shop(tmp_path / 'shop.db')}", "name": " Shop ", "description": "Pens"}
+
+
+async def scanned(client: httpx.AsyncClient, one: str) -> dict[str, object]:
+    """The progress of a new scan when it is over."""
+    begun = await client.post(f"{one}/scan")
+    assert (begun.status_code, begun.json()["state"]) == (202, "running")
+    told = begun.json()
+    async with asyncio.timeout(10):
+        while told["state"] == "running":
+            told = (await client.get(f"{one}/scan")).json()
+    return dict(told)
+
+
+async def test_a_scan_in_the_background_tells_how_far_it_is(
+    client: httpx.AsyncClient, body: dict[str, str]
+) -> None:
+    one = f"{ROUTE}/{(await client.post(ROUTE, json=body)).json()['id']}"
+    assert (await client.get(f"{one}/scan")).json()["state"] == "never"
+    told = await scanned(client, one)
+    assert (told["state"], told["tables_total"], told["tables_done"]) == ("complete", 6, 6)
+    assert (str(told["started_at"])[-1], told["error"]) == ("Z", None)
+
+
+async def test_a_scan_of_a_database_that_is_gone_says_why(
+    client: httpx.AsyncClient, body: dict[str, str], tmp_path: Path
+) -> None:
+    one = f"{ROUTE}/{(await client.post(ROUTE, json=body)).json()['id']}"
+    (tmp_path / "shop.db").unlink()
+    refused = await client.post(f"{one}/scan")
+    assert (refused.status_code, "no existing file" in refused.json()["detail"]) == (503, True)
 
 
 async def test_a_database_is_registered_scanned_described_and_deleted(
@@ -54,9 +86,9 @@ async def test_a_database_is_registered_scanned_described_and_deleted(
         None,
     )
 
-    scanned = await client.post(f"{one}/scan")
-    assert (scanned.status_code, scanned.json()["table_count"]) == (200, 6)
-    assert scanned.json()["scanned_at"].endswith("Z")
+    await scanned(client, one)
+    known = (await client.get(one)).json()
+    assert (known["scanned_at"][-1], known["table_count"]) == ("Z", 6)
     described = await client.patch(f"{one}/tables/order%20lines", json={"description": "What was bought"})
     assert (described.status_code, described.json()["description"]) == (200, "What was bought")
 
@@ -74,7 +106,7 @@ async def test_a_url_is_never_in_an_answer(client: httpx.AsyncClient, tmp_path: 
 
 async def test_tables_come_in_pages_by_name(client: httpx.AsyncClient, body: dict[str, str]) -> None:
     one = f"{ROUTE}/{(await client.post(ROUTE, json=body)).json()['id']}"
-    await client.post(f"{one}/scan")
+    await scanned(client, one)
     first = (await client.get(f"{one}/tables", params={"limit": 4})).json()
     rest = (await client.get(f"{one}/tables", params={"limit": 4, "cursor": first["next_cursor"]})).json()
     names = [table["name"] for table in first["items"] + rest["items"]]

@@ -2,6 +2,7 @@
 
 import sqlite3
 import time
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 
 from app.modules.database_connection.limits import Limits
 from app.modules.database_connection.scan import scan
-from app.modules.database_connection.schema import Column, ForeignKey, Schema, Table
+from app.modules.database_connection.schema import Column, ForeignKey, Profile, Schema, Table
 from app.modules.database_connection.sqlite import SqliteDatabase
 from app.modules.database_connection.threads import Stop
 from graph.errors import DatabaseUnavailable, StatementFailed
@@ -136,3 +137,20 @@ def test_a_real_database_is_scanned_well_under_a_second(chinook: SqliteDatabase)
     assert len(found.tables) == 11
     assert column(found, "Invoice", "InvoiceDate").type == "datetime"
     assert "Jazz" in column(found, "Genre", "Name").values
+
+
+def test_many_texts_are_counted_and_only_their_format_is_shown(tmp_path: Path) -> None:
+    script = """create table t (name text, day text);
+        with recursive n(x) as (select 1 union all select x + 1 from n where x < 500)
+            insert into t select 'NO-' || (x + 100), '03/' || (x % 28 + 1) || '/2024' from n"""
+    found = scan(database(tmp_path / "a.db", script), LIMITS, Stop())
+    name, day = column(found, "t", "name"), column(found, "t", "day")
+    assert (name.values, name.distinct_count, name.format) == ((), 500, "AA-999")
+    assert (day.format, day.distinct_count) == ("MM/DD/YYYY", 28)
+
+
+def test_all_tables_are_told_before_their_profiles(shop: SqliteDatabase) -> None:
+    told: list[Sequence[Profile]] = []
+    scan(shop, LIMITS, Stop(), told.append)
+    assert [each.table.row_count for each in told[0]] == [None] * 6
+    assert [each.table.name for some in told[1:] for each in some] == [each.table.name for each in told[0]]

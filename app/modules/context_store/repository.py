@@ -1,0 +1,72 @@
+"""Examples, terms and instructions in the store: three collections of one shape."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Generic, TypeVar, cast
+
+from pydantic import JsonValue, TypeAdapter
+
+from app.core.cursor import cursor_position, position_cursor
+from app.core.storage.port import Condition, Document, Equals, Storage
+from app.modules.context_store.errors import EntryUnknown
+from app.modules.context_store.model import Example, Instruction, Term
+
+_SEARCHED_MATCHES = 250
+_MOST_USED = 1_000
+"""So many entries of a kind are looked through for a question; the latest count."""
+
+Entry = TypeVar("Entry", Example, Term, Instruction)
+
+
+class Entries(Generic[Entry]):
+    """Every read names the owner; what belongs to somebody else is unknown."""
+
+    def __init__(self, storage: Storage, collection: str, kind: type[Entry]) -> None:
+        self._storage = storage
+        self._collection = collection
+        self._adapter: TypeAdapter[Entry] = TypeAdapter(kind)
+        self._kind = kind.__name__.lower()
+
+    async def save(self, entry: Entry) -> None:
+        await self._storage.put(self._collection, [cast("Document", asdict(entry))])
+
+    async def get(self, owner: str, entry_id: str) -> Entry:
+        """Raises `EntryUnknown`."""
+        found = await self._storage.get(self._collection, entry_id)
+        if found is None or found["owner"] != owner:
+            raise EntryUnknown(self._kind)
+        return self._adapter.validate_python(found)
+
+    async def change(self, entry: Entry, changes: Mapping[str, JsonValue]) -> Entry:
+        """Raises `EntryUnknown` when it was deleted meanwhile."""
+        changed = await self._storage.patch(self._collection, entry.id, changes)
+        if changed is None:
+            raise EntryUnknown(self._kind)
+        return self._adapter.validate_python(changed)
+
+    async def delete(self, entry: Entry, where: Sequence[Condition] = ()) -> None:
+        await self._storage.delete(self._collection, [Equals("id", entry.id), *where])
+
+    async def page(
+        self, owner: str, filters: Sequence[Condition], limit: int, cursor: str | None
+    ) -> tuple[list[Entry], str | None]:
+        """Oldest first."""
+        where = [Equals("owner", owner), *filters]
+        page = await self._storage.query(self._collection, where, limit=limit, cursor=cursor)
+        return [self._adapter.validate_python(each) for each in page.items], page.next_cursor
+
+    async def search(
+        self, owner: str, words: str, filters: Sequence[Condition], limit: int, cursor: str | None
+    ) -> tuple[list[Entry], str | None]:
+        """Those that hold all the words, best first; the best 250 count."""
+        where = [Equals("owner", owner), *filters]
+        found = await self._storage.search(self._collection, words, where, limit=_SEARCHED_MATCHES)
+        start = cursor_position(cursor)
+        entries = [self._adapter.validate_python(each) for each in found[start : start + limit]]
+        return entries, position_cursor(start + limit) if len(found) > start + limit else None
+
+    async def all(self, db_connection_id: str, filters: Sequence[Condition] = ()) -> list[Entry]:
+        """Of a connection, the latest first."""
+        where = [Equals("db_connection_id", db_connection_id), *filters]
+        page = await self._storage.query(self._collection, where, descending=True, limit=_MOST_USED)
+        return [self._adapter.validate_python(each) for each in page.items]

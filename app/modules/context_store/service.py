@@ -1,0 +1,154 @@
+"""What people have told of a database: kept under its connection, checked where it will run."""
+
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+
+from pydantic import JsonValue
+
+from app.core.clock import now_ms
+from app.core.ids import new_id
+from app.core.storage.port import Equals, Storage
+from app.modules.context_store.errors import ExampleNotRunnable, ScopeUnknown
+from app.modules.context_store.model import Example, ExampleStatus, Instruction, Term, question_key
+from app.modules.context_store.repository import Entries
+from app.modules.database_connection.errors import ConnectionNotFound, DatabaseDown
+from app.modules.database_connection.repository import Connection
+from app.modules.database_connection.service import DatabaseConnections
+from graph.errors import DatabaseUnavailable, StatementFailed
+
+
+class ContextStore:
+    """Verified examples, glossary and instructions.
+
+    What names an owner raises `NotFound` for what belongs to somebody else.
+    """
+
+    def __init__(self, storage: Storage, connections: DatabaseConnections) -> None:
+        self.examples = Entries(storage, "examples", Example)
+        self.terms = Entries(storage, "glossary", Term)
+        self.instructions = Entries(storage, "instructions", Instruction)
+        self._connections = connections
+
+    async def add_example(
+        self, owner: str, db_connection_id: str, question: str, sql: str, status: ExampleStatus
+    ) -> Example:
+        """Raises `ExampleNotRunnable` for a verified one whose SQL may not run, and `DatabaseDown`."""
+        connection = await self._connections.get(owner, db_connection_id)
+        if status == "verified":
+            await self._check(connection, sql)
+        example = _example(connection, question, sql, status, message_id=None)
+        await self.examples.save(example)
+        return example
+
+    async def change_example(self, owner: str, example_id: str, changes: Mapping[str, JsonValue]) -> Example:
+        """Verify, reject or reword one. Raises like `add_example`."""
+        example = await self.examples.get(owner, example_id)
+        sql, status = changes.get("sql", example.sql), changes.get("status", example.status)
+        if status == "verified":
+            await self._check(await self._connections.get(owner, example.db_connection_id), str(sql))
+        key = question_key(str(changes.get("question", example.question)))
+        return await self.examples.change(example, {**changes, "question_key": key, "updated_at": now_ms()})
+
+    async def propose(
+        self, owner: str, db_connection_id: str, question: str, sql: str, message_id: str
+    ) -> None:
+        """Keep an answer that somebody liked or corrected for a person to review; nothing uses it before.
+
+        The latest feedback on an answer takes the place of its earlier proposal. Of a database that is
+        registered no more nothing is kept.
+        """
+        await self.withdraw(owner, message_id)
+        reviewed = await self._of_message(owner, message_id)
+        if any(each.sql == sql for each in reviewed):
+            return
+        with suppress(ConnectionNotFound):
+            connection = await self._connections.get(owner, db_connection_id)
+            await self.examples.save(_example(connection, question, sql, "proposed", message_id))
+
+    async def withdraw(self, owner: str, message_id: str) -> None:
+        """Drop what was proposed of an answer, unless a person has reviewed it."""
+        for each in await self._of_message(owner, message_id):
+            await self.examples.delete(each, [Equals("status", "proposed")])
+
+    async def add_term(
+        self, owner: str, db_connection_id: str, term: str, meaning: str, sql: str | None
+    ) -> Term:
+        connection, now = await self._connections.get(owner, db_connection_id), now_ms()
+        added = Term(new_id(), owner, connection.id, term, meaning, sql, now, now)
+        await self.terms.save(added)
+        return added
+
+    async def add_instruction(
+        self, owner: str, db_connection_id: str, text: str, scope: str | None
+    ) -> Instruction:
+        """Raises `ScopeUnknown` and `DatabaseDown`."""
+        connection, now = await self._connections.get(owner, db_connection_id), now_ms()
+        await self._check_scope(connection, scope)
+        added = Instruction(new_id(), owner, connection.id, text, scope, now, now)
+        await self.instructions.save(added)
+        return added
+
+    async def change_instruction(
+        self, owner: str, instruction_id: str, changes: Mapping[str, JsonValue]
+    ) -> Instruction:
+        """Raises like `add_instruction`."""
+        instruction = await self.instructions.get(owner, instruction_id)
+        if (scope := changes.get("scope")) is not None:
+            connection = await self._connections.get(owner, instruction.db_connection_id)
+            await self._check_scope(connection, str(scope))
+        return await self.instructions.change(instruction, {**changes, "updated_at": now_ms()})
+
+    async def verified_examples(self, connection: Connection) -> list[Example]:
+        """The latest thousand, latest first."""
+        return await self.examples.all(connection.id, [Equals("status", "verified")])
+
+    async def verified_answer(self, connection: Connection, question: str) -> Example | None:
+        """The latest verified example of just this question."""
+        same = [Equals("status", "verified"), Equals("question_key", question_key(question))]
+        found = await self.examples.all(connection.id, same)
+        return found[0] if found else None
+
+    async def _of_message(self, owner: str, message_id: str) -> Sequence[Example]:
+        found, _ = await self.examples.page(owner, [Equals("message_id", message_id)], limit=100, cursor=None)
+        return found
+
+    async def _check(self, connection: Connection, sql: str) -> None:
+        with _database_down():
+            try:
+                await self._connections.check(connection, sql)
+            except StatementFailed as error:
+                raise ExampleNotRunnable(error.detail) from error
+
+    async def _check_scope(self, connection: Connection, scope: str | None) -> None:
+        if scope is None:
+            return
+        with _database_down():
+            schema = await self._connections.schema(connection)
+        if all(table.name != scope for table in schema.tables):
+            raise ScopeUnknown(scope)
+
+
+@contextmanager
+def _database_down() -> Generator[None]:
+    try:
+        yield
+    except DatabaseUnavailable as error:
+        raise DatabaseDown(error.detail) from error
+
+
+def _example(
+    connection: Connection, question: str, sql: str, status: ExampleStatus, message_id: str | None
+) -> Example:
+    now = now_ms()
+    return Example(
+        id=new_id(),
+        owner=connection.owner,
+        db_connection_id=connection.id,
+        question=question,
+        question_key=question_key(question),
+        sql=sql,
+        status=status,
+        message_id=message_id,
+        created_at=now,
+        updated_at=now,
+    )

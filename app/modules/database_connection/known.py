@@ -1,0 +1,79 @@
+"""What is known of the databases in use: the latest used ones stay in memory."""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from weakref import WeakValueDictionary
+
+from app.modules.database_connection.schema import Profile, Schema, Table
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """A schema and the texts stored in its columns, by table and column; replaced whole, never changed."""
+
+    schema: Schema
+    texts: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
+
+    def with_catalog(self, tables: Sequence[Table]) -> "Known":
+        """The tables that there are now; of those known before, what people and the last scan said."""
+        before = {table.name: table for table in self.schema.tables}
+        merged = [_carried(table, before.get(table.name)) for table in tables]
+        names = {table.name for table in tables}
+        texts = {name: columns for name, columns in self.texts.items() if name in names}
+        return Known(replace(self.schema, tables=merged), texts)
+
+    def with_profiles(self, profiles: Iterable[Profile]) -> "Known":
+        """The same tables with newer profiles; descriptions stay."""
+        newer = {profile.table.name: profile for profile in profiles}
+        tables = [
+            replace(newer[table.name].table, description=table.description) if table.name in newer else table
+            for table in self.schema.tables
+        ]
+        texts = {**self.texts, **{name: profile.texts for name, profile in newer.items()}}
+        return Known(replace(self.schema, tables=tables), texts)
+
+    def with_table(self, changed: Table) -> "Known":
+        tables = [changed if table.name == changed.name else table for table in self.schema.tables]
+        return Known(replace(self.schema, tables=tables), self.texts)
+
+    def table(self, name: str) -> Table | None:
+        return next((table for table in self.schema.tables if table.name == name), None)
+
+
+class KnownDatabases:
+    """By connection id; the least recently used go first. Whoever changes an entry holds its lock."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._known: OrderedDict[str, Known] = OrderedDict()
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    def get(self, connection_id: str) -> Known | None:
+        if connection_id in self._known:
+            self._known.move_to_end(connection_id)
+        return self._known.get(connection_id)
+
+    def remember(self, connection_id: str, known: Known) -> None:
+        self._known[connection_id] = known
+        self._known.move_to_end(connection_id)
+        while len(self._known) > self._limit:
+            self._known.popitem(last=False)
+
+    def forget(self, connection_id: str) -> None:
+        self._known.pop(connection_id, None)
+
+    def lock(self, connection_id: str) -> asyncio.Lock:
+        return self._locks.setdefault(connection_id, asyncio.Lock())
+
+
+def _carried(table: Table, before: Table | None) -> Table:
+    """A table without its new profile yet: the old one serves as long as the columns are the same."""
+    if before is None:
+        return table
+    said = replace(table, description=before.description or table.description)
+    declared = [(each.name, each.database_type) for each in table.columns]
+    if declared != [(each.name, each.database_type) for each in before.columns]:
+        return said
+    return replace(said, columns=before.columns, row_count=before.row_count)

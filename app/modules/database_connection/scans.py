@@ -1,0 +1,157 @@
+"""Scans in the background: one at a time a connection, telling how far they are.
+
+What a scan has found is known, and kept, as soon as it is found: first all tables, then their
+profiles, some at a time.
+"""
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+
+from app.core.clock import now_ms
+from app.core.errors import Problem
+from app.core.storage.port import StorageUnavailable
+from app.modules.database_connection.databases import Database
+from app.modules.database_connection.known import Known, KnownDatabases
+from app.modules.database_connection.limits import Limits
+from app.modules.database_connection.progress import ScanProgress, ScanState
+from app.modules.database_connection.repository import Connection, ConnectionRepository
+from app.modules.database_connection.scan import scan
+from app.modules.database_connection.schema import Profile, Table
+from app.modules.database_connection.threads import DatabaseThreads
+from graph.errors import TurnError
+
+logger = logging.getLogger(__name__)
+
+
+class Scan:
+    """A scan under way, or just over. Its events end every wait, also when it fails."""
+
+    def __init__(self) -> None:
+        now = now_ms()
+        self.progress = ScanProgress("running", started_at=now, updated_at=now)
+        self.tables_known = asyncio.Event()
+        self.ended = asyncio.Event()
+
+    def found_tables(self, count: int) -> None:
+        self.progress = replace(self.progress, updated_at=now_ms(), tables_total=count)
+        self.tables_known.set()
+
+    def looked_at(self, tables: int) -> None:
+        done = self.progress.tables_done + tables
+        self.progress = replace(self.progress, updated_at=now_ms(), tables_done=done)
+
+    def end(self, error: str | None) -> None:
+        state: ScanState = "complete" if error is None else "failed"
+        self.progress = replace(self.progress, state=state, updated_at=now_ms(), error=error)
+
+
+class Scans:
+    """The scans of this process, each in a task of its own; `close` breaks them off."""
+
+    def __init__(
+        self,
+        repository: ConnectionRepository,
+        known: KnownDatabases,
+        threads: DatabaseThreads,
+        limits: Limits,
+    ) -> None:
+        self._repository = repository
+        self._known = known
+        self._threads = threads
+        self._limits = limits
+        self._scans: dict[str, Scan] = {}
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+
+    def running(self, connection_id: str) -> Scan | None:
+        return self._scans.get(connection_id)
+
+    def start(self, connection: Connection, database: Database) -> Scan:
+        """A new scan, or the one that is under way."""
+        running = self._scans.get(connection.id)
+        if running is not None:
+            return running
+        begun = self._scans[connection.id] = Scan()
+        task = self._tasks[connection.id] = asyncio.create_task(
+            self._see_through(connection, database, begun)
+        )
+        task.add_done_callback(lambda _: self._over(connection.id, begun))
+        return begun
+
+    async def stop(self, connection_id: str) -> None:
+        """Break off the scan of a connection, if there is one, and wait for its end."""
+        task = self._tasks.get(connection_id)
+        if task is not None:
+            task.cancel()
+            await asyncio.wait({task})
+
+    async def close(self) -> None:
+        for connection_id in tuple(self._tasks):
+            await self.stop(connection_id)
+
+    def _over(self, connection_id: str, scan: Scan) -> None:
+        """Also of a scan that was stopped before it began."""
+        del self._scans[connection_id], self._tasks[connection_id]
+        scan.tables_known.set()
+        scan.ended.set()
+
+    async def _see_through(self, connection: Connection, database: Database, begun: Scan) -> None:
+        begun.end(await self._outcome(connection, database, begun))
+        with suppress(StorageUnavailable):
+            await self._repository.keep_progress(connection, begun.progress)
+
+    async def _outcome(self, connection: Connection, database: Database, begun: Scan) -> str | None:
+        """What went wrong, in words without secrets; None when nothing did."""
+        try:
+            await self._repository.keep_progress(connection, begun.progress)
+            await self._scan(connection, database, begun)
+        except (TurnError, Problem) as error:
+            return error.detail
+        except StorageUnavailable:
+            return "KAI's own store did not answer. Scan again."
+        except Exception:
+            logger.exception("connection %s: the scan broke off", connection.id)
+            return "The scan broke off by a fault of KAI; its log has the particulars."
+        return None
+
+    async def _scan(self, connection: Connection, database: Database, begun: Scan) -> None:
+        found: asyncio.Queue[Sequence[Profile] | None] = asyncio.Queue()
+        loop = asyncio.get_running_loop()
+
+        def tell(some: Sequence[Profile]) -> None:
+            loop.call_soon_threadsafe(found.put_nowait, some)
+
+        reading = asyncio.create_task(
+            self._threads.run(lambda stop: scan(database, self._limits, stop, tell))
+        )
+        reading.add_done_callback(lambda _: found.put_nowait(None))
+        try:
+            while (some := await found.get()) is not None:
+                if begun.progress.tables_total is None:
+                    await self._take_catalog(connection, database.dialect, [each.table for each in some])
+                    begun.found_tables(len(some))
+                else:
+                    await self._take_profiles(connection, some)
+                    begun.looked_at(len(some))
+                await self._repository.keep_progress(connection, begun.progress)
+            await reading
+        finally:
+            reading.cancel()
+            with suppress(asyncio.CancelledError, TurnError):
+                await reading
+
+    async def _take_catalog(self, connection: Connection, dialect: str, tables: Sequence[Table]) -> None:
+        async with self._known.lock(connection.id):
+            before = self._known.get(connection.id) or await self._repository.known(connection)
+            known = Known(replace(before.schema, dialect=dialect), before.texts).with_catalog(tables)
+            await self._repository.keep_catalog(connection, known.schema, replacing=before.schema)
+            self._known.remember(connection.id, known)
+
+    async def _take_profiles(self, connection: Connection, profiles: Sequence[Profile]) -> None:
+        async with self._known.lock(connection.id):
+            before = self._known.get(connection.id) or await self._repository.known(connection)
+            known = before.with_profiles(profiles)
+            await self._repository.keep_profiles(connection, known, [each.table.name for each in profiles])
+            self._known.remember(connection.id, known)

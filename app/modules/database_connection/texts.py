@@ -1,0 +1,74 @@
+"""The distinct values of text columns: all of them, as long as they are not too many or too long."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from sqlalchemy import ColumnElement, Executable, Text, cast, column, func, select, table
+
+from app.modules.database_connection.asking import Questions
+from app.modules.database_connection.schema import Column, Table
+
+LONGEST_TEXT = 100
+_MOST_SHOWN = 50
+"""So many values of a column a prompt may list."""
+_MOST_LOOKED_UP = 5_000
+"""So many values of a column the words of a question are looked up in."""
+_ALL_DIFFERENT = 0.9
+_BIG_TABLE_ROWS = 200_000
+
+
+def distinct_texts(
+    source: Table, each: Column, sample: Sequence[object], questions: Questions | None
+) -> Sequence[str] | None:
+    """Every distinct value, in order; None if they are too many, too long, or not told in time.
+
+    Without `questions` the sample is the whole table.
+    """
+    found = _distinct(sample)
+    if not _are_short(found):
+        return None
+    if questions is not None:
+        if _is_hopeless(source, found, sample):
+            return None
+        answer = questions.ask(_distinct_values(source.name, each.name))
+        if answer is None:
+            return None
+        found = _distinct(row[0] for row in answer)
+    return sorted(found) if len(found) <= _MOST_LOOKED_UP and _are_short(found) else None
+
+
+def described(each: Column, texts: Sequence[str] | None) -> Column:
+    """The column with the count of its values, and the values themselves if they are few."""
+    if texts is None:
+        return each
+    shown = texts if len(texts) <= _MOST_SHOWN else ()
+    return replace(each, values=shown, distinct_count=len(texts))
+
+
+def shortened(name: str) -> ColumnElement[object]:
+    """Text up to one character more than is kept, so that a cut shows."""
+    return func.substr(cast(column(name), Text), 1, LONGEST_TEXT + 1)
+
+
+def _is_hopeless(source: Table, found: set[str], sample: Sequence[object]) -> bool:
+    """Whether asking a big table would only show that nearly all its values differ."""
+    big = source.row_count is None or source.row_count > _BIG_TABLE_ROWS
+    return big and len(found) > _ALL_DIFFERENT * len(sample)
+
+
+def _distinct(values: Iterable[object]) -> set[str]:
+    return {str(value) for value in values if value is not None}
+
+
+def _are_short(values: Iterable[str]) -> bool:
+    return all(len(value) <= LONGEST_TEXT for value in values)
+
+
+def _distinct_values(table_name: str, column_name: str) -> Executable:
+    return (
+        select(shortened(column_name))
+        .distinct()
+        .select_from(table(table_name))
+        .where(column(column_name).is_not(None))
+        .limit(_MOST_LOOKED_UP + 1)
+    )

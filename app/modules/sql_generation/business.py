@@ -1,0 +1,70 @@
+"""What people have told of a database, as far as it matters to a question and fits a prompt."""
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from app.core.llm.tokens import approximate_tokens
+from app.modules.context_store.model import Example, Instruction, Term
+from app.modules.sql_generation.linking.bm25 import Bm25
+from app.modules.sql_generation.linking.words import telling_words, words_of
+
+_MOST_EXAMPLES = 3
+_EXAMPLE_TOKENS = 1_200
+_TERM_TOKENS = 600
+_INSTRUCTION_TOKENS = 800
+
+
+@dataclass(frozen=True)
+class Told:
+    """All of a database, latest first; the examples are verified."""
+
+    examples: Sequence[Example] = field(default=())
+    terms: Sequence[Term] = field(default=())
+    instructions: Sequence[Instruction] = field(default=())
+
+
+def business_sections(
+    told: Told, conversation: Sequence[str], tables: Collection[str]
+) -> Iterator[tuple[str, str]]:
+    """Instructions always (those about a table when it is shown), terms that occur, examples that resemble
+    the conversation; the latest go before where they do not all fit."""
+    yield "House rules", _within(_INSTRUCTION_TOKENS, "\n", _rules(told.instructions, tables))
+    yield "Glossary", _within(_TERM_TOKENS, "\n", _occurring(told.terms, conversation))
+    yield "Verified examples", _within(_EXAMPLE_TOKENS, "\n\n", _alike(told.examples, conversation))
+
+
+def _rules(instructions: Sequence[Instruction], tables: Collection[str]) -> Iterator[str]:
+    for each in instructions:
+        if each.scope is None or each.scope in tables:
+            about = "" if each.scope is None else f"{each.scope}: "
+            yield f"- {about}{_line(each.text)}"
+
+
+def _occurring(terms: Sequence[Term], conversation: Sequence[str]) -> Iterator[str]:
+    said = f" {' '.join(words_of(' '.join(conversation)))} "
+    for each in terms:
+        words = " ".join(words_of(each.term))
+        if words and f" {words} " in said:
+            sql = f" (SQL: {_line(each.sql)})" if each.sql else ""
+            yield f"- {_line(each.term)}: {_line(each.meaning)}{sql}"
+
+
+def _alike(examples: Sequence[Example], conversation: Sequence[str]) -> Iterator[str]:
+    by_id = {each.id: each for each in examples}
+    index = Bm25({each.id: telling_words(each.question) for each in examples})
+    for example_id in index.ranked(telling_words(" ".join(conversation)))[:_MOST_EXAMPLES]:
+        example = by_id[example_id]
+        yield f"Q: {_line(example.question)}\nSQL: {example.sql}"
+
+
+def _within(budget_tokens: int, between: str, texts: Iterator[str]) -> str:
+    """The first texts that fit together; one that is too long gives way to a shorter one."""
+    kept: list[str] = []
+    for text in texts:
+        if approximate_tokens(between.join([*kept, text])) <= budget_tokens:
+            kept.append(text)
+    return between.join(kept)
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,63 @@
+"""Checking a statement's names before it runs: a millisecond or two, and words that help to repair it.
+
+What is certain is corrected (a name's case and quotes, SQLite's text in double quotes); for the rest
+there are faults. What sqlglot cannot tell is left to the guard and the database.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+from sqlglot.optimizer.normalize_identifiers import normalize_identifiers
+
+from app.modules.sql_generation.checking.columns import check_columns
+from app.modules.sql_generation.checking.findings import Correction, Fault, corrected
+from app.modules.sql_generation.checking.names import SchemaNames
+from app.modules.sql_generation.checking.resolution import qualified
+from app.modules.sql_generation.checking.tables import check_tables
+
+_MOST_PASSES = 4
+"""A corrected name may show the next one that was wrong by it."""
+_MOST_TOLD = 5
+
+
+@dataclass(frozen=True)
+class Checked:
+    """The statement with its certain corrections, and what is wrong with it all the same."""
+
+    sql: str
+    faults: Sequence[Fault] = ()
+
+    @property
+    def told(self) -> str:
+        """The faults in words; empty when there are none."""
+        return "\n".join(dict.fromkeys(fault.told(self.sql) for fault in self.faults[:_MOST_TOLD]))
+
+
+def check(sql: str, schema: SchemaNames) -> Checked:
+    """Check every table and column name. Never raises: a statement that cannot be read has no faults here."""
+    faults: list[Fault] = []
+    for _ in range(_MOST_PASSES):
+        found = _findings(sql, schema)
+        faults = [each for each in found if isinstance(each, Fault)]
+        corrections = [each for each in found if isinstance(each, Correction)]
+        if not corrections:
+            break
+        sql = corrected(sql, corrections)
+    return Checked(sql, faults)
+
+
+def _findings(sql: str, schema: SchemaNames) -> list[Fault | Correction]:
+    try:
+        statement = sqlglot.parse_one(sql, dialect=schema.dialect)
+        if not isinstance(statement, exp.Query):
+            return []
+        folded = normalize_identifiers(statement, dialect=schema.dialect)
+        if found := list(check_tables(folded, schema)):
+            return found
+        resolved = qualified(folded, schema)
+        return [] if resolved is None else list(check_columns(sql, resolved, schema))
+    except (SqlglotError, RecursionError):
+        return []

@@ -1,0 +1,109 @@
+"""Columns that a statement names and that are not there, or are there twice."""
+
+from collections.abc import Iterator
+
+from sqlglot import exp
+from sqlglot.optimizer.scope import traverse_scope
+
+from app.modules.sql_generation.checking.findings import Correction, Fault
+from app.modules.sql_generation.checking.names import SchemaNames, nearest, same_but_for_case
+from app.modules.sql_generation.checking.resolution import Names
+
+_MOST_PLACES = 3
+_COMPARED = (exp.Predicate, exp.In, exp.Between, exp.Tuple, exp.Func, exp.DPipe)
+
+
+def check_columns(sql: str, statement: exp.Expr, schema: SchemaNames) -> Iterator[Fault | Correction]:
+    """Of a qualified statement. What cannot be told for certain is left to the database."""
+    for scope in traverse_scope(statement):
+        names = Names(scope, schema)
+        for column in scope.find_all(exp.Column):
+            # A name without a place was added by qualifying.
+            if _is_placed(column.this) and column.name not in schema.hidden:
+                yield from _check(sql, column, names, schema)
+
+
+def _check(sql: str, column: exp.Column, names: Names, schema: SchemaNames) -> Iterator[Fault | Correction]:
+    if column.table:
+        yield from _check_qualified(column, names, schema)
+    elif not names.is_output(column):
+        yield from _check_bare(sql, column, names, schema)
+
+
+def _check_qualified(column: exp.Column, names: Names, schema: SchemaNames) -> Iterator[Fault | Correction]:
+    alias, place = column.table, column.this
+    known = names.columns_of(alias)
+    if known is None:
+        yield Fault("unknown alias", alias, _offset(column.args["table"]), nearest(alias, [*names.visible()]))
+    elif known and "*" not in known and column.name not in known:
+        spelled = [names.real(alias, each) for each in known]
+        if (meant := same_but_for_case(column.name, spelled)) is not None:
+            yield _rewritten(place, schema.written(meant))
+        else:
+            near = [f"{alias}.{schema.written(each)}" for each in nearest(column.name, spelled)]
+            yield Fault(
+                "unknown column", f"{alias}.{column.name}", _offset(place), near or _elsewhere(column, schema)
+            )
+
+
+def _check_bare(
+    sql: str, column: exp.Column, names: Names, schema: SchemaNames
+) -> Iterator[Fault | Correction]:
+    sources, place = names.visible(), column.this
+    if column.name in sources or not all(known and "*" not in known for known in sources.values()):
+        return  # a whole row, or a source whose columns cannot be told
+    having = [alias for alias, known in names.own_sources().items() if column.name in known]
+    if len(having) > 1 and not _is_natural(names.expression):
+        choices = [f"{alias}.{schema.written(names.real(alias, column.name))}" for alias in having]
+        yield Fault("ambiguous column", column.name, _offset(place), choices)
+    if any(column.name in known for known in sources.values()):
+        return
+    if schema.dialect == "sqlite" and _is_text(sql, column):
+        yield _rewritten(place, exp.Literal.string(_quoted_text(sql, place)).sql("sqlite"))
+        return
+    yield _unknown(column, names, schema)
+
+
+def _unknown(column: exp.Column, names: Names, schema: SchemaNames) -> Fault | Correction:
+    place = column.this
+    spelled = {names.real(alias, each): alias for alias, known in names.visible().items() for each in known}
+    if (meant := same_but_for_case(column.name, spelled)) is not None:
+        return _rewritten(place, schema.written(meant))
+    near = [f"{spelled[each]}.{schema.written(each)}" for each in nearest(column.name, spelled)]
+    return Fault("unknown column", column.name, _offset(place), _elsewhere(column, schema) or near)
+
+
+def _elsewhere(column: exp.Column, schema: SchemaNames) -> list[str]:
+    """The same name in tables that the statement does not read."""
+    places = schema.places_of(column.name)[:_MOST_PLACES]
+    return [f"{schema.written(table)}.{schema.written(each)}" for table, each in places]
+
+
+def _is_text(sql: str, column: exp.Column) -> bool:
+    """SQLite takes a name in double quotes for text when it is no column; writers mean text where it
+    is compared, and a column elsewhere."""
+    start = _offset(column.this)
+    return start is not None and sql[start] == '"' and isinstance(column.parent, _COMPARED)
+
+
+def _quoted_text(sql: str, place: exp.Expr) -> str:
+    """As it was written: the qualified statement's names are folded."""
+    return sql[place.meta["start"] + 1 : place.meta["end"]].replace('""', '"')
+
+
+def _is_natural(expression: exp.Expr) -> bool:
+    joins: list[exp.Join] = expression.args.get("joins") or []
+    return any(join.method.upper() == "NATURAL" for join in joins)
+
+
+def _rewritten(place: exp.Expr, text: str) -> Correction:
+    return Correction(place.meta["start"], place.meta["end"] + 1, text)
+
+
+def _is_placed(place: exp.Expr) -> bool:
+    return _offset(place) is not None
+
+
+def _offset(place: exp.Expr) -> int | None:
+    start = place.meta.get("start")
+    return start if isinstance(start, int) else None

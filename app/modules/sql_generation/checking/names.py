@@ -1,0 +1,88 @@
+"""The names of a schema as its database compares them: made once, asked for every statement."""
+
+from collections.abc import Collection, Sequence
+
+from rapidfuzz import fuzz, process
+from sqlglot import exp
+from sqlglot.dialects.dialect import Dialect
+from sqlglot.schema import MappingSchema
+
+from app.modules.database_connection.schema import Schema
+
+_CLOSE = 60
+_MOST_NEAREST = 3
+_HIDDEN_COLUMNS = {
+    "sqlite": frozenset({"rowid", "oid", "_rowid_"}),
+    "postgres": frozenset({"ctid", "xmin", "xmax", "cmin", "cmax", "tableoid"}),
+}
+
+
+class SchemaNames:
+    """Folded names are compared, real ones are written: SQLite folds all, PostgreSQL what is not quoted."""
+
+    def __init__(self, schema: Schema) -> None:
+        self.dialect = schema.dialect
+        self.hidden: Collection[str] = _HIDDEN_COLUMNS.get(schema.dialect, frozenset())
+        self._folds = Dialect.get_or_raise(schema.dialect)
+        self.tables = {self.folded(table.name): table.name for table in schema.tables}
+        self._columns = {
+            table.name: {self.folded(column.name): column.name for column in table.columns}
+            for table in schema.tables
+        }
+        self.mapping = MappingSchema(
+            {
+                folded: dict.fromkeys(self._columns[name], "UNKNOWN") or {"": "UNKNOWN"}
+                for folded, name in self.tables.items()
+            },
+            dialect=schema.dialect,
+            normalize=False,
+        )
+
+    def folded(self, name: str) -> str:
+        """A real name as the database compares it."""
+        return self._folds.normalize_identifier(exp.to_identifier(name, quoted=True)).name
+
+    def columns(self, folded_table: str) -> Sequence[str]:
+        """The real names of a table's columns; none of an unknown table."""
+        return list(self._columns.get(self.tables.get(folded_table, ""), {}).values())
+
+    def real_column(self, table: str, folded_column: str) -> str:
+        """A column of a table, by its real name, as it is spelled in the database."""
+        return self._columns[table].get(folded_column, folded_column)
+
+    def places_of(self, column: str) -> list[tuple[str, str]]:
+        """The real names of tables and their columns of this name, whatever its case."""
+        wanted = column.casefold()
+        return [
+            (table, each)
+            for table, columns in self._columns.items()
+            for each in columns.values()
+            if each.casefold() == wanted
+        ]
+
+    def written(self, name: str) -> str:
+        """A real name as it has to be written in a statement."""
+        plain = exp.SAFE_IDENTIFIER_RE.fullmatch(name) is not None and name == self._unquoted(name)
+        return exp.to_identifier(name, quoted=not plain).sql(self.dialect)
+
+    def _unquoted(self, name: str) -> str:
+        return name if self.dialect == "sqlite" else name.lower()
+
+
+def nearest(name: str, names: Collection[str]) -> list[str]:
+    """The names that are spelled most like one, at most three, nearest first."""
+    found = process.extract(
+        name,
+        list(names),
+        scorer=fuzz.WRatio,
+        processor=str.casefold,
+        score_cutoff=_CLOSE,
+        limit=_MOST_NEAREST,
+    )
+    return [match for match, _, _ in found]
+
+
+def same_but_for_case(name: str, names: Collection[str]) -> str | None:
+    """The one name that differs in nothing but its case; None when there is none, or several."""
+    found = [each for each in names if each.casefold() == name.casefold()]
+    return found[0] if len(found) == 1 else None

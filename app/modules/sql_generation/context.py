@@ -1,0 +1,50 @@
+"""What a model is shown with a question: what people have told, the schema, and stored texts."""
+
+from collections.abc import Sequence
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+from sqlglot.optimizer.normalize_identifiers import normalize_identifiers
+
+from app.modules.prompt_sections import sections
+from app.modules.sql_generation.business import Told, business_sections
+from app.modules.sql_generation.linking.mentions import Mention
+from app.modules.sql_generation.schema_index import SchemaIndex
+from app.modules.sql_generation.schema_linking import link
+from graph.ports import Question
+
+
+def context_for(question: Question, index: SchemaIndex, told: Told, budget_tokens: int) -> str:
+    """Sections of a prompt; the budget is the schema's, the others have small ones of their own."""
+    conversation = [question.summary or "", *(each["query"] for each in question.exchanges), question.text]
+    linked = link(index, conversation, _tables_at_hand(question, index), budget_tokens)
+    return sections(
+        [
+            *business_sections(told, conversation, linked.tables),
+            ("Schema", linked.cards),
+            ("Stored values that may be meant", "\n".join(map(_meant, linked.mentions))),
+        ]
+    )
+
+
+def _tables_at_hand(question: Question, index: SchemaIndex) -> Sequence[str]:
+    """The tables of the statement that the question may be a follow-up to."""
+    if not question.previous_sql:
+        return []
+    names = index.names
+    try:
+        statement = sqlglot.parse_one(question.previous_sql, dialect=names.dialect)
+    except (SqlglotError, RecursionError):
+        return []
+    read = {each.name for each in normalize_identifiers(statement, names.dialect).find_all(exp.Table)}
+    return [name for folded, name in names.tables.items() if folded in read]
+
+
+def _meant(mention: Mention) -> str:
+    places = ", ".join(f"{each.table}.{each.column} = {_literal(each.text)}" for each in mention.places)
+    return f"{mention.said!r}: {'' if mention.exact else 'perhaps '}{places}"
+
+
+def _literal(text: str) -> str:
+    return "'" + " ".join(text.split()).replace("'", "''") + "'"

@@ -1,0 +1,96 @@
+"""Joins that repeat the rows an aggregate is taken of, as far as keys tell."""
+
+from collections import defaultdict, deque
+from collections.abc import Iterator, Mapping
+from typing import TypeAlias
+
+from sqlglot import exp
+from sqlglot.optimizer.scope import Scope
+
+from app.modules.database_connection.schema import Table
+from app.modules.sql_generation.checking.names import SchemaNames
+
+_Joins: TypeAlias = Mapping[str, Mapping[str, set[str]]]
+"""By alias, the aliases joined to it, with the columns of these that are equated to its own."""
+
+
+def repeated_rows(scope: Scope, tables: Mapping[str, Table], names: SchemaNames) -> Iterator[str]:
+    """Sums, averages and counts of one table's rows, joined to another that refers to it many times."""
+    joins = _joins(scope)
+    grouped = _grouped(scope)
+    for aggregate in scope.find_all(exp.Sum, exp.Avg, exp.Count):
+        alias = _aggregated(aggregate, tables, names)
+        if alias is None:
+            continue
+        for many in _repeating(alias, joins, tables, names):
+            if not _key(tables[many], names) <= grouped.get(many, set()):
+                one, other = tables[alias].name, tables[many].name
+                taken = aggregate.sql(dialect=names.dialect)
+                yield (
+                    f"{one} is joined to {other}, of which several rows may belong to one of {one}: "
+                    f"{taken} may count the same row more than once."
+                )
+
+
+def _aggregated(aggregate: exp.Expr, tables: Mapping[str, Table], names: SchemaNames) -> str | None:
+    """The alias of the one table an aggregate is of; of a count only when it counts that table's key."""
+    if isinstance(aggregate.this, exp.Distinct) or isinstance(aggregate.parent, exp.Window):
+        return None
+    columns = list(aggregate.find_all(exp.Column))
+    aliases = {column.table for column in columns}
+    alias = aliases.pop() if len(aliases) == 1 else ""
+    if alias not in tables:
+        return None
+    if isinstance(aggregate, exp.Count) and {each.name for each in columns} != _key(tables[alias], names):
+        return None
+    return alias
+
+
+def _repeating(start: str, joins: _Joins, tables: Mapping[str, Table], names: SchemaNames) -> Iterator[str]:
+    """Aliases, reached from one by joins, that may meet a row of it many times."""
+    seen, ahead = {start}, deque([start])
+    while ahead:
+        here = ahead.popleft()
+        for there, columns in joins.get(here, {}).items():
+            if there not in seen:
+                seen.add(there)
+                ahead.append(there)
+                if (
+                    here in tables
+                    and there in tables
+                    and _is_many(tables[here], tables[there], columns, names)
+                ):
+                    yield there
+
+
+def _is_many(one: Table, other: Table, columns: set[str], names: SchemaNames) -> bool:
+    """Whether the other table refers to the one by these columns, and they are not its own key."""
+    key = _key(other, names)
+    refers = any(
+        reference.referred_table == one.name and {names.folded(each) for each in reference.columns} <= columns
+        for reference in other.foreign_keys
+    )
+    return refers and bool(key) and not key <= columns
+
+
+def _joins(scope: Scope) -> _Joins:
+    joins: defaultdict[str, defaultdict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    for equal in scope.find_all(exp.EQ):
+        left, right = equal.this, equal.expression
+        if isinstance(left, exp.Column) and isinstance(right, exp.Column) and left.table != right.table:
+            joins[left.table][right.table].add(right.name)
+            joins[right.table][left.table].add(left.name)
+    return joins
+
+
+def _grouped(scope: Scope) -> dict[str, set[str]]:
+    """The columns that the rows are grouped by, by alias."""
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    group = scope.expression.args.get("group")
+    for column in group.find_all(exp.Column) if isinstance(group, exp.Group) else ():
+        found[column.table].add(column.name)
+    return dict(found)
+
+
+def _key(table: Table, names: SchemaNames) -> set[str]:
+    return {names.folded(column.name) for column in table.columns if column.primary_key}

@@ -1,0 +1,44 @@
+"""Filters for a text that is not stored."""
+
+from collections.abc import Iterator, Mapping
+
+from sqlglot import exp
+from sqlglot.optimizer.scope import Scope
+
+from app.modules.database_connection.schema import Table
+from app.modules.sql_generation.schema_index import SchemaIndex
+
+
+def unknown_texts(
+    scope: Scope, tables: Mapping[str, Table], index: SchemaIndex, *, empty: bool
+) -> Iterator[str]:
+    """Of the columns whose texts are all known. Where rows came all the same, only a text in a list of
+    several is told of, and only when another is stored that is much like it."""
+    for column, text, listed in _compared(scope):
+        table = tables.get(column.table)
+        if table is None or not (empty or listed):
+            continue
+        name = index.names.real_column(table.name, column.name)
+        if not index.stored.knows(table.name, name) or index.stored.holds(table.name, name, text):
+            continue
+        near = index.stored.nearest(table.name, name, text)
+        if near or empty:
+            yield _told(f"{table.name}.{name}", text, near)
+
+
+def _compared(scope: Scope) -> Iterator[tuple[exp.Column, str, bool]]:
+    """Columns with the texts they are to equal, and whether such a text is one of several."""
+    for equal in scope.find_all(exp.EQ):
+        for one, other in ((equal.this, equal.expression), (equal.expression, equal.this)):
+            if isinstance(one, exp.Column) and isinstance(other, exp.Literal) and other.is_string:
+                yield one, other.this, isinstance(equal.find_ancestor(exp.Or, exp.Select), exp.Or)
+    for within in scope.find_all(exp.In):
+        if isinstance(within.this, exp.Column) and not isinstance(within.parent, exp.Not):
+            for each in within.expressions:
+                if isinstance(each, exp.Literal) and each.is_string:
+                    yield within.this, each.this, len(within.expressions) > 1
+
+
+def _told(column: str, text: str, near: list[str]) -> str:
+    hint = f" The nearest stored there: {', '.join(f'“{each}”' for each in near)}." if near else ""
+    return f"No {column} was “{text}” when the database was last scanned.{hint}"

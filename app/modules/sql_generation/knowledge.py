@@ -1,0 +1,72 @@
+"""What is known of one database, for one run: asked before, while and after its SQL is written."""
+
+import asyncio
+
+from app.modules.context_store.model import Example
+from app.modules.context_store.service import ContextStore
+from app.modules.database_connection.repository import Connection
+from app.modules.database_connection.service import DatabaseConnections
+from app.modules.sql_generation.business import Told
+from app.modules.sql_generation.checking.check import check
+from app.modules.sql_generation.context import context_for
+from app.modules.sql_generation.doubts.doubts import doubts
+from app.modules.sql_generation.schema_index import SchemaIndex, SchemaIndexes
+from graph.errors import StatementFailed
+from graph.ports import Question
+from graph.state import Rows
+
+
+class Knowledge:
+    """All methods raise `DatabaseUnavailable` when the schema is not known yet and cannot be read.
+
+    The work is done in threads: on a thousand tables some of it takes a second.
+    """
+
+    def __init__(
+        self,
+        connections: DatabaseConnections,
+        context: ContextStore,
+        indexes: SchemaIndexes,
+        connection: Connection,
+    ) -> None:
+        self._connections = connections
+        self._context = context
+        self._indexes = indexes
+        self._connection = connection
+
+    async def context(self, question: Question, budget_tokens: int) -> str:
+        """What a model is shown with a question."""
+        index, told = await self._index(), await self._told()
+        return await asyncio.to_thread(context_for, question, index, told, budget_tokens)
+
+    async def verified_answer(self, question: str) -> Example | None:
+        return await self._context.verified_answer(self._connection, question)
+
+    async def corrected(self, sql: str) -> str:
+        """The statement with what is certainly meant, if that leaves nothing wrong; else as it came, so
+        that its faults are told of what was written."""
+        checked = await asyncio.to_thread(check, sql, (await self._index()).names)
+        return sql if checked.faults else checked.sql
+
+    async def check(self, sql: str) -> None:
+        """Raises `StatementFailed` for names that are not there, in words that help to repair it."""
+        checked = await asyncio.to_thread(check, sql, (await self._index()).names)
+        if checked.faults:
+            raise StatementFailed(checked.told)
+
+    async def doubts(self, sql: str, rows: Rows) -> list[str]:
+        """What speaks against a result although its statement ran."""
+        return await asyncio.to_thread(doubts, sql, rows, await self._index())
+
+    async def _index(self) -> SchemaIndex:
+        known = await self._connections.known(self._connection)
+        return self._indexes.of(self._connection.id, known)
+
+    async def _told(self) -> Told:
+        connection = self._connection
+        examples, terms, instructions = await asyncio.gather(
+            self._context.verified_examples(connection),
+            self._context.terms.all(connection.id),
+            self._context.instructions.all(connection.id),
+        )
+        return Told(examples, terms, instructions)

@@ -1,0 +1,93 @@
+"""The texts stored in a database, looked up by how people write them."""
+
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import islice
+from typing import NamedTuple
+
+from rapidfuzz import fuzz, process
+
+from app.modules.sql_generation.linking.words import text_key
+
+_MOST_TEXTS = 100_000
+"""Of a whole database; bounds memory at some 30 MB, and the making at a second or two."""
+_CLOSE = 80
+_LONGEST_NAME = 5
+"""Words of a text that may be called by one of them."""
+_SELECTIVE = 4
+"""A word that more texts hold tells nothing."""
+
+
+class StoredText(NamedTuple):
+    table: str
+    column: str
+    text: str
+
+
+class StoredTexts:
+    """By table and column, as a scan has found them; case, accents and plurals do not count."""
+
+    def __init__(self, texts: Mapping[str, Mapping[str, Sequence[str]]]) -> None:
+        self.texts = texts
+        self.made_at = time.monotonic()
+
+    def of_key(self, key: str) -> Sequence[StoredText]:
+        """Where a text with this key is stored."""
+        return self._places.by_key.get(key, ())
+
+    def of_word(self, word: str) -> Sequence[StoredText]:
+        """The longer texts that hold a word; none when they are many."""
+        keys = self._places.by_word.get(word, set())
+        if len(keys) > _SELECTIVE:
+            return ()
+        return [each for key in sorted(keys) for each in self._places.by_key[key]]
+
+    def like(self, key: str, limit: int) -> list[StoredText]:
+        """Texts spelled nearly so, nearest first."""
+        places = self._places
+        near = process.extract(key, places.keys, scorer=fuzz.ratio, score_cutoff=_CLOSE, limit=limit)
+        return [each for match, _, _ in near for each in places.by_key[match]]
+
+    def knows(self, table: str, column: str) -> bool:
+        """Whether all texts of a column were kept."""
+        return column in self.texts.get(table, {})
+
+    def holds(self, table: str, column: str, text: str) -> bool:
+        """Whether a column held exactly this text when it was scanned."""
+        return text in self.texts.get(table, {}).get(column, ())
+
+    def nearest(self, table: str, column: str, text: str) -> list[str]:
+        """Texts of a column that may be meant by another, at most three, nearest first."""
+        texts = self.texts.get(table, {}).get(column, ())
+        keys = {each: text_key(each) for each in texts}
+        near = process.extract(text_key(text), keys, scorer=fuzz.WRatio, score_cutoff=70, limit=3)
+        return [each for _, _, each in near]
+
+    @cached_property
+    def _places(self) -> "_Places":
+        """Made when it is first needed: of the most texts it takes a second or two."""
+        return _Places(islice(_each(self.texts), _MOST_TEXTS))
+
+
+class _Places:
+    """Texts by their keys, and the keys of longer texts by their words."""
+
+    def __init__(self, texts: Iterable[StoredText]) -> None:
+        self.by_key: defaultdict[str, list[StoredText]] = defaultdict(list)
+        self.by_word: defaultdict[str, set[str]] = defaultdict(set)
+        for stored in texts:
+            if key := text_key(stored.text):
+                self.by_key[key].append(stored)
+                words = key.split()
+                for word in words if 1 < len(words) <= _LONGEST_NAME else ():
+                    self.by_word[word].add(key)
+        self.keys = list(self.by_key)
+
+
+def _each(texts: Mapping[str, Mapping[str, Sequence[str]]]) -> Iterator[StoredText]:
+    for table, columns in texts.items():
+        for column, values in columns.items():
+            for text in values:
+                yield StoredText(table, column, text)

@@ -1,0 +1,75 @@
+"""What is looked up of a database: made once for all questions, a part when it is first needed."""
+
+import time
+from collections import OrderedDict
+from functools import cached_property
+
+from app.core.llm.tokens import approximate_tokens
+from app.modules.database_connection.known import Known
+from app.modules.sql_generation.checking.names import SchemaNames
+from app.modules.sql_generation.linking.bm25 import Bm25
+from app.modules.sql_generation.linking.cards import card
+from app.modules.sql_generation.linking.ranking import index_tables
+from app.modules.sql_generation.linking.references import References
+from app.modules.sql_generation.linking.stored_texts import StoredTexts
+
+_TEXTS_SHARED_SECONDS = 10
+
+
+class SchemaIndex:
+    """Of one state of knowledge; a newer state gets an index of its own."""
+
+    def __init__(self, known: Known, stored: StoredTexts | None = None) -> None:
+        self.known = known
+        self.tables = {table.name: table for table in known.schema.tables}
+        self.stored = stored or StoredTexts(known.texts)
+
+    @cached_property
+    def cards(self) -> dict[str, str]:
+        """A card a table, in the schema's order."""
+        return {name: card(table) for name, table in self.tables.items()}
+
+    @cached_property
+    def tokens(self) -> int:
+        """Of all cards together."""
+        return approximate_tokens("\n\n".join(self.cards.values()))
+
+    @cached_property
+    def words(self) -> Bm25:
+        return index_tables(self.known.schema.tables)
+
+    @cached_property
+    def references(self) -> References:
+        return References(self.known.schema.tables)
+
+    @cached_property
+    def names(self) -> SchemaNames:
+        return SchemaNames(self.known.schema)
+
+
+class SchemaIndexes:
+    """The indexes of the databases asked last."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._indexes: OrderedDict[str, SchemaIndex] = OrderedDict()
+
+    def of(self, connection_id: str, known: Known) -> SchemaIndex:
+        """Made anew as soon as more is known; stored texts follow within ten seconds."""
+        index = self._indexes.get(connection_id)
+        stored = _texts(index, known)
+        if index is None or index.known is not known or index.stored is not stored:
+            index = self._indexes[connection_id] = SchemaIndex(known, stored)
+        self._indexes.move_to_end(connection_id)
+        while len(self._indexes) > self._limit:
+            self._indexes.popitem(last=False)
+        return index
+
+
+def _texts(index: SchemaIndex | None, known: Known) -> StoredTexts:
+    """Those at hand if they are the same, or so young that questions during a scan had better share them."""
+    if index is not None:
+        young = time.monotonic() - index.stored.made_at < _TEXTS_SHARED_SECONDS
+        if young or index.stored.texts is known.texts:
+            return index.stored
+    return StoredTexts(known.texts)

@@ -1,0 +1,152 @@
+"""What is known of a database at work: in the prompt, in the check, in the answer, and learnt from it."""
+
+from typing import Any
+
+from tests.support.scripted_model import ScriptedModel
+from tests.support.server import Client, Event, chunks, steps
+
+COUNT = "SELECT count(*) AS customers FROM customers"
+
+
+def sql(statement: str, understood: str = "Counting.") -> str:
+    return f"{understood}\n```sql\n{statement}\n```"
+
+
+def prompt(model: ScriptedModel, words: str) -> str:
+    """The last request that holds the words."""
+    return next(each.text for each in reversed(model.requests) if words in each.text)
+
+
+def sql_chunk(events: list[Event]) -> dict[str, Any]:
+    return next(event.data for event in events if event.data.get("type") == "sql")
+
+
+async def tell(kai: Client, route: str, connection: str, **body: str) -> dict[str, Any]:
+    answer = await kai.http.post(route, json={"db_connection_id": connection, **body})
+    assert answer.status_code == 201, answer.text
+    told: dict[str, Any] = answer.json()
+    return told
+
+
+async def test_what_people_told_of_a_database_is_shown_to_the_model(
+    kai: Client, model: ScriptedModel, shop: str
+) -> None:
+    connection = await kai.connect(shop)
+    await tell(kai, "/glossary", connection, term="revenue", meaning="all amounts", sql="sum(amount)")
+    await tell(kai, "/instructions", connection, text="Amounts are in euros.")
+    await tell(
+        kai, "/examples", connection, question="Revenue per year", sql="SELECT sum(amount) FROM orders"
+    )
+    await kai.ask(await kai.open_session(connection), "What was the revenue in brazil?")
+    shown = prompt(model, "## Stored values that may be meant")
+    assert "- revenue: all amounts (SQL: sum(amount))" in shown
+    assert "- Amounts are in euros." in shown
+    assert "Q: Revenue per year\nSQL: SELECT sum(amount) FROM orders" in shown
+    assert "customers.country = 'Brazil'" in shown
+
+
+async def test_a_verified_question_is_answered_by_its_sql_without_a_model(
+    kai: Client, model: ScriptedModel, shop: str
+) -> None:
+    connection = await kai.connect(shop)
+    await tell(kai, "/examples", connection, question="How many customers?", sql=COUNT)
+    events = await kai.ask(await kai.open_session(connection), "how many CUSTOMERS")
+    assert chunks(events, "results")[0]["rows"] == [[3]]
+    assert "verified example" in sql_chunk(events)["explanation"]
+    assert not [each for each in model.requests if "SQL writer" in each.text]
+
+
+async def test_without_any_model_a_verified_question_is_answered_too(plain: Client, shop: str) -> None:
+    connection = await plain.connect(shop)
+    await tell(plain, "/examples", connection, question="Why did revenue fall?", sql="SELECT 1 AS why")
+    events = await plain.ask(await plain.open_session(connection), "Why did revenue fall?")
+    assert chunks(events, "results")[0]["rows"] == [[1]]
+
+
+async def test_a_verified_answer_that_no_longer_runs_is_left_to_the_model(
+    kai: Client, model: ScriptedModel, shop: str
+) -> None:
+    connection = await kai.connect(shop)
+    broken = "SELECT count(*) FROM customers WHERE upper(gone) = 'x'"
+    await tell(kai, "/examples", connection, question="How many are gone?", sql=broken)
+    model.say(sql(COUNT), "Three.")
+    events = await kai.ask(await kai.open_session(connection), "How many are gone?")
+    assert steps(events).count("repairing_sql") == 1
+    assert chunks(events, "results")[0]["rows"] == [[3]]
+
+
+async def test_a_liked_answer_is_proposed_and_used_only_once_a_person_has_verified_it(
+    kai: Client, model: ScriptedModel, shop: str
+) -> None:
+    connection = await kai.connect(shop)
+    session = await kai.open_session(connection)
+    model.say(sql(COUNT), "Three.")
+    done = (await kai.ask(session, "How many customers exist?"))[-1].data
+    await kai.http.post(f"/sessions/{session}/messages/{done['message_id']}/feedback", json={"rating": "up"})
+    wanted = {"db_connection_id": connection, "status": "proposed"}
+    (proposal,) = (await kai.http.get("/examples", params=wanted)).json()["items"]
+    assert (proposal["question"], proposal["sql"]) == ("How many customers exist?", COUNT)
+    other = await kai.open_session(connection)
+    assert "verified" not in sql_chunk(await kai.ask(other, "How many customers exist?"))["explanation"]
+    await kai.http.patch(f"/examples/{proposal['id']}", json={"status": "verified"})
+    assert "verified" in sql_chunk(await kai.ask(other, "How many customers exist?"))["explanation"]
+
+
+async def test_a_follow_up_comes_with_the_question_it_means_and_is_proposed_by_that(
+    kai: Client, model: ScriptedModel, shop: str
+) -> None:
+    connection = await kai.connect(shop)
+    session = await kai.open_session(connection)
+    meant = "How many customers are in Norway?"
+    model.say(sql(COUNT), "Three.", f"QUESTION: {meant}\n" + sql(f"{COUNT} WHERE country = 'Norway'"), "One.")
+    await kai.ask(session, "How many customers are there?")
+    events = await kai.ask(session, "only Norway")
+    assert sql_chunk(events)["standalone_question"] == meant
+    answer = (await kai.session(session))["messages"]["items"][-1]
+    assert (answer["query"], answer["standalone_question"]) == ("only Norway", meant)
+    correction = {"rating": "down", "corrected_sql": f"{COUNT} WHERE country LIKE 'Nor%'"}
+    await kai.http.post(f"/sessions/{session}/messages/{answer['id']}/feedback", json=correction)
+    (proposal,) = (await kai.http.get("/examples", params={"db_connection_id": connection})).json()["items"]
+    assert (proposal["question"], proposal["sql"]) == (meant, correction["corrected_sql"])
+
+
+async def test_a_name_that_does_not_exist_goes_back_with_the_nearest_before_anything_runs(
+    kai: Client, model: ScriptedModel, shop: str
+) -> None:
+    session = await kai.open_session(await kai.connect(shop))
+    model.say(sql("SELECT c.nmae FROM customers AS c"), sql("SELECT name FROM customers"), "Three.")
+    events = await kai.ask(session, "Who are the customers?")
+    repairing = next(event.data for event in events if event.data.get("step") == "repairing_sql")
+    assert "unknown column c.nmae at line 1, column 10; nearest: c.name" in repairing["message"]
+    assert "nearest: c.name" in prompt(model, "## Statements that failed")
+    assert chunks(events, "results")[0]["row_count"] == 3
+
+
+async def test_text_in_double_quotes_is_corrected_without_asking_the_model_again(
+    kai: Client, model: ScriptedModel, shop: str
+) -> None:
+    session = await kai.open_session(await kai.connect(shop))
+    model.say(sql('SELECT name FROM customers WHERE country = "Norway"'), "Ada.")
+    events = await kai.ask(session, "Who is in Norway?")
+    assert chunks(events, "sql") == ["SELECT name FROM customers WHERE country = 'Norway'"]
+    assert "repairing_sql" not in steps(events)
+
+
+async def test_a_filter_for_what_is_not_stored_is_said_in_the_analysis(
+    kai: Client, model: ScriptedModel, shop: str
+) -> None:
+    session = await kai.open_session(await kai.connect(shop))
+    model.say(sql(f"{COUNT} WHERE country = 'Brasil'"), "None.")
+    events = await kai.ask(session, "How many customers in Brasil?")
+    (said,) = chunks(events, "analysis")
+    assert said.startswith("None.\n\n**Worth checking:** No customers.country was “Brasil”")
+    deltas = [event.data for event in events if event.data.get("channel") == "analysis"]
+    assert "".join(each["content"] for each in deltas) == said
+
+
+async def test_without_a_model_a_repeating_join_is_told_too(plain: Client, shop: str) -> None:
+    connection = await plain.connect(shop)
+    twice = "SELECT count(c.id) AS n FROM customers c JOIN orders o ON o.customer_id = c.id"
+    await tell(plain, "/examples", connection, question="Customers with orders?", sql=twice)
+    events = await plain.ask(await plain.open_session(connection), "Customers with orders?")
+    assert "customers is joined to orders" in chunks(events, "analysis")[0]

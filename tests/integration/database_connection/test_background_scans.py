@@ -1,0 +1,107 @@
+"""Scans in the background: what is known serves before they end, and survives what breaks them off."""
+
+import asyncio
+import sqlite3
+from collections.abc import AsyncIterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from cryptography.fernet import Fernet
+
+from app.core.clock import now_ms
+from app.core.secrets import SecretBox
+from app.core.storage.sqlite import SqliteStorage, open_sqlite
+from app.modules.database_connection.limits import Limits
+from app.modules.database_connection.repository import Connection
+from app.modules.database_connection.service import DatabaseConnections
+from migrations.runner import migrate
+
+ENDLESS = """create table customers (id integer primary key, country text);
+    insert into customers values (1, 'Brazil'), (2, 'Norway');
+    create view zero as with recursive n(x) as (select 1 union all select x + 1 from n)
+        select count(*) as c from n"""
+PATIENT = Limits(profile_statement_seconds=60, first_profile_seconds=0.1)
+SECRETS = SecretBox(Fernet.generate_key())
+
+
+@pytest.fixture
+async def storage(tmp_path: Path) -> AsyncIterator[SqliteStorage]:
+    async with open_sqlite(tmp_path / "kai.db") as opened:
+        await migrate(opened)
+        yield opened
+
+
+@pytest.fixture
+async def connections(storage: SqliteStorage) -> AsyncIterator[DatabaseConnections]:
+    """Patient enough to look at the endless view for as long as a test takes."""
+    opened = DatabaseConnections(storage, SECRETS, PATIENT)
+    yield opened
+    await opened.close()
+
+
+@pytest.fixture
+async def endless(connections: DatabaseConnections, tmp_path: Path) -> Connection:
+    with closing(sqlite3.connect(tmp_path / "endless.db")) as connection:
+        connection.executescript(ENDLESS)
+    return await connections.register("ann", f"sqlite:///{tmp_path}/endless.db", "Endless", "")
+
+
+async def test_questions_are_answered_while_the_scan_goes_on(
+    connections: DatabaseConnections, endless: Connection
+) -> None:
+    result = await connections.run(endless, "select count(*) from customers")
+    progress = await connections.scan_progress("ann", endless.id)
+    assert result.rows == [[2]]
+    assert (progress.state, progress.tables_total) == ("running", 2)
+
+
+async def test_starting_a_scan_twice_joins_the_one_under_way(
+    connections: DatabaseConnections, endless: Connection
+) -> None:
+    first = await connections.start_scan("ann", endless.id)
+    second = await connections.start_scan("ann", endless.id)
+    assert first.started_at == second.started_at
+
+
+async def test_deleting_a_connection_ends_its_scan(
+    connections: DatabaseConnections, endless: Connection, storage: SqliteStorage
+) -> None:
+    await connections.schema(endless)
+    async with asyncio.timeout(5):
+        await connections.delete("ann", endless.id)
+    for collection in ("tables", "column_texts", "scans"):
+        assert (await storage.query(collection, [])).items == []
+
+
+async def test_a_scan_broken_off_goes_on_in_the_next_process(
+    connections: DatabaseConnections, endless: Connection, storage: SqliteStorage
+) -> None:
+    await connections.schema(endless)
+    await connections.close()
+    other = DatabaseConnections(storage, SECRETS, Limits(profile_statement_seconds=0.1))
+    await other.schema(endless)
+    await other.scan("ann", endless.id)
+    known = await other.known(endless)
+    assert known.texts["customers"] == {"country": ["Brazil", "Norway"]}
+    assert (await other.scan_progress("ann", endless.id)).state == "complete"
+
+
+async def test_a_scan_that_nobody_goes_on_with_is_told_as_failed(
+    connections: DatabaseConnections, endless: Connection, storage: SqliteStorage
+) -> None:
+    await connections.schema(endless)
+    await connections.close()
+    await storage.patch("scans", endless.id, {"updated_at": now_ms() - 120_000})
+    progress = await connections.scan_progress("ann", endless.id)
+    assert (progress.state, "Scan again" in str(progress.error)) == ("failed", True)
+
+
+async def test_a_new_scan_leaves_old_profiles_in_place_until_it_has_better_ones(
+    connections: DatabaseConnections, endless: Connection, storage: SqliteStorage
+) -> None:
+    quick = DatabaseConnections(storage, SECRETS, Limits(profile_statement_seconds=0.1))
+    await quick.scan("ann", endless.id)
+    await connections.start_scan("ann", endless.id)
+    schema = await connections.schema(endless)
+    assert schema.tables[0].columns[1].values == ["Brazil", "Norway"]

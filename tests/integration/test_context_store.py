@@ -1,0 +1,208 @@
+"""Verified examples, glossary and instructions: their routes, their review, and whose they are."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from types import SimpleNamespace
+
+import httpx
+import pytest
+from cryptography.fernet import Fernet
+from fastapi import FastAPI
+
+from app.core.http import answer_problems, current_owner
+from app.core.secrets import SecretBox
+from app.core.storage.sqlite import SqliteStorage, open_sqlite
+from app.modules.context_store.router import router
+from app.modules.context_store.service import ContextStore
+from app.modules.database_connection.limits import Limits
+from app.modules.database_connection.repository import Connection
+from app.modules.database_connection.service import DatabaseConnections
+from migrations.runner import migrate
+from tests.support.shop import make_shop
+
+COUNT = "select count(*) from customers"
+
+
+@pytest.fixture
+async def storage(tmp_path: Path) -> AsyncIterator[SqliteStorage]:
+    async with open_sqlite(tmp_path / "kai.db") as opened:
+        await migrate(opened)
+        yield opened
+
+
+@pytest.fixture
+async def connections(storage: SqliteStorage) -> AsyncIterator[DatabaseConnections]:
+    opened = DatabaseConnections(storage, SecretBox(Fernet.generate_key()), Limits())
+    yield opened
+    await opened.close()
+
+
+@pytest.fixture
+def store(storage: SqliteStorage, connections: DatabaseConnections) -> ContextStore:
+    return ContextStore(storage, connections)
+
+
+@pytest.fixture
+async def shop(connections: DatabaseConnections, tmp_path: Path) -> Connection:
+    path = make_shop(tmp_path / "shop.db")
+    return await connections.register("ann", f"sqlite:///{path}", "Shop", "")
+
+
+@pytest.fixture
+def app(store: ContextStore) -> FastAPI:
+    made = FastAPI()
+    made.state.services = SimpleNamespace(context_store=store)
+    made.include_router(router)
+    made.dependency_overrides[current_owner] = lambda: "ann"
+    answer_problems(made)
+    return made
+
+
+@pytest.fixture
+async def client(app: FastAPI) -> AsyncIterator[httpx.AsyncClient]:
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://kai") as opened:
+        yield opened
+
+
+BODIES: dict[str, dict[str, str]] = {
+    "/examples": {"question": "How many customers?", "sql": COUNT},
+    "/glossary": {"term": "vip", "meaning": "A customer who is called first", "sql": "vip = 1"},
+    "/instructions": {"text": "Leave out test orders.", "scope": "orders"},
+}
+CHANGES: dict[str, dict[str, str | None]] = {
+    "/examples": {"question": "How many buyers?"},
+    "/glossary": {"sql": None},
+    "/instructions": {"scope": None},
+}
+
+
+@pytest.mark.parametrize("route", BODIES)
+async def test_an_entry_is_made_read_changed_and_deleted(
+    client: httpx.AsyncClient, shop: Connection, route: str
+) -> None:
+    made = await client.post(route, json={"db_connection_id": shop.id, **BODIES[route]})
+    assert made.status_code == 201, made.text
+    one = f"{route}/{made.json()['id']}"
+    assert made.json().items() >= BODIES[route].items()
+    changed = (await client.patch(one, json=CHANGES[route])).json()
+    assert changed == (await client.get(one)).json()
+    assert changed.items() >= CHANGES[route].items()
+    assert (await client.delete(one)).status_code == 204
+    assert (await client.get(one)).status_code == 404
+
+
+@pytest.mark.parametrize("route", BODIES)
+async def test_entries_of_others_are_unknown(
+    client: httpx.AsyncClient, app: FastAPI, shop: Connection, route: str
+) -> None:
+    body = {"db_connection_id": shop.id, **BODIES[route]}
+    one = f"{route}/{(await client.post(route, json=body)).json()['id']}"
+    app.dependency_overrides[current_owner] = lambda: "bob"
+    answers = [await client.get(one), await client.delete(one), await client.patch(one, json={})]
+    answers.append(await client.post(route, json=body))
+    assert {each.status_code for each in answers} == {404}
+    assert (await client.get(route)).json() == {"items": [], "next_cursor": None}
+
+
+@pytest.mark.parametrize("route", BODIES)
+async def test_entries_are_listed_in_pages_and_searched(
+    client: httpx.AsyncClient, shop: Connection, route: str
+) -> None:
+    field = next(iter(BODIES[route]))
+    for words in ("red apples", "green pears", "red pears"):
+        body = {"db_connection_id": shop.id, **BODIES[route], field: words}
+        assert (await client.post(route, json=body)).status_code == 201
+    first = (await client.get(route, params={"limit": 2, "db_connection_id": shop.id})).json()
+    rest = (await client.get(route, params={"limit": 2, "cursor": first["next_cursor"]})).json()
+    found = (await client.get(route, params={"q": "PEARS red"})).json()
+    assert [each[field] for each in first["items"] + rest["items"]] == [
+        "red apples",
+        "green pears",
+        "red pears",
+    ]
+    assert [each[field] for each in found["items"]] == ["red pears"]
+    assert (await client.get(route, params={"db_connection_id": "other"})).json()["items"] == []
+
+
+@pytest.mark.parametrize(
+    ("route", "change"),
+    [
+        ("/examples", {"sql": "delete from customers"}),
+        ("/examples", {"sql": "select * from custmers"}),
+        ("/examples", {"sql": "  "}),
+        ("/examples", {"status": "perfect"}),
+        ("/examples", {"question": "x" * 2_001}),
+        ("/glossary", {"term": ""}),
+        ("/glossary", {"owner": "bob"}),
+        ("/instructions", {"text": "a\0b"}),
+        ("/instructions", {"text": None}),
+        ("/instructions", {"scope": "ordrs"}),
+    ],
+)
+async def test_what_cannot_be_kept_is_refused_with_the_reason(
+    client: httpx.AsyncClient, shop: Connection, route: str, change: dict[str, str | None]
+) -> None:
+    refused = await client.post(route, json={"db_connection_id": shop.id, **BODIES[route], **change})
+    assert (refused.status_code, refused.headers["content-type"]) == (422, "application/problem+json")
+    assert refused.json()["detail"]
+
+
+async def test_an_instruction_cannot_move_to_a_table_that_is_not_there(
+    client: httpx.AsyncClient, shop: Connection
+) -> None:
+    made = await client.post("/instructions", json={"db_connection_id": shop.id, "text": "No tests."})
+    refused = await client.patch(f"/instructions/{made.json()['id']}", json={"scope": "ordrs"})
+    assert (refused.status_code, "leave the scope out" in refused.json()["detail"]) == (422, True)
+
+
+async def test_an_example_is_verified_only_with_sql_that_may_run(
+    client: httpx.AsyncClient, shop: Connection
+) -> None:
+    wrong = {"question": "All?", "sql": "select * from custmers", "status": "proposed"}
+    made = await client.post("/examples", json={"db_connection_id": shop.id, **wrong})
+    one = f"/examples/{made.json()['id']}"
+    refused = await client.patch(one, json={"status": "verified"})
+    assert (refused.status_code, "customers" in refused.json()["detail"]) == (422, True)
+    assert (await client.patch(one, json={"status": "verified", "sql": COUNT})).status_code == 200
+
+
+async def test_the_same_question_is_recognised_whatever_its_case_and_marks(
+    store: ContextStore, shop: Connection
+) -> None:
+    kept = await store.add_example("ann", shop.id, "How many  customers?", COUNT, "verified")
+    await store.add_example("ann", shop.id, "How many orders?", COUNT, "proposed")
+    assert await store.verified_answer(shop, "how many customers ") == kept
+    assert await store.verified_answer(shop, "How many vip customers?") is None
+    assert await store.verified_answer(shop, "How many orders?") is None
+
+
+async def test_later_feedback_takes_the_place_of_an_earlier_proposal(
+    client: httpx.AsyncClient, store: ContextStore, shop: Connection
+) -> None:
+    for sql in (COUNT, f"{COUNT} where vip"):
+        await store.propose("ann", shop.id, "How many?", sql, "message")
+    (proposal,) = (await client.get("/examples", params={"status": "proposed"})).json()["items"]
+    assert (proposal["sql"], proposal["message_id"]) == (f"{COUNT} where vip", "message")
+    await store.withdraw("ann", "message")
+    assert (await client.get("/examples")).json()["items"] == []
+
+
+async def test_a_reviewed_proposal_is_left_alone(
+    client: httpx.AsyncClient, store: ContextStore, shop: Connection
+) -> None:
+    await store.propose("ann", shop.id, "How many?", COUNT, "message")
+    (proposal,) = (await client.get("/examples")).json()["items"]
+    await client.patch(f"/examples/{proposal['id']}", json={"status": "rejected"})
+    await store.propose("ann", shop.id, "How many?", COUNT, "message")
+    await store.withdraw("ann", "message")
+    assert [each["status"] for each in (await client.get("/examples")).json()["items"]] == ["rejected"]
+
+
+async def test_a_deleted_connection_takes_what_was_told_of_it_along(
+    client: httpx.AsyncClient, connections: DatabaseConnections, shop: Connection
+) -> None:
+    for route, body in BODIES.items():
+        await client.post(route, json={"db_connection_id": shop.id, **body})
+    await connections.delete("ann", shop.id)
+    for route in BODIES:
+        assert (await client.get(route)).json()["items"] == []

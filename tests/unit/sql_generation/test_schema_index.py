@@ -1,0 +1,28 @@
+"""Indexes are made once for what is known, and anew when more is known."""
+
+from app.modules.database_connection.known import Known
+from app.modules.database_connection.schema import Column, Schema, Table
+from app.modules.sql_generation.schema_index import SchemaIndexes
+
+ORDERS = Table("orders", "table", [Column("id", "integer", "INTEGER")])
+KNOWN = Known(Schema("sqlite", [ORDERS]), {"orders": {"status": ["paid"]}})
+
+
+def test_the_same_knowledge_has_one_index() -> None:
+    indexes = SchemaIndexes(limit=2)
+    assert indexes.of("a", KNOWN) is indexes.of("a", KNOWN)
+
+
+def test_a_new_description_is_in_a_new_index_over_the_same_texts() -> None:
+    indexes = SchemaIndexes(limit=2)
+    before = indexes.of("a", KNOWN)
+    after = indexes.of("a", KNOWN.with_table(Table("orders", "table", ORDERS.columns, description="Sales")))
+    assert after.cards["orders"].startswith("table orders -- Sales")
+    assert after.stored is before.stored
+
+
+def test_the_database_asked_longest_ago_is_let_go() -> None:
+    indexes = SchemaIndexes(limit=1)
+    before = indexes.of("a", KNOWN)
+    indexes.of("b", KNOWN)
+    assert indexes.of("a", KNOWN) is not before
