@@ -56,8 +56,8 @@ class Answer:
 async def ask(services: Services, session_id: str, question: str, *, to_the_end: bool) -> Answer:
     """The answer of a session to its next question.
 
-    When nothing follows in the session, the run is cancelled as soon as its rows are kept: the reading of
-    the rows is not scored, and with a model it costs as much again.
+    When nothing follows in the session, the run is cancelled as soon as its rows are kept: their reading is
+    not scored, and a model takes as long for it as for the statement.
     """
     answer, started = Answer(), time.monotonic()
     run, log = await services.sessions.ask(LOCAL_OWNER, session_id, question, "reject", None)

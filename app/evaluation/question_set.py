@@ -12,7 +12,7 @@ from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
 
 from app.core.errors import Invalid
 
-_DB_NAME = re.compile(r"\w[\w.-]*")
+_DB_NAME = re.compile(r"\A\w[\w.-]*\Z")  # goes into a path, so nothing that leads elsewhere
 
 
 class QuestionSetInvalid(Invalid):

@@ -62,7 +62,7 @@ async def evaluate(wanted: Evaluation) -> None:
             rest = [each for each in conversations if not known.has(each)]
             if len(rest) < len(conversations):
                 said = f"{output} holds {len(conversations) - len(rest)} of {len(conversations)} already"
-                console.print(f"{said}; --fresh would ask them again.", markup=False)
+                console.print(f"{said}; --fresh would ask them again.", markup=False, soft_wrap=True)
             jobs = wanted.jobs or (_MODEL_JOBS if settings.llm.configured else 1)
             with appending(output) as file:
                 asking = _Asking(services, databases, file, instructed=settings.llm.configured)
@@ -71,7 +71,7 @@ async def evaluate(wanted: Evaluation) -> None:
     summary, report = summarize(outcomes, wanted.mode), output.with_suffix(".html")
     write_report(report, header, summary, outcomes)
     print_summary(console, summary)
-    console.print(f"Results: {output}, report: {report}", markup=False)
+    console.print(f"Results: {output}, report: {report}", markup=False, soft_wrap=True)
 
 
 async def compare_results(first: Path, second: Path, mode: Mode) -> None:

@@ -51,7 +51,7 @@ def _kind(predicted: ResultSet, gold: Gold) -> ResultKind:
             reordered = reordered or matches_into(right, lined_up)
     if reordered:
         return "order"
-    some_found = any(found) and not all(found)
+    some_found = len(rows) == len(right) and any(found) and not all(found)
     return "wrong_columns" if width < gold_width or some_found else "wrong_rows"
 
 
