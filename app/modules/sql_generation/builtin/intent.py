@@ -24,7 +24,6 @@ from app.modules.sql_generation.builtin.words import words_of
 
 LIST_LIMIT = 100
 _SEVERAL = 10
-_COUNTABLE_QUANTITY = "sold"
 
 
 class Planner(Filters):
@@ -50,8 +49,6 @@ class Planner(Filters):
             raise Beyond("I cannot count or sum what belongs to the highest or lowest of something else.")
         if rank.about == "frequency":
             return self._by_frequency(rank)
-        if rank.hint == ("quantity",):
-            return self._ranked_groups(rank, self._entity_dimension(entity), self._units_sold(entity))
         if entity is None and not roles.calendar and not rank.hint:
             return None
         key = self._ranking_key(rank, entity)
@@ -87,11 +84,9 @@ class Planner(Filters):
     def _ranking_field(self, by: Mention, entity: Mention | None) -> Field | Measure:
         tables = self._tables_of(entity)
         field = self.field(by, lambda link: link.is_number, *tables)
-        if entity is not None and is_table(entity) and field.table in tables:
+        if field.table in tables:
             return field
-        if entity is not None and not is_table(entity) and field.table in tables:
-            return field
-        return self._plain_sum(by)
+        raise self._unclear_number(field)
 
     def _unclear_ranking(self, entity: Mention | None) -> Exception:
         tables = self._tables_of(entity)
@@ -152,18 +147,14 @@ class Planner(Filters):
         tables = [mention for mention in self.roles.free if is_table(mention)]
         numbers = [mention for mention in self.roles.free if is_number(mention) and not is_table(mention)]
         if len(numbers) == 1 and len(self.roles.free) == len(tables) + 1:
-            self.roles.free.remove(numbers[0])
-            return self._aggregation((self._plain_sum(numbers[0]),))
+            raise self._unclear_number(self.field(numbers[0], lambda link: link.is_number))
         if len(tables) != 1 or len(self.roles.free) != 1:
             raise Beyond("I do not see what should be counted or summed for each group.")
         self.roles.free.remove(tables[0])
         return self._aggregation((self._count(tables[0]),))
 
-    def _plain_sum(self, mention: Mention) -> Measure:
-        field = self.field(mention, lambda link: link.is_number)
-        if not measures.is_additive(field):
-            raise Unclear(f"Do you mean the average, the highest or the sum of {field}?")
-        return Measure("sum", field.table, f"total {mention.text}", (field,))
+    def _unclear_number(self, field: Field) -> Unclear:
+        return Unclear(f"Do you mean the average, the highest or the sum of {field}?")
 
     def _list(self) -> Query:
         base = self._subject()
@@ -211,33 +202,11 @@ class Planner(Filters):
             raise Beyond("I do not see what should be counted.")
         self.roles.free = [other for other in self.roles.free if other is not mention]
         if is_table(mention):
-            self._refuse_ambiguous_selling(mention)
             return self._count(mention)
         field = self.field(mention, lambda link: link.is_column)
         if field.type in ("integer", "number") and not self.network.is_key(field):
-            if measures.is_additive(field):
-                return Measure("sum", field.table, mention.text, (field,))
             raise Beyond(f"I cannot tell whether {field} should be summed or its values counted.")
         return Measure("count distinct", field.table, f"number of {mention.text}", (field,))
-
-    def _refuse_ambiguous_selling(self, mention: Mention) -> None:
-        sold = any(other.text.lower() == _COUNTABLE_QUANTITY for other in self.roles.free)
-        if sold and not self.roles.distinct and (units := self._sold_units(self.table(mention))):
-            raise Unclear(f"Do you mean how many different {mention.text} were sold, or the sum of {units}?")
-
-    def _sold_units(self, table: str) -> Field | None:
-        near = [hop.right for hop in self.network.hops(table) if hop.fans_out]
-        found = [field for name in near if (field := measures.quantity_of(self.network, name))]
-        ordering = [
-            field for field in found if not {"return", "stock", "inventory"} & set(words_of(field.table))
-        ]
-        return ordering[0] if len(ordering) == 1 else None
-
-    def _units_sold(self, entity: Mention | None) -> Measure:
-        field = self._sold_units(self._tables_of(entity)[0]) if entity else None
-        if field is None:
-            raise Beyond("I find no quantity that says how much was sold.")
-        return Measure("sum", field.table, "units sold", (field,))
 
     def _measure(self, function: Function | None, measured: Measured) -> Measure:
         if isinstance(measured, Revenue):

@@ -27,13 +27,7 @@ _OTHER_MONEY = frozenset(
         "credit",
     )
 )
-_ADDITIVE = _EARNED | _AMOUNTS | {"quantity", "unit", "spent", "attendance", "bonus", "budget"}
 _NUMERIC = ("integer", "number")
-
-
-def is_additive(field: Field) -> bool:
-    """Whether the plain word means the sum over rows ("quantity by month"), unlike a price or an age."""
-    return bool(_ADDITIVE.intersection(words_of(field.column)[-1:]))
 
 
 def numbers_of(network: Network, table: str) -> list[Field]:

@@ -155,7 +155,6 @@ _SUPERLATIVES: dict[str, Rank] = {
     "shortest": Rank(False, _SIZE),
     "heaviest": Rank(True, ("weight",)),
     "lightest": Rank(False, ("weight",)),
-    "best selling|top selling|most sold|bestselling": Rank(True, ("quantity",)),
     "most common|most frequent": Rank(True, about="frequency"),
     "least common|least frequent|rarest": Rank(False, about="frequency"),
     "(?:most|highest|largest|greatest|maximum) number of|most": Rank(True, about="count"),
