@@ -24,7 +24,6 @@ BUSINESS = {
     "latest order": "select * from orders where id = 6",
     "show all products": "select * from products",
     "list customers in Germany": "select * from customers where country = 'Germany'",
-    "German customers": "select * from customers where country = 'Germany'",
     "customers in Germany or France": "select * from customers where country in ('Germany', 'France')",
     "names and emails of customers": "select name, email from customers",
     "top 2 products by revenue": "select p.name, sum(l.amount) s from order_lines l join products p"
@@ -36,8 +35,6 @@ BUSINESS = {
     " join orders o on o.id = order_id group by m order by m",
     "yearly revenue": "select strftime('%Y', order_date) y, sum(amount) from order_lines l join orders o"
     " on o.id = l.order_id group by y order by y",
-    "revenue by quarter in 2025": "values ('2025-Q1', 2210), ('2025-Q2', 350)",
-    "orders per week in March 2025": "values ('2025-02-24', 1), ('2025-03-24', 1)",
     "orders per country": "select c.country, count(*) n from orders o join customers c on c.id = customer_id"
     " group by 1",
     "orders for each customer": "select c.name, count(*) from orders o join customers c"
@@ -65,7 +62,6 @@ BUSINESS = {
     "how many orders last month": "select count(*) from orders where order_date like '2025-06%'",
     "orders since June": "select * from orders where order_date >= '2025-06-01'",
     "orders between 2024-01-01 and 2024-06-30": "select * from orders where id = 1",
-    "number of orders in Q1 2025": "select 3",
     "how many orders this year": "select 4",
     "revenue in the last 60 days": "select 350",
     "orders shipped in 2024": "select * from orders where shipped_date like '2024%'",

@@ -81,8 +81,7 @@ def measuring(measure: Measure) -> str:
         case "count distinct":
             return f"the number of different values of {factors}"
         case function:
-            discounted = f" * (1 - {measure.discount})" if measure.discount else ""
-            return f"{_FUNCTIONS[function]} of {factors}{discounted}"
+            return f"{_FUNCTIONS[function]} of {factors}"
 
 
 def _asked(query: Query) -> str:
