@@ -55,7 +55,7 @@ def test_a_question_beyond_the_writer_is_refused_with_a_reason(question: str) ->
         ("highest price", ["products.unit_price", "order_lines.unit_price"]),
         ("total quantity", ["order_lines.quantity", "returns.quantity"]),
         ("revenue per region", ["customers", "employees"]),
-        ("best customers", ["revenue", "number of orders"]),
+        ("best customers", ["By what", "customers"]),
         ("price by category", ["average", "sum"]),
     ],
 )

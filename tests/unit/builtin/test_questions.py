@@ -42,9 +42,6 @@ BUSINESS = {
     "average price for each category": "select category, avg(unit_price) from products group by 1",
     "revenue by product category and year": "select category, strftime('%Y', order_date) y, sum(amount)"
     " from order_lines l join products p on p.id = product_id join orders o on o.id = order_id group by 1, 2",
-    "revenue by customer region": "select r.name, sum(amount) from order_lines join orders o"
-    " on o.id = order_id join customers c on c.id = customer_id"
-    " join regions r on r.id = c.region_id group by r.id",
     "orders per category": "select category, count(distinct order_id) from order_lines l join products p"
     " on p.id = product_id group by 1",
     "revenue in Germany in 2025": "select 1850",

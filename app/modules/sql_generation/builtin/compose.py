@@ -16,8 +16,8 @@ from app.modules.sql_generation.builtin.plan import (
     Field,
     Grain,
     Measure,
+    Missing,
     Order,
-    Presence,
     Query,
     Within,
     Without,
@@ -168,9 +168,8 @@ def condition(draft: Draft, one: Condition) -> exp.Expr:
         case Compared(subject, operator, numbers):
             value = measured(draft, subject) if isinstance(subject, Measure) else draft.column(subject)
             return _compared(value, operator, numbers)
-        case Presence(field, present):
-            null = exp.Is(this=draft.column(field), expression=exp.Null())
-            return exp.Not(this=null) if present else null
+        case Missing(field):
+            return exp.Is(this=draft.column(field), expression=exp.Null())
         case Without(field, referring):
             return _without(draft, field, referring)
 

@@ -11,8 +11,8 @@ from app.modules.sql_generation.builtin.plan import (
     Field,
     Grain,
     Measure,
+    Missing,
     Order,
-    Presence,
     Query,
     Within,
     Without,
@@ -67,8 +67,8 @@ def filtering(condition: Condition) -> str:
         case Compared(subject, operator, numbers):
             name = measuring(subject) if isinstance(subject, Measure) else str(subject)
             return f"{name} {_OPERATORS[operator]} {' and '.join(numbers)}"
-        case Presence(field, present):
-            return f"{field} is {'known' if present else 'missing'}"
+        case Missing(field):
+            return f"{field} is missing"
         case Without(_, referring):
             return f"there is no row in {referring.table}"
 

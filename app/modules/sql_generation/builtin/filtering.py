@@ -10,7 +10,7 @@ from app.modules.sql_generation.builtin.plan import (
     Compared,
     Condition,
     Field,
-    Presence,
+    Missing,
     Query,
     Unclear,
     Within,
@@ -37,8 +37,6 @@ class Filters(Resolver):
         for comparison, by, owner in self.roles.compared:
             found.append(self._compared(comparison, by, self.table(owner, base) if owner else base))
         found += [self._lacking(mention, base) for mention in self.roles.lacking]
-        for mention, present in self.roles.filled:
-            found.append(Presence(self.field(mention, lambda link: link.is_column, base), present))
         return tuple(found)
 
     def _among(self, base: str) -> list[Among]:
@@ -105,7 +103,7 @@ class Filters(Resolver):
     def _lacking(self, mention: Mention, base: str) -> Condition:
         link = self._pick(mention, lambda link: link.value is None, base)
         if link.field is not None:
-            return Presence(link.field, present=False)
+            return Missing(link.field)
         hops = [hop for hop in self.network.path(base, link.table) if hop.fans_out]
         if len(hops) != 1 or len(hops[0].left_columns) != 1 or len(self.network.path(base, link.table)) != 1:
             raise Beyond(f"I see no column of {link.table} that refers to {base}.")

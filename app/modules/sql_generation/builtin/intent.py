@@ -76,7 +76,7 @@ class Planner(Filters):
         if isinstance(by, Revenue):
             return self._revenue(self._tables_of(entity))
         if by is None:
-            raise self._unclear_ranking(entity)
+            raise Unclear(f"By what should {entity.text if entity else 'that'} be ranked?")
         if is_table(by):
             return self._count(by)
         return self._ranking_field(by, entity)
@@ -87,21 +87,6 @@ class Planner(Filters):
         if field.table in tables:
             return field
         raise self._unclear_number(field)
-
-    def _unclear_ranking(self, entity: Mention | None) -> Exception:
-        tables = self._tables_of(entity)
-        numbers = [field.column for table in tables for field in measures.numbers_of(self.network, table)]
-        related = [
-            f"number of {hop.right}" for table in tables for hop in self.network.hops(table) if hop.fans_out
-        ]
-        choices = ", ".join([*numbers, *self._possible_revenue(tables), *related][:5]) or "which number"
-        return Unclear(f"By what should {entity.text if entity else 'that'} be ranked: {choices}?")
-
-    def _possible_revenue(self, tables: Iterable[str]) -> list[str]:
-        try:
-            return [self._revenue(tables).name]
-        except (Beyond, Unclear):
-            return []
 
     def _ranked_rows(self, rank: Rank, key: Field) -> Query:
         query = self._list()

@@ -92,9 +92,10 @@ class Compared:
 
 
 @dataclass(frozen=True)
-class Presence:
+class Missing:
+    """The field holds no value."""
+
     field: Field
-    present: bool
 
 
 @dataclass(frozen=True)
@@ -105,7 +106,7 @@ class Without:
     referring: Field
 
 
-Condition = Among | Within | Compared | Presence | Without
+Condition = Among | Within | Compared | Missing | Without
 
 
 @dataclass(frozen=True)

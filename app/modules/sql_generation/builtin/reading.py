@@ -98,13 +98,6 @@ class Lacking:
 
 
 @dataclass(frozen=True)
-class Filled:
-    """The mention before it is said to be empty or not."""
-
-    present: bool
-
-
-@dataclass(frozen=True)
 class Time:
     period: Period
 
@@ -128,7 +121,6 @@ Item = (
     | Limit
     | Comparison
     | Lacking
-    | Filled
     | Time
     | Conjunction
 )
@@ -199,17 +191,10 @@ def _rule(pattern: str, make: _Make) -> tuple[re.Pattern[str], _Make]:
 
 
 _RULES = (
-    _rule(
-        rf"(?:top|first|last|bottom) {_NUMBER} (?=best|worst|highest|lowest|most|least|larg|small|cheap)",
-        lambda match: (Limit(int(float(match[1]))),),
-    ),
     _rule(rf"(?:top|best|highest) {_NUMBER}", lambda match: (Limit(int(float(match[1]))), Rank(True))),
     _rule(rf"(?:bottom|worst|lowest) {_NUMBER}", lambda match: (Limit(int(float(match[1]))), Rank(False))),
     _rule(rf"(?:the )?first {_NUMBER}", lambda match: (Limit(int(float(match[1]))),)),
-    _rule(rf"limit(?: to| it to)? {_NUMBER}", lambda match: (Limit(int(float(match[1]))),)),
     _rule(rf"(?:is |are |was |be )?between {_NUMBER} and {_NUMBER}", _comparison("between")),
-    _rule(rf"{_NUMBER} or (?:more|above|higher|over)", _comparison(">=")),
-    _rule(rf"{_NUMBER} or (?:less|fewer|below|lower)", _comparison("<=")),
     *(
         _rule(rf"(?:(?:is|are|was|were|be|of) )?(?:{words}) {_NUMBER}", _comparison(operator))
         for words, operator in _OPERATORS
@@ -250,8 +235,6 @@ _RULES = (
         r"without(?: an?| any)?|(?:with|have|has|having|had|are|is) no|missing|lacking|no",
         _constant(Lacking()),
     ),
-    _rule(r"(?:is|are) (?:missing|empty|null|unknown)", _constant(Filled(False))),
-    _rule(r"(?:is|are) (?:known|present|filled|set|not null|not empty)", _constant(Filled(True))),
     _rule(r"and|,|as well as|along with", _constant(Conjunction(either=False))),
     _rule(r"or", _constant(Conjunction(either=True))),
 )

@@ -15,7 +15,6 @@ from app.modules.sql_generation.builtin.reading import (
     Count,
     Direction,
     Distinct,
-    Filled,
     Group,
     Item,
     Lacking,
@@ -26,7 +25,6 @@ from app.modules.sql_generation.builtin.reading import (
     Sort,
     Time,
 )
-from app.modules.sql_generation.builtin.words import words_of
 
 Measured = Mention | Revenue
 Role = Count | Aggregate | Group | Sort | Rank | Lacking
@@ -37,7 +35,6 @@ class Roles:
     """Filled while the items are walked through; each list keeps the order of the question."""
 
     counts: bool = False
-    qualifiers: list[Mention] = field(default_factory=list)
     counted: Mention | None = None
     distinct: bool = False
     measured: list[tuple[Function | None, Measured]] = field(default_factory=list)
@@ -55,7 +52,6 @@ class Roles:
     times: list[tuple[Period, Mention | None]] = field(default_factory=list)
     compared: list[tuple[Comparison, Measured | None, Mention | None]] = field(default_factory=list)
     lacking: list[Mention] = field(default_factory=list)
-    filled: list[tuple[Mention, bool]] = field(default_factory=list)
 
     @property
     def is_fragment(self) -> bool:
@@ -67,7 +63,6 @@ class Roles:
     def mentions(self) -> list[Mention]:
         several = (
             *self.free,
-            *self.qualifiers,
             *self.values,
             *self.grouped,
             *self.sorted_by,
@@ -152,8 +147,6 @@ class _Walk:
                 self._time(period, before)
             case Comparison():
                 self._compare(at, item)
-            case Filled(present):
-                self._fill(before, present)
             case Conjunction():
                 self._join(at, item)
                 return
@@ -165,12 +158,6 @@ class _Walk:
             self._last_table = item
         if isinstance(item, Mention) and is_value(item):
             self._give_value(item, before)
-        elif isinstance(item, Mention) and self._is_qualified(item, before):
-            self._roles.qualifiers += [
-                known for known in self._roles.grouped[-1:] if isinstance(known, Mention)
-            ]
-            if words_of(item.text) != ("name",):
-                self._roles.grouped[-1] = item
         elif isinstance(item, Calendar):
             self._give_calendar(item)
         else:
@@ -198,17 +185,6 @@ class _Walk:
         owners = (Link(link.table, EXACT_TABLE) for link in column.links if link.score == EXACT_TABLE)
         if links := tuple(dict.fromkeys(owners)):
             self._roles.free.append(Mention(column.text, links, column.lead, column.plural))
-
-    def _is_qualified(self, item: Mention, before: Item | None) -> bool:
-        """ "by customer region": the customer says which region."""
-        grouped = self._roles.grouped
-        return (
-            bool(grouped)
-            and grouped[-1] is before
-            and isinstance(before, Mention)
-            and is_table(before)
-            and (item.lead == before.text.split()[-1].lower())
-        )
 
     def _give_calendar(self, item: Calendar) -> None:
         if isinstance(self._role, Group):
@@ -283,12 +259,6 @@ class _Walk:
             self._unfree(mention)
         self._roles.times.append((period, mention))
 
-    def _fill(self, before: Item | None, present: bool) -> None:
-        if not isinstance(before, Mention):
-            raise Beyond("I do not see which column should be empty or filled.")
-        self._unfree(before)
-        self._roles.filled.append((before, present))
-
     def _unfree(self, item: Measured) -> None:
         self._roles.free = [mention for mention in self._roles.free if mention is not item]
         self._roles.measured = [pair for pair in self._roles.measured if pair != (None, item)]
@@ -301,15 +271,8 @@ class _Walk:
         if len(values) == 2:
             self._roles.joined.append((values[0], values[1], conjunction.either))
         after = self._items[at + 1] if at + 1 < len(self._items) else None
-        if isinstance(self._last_role, Aggregate) and isinstance(after, Mention) and is_number(after):
-            self._role, self._functions = self._last_role, self._same_functions()
-        elif isinstance(self._last_role, Group | Sort | Lacking) and isinstance(after, Mention | Calendar):
+        if isinstance(self._last_role, Group | Sort | Lacking) and isinstance(after, Mention | Calendar):
             self._role = self._last_role
-
-    def _same_functions(self) -> list[Function]:
-        """In "average and maximum age and weight" weight is measured as age is."""
-        last = self._roles.measured[-1][1]
-        return [function for function, item in self._roles.measured if item is last and function]
 
 
 def _meant(item: Item, after: Item | None) -> Item:
