@@ -12,7 +12,6 @@ from sqlglot import exp
 
 from app.modules.database_connection.schema import Column, Schema, Table
 from app.modules.sql_generation.builtin import Beyond, Clarification, Previous, SmallTalk, Statement, write
-from app.modules.sql_generation.builtin.small_talk import example_questions
 from tests.unit.builtin.databases import business, rows, schema_of
 
 TODAY = date(2025, 7, 15)
@@ -77,11 +76,6 @@ def test_a_greeting_is_answered_with_the_tables_there_are(question: str) -> None
 
 def test_thanks_are_answered_shortly() -> None:
     assert write("Thanks a lot!", SCHEMA, previous=None, today=TODAY) == SmallTalk("You are welcome.")
-
-
-def test_the_example_questions_are_understood() -> None:
-    for question in example_questions(SCHEMA):
-        assert isinstance(write(question, SCHEMA, previous=None, today=TODAY), Statement), question
 
 
 def test_revenue_is_quantity_times_price_where_no_amount_is_stored() -> None:

@@ -1,7 +1,5 @@
 """A plan in words: every table, column and filter that the number depends on."""
 
-from collections.abc import Sequence
-
 from app.modules.sql_generation.builtin.plan import (
     Among,
     Compared,
@@ -29,8 +27,8 @@ _OPERATORS = {
 }
 
 
-def explain(query: Query, ignored: Sequence[str]) -> str:
-    """One sentence, and one more for the words that were ignored."""
+def explain(query: Query) -> str:
+    """One sentence."""
     parts = [f"Understood as: {_asked(query)}"]
     if query.dimensions:
         parts.append(f" per {' and '.join(map(grouping, query.dimensions))}")
@@ -41,11 +39,7 @@ def explain(query: Query, ignored: Sequence[str]) -> str:
     parts.append(_ordering(query))
     if query.limit:
         parts.append(f", at most {query.limit} {'row' if query.limit == 1 else 'rows'}")
-    return "".join(parts) + "." + passed_over(ignored)
-
-
-def passed_over(ignored: Sequence[str]) -> str:
-    return f" Ignored: {', '.join(ignored)}." if ignored else ""
+    return "".join(parts) + "."
 
 
 def grouping(dimension: Dimension) -> str:

@@ -69,14 +69,13 @@ class Filters(Resolver):
     ) -> bool:
         """ "orders over 500" is about the sum of their lines where an order has no number of its own."""
         if by is None:
-            own = owner is not None and self.table(owner) == base
-            return own and not comparison.hint and not measures.numbers_of(self.network, base)
+            return False
         return isinstance(by, Revenue) or (is_table(by) and self.table(by) != base)
 
     def _compared(self, comparison: Comparison, by: Measured | None, base: str) -> Compared:
         if isinstance(by, Revenue) or (is_table(by) and not is_number(by)):
             raise Beyond("I cannot compare a count or sum inside another one.")
-        field = self._hinted(comparison.hint, base) if comparison.hint else self._compared_field(by, base)
+        field = self._compared_field(by, base)
         return Compared(field, comparison.operator, comparison.numbers)
 
     def _compared_field(self, by: Mention | None, base: str) -> Field:

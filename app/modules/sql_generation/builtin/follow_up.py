@@ -83,13 +83,12 @@ def _replaces(added: exp.Expr, old: exp.Expr) -> bool:
 
 
 def _regroup(draft: Draft, roles: Roles, planner: Planner) -> list[str]:
-    wanted = [*roles.grouped, *((roles.calendar,) if roles.calendar else ())]
-    if not wanted:
+    if not roles.grouped:
         return []
     numbers = [shown for shown in draft.select.selects if shown.find(exp.AggFunc)]
     if not numbers:
         raise Beyond("The previous answer has no number to group.")
-    dimensions = [planner.dimension(mention, draft.base) for mention in wanted]
+    dimensions = [planner.dimension(mention, draft.base) for mention in roles.grouped]
     labels = [label for dimension in dimensions for label in labelled(draft, dimension)]
     keys = [key for dimension in dimensions for key in group_keys(draft, dimension)]
     if draft.fans_out:

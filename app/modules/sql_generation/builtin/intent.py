@@ -18,7 +18,7 @@ from app.modules.sql_generation.builtin.plan import (
     Query,
     Unclear,
 )
-from app.modules.sql_generation.builtin.reading import Calendar, Comparison, Mention, Rank, Revenue
+from app.modules.sql_generation.builtin.reading import Comparison, Mention, Rank, Revenue
 from app.modules.sql_generation.builtin.roles import Measured, is_number, is_table
 from app.modules.sql_generation.builtin.words import words_of
 
@@ -49,7 +49,7 @@ class Planner(Filters):
             raise Beyond("I cannot count or sum what belongs to the highest or lowest of something else.")
         if rank.about == "frequency":
             return self._by_frequency(rank)
-        if entity is None and not roles.calendar and not rank.hint:
+        if entity is None and not rank.hint:
             return None
         key = self._ranking_key(rank, entity)
         if isinstance(key, Field):
@@ -226,17 +226,11 @@ class Planner(Filters):
         return Measure("count", table, f"number of {text or table}")
 
     def _dimensions(self, base: str) -> tuple[Dimension, ...]:
-        roles = self.roles
-        wanted: list[Mention | Calendar] = [*roles.grouped, *((roles.calendar,) if roles.calendar else ())]
-        return tuple(self.dimension(mention, base) for mention in wanted)
+        return tuple(self.dimension(mention, base) for mention in self.roles.grouped)
 
     def _entity_dimension(self, entity: Mention | None) -> Dimension:
         if entity is None:
-            if self.roles.calendar is None:
-                raise Beyond("I do not see what should be ranked.")
-            (measured,) = self._measures() if not isinstance(self.roles.ranked_by, Mention) else (None,)
-            base = measured.table if measured else self._count_base()
-            return self.dimension(self.roles.calendar, base)
+            raise Beyond("I do not see what should be ranked.")
         near = self._count_base() if is_table(self.roles.ranked_by) else next(iter(self.anchors), None)
         return self.dimension(entity, near) if near else self.dimension(entity, self._tables_of(entity)[0])
 

@@ -123,8 +123,6 @@ class Lexicon:
         self._add((*table, *own), Link(field.table, EXACT_TABLE, field))
         if own[-1:] == ("name",):
             self._add(own[:-1], Link(field.table, CLOSE, field))
-        if len(own) == 2:
-            self._add((own[1], "of", own[0]), Link(field.table, EXACT, field))
         if own[:1] in (("number",), ("count",)):
             self._add(("number", "of", *own[1:]), Link(field.table, EXACT, field))
         if "of" in own:

@@ -89,7 +89,6 @@ class Limit:
 class Comparison:
     operator: Operator
     numbers: tuple[str, ...]
-    hint: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -126,14 +125,6 @@ Item = (
 )
 
 
-@dataclass(frozen=True)
-class Reading:
-    """The items in order, and the words that were passed over."""
-
-    items: tuple[Item, ...]
-    ignored: tuple[str, ...]
-
-
 _PRICE, _AGE = ("price", "cost"), ("age",)
 _SIZE, _DATE = ("length", "duration", "millisecond", "height"), ("date",)
 _SUPERLATIVES: dict[str, Rank] = {
@@ -157,19 +148,10 @@ _SUPERLATIVES: dict[str, Rank] = {
 _OPERATORS: tuple[tuple[str, Operator], ...] = (
     (r"(?:at least|no less than|not less than|>=|≥)", ">="),
     (r"(?:at most|no more than|not more than|<=|≤)", "<="),
-    (r"(?:more|greater|higher|larger|bigger|longer|heavier|older) than|over|above|exceeding|>", ">"),
-    (r"(?:less|fewer|lower|smaller|shorter|lighter|younger|cheaper) than|under|below|<", "<"),
+    (r"(?:more|greater|higher|larger|bigger) than|over|above|exceeding|>", ">"),
+    (r"(?:less|fewer|lower|smaller) than|under|below|<", "<"),
     (r"=|is|are|equal to|equals|exactly", "="),
 )
-_COMPARATIVES = {
-    "older": _AGE,
-    "younger": _AGE,
-    "cheaper": _PRICE,
-    "longer": _SIZE,
-    "shorter": _SIZE,
-    "heavier": ("weight",),
-    "lighter": ("weight",),
-}
 _NUMBER = r"(\d+(?:\.\d+)?)"
 _Make = Callable[[re.Match[str]], tuple[Item, ...]]
 
@@ -180,8 +162,7 @@ def _constant(*items: Item) -> _Make:
 
 def _comparison(operator: Operator) -> _Make:
     def make(match: re.Match[str]) -> tuple[Item, ...]:
-        hints = [hint for word, hint in _COMPARATIVES.items() if word in match[0]]
-        return (Comparison(operator, match.groups(), *hints[:1]),)
+        return (Comparison(operator, match.groups()),)
 
     return make
 
@@ -225,7 +206,6 @@ _RULES = (
     _rule(r"(?:daily)", _constant(Group(), Calendar("day"))),
     _rule(r"(?:monthly)", _constant(Group(), Calendar("month"))),
     _rule(r"(?:yearly|annual|annually)", _constant(Group(), Calendar("year"))),
-    _rule(r"(?:owned|used|made|placed|given|shown|found) by", _constant()),
     _rule(r"by", _constant(Group(each=False))),
     _rule(
         r"(?:grouped|group|broken down|split) by|per|(?:(?:for|in|of|from|at|to|on|with) )?(?:each|every)",
@@ -253,7 +233,6 @@ _PASSED_OVER = _set(
     " database data table listed information details only also just now then instead about"
     " use uses used using own owns owned occurred happened across given some either there"
 )
-_IGNORABLE = _set("currently overall roughly really actually altogether exactly ever quickly so far")
 _EXCLUDING = _set(
     "not except excluding exclude never neither nor besides but unless other than both same nobody none"
 )
@@ -266,20 +245,19 @@ _CALCULATING = _set(
 )
 
 
-def read(question: Sequence[Token], lexicon: Lexicon, today: date) -> Reading:
+def read(question: Sequence[Token], lexicon: Lexicon, today: date) -> tuple[Item, ...]:
     """Raises `Beyond` when a word is not understood that could change the answer."""
     if len(question) > LONGEST_QUESTION:
         raise Beyond("The question is too long for me.")
     items: list[Item] = []
-    ignored: list[str] = []
     at = 0
     while at < len(question):
         said, found = _next(question, at, items, lexicon, today)
         items += found
         if not said:
-            ignored += _passed_over(question, at, items, lexicon)
+            _pass_over(question[at], at, lexicon)
         at += max(said, 1)
-    return Reading(tuple(items), tuple(ignored))
+    return tuple(items)
 
 
 def _next(
@@ -299,7 +277,7 @@ def _next(
         return rule
     if period := read_period(raws, today):
         return period[1], (Time(period[0]),)
-    if length and (isinstance(items[-1] if items else None, Aggregate) or _is_stored(tokens[0], links)):
+    if length and isinstance(items[-1] if items else None, Aggregate):
         return length, (mention,)
     if rule:
         return rule
@@ -326,11 +304,6 @@ def _first_rule(text: str) -> tuple[int, tuple[Item, ...]] | None:
     return None
 
 
-def _is_stored(token: Token, links: Sequence[Link]) -> bool:
-    """Whether a word that may also be a small word is a stored value here."""
-    return token.capital and any(link.value == token.text for link in links)
-
-
 def _counted(tokens: Sequence[Token], lead: str, lexicon: Lexicon) -> tuple[int, tuple[Item, ...]]:
     """A bare number says how many to show ("the 10 customers with ...") or to have ("with 4 cylinders")."""
     _, links = lexicon.find(tokens[1:])
@@ -346,9 +319,8 @@ def _ranks(items: Sequence[Item]) -> bool:
     return any(isinstance(item, Rank) for item in items)
 
 
-def _passed_over(question: Sequence[Token], at: int, items: Sequence[Item], lexicon: Lexicon) -> list[str]:
-    """The word itself where it may be ignored aloud, nothing where it means nothing."""
-    token = question[at]
+def _pass_over(token: Token, at: int, lexicon: Lexicon) -> None:
+    """Raises `Beyond` unless the word means nothing."""
     if token.raw in _EXCLUDING:
         raise Beyond(f"“{token.text}” excludes or combines in a way that I cannot express safely.")
     if token.raw in _WRITING:
@@ -356,10 +328,7 @@ def _passed_over(question: Sequence[Token], at: int, items: Sequence[Item], lexi
     if token.raw in _CALCULATING or (at == 0 and token.raw == "where"):
         raise Beyond(f"“{token.text}” asks for a comparison, calculation or reason that I cannot work out.")
     if token.raw in _PASSED_OVER:
-        return []
-    opening = at == 0 and not lexicon.find(question[1:9])[0] and token.kind == "word" and len(question) > 1
-    if token.raw in _IGNORABLE or opening:
-        return [token.text]
+        return
     guess = lexicon.close_to(token.word) if token.kind == "word" else None
     hint = f" Did you mean “{guess}”?" if guess else ""
     raise Beyond(f"I find nothing in this database for “{token.text}”.{hint}")

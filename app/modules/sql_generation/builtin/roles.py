@@ -46,7 +46,6 @@ class Roles:
     sort: Sort | None = None
     limit: int | None = None
     free: list[Mention] = field(default_factory=list)
-    calendar: Calendar | None = None
     values: list[Mention] = field(default_factory=list)
     joined: list[tuple[str, str, bool]] = field(default_factory=list)
     times: list[tuple[Period, Mention | None]] = field(default_factory=list)
@@ -187,13 +186,10 @@ class _Walk:
             self._roles.free.append(Mention(column.text, links, column.lead, column.plural))
 
     def _give_calendar(self, item: Calendar) -> None:
-        if isinstance(self._role, Group):
-            self._roles.grouped.append(item)
-            self._last_role, self._role = self._role, None
-        elif self._roles.calendar is None:
-            self._roles.calendar = item
-        else:
+        if not isinstance(self._role, Group):
             raise Beyond(f"I cannot tell which {item.unit} is meant.")
+        self._roles.grouped.append(item)
+        self._last_role, self._role = self._role, None
 
     def _give_named(self, item: Measured, role: Role | None) -> None:
         roles = self._roles
@@ -247,7 +243,7 @@ class _Walk:
         if isinstance(before, Revenue) or (isinstance(before, Mention) and is_number(before)):
             self._roles.compared.append((comparison, before, self._last_table))
             self._unfree(before)
-        elif not comparison.hint and isinstance(after, Mention) and (is_number(after) or is_table(after)):
+        elif isinstance(after, Mention) and (is_number(after) or is_table(after)):
             self._roles.compared.append((comparison, after, self._last_table))
             self._taken.add(at + 1)
         else:
