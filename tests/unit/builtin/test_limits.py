@@ -40,6 +40,7 @@ SCHEMA = schema_of(business())
         "number of orders of the customer with the highest revenue",
         "and for Germany?",
         "how many of those are open",
+        "what are their names",
     ],
 )
 def test_a_question_beyond_the_writer_is_refused_with_a_reason(question: str) -> None:

@@ -75,7 +75,7 @@ class Filters(Resolver):
     def _compared(self, comparison: Comparison, by: Measured | None, base: str) -> Compared:
         if isinstance(by, Revenue) or (is_table(by) and not is_number(by)):
             raise Beyond("I cannot compare a count or sum inside another one.")
-        field = self._compared_field(by, base)
+        field = self._hinted(comparison.hint, base) if comparison.hint else self._compared_field(by, base)
         return Compared(field, comparison.operator, comparison.numbers)
 
     def _compared_field(self, by: Mention | None, base: str) -> Field:

@@ -89,6 +89,7 @@ class Limit:
 class Comparison:
     operator: Operator
     numbers: tuple[str, ...]
+    hint: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -148,10 +149,19 @@ _SUPERLATIVES: dict[str, Rank] = {
 _OPERATORS: tuple[tuple[str, Operator], ...] = (
     (r"(?:at least|no less than|not less than|>=|≥)", ">="),
     (r"(?:at most|no more than|not more than|<=|≤)", "<="),
-    (r"(?:more|greater|higher|larger|bigger) than|over|above|exceeding|>", ">"),
-    (r"(?:less|fewer|lower|smaller) than|under|below|<", "<"),
+    (r"(?:more|greater|higher|larger|bigger|longer|heavier|older) than|over|above|exceeding|>", ">"),
+    (r"(?:less|fewer|lower|smaller|shorter|lighter|younger|cheaper) than|under|below|<", "<"),
     (r"=|is|are|equal to|equals|exactly", "="),
 )
+_COMPARATIVES = {
+    "older": _AGE,
+    "younger": _AGE,
+    "cheaper": _PRICE,
+    "longer": _SIZE,
+    "shorter": _SIZE,
+    "heavier": ("weight",),
+    "lighter": ("weight",),
+}
 _NUMBER = r"(\d+(?:\.\d+)?)"
 _Make = Callable[[re.Match[str]], tuple[Item, ...]]
 
@@ -162,7 +172,8 @@ def _constant(*items: Item) -> _Make:
 
 def _comparison(operator: Operator) -> _Make:
     def make(match: re.Match[str]) -> tuple[Item, ...]:
-        return (Comparison(operator, match.groups()),)
+        hints = [hint for word, hint in _COMPARATIVES.items() if word in match[0]]
+        return (Comparison(operator, match.groups(), *hints[:1]),)
 
     return make
 

@@ -243,7 +243,7 @@ class _Walk:
         if isinstance(before, Revenue) or (isinstance(before, Mention) and is_number(before)):
             self._roles.compared.append((comparison, before, self._last_table))
             self._unfree(before)
-        elif isinstance(after, Mention) and (is_number(after) or is_table(after)):
+        elif not comparison.hint and isinstance(after, Mention) and (is_number(after) or is_table(after)):
             self._roles.compared.append((comparison, after, self._last_table))
             self._taken.add(at + 1)
         else:

@@ -63,6 +63,8 @@ _ABOUT_ROWS = re.compile(
 _CONTINUING = re.compile(r"(?:and|only|just|now|what about|how about|instead|same|then)\b|.*\binstead$")
 _REFERRING = re.compile(
     r"(?:and|what about|how about|instead|same)\b.*|(?:.* )?(?:it|them|those|these|instead)(?: .*)?"
+    r"|(?:(?:what|which|who|is|are|was|were|show|list|find|give|tell|me|us|please|just|all|the|also) )*"
+    r"(?:its|their|his|her) .*"
 )
 
 
