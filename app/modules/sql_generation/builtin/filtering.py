@@ -64,13 +64,10 @@ class Filters(Resolver):
             raise Beyond(f"{field} only knows years.")
         return Within(field, period)
 
-    def _is_having(
-        self, comparison: Comparison, by: Measured | None, owner: Mention | None, base: str
-    ) -> bool:
-        """ "orders over 500" is about the sum of their lines where an order has no number of its own."""
-        if by is None:
-            return False
-        return isinstance(by, Revenue) or (is_table(by) and self.table(by) != base)
+    def _is_having(self, by: Measured | None, base: str) -> bool:
+        if not isinstance(by, Mention):
+            return isinstance(by, Revenue)
+        return is_table(by) and self.table(by) != base
 
     def _compared(self, comparison: Comparison, by: Measured | None, base: str) -> Compared:
         if isinstance(by, Revenue) or (is_table(by) and not is_number(by)):

@@ -47,8 +47,6 @@ class Planner(Filters):
         roles, entity = self.roles, self._ranked_entity()
         if (roles.counts or roles.measured) and (roles.ranked_by or rank.hint):
             raise Beyond("I cannot count or sum what belongs to the highest or lowest of something else.")
-        if rank.about == "frequency":
-            return self._by_frequency(rank)
         if entity is None and not rank.hint:
             return None
         key = self._ranking_key(rank, entity)
@@ -103,18 +101,6 @@ class Planner(Filters):
             query = replace(query, dimensions=(self._shown_with(dimension, rest),))
         return replace(query, order=Order(measure, rank.descending), limit=self._rank_limit())
 
-    def _by_frequency(self, rank: Rank) -> Query:
-        if not self.roles.free or self.roles.counts or self.roles.measured:
-            raise Beyond("I do not see what should be common.")
-        subject, *others = self.roles.free
-        tables = [mention for mention in others if is_table(mention)]
-        field = self.field(
-            subject, lambda link: link.is_column, *(self.table(mention) for mention in tables[:1])
-        )
-        base = self.table(tables[0]) if tables else field.table
-        query = self._with_conditions(Query(base, (self._row_count(base),), (field,)))
-        return replace(query, order=Order(query.measures[0], rank.descending), limit=self._rank_limit())
-
     def _rank_limit(self) -> int:
         entity = self.roles.ranked or self._ranked_entity()
         plural = entity is not None and entity.plural
@@ -145,7 +131,7 @@ class Planner(Filters):
         base = self._subject()
         if self.roles.grouped:
             raise Beyond("I do not see what should be counted or summed for each group.")
-        having = [one for one in self.roles.compared if self._is_having(*one, base)]
+        having = [one for one in self.roles.compared if self._is_having(one[1], base)]
         if having:
             return self._groups_having(base, having)
         shown = self._shown(base)

@@ -66,18 +66,12 @@ class Sort:
 
 
 @dataclass(frozen=True)
-class Direction:
-    descending: bool
-
-
-@dataclass(frozen=True)
 class Rank:
-    """A superlative: about a value ("highest", `hint` being words for its column), a count ("most orders") or
-    a frequency ("most common")."""
+    """A superlative, of a value ("highest", `hint` being words for its column) or a count ("most orders")."""
 
     descending: bool
     hint: tuple[str, ...] = ()
-    about: Literal["value", "count", "frequency"] = "value"
+    about: Literal["value", "count"] = "value"
 
 
 @dataclass(frozen=True)
@@ -116,7 +110,6 @@ Item = (
     | Group
     | Calendar
     | Sort
-    | Direction
     | Rank
     | Limit
     | Comparison
@@ -139,8 +132,6 @@ _SUPERLATIVES: dict[str, Rank] = {
     "shortest": Rank(False, _SIZE),
     "heaviest": Rank(True, ("weight",)),
     "lightest": Rank(False, ("weight",)),
-    "most common|most frequent": Rank(True, about="frequency"),
-    "least common|least frequent|rarest": Rank(False, about="frequency"),
     "(?:most|highest|largest|greatest|maximum) number of|most": Rank(True, about="count"),
     "(?:least|lowest|smallest|minimum) number of|least|fewest": Rank(False, about="count"),
     "highest|largest|biggest|greatest|best|top": Rank(True),
@@ -194,12 +185,12 @@ _RULES = (
     _rule(
         r"(?:high|highest|largest) to (?:low|lowest|smallest)|(?:highest|largest|most|newest|latest) first"
         r"|(?:in )?(?:descending|decreasing)(?: order)?(?: of| by)?|desc",
-        _constant(Direction(True)),
+        _constant(Sort(descending=True)),
     ),
     _rule(
         r"(?:low|lowest|smallest) to (?:high|highest|largest)|(?:lowest|smallest|oldest|least) first"
         r"|(?:in )?(?:ascending|increasing|alphabetical)(?: order)?(?: of| by)?|alphabetically|asc",
-        _constant(Direction(False)),
+        _constant(Sort(descending=False)),
     ),
     _rule(
         r"(?:and )?(?:sorted|ordered|sort|order|rank|ranked)(?: them| it| these| the results?)?"

@@ -2,9 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from itertools import zip_longest
 
-from app.modules.sql_generation.builtin.linking import EXACT, EXACT_TABLE, Link
+from app.modules.sql_generation.builtin.linking import EXACT_TABLE, Link
 from app.modules.sql_generation.builtin.periods import Period
 from app.modules.sql_generation.builtin.plan import Beyond, Function
 from app.modules.sql_generation.builtin.reading import (
@@ -13,7 +12,6 @@ from app.modules.sql_generation.builtin.reading import (
     Comparison,
     Conjunction,
     Count,
-    Direction,
     Distinct,
     Group,
     Item,
@@ -96,7 +94,7 @@ class _Walk:
     """One pass over the items, with the role that the next mention gets."""
 
     def __init__(self, items: Sequence[Item]) -> None:
-        self._items = [_meant(item, after) for item, after in zip_longest(items, items[1:])]
+        self._items = items
         self._roles = Roles()
         self._role: Role | None = None
         self._last_role: Role | None = None
@@ -132,10 +130,8 @@ class _Walk:
                 self._role = item
             case Rank():
                 self._rank(item)
-            case Direction(descending):
-                roles.sort = self._role = Sort(descending)
-            case Sort():
-                roles.sort = self._role = roles.sort or item
+            case Sort(descending):
+                roles.sort = self._role = item if descending is not None else roles.sort or item
             case Group() | Lacking():
                 self._role = item
             case Distinct():
@@ -271,19 +267,7 @@ class _Walk:
             self._role = self._last_role
 
 
-def _meant(item: Item, after: Item | None) -> Item:
-    """A word that is both a stored value and an inexact name is the value, or the date before a period:
-    "shipped orders", "orders shipped in May"."""
-    links = item.links if isinstance(item, Mention) else ()
-    values = tuple(link for link in links if link.value is not None)
-    names = tuple(link for link in links if link.value is None)
-    if not isinstance(item, Mention) or not values or not names:
-        return item
-    is_name = isinstance(after, Time) or max(link.score for link in names) >= EXACT
-    return replace(item, links=names if is_name else values)
-
-
 def _ranks_by(rank: Rank, item: Measured) -> bool:
-    if rank.hint or rank.about == "frequency":
+    if rank.hint:
         return False
     return isinstance(item, Revenue) or is_number(item) or (rank.about == "count" and is_table(item))
