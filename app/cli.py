@@ -73,7 +73,9 @@ def evaluate(
     tag: Annotated[
         list[str] | None, typer.Option(help="Ask only questions with this tag; repeatable.")
     ] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="Ask so many, drawn by the seed.")] = None,
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="Ask so many conversations, drawn by the seed.")
+    ] = None,
     seed: Annotated[int, typer.Option(help="Draws the halves and the limit.")] = 0,
     jobs: Annotated[
         int | None,

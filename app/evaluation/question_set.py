@@ -68,7 +68,7 @@ def read_question_set(path: Path) -> QuestionSet:
     """Raises `QuestionSetInvalid`, naming the line, or `OSError`."""
     content = path.read_bytes()
     try:
-        lines = content.decode("utf-8-sig").splitlines()
+        lines = content.decode("utf-8-sig").split("\n")
     except UnicodeDecodeError:
         raise QuestionSetInvalid(f"{path} is not UTF-8 text.") from None
     questions = [

@@ -50,10 +50,10 @@ class Results:
 
 def read_results(path: Path) -> Results:
     """Raises `ResultsInvalid`, or `OSError`. A last line that was not finished does not count."""
-    first, *lines = _whole_lines(path) or [""]
+    *whole, _ = path.read_bytes().split(b"\n")
     try:
-        header = Header.model_validate_json(first)
-        outcomes = [Outcome.model_validate_json(line) for line in lines]
+        header = Header.model_validate_json(whole[0] if whole else b"")
+        outcomes = [Outcome.model_validate_json(line) for line in whole[1:]]
     except ValidationError:
         raise ResultsInvalid(f"{path} is not a results file of kai eval.") from None
     return Results(header, {each.id: each for each in outcomes})
@@ -62,11 +62,12 @@ def read_results(path: Path) -> Results:
 def resumed(path: Path, header: Header, *, fresh: bool) -> Results:
     """What the file holds of this evaluation already; a new file, or a `fresh` one, holds nothing.
 
-    Raises `ResultsInvalid` when it is another evaluation's.
+    Raises `ResultsInvalid` when it is another evaluation's, or no results file: that is never overwritten.
     """
-    if fresh or not path.exists():
+    known = read_results(path) if path.exists() else None
+    if known is None or fresh:
         path.write_text(header.model_dump_json() + "\n", encoding="utf-8")
-    known = read_results(path)
+        return Results(header, {})
     if known.header != header:
         raise ResultsInvalid(
             f"{path} holds the results of {known.header.model} on {known.header.question_set} "
@@ -78,8 +79,8 @@ def resumed(path: Path, header: Header, *, fresh: bool) -> Results:
 @contextmanager
 def appending(path: Path) -> Generator[TextIO]:
     """The file at the end of its last whole line. Write by `append`."""
-    whole = sum(len(line.encode()) + 1 for line in _whole_lines(path))
     with path.open("r+", encoding="utf-8") as file:
+        whole = path.read_bytes().rfind(b"\n") + 1
         file.truncate(whole)
         file.seek(whole)
         yield file
@@ -89,8 +90,3 @@ def append(file: TextIO, outcome: Outcome) -> None:
     """Once this returns, the outcome survives the end of this process."""
     file.write(outcome.model_dump_json() + "\n")
     file.flush()
-
-
-def _whole_lines(path: Path) -> list[str]:
-    text = path.read_bytes().decode(errors="replace")
-    return text.split("\n")[:-1]

@@ -54,6 +54,9 @@ async def evaluate(wanted: Evaluation) -> None:
     conversations = wanted.selection.of(found.conversations)
     header = Header(question_set=found.name, set_digest=found.digest, model=_writer(settings.llm))
     output = wanted.output or Path(f"{wanted.questions.stem}.results.jsonl")
+    report = output.with_suffix(".html")
+    if report == output:
+        raise Invalid("--output names the file of results; the report goes beside it, with the ending .html.")
     console = Console(highlight=False)
     with tempfile.TemporaryDirectory(prefix="kai-") as folder:
         async with open_services(settings.model_copy(update={"data_dir": Path(folder)})) as services:
@@ -68,7 +71,7 @@ async def evaluate(wanted: Evaluation) -> None:
                 asking = _Asking(services, databases, file, instructed=settings.llm.configured)
                 await asking.ask(rest, jobs)
     outcomes = read_results(output).of(conversations)
-    summary, report = summarize(outcomes, wanted.mode), output.with_suffix(".html")
+    summary = summarize(outcomes, wanted.mode)
     write_report(report, header, summary, outcomes)
     print_summary(console, summary)
     console.print(f"Results: {output}, report: {report}", markup=False, soft_wrap=True)

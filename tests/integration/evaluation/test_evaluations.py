@@ -1,5 +1,7 @@
 """A whole `kai eval`: dialogues, databases, what is sent to the model, going on after a break."""
 
+import asyncio
+
 import pytest
 
 from app.core.errors import Invalid
@@ -85,10 +87,21 @@ async def test_results_of_another_set_are_neither_resumed_nor_lost(shop: Shop) -
     assert len(await shop.evaluate({"question": "How many orders?"}, fresh=True)) == 1
 
 
-async def test_no_more_conversations_go_on_at_a_time_than_jobs(shop: Shop, model: ScriptedModel) -> None:
-    model.rule("", Scripted("```sql\nselect 3\n```", delay_seconds=0.01))
-    outcomes = await shop.evaluate(*[HOW_MANY] * 6, jobs=3)
-    assert [each.kind for each in outcomes] == ["correct"] * 6
+async def test_only_a_results_file_is_written_over(shop: Shop) -> None:
+    shop.output = shop.write(HOW_MANY)
+    with pytest.raises(ResultsInvalid, match="not a results file"):
+        await shop.evaluate(HOW_MANY, fresh=True)
+    shop.output = shop.folder / "results.html"
+    with pytest.raises(Invalid, match="report"):
+        await shop.evaluate(HOW_MANY)
+
+
+async def test_several_conversations_go_on_at_a_time(shop: Shop, model: ScriptedModel) -> None:
+    model.rule("", Scripted("```sql\nselect 3\n```", hold_after=0))
+    evaluation = asyncio.create_task(shop.evaluate(*[HOW_MANY] * 6, jobs=3))
+    await model.until(lambda: model.on_hold == 3)
+    model.release()
+    assert [each.kind for each in await evaluation] == ["correct"] * 6
 
 
 def test_the_command_prints_the_accuracy_and_leaves_a_report(shop: Shop) -> None:

@@ -25,6 +25,11 @@ def test_a_gold_statement_may_stand_alone_or_have_alternatives(tmp_path: Path) -
     assert (second.db, second.tags) == ("shop", ("easy",))
 
 
+def test_only_a_newline_ends_a_line(tmp_path: Path) -> None:
+    read = read_question_set(write(tmp_path, ONE.replace("How", "\u2028\x85How") + "\r"))
+    assert read.conversations[0][0].question == "\u2028\x85How many?"
+
+
 def test_turns_of_a_conversation_are_asked_in_their_order(tmp_path: Path) -> None:
     def line(turn: int) -> str:
         said = f'"question": "q{turn}", "gold_sql": "select 1", "conversation_id": "c", "turn": {turn}'
