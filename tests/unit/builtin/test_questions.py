@@ -71,6 +71,7 @@ BUSINESS = {
     " on o.id = order_id join employees e on e.id = employee_id group by e.id order by s desc",
     "returns by reason": "select reason, count(*) from returns group by 1",
     "number of customers from Berlin": "select 2",
+    "number of orders placed by customers in France": "select 1",
     "HOW MANY ORDER_LINES": "select count(*) from order_lines",
 }
 MUSIC = {

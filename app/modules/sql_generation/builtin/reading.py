@@ -208,6 +208,7 @@ _RULES = (
     _rule(r"(?:daily)", _constant(Group(), Calendar("day"))),
     _rule(r"(?:monthly)", _constant(Group(), Calendar("month"))),
     _rule(r"(?:yearly|annual|annually)", _constant(Group(), Calendar("year"))),
+    _rule(r"(?:owned|used|made|placed|given|shown|found) by", _constant()),
     _rule(r"by", _constant(Group(each=False))),
     _rule(
         r"(?:grouped|group|broken down|split) by|per|(?:(?:for|in|of|from|at|to|on|with) )?(?:each|every)",
