@@ -1,26 +1,23 @@
 """`kai eval`: put a question set to KAI as it is configured, score it, report. `kai eval-compare`: two."""
 
-import asyncio
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TextIO
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from app.bootstrap import Services, open_services
 from app.core.errors import Invalid
 from app.core.http import LOCAL_OWNER
 from app.core.settings import LlmSettings, read_settings
+from app.evaluation.asking import Asking
 from app.evaluation.comparison import compare
 from app.evaluation.outcome import Mode
 from app.evaluation.printed import print_comparison, print_summary
 from app.evaluation.question_set import Conversation, read_question_set
 from app.evaluation.report import write_report
-from app.evaluation.results_file import Header, append, appending, read_results, resumed
-from app.evaluation.scoring import play
+from app.evaluation.results_file import Header, Results, appending, read_results, resumed
 from app.evaluation.selection import Selection
 from app.evaluation.summary import summarize
 from app.modules.database_connection.repository import Connection
@@ -50,25 +47,20 @@ async def evaluate(wanted: Evaluation) -> None:
 
     Raises `Problem` for what cannot be begun, before anything is asked.
     """
-    found, settings = read_question_set(wanted.questions), read_settings()
+    found, settings, console = read_question_set(wanted.questions), read_settings(), Console(highlight=False)
     conversations = wanted.selection.of(found.conversations)
     header = Header(question_set=found.name, set_digest=found.digest, model=_writer(settings.llm))
     output = wanted.output or Path(f"{wanted.questions.stem}.results.jsonl")
     report = output.with_suffix(".html")
     if report == output:
         raise Invalid("--output names the file of results; the report goes beside it, with the ending .html.")
-    console = Console(highlight=False)
     with tempfile.TemporaryDirectory(prefix="kai-") as folder:
         async with open_services(settings.model_copy(update={"data_dir": Path(folder)})) as services:
             databases = await _register(services, conversations, wanted.database)
-            known = resumed(output, header, fresh=wanted.fresh)
-            rest = [each for each in conversations if not known.has(each)]
-            if len(rest) < len(conversations):
-                said = f"{output} holds {len(conversations) - len(rest)} of {len(conversations)} already"
-                console.print(f"{said}; --fresh would ask them again.", markup=False, soft_wrap=True)
+            rest = _rest(conversations, resumed(output, header, fresh=wanted.fresh), output, console)
             jobs = wanted.jobs or (_MODEL_JOBS if settings.llm.configured else 1)
             with appending(output) as file:
-                asking = _Asking(services, databases, file, instructed=settings.llm.configured)
+                asking = Asking(services, databases, file, instructed=settings.llm.configured)
                 await asking.ask(rest, jobs)
     outcomes = read_results(output).of(conversations)
     summary = summarize(outcomes, wanted.mode)
@@ -81,6 +73,17 @@ async def compare_results(first: Path, second: Path, mode: Mode) -> None:
     """Print how the second evaluation differs from the first. Raises `ResultsInvalid` or `OSError`."""
     comparison = compare(read_results(first), read_results(second), mode)
     print_comparison(Console(highlight=False), comparison)
+
+
+def _rest(
+    conversations: Sequence[Conversation], known: Results, output: Path, console: Console
+) -> list[Conversation]:
+    """What has to be asked; says when that is not all."""
+    rest = [each for each in conversations if not known.has(each)]
+    if len(rest) < len(conversations):
+        said = f"{output} holds {len(conversations) - len(rest)} of {len(conversations)} already"
+        console.print(f"{said}; --fresh would ask them again.", markup=False, soft_wrap=True)
+    return rest
 
 
 def _writer(settings: LlmSettings) -> str:
@@ -102,53 +105,3 @@ async def _register(
     urls = {name: database_url(database.replace(_PLACE, name or "")) for name in names}
     register = services.database_connections.register
     return {name: await register(LOCAL_OWNER, url, name or "evaluated", "") for name, url in urls.items()}
-
-
-class _Asking:
-    """Conversations under way, a few at a time; each outcome is written as soon as it is known."""
-
-    def __init__(
-        self,
-        services: Services,
-        databases: Mapping[str | None, Connection],
-        file: TextIO,
-        *,
-        instructed: bool,
-    ) -> None:
-        self._services = services
-        self._databases = databases
-        self._file = file
-        self._instructed = instructed
-        self._asked = self._right = 0
-
-    async def ask(self, conversations: Sequence[Conversation], jobs: int) -> None:
-        """Ends when all is asked; the first thing that goes wrong with KAI itself ends it too."""
-        waiting = iter(conversations)
-        with _progress() as bar:
-            task = bar.add_task("", total=sum(map(len, conversations)))
-            workers = [asyncio.create_task(self._work(waiting, bar, task)) for _ in range(jobs)]
-            try:
-                await asyncio.gather(*workers)
-            finally:
-                for worker in workers:
-                    worker.cancel()
-                await asyncio.gather(*workers, return_exceptions=True)
-
-    async def _work(self, waiting: Iterator[Conversation], bar: Progress, task: TaskID) -> None:
-        for conversation in waiting:
-            connection = self._databases[conversation[0].db]
-            async for outcome in play(self._services, connection, conversation, instructed=self._instructed):
-                append(self._file, outcome)
-                self._asked += 1
-                self._right += outcome.kind == "correct"
-                bar.update(task, advance=1, description=f"{self._right / self._asked:.0%} right")
-
-
-def _progress() -> Progress:
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-    )
