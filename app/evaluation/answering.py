@@ -11,7 +11,16 @@ from app.modules.database_connection.results import ResultColumn, ResultSet
 from app.modules.database_connection.schema import ColumnType
 from app.modules.session.model import Run
 from app.terminal import event_of
-from graph.events import ClarificationChunk, Done, Failure, ResultsChunk, SessionEvent, SqlChunk, Status
+from graph.events import (
+    AnalysisChunk,
+    ClarificationChunk,
+    Done,
+    Failure,
+    ResultsChunk,
+    SessionEvent,
+    SqlChunk,
+    Status,
+)
 
 _TYPE: TypeAdapter[ColumnType] = TypeAdapter(ColumnType)
 _MODEL_PROBLEMS = ("urn:kai:model-unavailable", "urn:kai:model-rejected")
@@ -24,6 +33,7 @@ class Answer:
     sql: str | None = None
     result: ResultSet | None = None
     clarification: str | None = None
+    reply: str | None = None
     failure: Failure | None = None
     repairs: int = 0
     tokens: int = 0
@@ -43,6 +53,8 @@ class Answer:
                 self.fetched = True
             case ClarificationChunk():
                 self.clarification = event.content
+            case AnalysisChunk() if not self.fetched:
+                self.reply = event.content
             case Failure() if not self.fetched:
                 self.failure = event
             case Status(step="repairing_sql"):

@@ -89,7 +89,7 @@ async def _why_no_rows(services: Services, connection: Connection, answer: Answe
         return "clarification", answer.clarification
     failure = answer.failure
     if failure is None:
-        return "no_answer", "It answered without a statement of its own."
+        return "no_answer", answer.reply or "It answered from the rows of the question before."
     if answer.model_failed:
         return "model_error", failure.detail
     match failure.type.removeprefix(_URN):

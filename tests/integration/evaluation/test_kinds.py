@@ -39,6 +39,12 @@ async def test_an_answer_of_the_model_has_its_kind(
     assert outcome.kind == kind
 
 
+async def test_what_was_said_in_place_of_rows_is_in_the_outcome(shop: Shop, model: ScriptedModel) -> None:
+    model.say("CHAT: Hello!", "CLARIFY: Which ones?")
+    chat, clarification = await shop.evaluate({}, {}, jobs=1)
+    assert (chat.detail, clarification.detail) == ("Hello!", "Which ones?")
+
+
 async def test_a_question_beyond_the_built_in_writer_says_why(shop: Shop) -> None:
     (outcome,) = await shop.evaluate({"question": "Why?"})
     assert outcome.kind == "beyond"
