@@ -6,7 +6,7 @@ from pathlib import Path
 from app.bootstrap import open_services
 from app.core.http import LOCAL_OWNER
 from app.core.settings import read_settings
-from app.terminal import Transcript
+from app.terminal import Transcript, database_url
 
 
 async def ask(question: str, database: str) -> int:
@@ -15,7 +15,7 @@ async def ask(question: str, database: str) -> int:
         settings = read_settings().model_copy(update={"data_dir": Path(folder)})
         async with open_services(settings) as services:
             connection = await services.database_connections.register(
-                LOCAL_OWNER, _url(database), "asked", ""
+                LOCAL_OWNER, database_url(database), "asked", ""
             )
             session = await services.sessions.create(LOCAL_OWNER, connection.id, None, "ask", {})
             _, log = await services.sessions.ask(LOCAL_OWNER, session.id, question, "reject", None)
@@ -23,7 +23,3 @@ async def ask(question: str, database: str) -> int:
                 async for entry in log.read(after=0, stop=lambda: False):
                     transcript.show(entry.event, entry.data)
             return transcript.exit_code
-
-
-def _url(database: str) -> str:
-    return database if "://" in database else f"sqlite:///{Path(database).expanduser().resolve()}"

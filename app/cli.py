@@ -23,6 +23,12 @@ DataDir = Annotated[
     Path | None, typer.Option(help="Folder for everything KAI keeps [env KAI_DATA_DIR, default ~/.kai].")
 ]
 
+ModeOption = Annotated[
+    Literal["exact", "subset", "bird"],
+    typer.Option(help="What is right: the gold's columns exactly, more columns too, or BIRD's set of rows."),
+]
+Split = Literal["tune", "report"]
+
 
 @app.command()
 def serve(host: Host = None, port: Port = None, data_dir: DataDir = None) -> None:
@@ -104,6 +110,53 @@ def prune(
     from app.pruning import prune as run  # noqa: PLC0415
 
     _run(run(idle_days))
+
+
+@app.command("eval")
+def evaluate(
+    questions: Annotated[Path, typer.Argument(help="Question set: a JSON object a line.", metavar="FILE")],
+    db: Annotated[
+        str, typer.Option(help="Database URL or SQLite file; {db} stands for a question's own db.")
+    ],
+    output: Annotated[
+        Path | None, typer.Option(help="Results file [default: FILE's name, .results.jsonl]; it is resumed.")
+    ] = None,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Ask again what the results file holds.")] = False,
+    mode: ModeOption = "exact",
+    split: Annotated[
+        Split | None, typer.Option(help="Ask one half only: tune on one, report the other.")
+    ] = None,
+    tag: Annotated[
+        list[str] | None, typer.Option(help="Ask only questions with this tag; repeatable.")
+    ] = None,
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="Ask so many conversations, drawn by the seed.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Draws the halves and the limit.")] = 0,
+    jobs: Annotated[
+        int | None,
+        typer.Option(min=1, max=64, help="Conversations at a time [default: 4, without a model 1]."),
+    ] = None,
+) -> None:
+    """Measure execution accuracy: ask every question of a set and score the rows against its gold SQL."""
+    from app.evaluation.run import Evaluation  # noqa: PLC0415
+    from app.evaluation.run import evaluate as run  # noqa: PLC0415
+    from app.evaluation.selection import Selection  # noqa: PLC0415
+
+    selection = Selection(split, tag or (), limit, seed)
+    _run(run(Evaluation(questions, db, output, selection, mode, jobs, fresh)))
+
+
+@app.command()
+def eval_compare(
+    first: Annotated[Path, typer.Argument(help="Results of kai eval.", metavar="A")],
+    second: Annotated[Path, typer.Argument(help="Other results on the same set.", metavar="B")],
+    mode: ModeOption = "exact",
+) -> None:
+    """Compare two evaluations: what B lost and won against A, and whether that may be chance."""
+    from app.evaluation.run import compare_results as run  # noqa: PLC0415
+
+    _run(run(first, second, mode))
 
 
 def main() -> None:

@@ -1,5 +1,6 @@
-"""A run's events in a terminal: steps, SQL, rows, analysis."""
+"""What the commands share: a database as people name it, and a run's events shown in a terminal."""
 
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
@@ -51,8 +52,7 @@ class Transcript:
 
     def show(self, event: str, data: str) -> None:
         """Show an event as it stands in a run's log."""
-        said = _EVENT.validate_json(f'{{"event":"{event}",{data[1:]}')
-        match said:
+        match said := event_of(event, data):
             case Status():
                 self._step.update(said.message)
                 self._console.print(Text(f"· {said.message}", style="dim"))
@@ -76,6 +76,16 @@ class Transcript:
                 )
             case _:
                 pass
+
+
+def database_url(text: str) -> str:
+    """The URL of a database named on the command line: by its URL, or by the path of a SQLite file."""
+    return text if "://" in text else f"sqlite:///{Path(text).expanduser().resolve()}"
+
+
+def event_of(event: str, data: str) -> SessionEvent:
+    """An event as it stands in a run's log."""
+    return _EVENT.validate_json(f'{{"event":"{event}",{data[1:]}')
 
 
 def _table(rows: Rows) -> Table:

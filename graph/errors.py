@@ -52,6 +52,14 @@ class StatementFailed(TurnError):
     status = 422
 
 
+class StatementRefused(StatementFailed):
+    """The guard refused it: it may not be run at all."""
+
+
+class StatementTimedOut(StatementFailed):
+    """It took too long and was stopped."""
+
+
 class QuestionBeyondWriter(TurnError):
     """No model is configured, and the built-in writer does not understand the question."""
 

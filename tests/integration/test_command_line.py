@@ -1,20 +1,12 @@
 """The `kai` command: help, answers, and every expected error in one line."""
 
-import os
 import sqlite3
-import subprocess
-import sys
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-
-def kai(*arguments: str, data: Path, **variables: str) -> subprocess.CompletedProcess[str]:
-    clean = {name: value for name, value in os.environ.items() if not name.startswith(("KAI_", "OPENAI_"))}
-    environment = {**clean, "KAI_DATA_DIR": str(data), "COLUMNS": "200", "NO_COLOR": "1", **variables}
-    command = [sys.executable, "-c", "from app.cli import main; main()", *arguments]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+from tests.support.command_line import kai
 
 
 @pytest.fixture
@@ -43,7 +35,7 @@ def test_a_question_beyond_it_fails_with_the_cure(shop: Path, tmp_path: Path) ->
 
 def test_help_names_every_command(tmp_path: Path) -> None:
     shown = kai("--help", data=tmp_path).stdout
-    assert all(command in shown for command in ("serve", "demo", "ask"))
+    assert all(command in shown for command in ("serve", "demo", "ask", "eval", "eval-compare"))
 
 
 @pytest.mark.parametrize(
@@ -52,6 +44,8 @@ def test_help_names_every_command(tmp_path: Path) -> None:
         (["ask", "x", "--db", "/no/such.db"], {}, "no existing file"),
         (["ask", "x", "--db", "postgresql://u:s3cr3t@127.0.0.1:1/d"], {}, "cannot be"),
         (["ask", "x", "--db", "oracle://u:s3cr3t@h/d"], {}, "no driver"),
+        (["eval", "no-such.jsonl", "--db", "shop.db"], {}, "no-such.jsonl"),
+        (["eval-compare", "no-such.jsonl", "b.jsonl"], {}, "no-such.jsonl"),
         (["serve"], {"KAI_PORT": "many"}, "KAI_PORT"),
         (["serve"], {"KAI_LLM__UNKNOWN": "1"}, "KAI_LLM__UNKNOWN"),
         (["serve"], {"KAI_LLM__BASE_URL": "localhost:1/v1"}, "KAI_LLM__BASE_URL"),

@@ -8,10 +8,13 @@ import pytest
 from pydantic import BaseModel
 
 from app.core.settings import Settings
+from app.evaluation.outcome import Kind, Mode
+from app.evaluation.question_set import Question
 from graph import events
 
 ROOT = Path(__file__).parents[2]
 API = (ROOT / "docs" / "api.md").read_text()
+EVALUATION = (ROOT / "docs" / "evaluation.md").read_text()
 SETTINGS = (ROOT / "docs" / "settings.md").read_text()
 
 
@@ -69,3 +72,8 @@ def test_every_field_of_an_event_is_documented() -> None:
 )
 def test_every_command_of_the_readme_exists(command: str) -> None:
     assert re.search(rf"^{command}:", (ROOT / "Makefile").read_text(), re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", [*get_args(Kind), *get_args(Mode), *Question.model_fields])
+def test_every_kind_mode_and_field_of_an_evaluation_is_documented(name: str) -> None:
+    assert re.search(rf"^\| .*\b{name}\b", EVALUATION, re.MULTILINE)

@@ -7,7 +7,7 @@ from sqlalchemy import Engine
 
 from app.modules.database_connection.results import RawRows
 from app.modules.database_connection.threads import Stop
-from graph.errors import StatementFailed
+from graph.errors import StatementTimedOut
 
 Dialect = Literal["sqlite", "postgres"]
 
@@ -50,9 +50,9 @@ class Database(Protocol):
         """
 
 
-def stopped(stop: Stop) -> StatementFailed:
+def stopped(stop: Stop) -> StatementTimedOut:
     """What a statement's writer is told when it took too long."""
-    return StatementFailed(
+    return StatementTimedOut(
         f"The statement was stopped after {stop.seconds:g} s. Make it cheaper: add filters, "
         "check that every join has a condition, aggregate in the database."
     )

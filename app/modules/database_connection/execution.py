@@ -8,6 +8,7 @@ from app.modules.database_connection.limits import StatementLimits
 from app.modules.database_connection.results import ResultSet, collect
 from app.modules.database_connection.schema import Schema
 from app.modules.database_connection.threads import Stop
+from graph.errors import StatementFailed, StatementRefused
 
 
 @dataclass(frozen=True)
@@ -21,8 +22,14 @@ class Statement:
     connect_seconds: float
 
     def run(self, stop: Stop) -> ResultSet:
-        """Check and run it, in the calling thread. Raises `StatementFailed` or `DatabaseUnavailable`."""
-        sql = check(self.sql, self.schema)
+        """Check and run it, in the calling thread.
+
+        Raises `StatementRefused` (before it ran), `StatementFailed` or `DatabaseUnavailable`.
+        """
+        try:
+            sql = check(self.sql, self.schema)
+        except StatementFailed as refused:
+            raise StatementRefused(refused.detail) from None
         with self.database.session(stop, self.connect_seconds) as session:
             stop.after(self.limits.timeout_seconds)
             return collect(session.execute(sql), self.limits)

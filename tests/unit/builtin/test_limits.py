@@ -12,7 +12,6 @@ from sqlglot import exp
 
 from app.modules.database_connection.schema import Column, Schema, Table
 from app.modules.sql_generation.builtin import Beyond, Clarification, Previous, SmallTalk, Statement, write
-from app.modules.sql_generation.builtin.small_talk import example_questions
 from tests.unit.builtin.databases import business, rows, schema_of
 
 TODAY = date(2025, 7, 15)
@@ -41,6 +40,7 @@ SCHEMA = schema_of(business())
         "number of orders of the customer with the highest revenue",
         "and for Germany?",
         "how many of those are open",
+        "what are their names",
     ],
 )
 def test_a_question_beyond_the_writer_is_refused_with_a_reason(question: str) -> None:
@@ -55,9 +55,8 @@ def test_a_question_beyond_the_writer_is_refused_with_a_reason(question: str) ->
         ("highest price", ["products.unit_price", "order_lines.unit_price"]),
         ("total quantity", ["order_lines.quantity", "returns.quantity"]),
         ("revenue per region", ["customers", "employees"]),
-        ("best customers", ["revenue", "number of orders"]),
+        ("best customers", ["By what", "customers"]),
         ("price by category", ["average", "sum"]),
-        ("how many products were sold", ["different products", "order_lines.quantity"]),
     ],
 )
 def test_an_ambiguous_question_is_asked_back_with_its_choices(question: str, choices: Sequence[str]) -> None:
@@ -80,31 +79,29 @@ def test_thanks_are_answered_shortly() -> None:
     assert write("Thanks a lot!", SCHEMA, previous=None, today=TODAY) == SmallTalk("You are welcome.")
 
 
-def test_the_example_questions_are_understood() -> None:
-    for question in example_questions(SCHEMA):
-        assert isinstance(write(question, SCHEMA, previous=None, today=TODAY), Statement), question
-
-
-def test_revenue_is_computed_from_quantity_price_and_discount_where_no_amount_is_stored() -> None:
-    tables = [_without_amount(table) for table in SCHEMA.tables]
+def test_revenue_is_quantity_times_price_where_no_amount_is_stored() -> None:
+    tables = [_without(table, "amount", "discount") for table in SCHEMA.tables]
     answer = write("revenue in 2025", replace(SCHEMA, tables=tables), previous=None, today=TODAY)
     assert isinstance(answer, Statement)
-    gold = "select round(sum(quantity * unit_price * (1 - discount)), 6) from order_lines where order_id > 2"
+    gold = "select sum(quantity * unit_price) from order_lines where order_id > 2"
     assert rows(business(), answer.sql) == rows(business(), gold)
 
 
-def _without_amount(table: Table) -> Table:
-    return replace(table, columns=[column for column in table.columns if column.name != "amount"])
+def test_revenue_is_refused_where_a_discount_lowers_it_in_a_way_unknown() -> None:
+    tables = [_without(table, "amount") for table in SCHEMA.tables]
+    with pytest.raises(Beyond, match="discount"):
+        write("revenue in 2025", replace(SCHEMA, tables=tables), previous=None, today=TODAY)
+
+
+def _without(table: Table, *names: str) -> Table:
+    return replace(table, columns=[column for column in table.columns if column.name not in names])
 
 
 def test_periods_are_cut_in_the_words_of_postgres() -> None:
     schema = replace(SCHEMA, dialect="postgres")
     monthly = write("revenue by month", schema, previous=None, today=TODAY)
-    weekly = write("revenue by week", schema, previous=None, today=TODAY)
     assert isinstance(monthly, Statement)
-    assert isinstance(weekly, Statement)
     assert """TO_CHAR("orders"."order_date", 'YYYY-MM')""" in monthly.sql
-    assert """DATE_TRUNC('WEEK', "orders"."order_date")""" in weekly.sql
 
 
 def test_names_and_values_are_quoted_whatever_they_hold() -> None:

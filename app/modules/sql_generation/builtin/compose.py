@@ -16,8 +16,8 @@ from app.modules.sql_generation.builtin.plan import (
     Field,
     Grain,
     Measure,
+    Missing,
     Order,
-    Presence,
     Query,
     Within,
     Without,
@@ -129,9 +129,6 @@ def measured(draft: Draft, measure: Measure) -> exp.Expr:
     value = factors[0]
     for factor in factors[1:]:
         value = exp.Mul(this=value, expression=factor)
-    if measure.discount:
-        rest = exp.Sub(this=exp.Literal.number(1), expression=draft.column(measure.discount))
-        value = exp.Mul(this=value, expression=exp.Paren(this=rest))
     functions = {"sum": exp.Sum, "avg": exp.Avg, "min": exp.Min, "max": exp.Max}
     return functions[measure.function](this=value)
 
@@ -158,25 +155,8 @@ def group_keys(draft: Draft, dimension: Dimension) -> list[exp.Expr]:
 
 
 def _truncated(draft: Draft, grain: Grain) -> exp.Expr:
-    """Text that sorts as time does: 2025, 2025-Q1, 2025-03, the Monday of a week, or the day."""
-    column = draft.column(grain.field)
-    dialect = draft.network.schema.dialect
-    if grain.unit in _LABELS:
-        return exp.TimeToStr(this=column, format=exp.Literal.string(_LABELS[grain.unit]))
-    if dialect != "sqlite":
-        return exp.TimestampTrunc(this=column, unit=exp.var(grain.unit.upper()))
-    if grain.unit == "week":
-        monday = [exp.Literal.string(step) for step in ("weekday 0", "-6 days")]
-        return exp.Anonymous(this="date", expressions=[column, *monday])
-    return _sqlite_quarter(column)
-
-
-def _sqlite_quarter(column: exp.Expr) -> exp.Expr:
-    month = exp.cast(exp.TimeToStr(this=column.copy(), format=exp.Literal.string("%m")), "int")
-    shifted = exp.Paren(this=exp.Add(this=month, expression=exp.Literal.number(2)))
-    number = exp.Paren(this=exp.Div(this=shifted, expression=exp.Literal.number(3), typed=True))
-    year = exp.TimeToStr(this=column, format=exp.Literal.string("%Y-Q"))
-    return exp.DPipe(this=year, expression=number)
+    """Text that sorts as time does: 2025, 2025-03 or the day."""
+    return exp.TimeToStr(this=draft.column(grain.field), format=exp.Literal.string(_LABELS[grain.unit]))
 
 
 def condition(draft: Draft, one: Condition) -> exp.Expr:
@@ -188,9 +168,8 @@ def condition(draft: Draft, one: Condition) -> exp.Expr:
         case Compared(subject, operator, numbers):
             value = measured(draft, subject) if isinstance(subject, Measure) else draft.column(subject)
             return _compared(value, operator, numbers)
-        case Presence(field, present):
-            null = exp.Is(this=draft.column(field), expression=exp.Null())
-            return exp.Not(this=null) if present else null
+        case Missing(field):
+            return exp.Is(this=draft.column(field), expression=exp.Null())
         case Without(field, referring):
             return _without(draft, field, referring)
 

@@ -1,7 +1,5 @@
 """A plan in words: every table, column and filter that the number depends on."""
 
-from collections.abc import Sequence
-
 from app.modules.sql_generation.builtin.plan import (
     Among,
     Compared,
@@ -11,8 +9,8 @@ from app.modules.sql_generation.builtin.plan import (
     Field,
     Grain,
     Measure,
+    Missing,
     Order,
-    Presence,
     Query,
     Within,
     Without,
@@ -29,8 +27,8 @@ _OPERATORS = {
 }
 
 
-def explain(query: Query, ignored: Sequence[str]) -> str:
-    """One sentence, and one more for the words that were ignored."""
+def explain(query: Query) -> str:
+    """One sentence."""
     parts = [f"Understood as: {_asked(query)}"]
     if query.dimensions:
         parts.append(f" per {' and '.join(map(grouping, query.dimensions))}")
@@ -41,11 +39,7 @@ def explain(query: Query, ignored: Sequence[str]) -> str:
     parts.append(_ordering(query))
     if query.limit:
         parts.append(f", at most {query.limit} {'row' if query.limit == 1 else 'rows'}")
-    return "".join(parts) + "." + passed_over(ignored)
-
-
-def passed_over(ignored: Sequence[str]) -> str:
-    return f" Ignored: {', '.join(ignored)}." if ignored else ""
+    return "".join(parts) + "."
 
 
 def grouping(dimension: Dimension) -> str:
@@ -67,8 +61,8 @@ def filtering(condition: Condition) -> str:
         case Compared(subject, operator, numbers):
             name = measuring(subject) if isinstance(subject, Measure) else str(subject)
             return f"{name} {_OPERATORS[operator]} {' and '.join(numbers)}"
-        case Presence(field, present):
-            return f"{field} is {'known' if present else 'missing'}"
+        case Missing(field):
+            return f"{field} is missing"
         case Without(_, referring):
             return f"there is no row in {referring.table}"
 
@@ -81,8 +75,7 @@ def measuring(measure: Measure) -> str:
         case "count distinct":
             return f"the number of different values of {factors}"
         case function:
-            discounted = f" * (1 - {measure.discount})" if measure.discount else ""
-            return f"{_FUNCTIONS[function]} of {factors}{discounted}"
+            return f"{_FUNCTIONS[function]} of {factors}"
 
 
 def _asked(query: Query) -> str:

@@ -10,7 +10,7 @@ from app.modules.sql_generation.builtin.plan import (
     Compared,
     Condition,
     Field,
-    Presence,
+    Missing,
     Query,
     Unclear,
     Within,
@@ -37,8 +37,6 @@ class Filters(Resolver):
         for comparison, by, owner in self.roles.compared:
             found.append(self._compared(comparison, by, self.table(owner, base) if owner else base))
         found += [self._lacking(mention, base) for mention in self.roles.lacking]
-        for mention, present in self.roles.filled:
-            found.append(Presence(self.field(mention, lambda link: link.is_column, base), present))
         return tuple(found)
 
     def _among(self, base: str) -> list[Among]:
@@ -66,14 +64,10 @@ class Filters(Resolver):
             raise Beyond(f"{field} only knows years.")
         return Within(field, period)
 
-    def _is_having(
-        self, comparison: Comparison, by: Measured | None, owner: Mention | None, base: str
-    ) -> bool:
-        """ "orders over 500" is about the sum of their lines where an order has no number of its own."""
-        if by is None:
-            own = owner is not None and self.table(owner) == base
-            return own and not comparison.hint and not measures.numbers_of(self.network, base)
-        return isinstance(by, Revenue) or (is_table(by) and self.table(by) != base)
+    def _is_having(self, by: Measured | None, base: str) -> bool:
+        if not isinstance(by, Mention):
+            return isinstance(by, Revenue)
+        return is_table(by) and self.table(by) != base
 
     def _compared(self, comparison: Comparison, by: Measured | None, base: str) -> Compared:
         if isinstance(by, Revenue) or (is_table(by) and not is_number(by)):
@@ -105,7 +99,7 @@ class Filters(Resolver):
     def _lacking(self, mention: Mention, base: str) -> Condition:
         link = self._pick(mention, lambda link: link.value is None, base)
         if link.field is not None:
-            return Presence(link.field, present=False)
+            return Missing(link.field)
         hops = [hop for hop in self.network.path(base, link.table) if hop.fans_out]
         if len(hops) != 1 or len(hops[0].left_columns) != 1 or len(self.network.path(base, link.table)) != 1:
             raise Beyond(f"I see no column of {link.table} that refers to {base}.")

@@ -11,8 +11,7 @@ from app.modules.sql_generation.builtin.explain import filtering, grouping
 from app.modules.sql_generation.builtin.intent import LIST_LIMIT, Planner
 from app.modules.sql_generation.builtin.network import Network
 from app.modules.sql_generation.builtin.plan import Beyond, Condition, Grain
-from app.modules.sql_generation.builtin.reading import Mention
-from app.modules.sql_generation.builtin.roles import Roles, is_table
+from app.modules.sql_generation.builtin.roles import Roles
 
 _ENTANGLED = (exp.Subquery, exp.SetOperation, exp.Window, exp.With, exp.Exists)
 
@@ -21,24 +20,16 @@ def edit(sql: str, roles: Roles, network: Network) -> tuple[exp.Select, str]:
     """The edited statement and its explanation. Raises `Beyond` or `Unclear`."""
     draft = _draft(sql, network)
     planner = Planner(network, roles, draft.names)
-    if not roles.is_fragment and not _only_names(roles, planner, draft):
+    if not roles.is_fragment or roles.sorted_by:
         raise Beyond("I can add a filter, a group, an order or a limit to the previous answer, not more.")
     said = [
         *_filter(draft, planner.conditions(draft.base)),
         *_regroup(draft, roles, planner),
-        *_rank(draft, roles, planner),
+        *_rank(draft, roles),
     ]
     if not said:
         raise Beyond("I do not see what should change in the previous answer.")
     return draft.select, f"The previous question, now {'; '.join(said)}."
-
-
-def _only_names(roles: Roles, planner: Planner, draft: Draft) -> bool:
-    """ "only customers in Germany" names a table again that the statement is about."""
-    asks = roles.counts or roles.measured or roles.ranked_by or (roles.rank and roles.rank.hint)
-    return not asks and all(
-        is_table(mention) and planner.table(mention) in draft.names for mention in roles.free
-    )
 
 
 def _draft(sql: str, network: Network) -> Draft:
@@ -92,13 +83,12 @@ def _replaces(added: exp.Expr, old: exp.Expr) -> bool:
 
 
 def _regroup(draft: Draft, roles: Roles, planner: Planner) -> list[str]:
-    wanted = [*roles.grouped, *((roles.calendar,) if roles.calendar else ())]
-    if not wanted:
+    if not roles.grouped:
         return []
     numbers = [shown for shown in draft.select.selects if shown.find(exp.AggFunc)]
     if not numbers:
         raise Beyond("The previous answer has no number to group.")
-    dimensions = [planner.dimension(mention, draft.base) for mention in wanted]
+    dimensions = [planner.dimension(mention, draft.base) for mention in roles.grouped]
     labels = [label for dimension in dimensions for label in labelled(draft, dimension)]
     keys = [key for dimension in dimensions for key in group_keys(draft, dimension)]
     if draft.fans_out:
@@ -111,12 +101,10 @@ def _regroup(draft: Draft, roles: Roles, planner: Planner) -> list[str]:
     return [f"per {' and '.join(map(grouping, dimensions))}"]
 
 
-def _rank(draft: Draft, roles: Roles, planner: Planner) -> list[str]:
+def _rank(draft: Draft, roles: Roles) -> list[str]:
     said = []
     descending = roles.rank.descending if roles.rank else roles.sort.descending if roles.sort else None
-    if roles.sorted_by:
-        said.append(_sort(draft, roles, planner))
-    elif descending is not None:
+    if descending is not None:
         draft.select = draft.select.order_by(_reordered(draft, descending), append=False)
         said.append("highest first" if descending else "lowest first")
     if roles.limit or roles.rank:
@@ -124,16 +112,6 @@ def _rank(draft: Draft, roles: Roles, planner: Planner) -> list[str]:
         draft.select = draft.select.limit(limit)
         said.append(f"only the first {limit}")
     return said
-
-
-def _sort(draft: Draft, roles: Roles, planner: Planner) -> str:
-    (by, *others), descending = roles.sorted_by, bool(roles.sort and roles.sort.descending)
-    if others or draft.select.find(exp.AggFunc) or not isinstance(by, Mention):
-        raise Beyond("I can sort the rows of a list by one column only.")
-    field = planner.named(by, draft.base)[0]
-    ordered = exp.Ordered(this=draft.column(field), desc=descending, nulls_first=False)
-    draft.select = draft.select.order_by(ordered, append=False)
-    return f"by {field}, {'highest' if descending else 'lowest'} first"
 
 
 def _reordered(draft: Draft, descending: bool) -> exp.Expr:

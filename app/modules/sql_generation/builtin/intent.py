@@ -18,13 +18,12 @@ from app.modules.sql_generation.builtin.plan import (
     Query,
     Unclear,
 )
-from app.modules.sql_generation.builtin.reading import Calendar, Comparison, Mention, Rank, Revenue
+from app.modules.sql_generation.builtin.reading import Comparison, Mention, Rank, Revenue
 from app.modules.sql_generation.builtin.roles import Measured, is_number, is_table
 from app.modules.sql_generation.builtin.words import words_of
 
 LIST_LIMIT = 100
 _SEVERAL = 10
-_COUNTABLE_QUANTITY = "sold"
 
 
 class Planner(Filters):
@@ -48,11 +47,7 @@ class Planner(Filters):
         roles, entity = self.roles, self._ranked_entity()
         if (roles.counts or roles.measured) and (roles.ranked_by or rank.hint):
             raise Beyond("I cannot count or sum what belongs to the highest or lowest of something else.")
-        if rank.about == "frequency":
-            return self._by_frequency(rank)
-        if rank.hint == ("quantity",):
-            return self._ranked_groups(rank, self._entity_dimension(entity), self._units_sold(entity))
-        if entity is None and not roles.calendar and not rank.hint:
+        if entity is None and not rank.hint:
             return None
         key = self._ranking_key(rank, entity)
         if isinstance(key, Field):
@@ -79,7 +74,7 @@ class Planner(Filters):
         if isinstance(by, Revenue):
             return self._revenue(self._tables_of(entity))
         if by is None:
-            raise self._unclear_ranking(entity)
+            raise Unclear(f"By what should {entity.text if entity else 'that'} be ranked?")
         if is_table(by):
             return self._count(by)
         return self._ranking_field(by, entity)
@@ -87,26 +82,9 @@ class Planner(Filters):
     def _ranking_field(self, by: Mention, entity: Mention | None) -> Field | Measure:
         tables = self._tables_of(entity)
         field = self.field(by, lambda link: link.is_number, *tables)
-        if entity is not None and is_table(entity) and field.table in tables:
+        if field.table in tables:
             return field
-        if entity is not None and not is_table(entity) and field.table in tables:
-            return field
-        return self._plain_sum(by)
-
-    def _unclear_ranking(self, entity: Mention | None) -> Exception:
-        tables = self._tables_of(entity)
-        numbers = [field.column for table in tables for field in measures.numbers_of(self.network, table)]
-        related = [
-            f"number of {hop.right}" for table in tables for hop in self.network.hops(table) if hop.fans_out
-        ]
-        choices = ", ".join([*numbers, *self._possible_revenue(tables), *related][:5]) or "which number"
-        return Unclear(f"By what should {entity.text if entity else 'that'} be ranked: {choices}?")
-
-    def _possible_revenue(self, tables: Iterable[str]) -> list[str]:
-        try:
-            return [self._revenue(tables).name]
-        except (Beyond, Unclear):
-            return []
+        raise self._unclear_number(field)
 
     def _ranked_rows(self, rank: Rank, key: Field) -> Query:
         query = self._list()
@@ -122,18 +100,6 @@ class Planner(Filters):
         if rest:
             query = replace(query, dimensions=(self._shown_with(dimension, rest),))
         return replace(query, order=Order(measure, rank.descending), limit=self._rank_limit())
-
-    def _by_frequency(self, rank: Rank) -> Query:
-        if not self.roles.free or self.roles.counts or self.roles.measured:
-            raise Beyond("I do not see what should be common.")
-        subject, *others = self.roles.free
-        tables = [mention for mention in others if is_table(mention)]
-        field = self.field(
-            subject, lambda link: link.is_column, *(self.table(mention) for mention in tables[:1])
-        )
-        base = self.table(tables[0]) if tables else field.table
-        query = self._with_conditions(Query(base, (self._row_count(base),), (field,)))
-        return replace(query, order=Order(query.measures[0], rank.descending), limit=self._rank_limit())
 
     def _rank_limit(self) -> int:
         entity = self.roles.ranked or self._ranked_entity()
@@ -152,24 +118,20 @@ class Planner(Filters):
         tables = [mention for mention in self.roles.free if is_table(mention)]
         numbers = [mention for mention in self.roles.free if is_number(mention) and not is_table(mention)]
         if len(numbers) == 1 and len(self.roles.free) == len(tables) + 1:
-            self.roles.free.remove(numbers[0])
-            return self._aggregation((self._plain_sum(numbers[0]),))
+            raise self._unclear_number(self.field(numbers[0], lambda link: link.is_number))
         if len(tables) != 1 or len(self.roles.free) != 1:
             raise Beyond("I do not see what should be counted or summed for each group.")
         self.roles.free.remove(tables[0])
         return self._aggregation((self._count(tables[0]),))
 
-    def _plain_sum(self, mention: Mention) -> Measure:
-        field = self.field(mention, lambda link: link.is_number)
-        if not measures.is_additive(field):
-            raise Unclear(f"Do you mean the average, the highest or the sum of {field}?")
-        return Measure("sum", field.table, f"total {mention.text}", (field,))
+    def _unclear_number(self, field: Field) -> Unclear:
+        return Unclear(f"Do you mean the average, the highest or the sum of {field}?")
 
     def _list(self) -> Query:
         base = self._subject()
         if self.roles.grouped:
             raise Beyond("I do not see what should be counted or summed for each group.")
-        having = [one for one in self.roles.compared if self._is_having(*one, base)]
+        having = [one for one in self.roles.compared if self._is_having(one[1], base)]
         if having:
             return self._groups_having(base, having)
         shown = self._shown(base)
@@ -211,33 +173,11 @@ class Planner(Filters):
             raise Beyond("I do not see what should be counted.")
         self.roles.free = [other for other in self.roles.free if other is not mention]
         if is_table(mention):
-            self._refuse_ambiguous_selling(mention)
             return self._count(mention)
         field = self.field(mention, lambda link: link.is_column)
         if field.type in ("integer", "number") and not self.network.is_key(field):
-            if measures.is_additive(field):
-                return Measure("sum", field.table, mention.text, (field,))
             raise Beyond(f"I cannot tell whether {field} should be summed or its values counted.")
         return Measure("count distinct", field.table, f"number of {mention.text}", (field,))
-
-    def _refuse_ambiguous_selling(self, mention: Mention) -> None:
-        sold = any(other.text.lower() == _COUNTABLE_QUANTITY for other in self.roles.free)
-        if sold and not self.roles.distinct and (units := self._sold_units(self.table(mention))):
-            raise Unclear(f"Do you mean how many different {mention.text} were sold, or the sum of {units}?")
-
-    def _sold_units(self, table: str) -> Field | None:
-        near = [hop.right for hop in self.network.hops(table) if hop.fans_out]
-        found = [field for name in near if (field := measures.quantity_of(self.network, name))]
-        ordering = [
-            field for field in found if not {"return", "stock", "inventory"} & set(words_of(field.table))
-        ]
-        return ordering[0] if len(ordering) == 1 else None
-
-    def _units_sold(self, entity: Mention | None) -> Measure:
-        field = self._sold_units(self._tables_of(entity)[0]) if entity else None
-        if field is None:
-            raise Beyond("I find no quantity that says how much was sold.")
-        return Measure("sum", field.table, "units sold", (field,))
 
     def _measure(self, function: Function | None, measured: Measured) -> Measure:
         if isinstance(measured, Revenue):
@@ -272,17 +212,11 @@ class Planner(Filters):
         return Measure("count", table, f"number of {text or table}")
 
     def _dimensions(self, base: str) -> tuple[Dimension, ...]:
-        roles = self.roles
-        wanted: list[Mention | Calendar] = [*roles.grouped, *((roles.calendar,) if roles.calendar else ())]
-        return tuple(self.dimension(mention, base) for mention in wanted)
+        return tuple(self.dimension(mention, base) for mention in self.roles.grouped)
 
     def _entity_dimension(self, entity: Mention | None) -> Dimension:
         if entity is None:
-            if self.roles.calendar is None:
-                raise Beyond("I do not see what should be ranked.")
-            (measured,) = self._measures() if not isinstance(self.roles.ranked_by, Mention) else (None,)
-            base = measured.table if measured else self._count_base()
-            return self.dimension(self.roles.calendar, base)
+            raise Beyond("I do not see what should be ranked.")
         near = self._count_base() if is_table(self.roles.ranked_by) else next(iter(self.anchors), None)
         return self.dimension(entity, near) if near else self.dimension(entity, self._tables_of(entity)[0])
 

@@ -12,7 +12,6 @@ from app.modules.sql_generation.builtin.words import (
     ORDERING,
     SELLING,
     Token,
-    country_spellings,
     synonyms,
     words_of,
 )
@@ -90,11 +89,7 @@ class Lexicon:
         names = tuple((self._names.get(phrase) or self._synonyms.get(phrase) or {}).values())
         if len(tokens) == 1 and len(tokens[0].raw) < 3 and not tokens[0].capital:
             return names
-        return names + tuple(self._values.get(phrase, ())) + self._countries(" ".join(phrase))
-
-    def _countries(self, name: str) -> tuple[Link, ...]:
-        spellings = [words_of(spelling) for spelling in country_spellings(name)]
-        return tuple(link for words in spellings for link in self._values.get(words, ()))
+        return names + tuple(self._values.get(phrase, ()))
 
     def _add_table(self, table: Table) -> None:
         phrase = words_of(table.name)
@@ -128,8 +123,6 @@ class Lexicon:
         self._add((*table, *own), Link(field.table, EXACT_TABLE, field))
         if own[-1:] == ("name",):
             self._add(own[:-1], Link(field.table, CLOSE, field))
-        if len(own) == 2:
-            self._add((own[1], "of", own[0]), Link(field.table, EXACT, field))
         if own[:1] in (("number",), ("count",)):
             self._add(("number", "of", *own[1:]), Link(field.table, EXACT, field))
         if "of" in own:

@@ -27,13 +27,7 @@ _OTHER_MONEY = frozenset(
         "credit",
     )
 )
-_ADDITIVE = _EARNED | _AMOUNTS | {"quantity", "unit", "spent", "attendance", "bonus", "budget"}
 _NUMERIC = ("integer", "number")
-
-
-def is_additive(field: Field) -> bool:
-    """Whether the plain word means the sum over rows ("quantity by month"), unlike a price or an age."""
-    return bool(_ADDITIVE.intersection(words_of(field.column)[-1:]))
 
 
 def numbers_of(network: Network, table: str) -> list[Field]:
@@ -83,20 +77,15 @@ def _candidates(network: Network, table: str) -> list[tuple[Field, Measure]]:
     amounts = [(field, Measure("sum", table, "revenue", (field,))) for field in amounts_of(network, table)]
     quantity = quantity_of(network, table)
     prices = [field for field in numbers_of(network, table) if words_of(field.column)[-1] == "price"]
-    if quantity and len(prices) == 1 and not amounts:
-        return [(quantity, Measure("sum", table, "revenue", (quantity, *prices), _discount(network, table)))]
-    return amounts
+    if amounts or not quantity or len(prices) != 1:
+        return amounts
+    if _has_discount(network, table):
+        raise Beyond(f"I cannot tell how the discount of {table} lowers the price.")
+    return [(quantity, Measure("sum", table, "revenue", (quantity, *prices)))]
 
 
-def _discount(network: Network, table: str) -> Field | None:
-    """The discount as a fraction of the price. Raises `Beyond` when the profile does not show one."""
-    for field in numbers_of(network, table):
-        if words_of(field.column)[-1] == "discount":
-            maximum = network.column(field).maximum
-            if maximum is None or float(maximum) > 1:
-                raise Beyond(f"I cannot tell how {field} lowers the price.")
-            return field
-    return None
+def _has_discount(network: Network, table: str) -> bool:
+    return any(words_of(field.column)[-1] == "discount" for field in numbers_of(network, table))
 
 
 def _earning(field: Field) -> int:

@@ -67,9 +67,6 @@ class Network:
         named = [field for words, field in by_words.items() if words[-1:] == ("name",)]
         return (named[0],) if len(named) == 1 else ()
 
-    def hops(self, table: str) -> list[Hop]:
-        return self._hops[table]
-
     def distance(self, start: str, end: str) -> int | None:
         """How many joins lie between, fanning ones weighing double; None when there is no way."""
         paths = self._shortest(start, end)

@@ -40,14 +40,12 @@ class Field:
 
 @dataclass(frozen=True)
 class Measure:
-    """A number over the rows of `table`: `fields` are multiplied with each other and with 1 - `discount`;
-    a count of rows has none."""
+    """A number over the rows of `table`: `fields` are multiplied with each other; a count has none."""
 
     function: Function
     table: str
     name: str
     fields: tuple[Field, ...] = ()
-    discount: Field | None = None
 
 
 @dataclass(frozen=True)
@@ -94,9 +92,10 @@ class Compared:
 
 
 @dataclass(frozen=True)
-class Presence:
+class Missing:
+    """The field holds no value."""
+
     field: Field
-    present: bool
 
 
 @dataclass(frozen=True)
@@ -107,7 +106,7 @@ class Without:
     referring: Field
 
 
-Condition = Among | Within | Compared | Presence | Without
+Condition = Among | Within | Compared | Missing | Without
 
 
 @dataclass(frozen=True)

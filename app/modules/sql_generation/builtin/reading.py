@@ -66,18 +66,12 @@ class Sort:
 
 
 @dataclass(frozen=True)
-class Direction:
-    descending: bool
-
-
-@dataclass(frozen=True)
 class Rank:
-    """A superlative: about a value ("highest", `hint` being words for its column), a count ("most orders") or
-    a frequency ("most common")."""
+    """A superlative, of a value ("highest", `hint` being words for its column) or a count ("most orders")."""
 
     descending: bool
     hint: tuple[str, ...] = ()
-    about: Literal["value", "count", "frequency"] = "value"
+    about: Literal["value", "count"] = "value"
 
 
 @dataclass(frozen=True)
@@ -95,13 +89,6 @@ class Comparison:
 @dataclass(frozen=True)
 class Lacking:
     pass
-
-
-@dataclass(frozen=True)
-class Filled:
-    """The mention before it is said to be empty or not."""
-
-    present: bool
 
 
 @dataclass(frozen=True)
@@ -123,23 +110,13 @@ Item = (
     | Group
     | Calendar
     | Sort
-    | Direction
     | Rank
     | Limit
     | Comparison
     | Lacking
-    | Filled
     | Time
     | Conjunction
 )
-
-
-@dataclass(frozen=True)
-class Reading:
-    """The items in order, and the words that were passed over."""
-
-    items: tuple[Item, ...]
-    ignored: tuple[str, ...]
 
 
 _PRICE, _AGE = ("price", "cost"), ("age",)
@@ -155,9 +132,6 @@ _SUPERLATIVES: dict[str, Rank] = {
     "shortest": Rank(False, _SIZE),
     "heaviest": Rank(True, ("weight",)),
     "lightest": Rank(False, ("weight",)),
-    "best selling|top selling|most sold|bestselling": Rank(True, ("quantity",)),
-    "most common|most frequent": Rank(True, about="frequency"),
-    "least common|least frequent|rarest": Rank(False, about="frequency"),
     "(?:most|highest|largest|greatest|maximum) number of|most": Rank(True, about="count"),
     "(?:least|lowest|smallest|minimum) number of|least|fewest": Rank(False, about="count"),
     "highest|largest|biggest|greatest|best|top": Rank(True),
@@ -200,17 +174,10 @@ def _rule(pattern: str, make: _Make) -> tuple[re.Pattern[str], _Make]:
 
 
 _RULES = (
-    _rule(
-        rf"(?:top|first|last|bottom) {_NUMBER} (?=best|worst|highest|lowest|most|least|larg|small|cheap)",
-        lambda match: (Limit(int(float(match[1]))),),
-    ),
     _rule(rf"(?:top|best|highest) {_NUMBER}", lambda match: (Limit(int(float(match[1]))), Rank(True))),
     _rule(rf"(?:bottom|worst|lowest) {_NUMBER}", lambda match: (Limit(int(float(match[1]))), Rank(False))),
     _rule(rf"(?:the )?first {_NUMBER}", lambda match: (Limit(int(float(match[1]))),)),
-    _rule(rf"limit(?: to| it to)? {_NUMBER}", lambda match: (Limit(int(float(match[1]))),)),
     _rule(rf"(?:is |are |was |be )?between {_NUMBER} and {_NUMBER}", _comparison("between")),
-    _rule(rf"{_NUMBER} or (?:more|above|higher|over)", _comparison(">=")),
-    _rule(rf"{_NUMBER} or (?:less|fewer|below|lower)", _comparison("<=")),
     *(
         _rule(rf"(?:(?:is|are|was|were|be|of) )?(?:{words}) {_NUMBER}", _comparison(operator))
         for words, operator in _OPERATORS
@@ -218,12 +185,12 @@ _RULES = (
     _rule(
         r"(?:high|highest|largest) to (?:low|lowest|smallest)|(?:highest|largest|most|newest|latest) first"
         r"|(?:in )?(?:descending|decreasing)(?: order)?(?: of| by)?|desc",
-        _constant(Direction(True)),
+        _constant(Sort(descending=True)),
     ),
     _rule(
         r"(?:low|lowest|smallest) to (?:high|highest|largest)|(?:lowest|smallest|oldest|least) first"
         r"|(?:in )?(?:ascending|increasing|alphabetical)(?: order)?(?: of| by)?|alphabetically|asc",
-        _constant(Direction(False)),
+        _constant(Sort(descending=False)),
     ),
     _rule(
         r"(?:and )?(?:sorted|ordered|sort|order|rank|ranked)(?: them| it| these| the results?)?"
@@ -239,9 +206,7 @@ _RULES = (
     _rule(r"total|sum|sum of|total of", _constant(Aggregate("sum"))),
     _rule(r"(?:distinct|different|unique)", _constant(Distinct())),
     _rule(r"(?:daily)", _constant(Group(), Calendar("day"))),
-    _rule(r"(?:weekly)", _constant(Group(), Calendar("week"))),
     _rule(r"(?:monthly)", _constant(Group(), Calendar("month"))),
-    _rule(r"(?:quarterly)", _constant(Group(), Calendar("quarter"))),
     _rule(r"(?:yearly|annual|annually)", _constant(Group(), Calendar("year"))),
     _rule(r"(?:owned|used|made|placed|given|shown|found) by", _constant()),
     _rule(r"by", _constant(Group(each=False))),
@@ -253,8 +218,6 @@ _RULES = (
         r"without(?: an?| any)?|(?:with|have|has|having|had|are|is) no|missing|lacking|no",
         _constant(Lacking()),
     ),
-    _rule(r"(?:is|are) (?:missing|empty|null|unknown)", _constant(Filled(False))),
-    _rule(r"(?:is|are) (?:known|present|filled|set|not null|not empty)", _constant(Filled(True))),
     _rule(r"and|,|as well as|along with", _constant(Conjunction(either=False))),
     _rule(r"or", _constant(Conjunction(either=True))),
 )
@@ -273,7 +236,6 @@ _PASSED_OVER = _set(
     " database data table listed information details only also just now then instead about"
     " use uses used using own owns owned occurred happened across given some either there"
 )
-_IGNORABLE = _set("currently overall roughly really actually altogether exactly ever quickly so far")
 _EXCLUDING = _set(
     "not except excluding exclude never neither nor besides but unless other than both same nobody none"
 )
@@ -286,20 +248,19 @@ _CALCULATING = _set(
 )
 
 
-def read(question: Sequence[Token], lexicon: Lexicon, today: date) -> Reading:
+def read(question: Sequence[Token], lexicon: Lexicon, today: date) -> tuple[Item, ...]:
     """Raises `Beyond` when a word is not understood that could change the answer."""
     if len(question) > LONGEST_QUESTION:
         raise Beyond("The question is too long for me.")
     items: list[Item] = []
-    ignored: list[str] = []
     at = 0
     while at < len(question):
         said, found = _next(question, at, items, lexicon, today)
         items += found
         if not said:
-            ignored += _passed_over(question, at, items, lexicon)
+            _pass_over(question[at], at, lexicon)
         at += max(said, 1)
-    return Reading(tuple(items), tuple(ignored))
+    return tuple(items)
 
 
 def _next(
@@ -319,7 +280,7 @@ def _next(
         return rule
     if period := read_period(raws, today):
         return period[1], (Time(period[0]),)
-    if length and (isinstance(items[-1] if items else None, Aggregate) or _is_stored(tokens[0], links)):
+    if length and isinstance(items[-1] if items else None, Aggregate):
         return length, (mention,)
     if rule:
         return rule
@@ -346,11 +307,6 @@ def _first_rule(text: str) -> tuple[int, tuple[Item, ...]] | None:
     return None
 
 
-def _is_stored(token: Token, links: Sequence[Link]) -> bool:
-    """Whether a word that may also be a small word is a stored value here."""
-    return token.capital and any(link.value == token.text for link in links)
-
-
 def _counted(tokens: Sequence[Token], lead: str, lexicon: Lexicon) -> tuple[int, tuple[Item, ...]]:
     """A bare number says how many to show ("the 10 customers with ...") or to have ("with 4 cylinders")."""
     _, links = lexicon.find(tokens[1:])
@@ -366,9 +322,8 @@ def _ranks(items: Sequence[Item]) -> bool:
     return any(isinstance(item, Rank) for item in items)
 
 
-def _passed_over(question: Sequence[Token], at: int, items: Sequence[Item], lexicon: Lexicon) -> list[str]:
-    """The word itself where it may be ignored aloud, nothing where it means nothing."""
-    token = question[at]
+def _pass_over(token: Token, at: int, lexicon: Lexicon) -> None:
+    """Raises `Beyond` unless the word means nothing."""
     if token.raw in _EXCLUDING:
         raise Beyond(f"“{token.text}” excludes or combines in a way that I cannot express safely.")
     if token.raw in _WRITING:
@@ -376,10 +331,7 @@ def _passed_over(question: Sequence[Token], at: int, items: Sequence[Item], lexi
     if token.raw in _CALCULATING or (at == 0 and token.raw == "where"):
         raise Beyond(f"“{token.text}” asks for a comparison, calculation or reason that I cannot work out.")
     if token.raw in _PASSED_OVER:
-        return []
-    opening = at == 0 and not lexicon.find(question[1:9])[0] and token.kind == "word" and len(question) > 1
-    if token.raw in _IGNORABLE or opening:
-        return [token.text]
+        return
     guess = lexicon.close_to(token.word) if token.kind == "word" else None
     hint = f" Did you mean “{guess}”?" if guess else ""
     raise Beyond(f"I find nothing in this database for “{token.text}”.{hint}")

@@ -2,9 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from itertools import zip_longest
 
-from app.modules.sql_generation.builtin.linking import EXACT, EXACT_TABLE, Link
+from app.modules.sql_generation.builtin.linking import EXACT_TABLE, Link
 from app.modules.sql_generation.builtin.periods import Period
 from app.modules.sql_generation.builtin.plan import Beyond, Function
 from app.modules.sql_generation.builtin.reading import (
@@ -13,9 +12,7 @@ from app.modules.sql_generation.builtin.reading import (
     Comparison,
     Conjunction,
     Count,
-    Direction,
     Distinct,
-    Filled,
     Group,
     Item,
     Lacking,
@@ -26,7 +23,6 @@ from app.modules.sql_generation.builtin.reading import (
     Sort,
     Time,
 )
-from app.modules.sql_generation.builtin.words import words_of
 
 Measured = Mention | Revenue
 Role = Count | Aggregate | Group | Sort | Rank | Lacking
@@ -37,7 +33,6 @@ class Roles:
     """Filled while the items are walked through; each list keeps the order of the question."""
 
     counts: bool = False
-    qualifiers: list[Mention] = field(default_factory=list)
     counted: Mention | None = None
     distinct: bool = False
     measured: list[tuple[Function | None, Measured]] = field(default_factory=list)
@@ -49,13 +44,11 @@ class Roles:
     sort: Sort | None = None
     limit: int | None = None
     free: list[Mention] = field(default_factory=list)
-    calendar: Calendar | None = None
     values: list[Mention] = field(default_factory=list)
     joined: list[tuple[str, str, bool]] = field(default_factory=list)
     times: list[tuple[Period, Mention | None]] = field(default_factory=list)
     compared: list[tuple[Comparison, Measured | None, Mention | None]] = field(default_factory=list)
     lacking: list[Mention] = field(default_factory=list)
-    filled: list[tuple[Mention, bool]] = field(default_factory=list)
 
     @property
     def is_fragment(self) -> bool:
@@ -67,7 +60,6 @@ class Roles:
     def mentions(self) -> list[Mention]:
         several = (
             *self.free,
-            *self.qualifiers,
             *self.values,
             *self.grouped,
             *self.sorted_by,
@@ -102,7 +94,7 @@ class _Walk:
     """One pass over the items, with the role that the next mention gets."""
 
     def __init__(self, items: Sequence[Item]) -> None:
-        self._items = [_meant(item, after) for item, after in zip_longest(items, items[1:])]
+        self._items = items
         self._roles = Roles()
         self._role: Role | None = None
         self._last_role: Role | None = None
@@ -138,10 +130,8 @@ class _Walk:
                 self._role = item
             case Rank():
                 self._rank(item)
-            case Direction(descending):
-                roles.sort = self._role = Sort(descending)
-            case Sort():
-                roles.sort = self._role = roles.sort or item
+            case Sort(descending):
+                roles.sort = self._role = item if descending is not None else roles.sort or item
             case Group() | Lacking():
                 self._role = item
             case Distinct():
@@ -152,8 +142,6 @@ class _Walk:
                 self._time(period, before)
             case Comparison():
                 self._compare(at, item)
-            case Filled(present):
-                self._fill(before, present)
             case Conjunction():
                 self._join(at, item)
                 return
@@ -165,12 +153,6 @@ class _Walk:
             self._last_table = item
         if isinstance(item, Mention) and is_value(item):
             self._give_value(item, before)
-        elif isinstance(item, Mention) and self._is_qualified(item, before):
-            self._roles.qualifiers += [
-                known for known in self._roles.grouped[-1:] if isinstance(known, Mention)
-            ]
-            if words_of(item.text) != ("name",):
-                self._roles.grouped[-1] = item
         elif isinstance(item, Calendar):
             self._give_calendar(item)
         else:
@@ -199,25 +181,11 @@ class _Walk:
         if links := tuple(dict.fromkeys(owners)):
             self._roles.free.append(Mention(column.text, links, column.lead, column.plural))
 
-    def _is_qualified(self, item: Mention, before: Item | None) -> bool:
-        """ "by customer region": the customer says which region."""
-        grouped = self._roles.grouped
-        return (
-            bool(grouped)
-            and grouped[-1] is before
-            and isinstance(before, Mention)
-            and is_table(before)
-            and (item.lead == before.text.split()[-1].lower())
-        )
-
     def _give_calendar(self, item: Calendar) -> None:
-        if isinstance(self._role, Group):
-            self._roles.grouped.append(item)
-            self._last_role, self._role = self._role, None
-        elif self._roles.calendar is None:
-            self._roles.calendar = item
-        else:
+        if not isinstance(self._role, Group):
             raise Beyond(f"I cannot tell which {item.unit} is meant.")
+        self._roles.grouped.append(item)
+        self._last_role, self._role = self._role, None
 
     def _give_named(self, item: Measured, role: Role | None) -> None:
         roles = self._roles
@@ -283,12 +251,6 @@ class _Walk:
             self._unfree(mention)
         self._roles.times.append((period, mention))
 
-    def _fill(self, before: Item | None, present: bool) -> None:
-        if not isinstance(before, Mention):
-            raise Beyond("I do not see which column should be empty or filled.")
-        self._unfree(before)
-        self._roles.filled.append((before, present))
-
     def _unfree(self, item: Measured) -> None:
         self._roles.free = [mention for mention in self._roles.free if mention is not item]
         self._roles.measured = [pair for pair in self._roles.measured if pair != (None, item)]
@@ -301,30 +263,11 @@ class _Walk:
         if len(values) == 2:
             self._roles.joined.append((values[0], values[1], conjunction.either))
         after = self._items[at + 1] if at + 1 < len(self._items) else None
-        if isinstance(self._last_role, Aggregate) and isinstance(after, Mention) and is_number(after):
-            self._role, self._functions = self._last_role, self._same_functions()
-        elif isinstance(self._last_role, Group | Sort | Lacking) and isinstance(after, Mention | Calendar):
+        if isinstance(self._last_role, Group | Sort | Lacking) and isinstance(after, Mention | Calendar):
             self._role = self._last_role
-
-    def _same_functions(self) -> list[Function]:
-        """In "average and maximum age and weight" weight is measured as age is."""
-        last = self._roles.measured[-1][1]
-        return [function for function, item in self._roles.measured if item is last and function]
-
-
-def _meant(item: Item, after: Item | None) -> Item:
-    """A word that is both a stored value and an inexact name is the value, or the date before a period:
-    "shipped orders", "orders shipped in May"."""
-    links = item.links if isinstance(item, Mention) else ()
-    values = tuple(link for link in links if link.value is not None)
-    names = tuple(link for link in links if link.value is None)
-    if not isinstance(item, Mention) or not values or not names:
-        return item
-    is_name = isinstance(after, Time) or max(link.score for link in names) >= EXACT
-    return replace(item, links=names if is_name else values)
 
 
 def _ranks_by(rank: Rank, item: Measured) -> bool:
-    if rank.hint or rank.about == "frequency":
+    if rank.hint:
         return False
     return isinstance(item, Revenue) or is_number(item) or (rank.about == "count" and is_table(item))

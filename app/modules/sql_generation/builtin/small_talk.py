@@ -1,10 +1,8 @@
-"""Greetings, thanks and "what can you do", answered with what data there is and what could be asked of it."""
+"""Greetings, thanks and "what can you do", answered with what data there is."""
 
 import re
 
-from app.modules.database_connection.schema import Schema, Table
-from app.modules.sql_generation.builtin.network import Network
-from app.modules.sql_generation.builtin.words import words_of
+from app.modules.database_connection.schema import Schema
 
 _NAMED_TABLES = 12
 _GREETING = re.compile(
@@ -40,34 +38,4 @@ def _offer(schema: Schema) -> str:
     if not names:
         return "This database has no tables yet."
     more = f" and {len(names) - _NAMED_TABLES} more" if len(names) > _NAMED_TABLES else ""
-    examples = "\n".join(f"- {example}" for example in example_questions(schema))
-    return f"There is data in {', '.join(names[:_NAMED_TABLES])}{more}. You could ask:\n{examples}"
-
-
-def example_questions(schema: Schema) -> list[str]:
-    """Up to three questions that the writer understands, drawn from the largest tables."""
-    network = Network(schema)
-    entities = [table for table in schema.tables if network.name_fields(table.name)]
-    ranked = sorted(entities or schema.tables, key=lambda table: -(table.row_count or 0))
-    examples = [f"How many {_spoken(table)} are there?" for table in ranked[:1]]
-    examples += [example for table in ranked if (example := _by_value(network, table))][:1]
-    examples += [f"Show all {_spoken(table)}" for table in ranked[1:2]]
-    return examples
-
-
-def _by_value(network: Network, table: Table) -> str | None:
-    for field in network.fields(table.name):
-        values = len(network.column(field).values)
-        if field not in network.name_fields(table.name) and 1 < values <= (table.row_count or 0) / 2:
-            return f"How many {_spoken(table)} per {' '.join(words_of(field.column))}?"
-    return None
-
-
-def _spoken(table: Table) -> str:
-    return " ".join((*words_of(table.name)[:-1], _plural(words_of(table.name)[-1])))
-
-
-def _plural(word: str) -> str:
-    if word.endswith("y"):
-        return word.removesuffix("y") + "ies"
-    return word + ("es" if word.endswith(("s", "x", "ch", "sh")) else "s")
+    return f"There is data in {', '.join(names[:_NAMED_TABLES])}{more}. How many {names[0]} are there?"

@@ -60,29 +60,6 @@ REVENUE = frozenset({"revenue", "sale", "turnover", "spent", "spend", "spending"
 SELLING = ("sold", "bought", "purchased", "ordered")
 ORDERING = frozenset({"order", "invoice", "sale", "purchase"})
 
-_COUNTRIES = {
-    "american": ("usa", "united states", "us"),
-    "us": ("usa", "united states"),
-    "usa": ("united states", "us"),
-    "united states": ("usa", "us"),
-    "uk": ("united kingdom", "great britain"),
-    "british": ("united kingdom", "uk"),
-    "german": ("germany",),
-    "french": ("france",),
-    "italian": ("italy",),
-    "spanish": ("spain",),
-    "dutch": ("netherlands",),
-    "brazilian": ("brazil",),
-    "canadian": ("canada",),
-    "indian": ("india",),
-    "chinese": ("china",),
-    "japanese": ("japan",),
-    "polish": ("poland",),
-    "swedish": ("sweden",),
-    "austrian": ("austria",),
-    "swiss": ("switzerland",),
-}
-
 
 @dataclass(frozen=True)
 class Token:
@@ -159,8 +136,3 @@ def words_of(identifier: str) -> tuple[str, ...]:
 def synonyms(word: str) -> frozenset[str]:
     """Other words for `word`, without itself."""
     return frozenset(other for group in _SYNONYMS if word in group for other in group - {word})
-
-
-def country_spellings(word: str) -> tuple[str, ...]:
-    """How the country that `word` names or belongs to may be stored: german gives germany."""
-    return _COUNTRIES.get(word, ())

@@ -6,7 +6,7 @@ from datetime import date
 
 from app.modules.database_connection.schema import Schema
 from app.modules.sql_generation.builtin.compose import compose
-from app.modules.sql_generation.builtin.explain import explain, passed_over
+from app.modules.sql_generation.builtin.explain import explain
 from app.modules.sql_generation.builtin.follow_up import edit
 from app.modules.sql_generation.builtin.intent import Planner
 from app.modules.sql_generation.builtin.linking import Lexicon
@@ -63,6 +63,8 @@ _ABOUT_ROWS = re.compile(
 _CONTINUING = re.compile(r"(?:and|only|just|now|what about|how about|instead|same|then)\b|.*\binstead$")
 _REFERRING = re.compile(
     r"(?:and|what about|how about|instead|same)\b.*|(?:.* )?(?:it|them|those|these|instead)(?: .*)?"
+    r"|(?:(?:what|which|who|is|are|was|were|show|list|find|give|tell|me|us|please|just|all|the|also) )*"
+    r"(?:its|their|his|her) .*"
 )
 
 
@@ -85,16 +87,13 @@ def _statement(
 ) -> Statement:
     network = Network(schema)
     continuing = bool(_CONTINUING.match(text))
-    reading = read(tokens, Lexicon(schema), today)
-    roles = assign(reading.items)
+    roles = assign(read(tokens, Lexicon(schema), today))
     if previous and (continuing or roles.is_fragment):
         select, explanation = edit(previous.sql, roles, network)
-        return Statement(
-            select.sql(dialect=schema.dialect, pretty=True), explanation + passed_over(reading.ignored)
-        )
+        return Statement(select.sql(dialect=schema.dialect, pretty=True), explanation)
     if _REFERRING.fullmatch(text):
         raise Beyond("The question refers to something before it that I cannot see.")
     planner = Planner(network, roles)
     query = planner.plan()
     select = compose(query, network, planner.anchors)
-    return Statement(select.sql(dialect=schema.dialect, pretty=True), explain(query, reading.ignored))
+    return Statement(select.sql(dialect=schema.dialect, pretty=True), explain(query))

@@ -1,0 +1,93 @@
+"""Asking KAI a question as any client would, and taking its answer apart."""
+
+import time
+from dataclasses import dataclass
+
+from pydantic import TypeAdapter
+
+from app.bootstrap import Services
+from app.core.http import LOCAL_OWNER
+from app.modules.database_connection.results import ResultColumn, ResultSet
+from app.modules.database_connection.schema import ColumnType
+from app.modules.session.model import Run
+from app.terminal import event_of
+from graph.events import (
+    AnalysisChunk,
+    ClarificationChunk,
+    Done,
+    Failure,
+    ResultsChunk,
+    SessionEvent,
+    SqlChunk,
+    Status,
+)
+
+_TYPE: TypeAdapter[ColumnType] = TypeAdapter(ColumnType)
+_MODEL_PROBLEMS = ("urn:kai:model-unavailable", "urn:kai:model-rejected")
+
+
+@dataclass
+class Answer:
+    """What a run said up to its rows; `sql` is the last statement written, also one that did not run."""
+
+    sql: str | None = None
+    result: ResultSet | None = None
+    clarification: str | None = None
+    reply: str | None = None
+    failure: Failure | None = None
+    repairs: int = 0
+    tokens: int = 0
+    seconds: float = 0
+    fetched: bool = False
+
+    @property
+    def model_failed(self) -> bool:
+        """Also when the built-in writer has stood in for the model."""
+        return self.failure is not None and self.failure.type in _MODEL_PROBLEMS
+
+    def take(self, event: SessionEvent) -> None:
+        match event:
+            case SqlChunk():
+                self.sql = event.content
+            case ResultsChunk():
+                self.fetched = True
+            case ClarificationChunk():
+                self.clarification = event.content
+            case AnalysisChunk() if not self.fetched:
+                self.reply = event.content
+            case Failure() if not self.fetched:
+                self.failure = event
+            case Status(step="repairing_sql"):
+                self.repairs += 1
+            case Done():
+                self.tokens = event.tokens_used
+            case _:
+                pass
+
+
+async def ask(services: Services, session_id: str, question: str, *, to_the_end: bool) -> Answer:
+    """The answer of a session to its next question.
+
+    When nothing follows in the session, the run is cancelled as soon as its rows are kept: their reading is
+    not scored, and a model takes as long for it as for the statement.
+    """
+    answer, started = Answer(), time.monotonic()
+    run, log = await services.sessions.ask(LOCAL_OWNER, session_id, question, "reject", None)
+    async for entry in log.read(after=0, stop=lambda: False):
+        event = event_of(entry.event, entry.data)
+        answer.take(event)
+        if isinstance(event, Status) and event.step == "analyzing":
+            answer.seconds = time.monotonic() - started
+            if not to_the_end:
+                await services.sessions.cancel(LOCAL_OWNER, session_id, run.id)
+    answer.seconds = answer.seconds or time.monotonic() - started
+    if answer.fetched:
+        answer.result = await _all_rows(services, run)
+    return answer
+
+
+async def _all_rows(services: Services, run: Run) -> ResultSet:
+    message = await services.sessions.answer(LOCAL_OWNER, run.session_id, run.message_id)
+    rows = [row async for chunk in services.sessions.all_rows(message) for row in chunk]
+    columns = [ResultColumn(each["name"], _TYPE.validate_python(each["type"])) for each in message.columns]
+    return ResultSet(tuple(columns), rows, message.truncated)

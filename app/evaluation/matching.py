@@ -1,0 +1,104 @@
+"""Rows against rows whatever their order: each needs a counterpart of its own.
+
+Values within a tolerance are not transitive (a may be like b, and b like c, but not a like c), so equal
+rows cannot simply be counted: where counting fails, a matching of a bipartite graph decides.
+"""
+
+from bisect import bisect_left, bisect_right
+from collections import Counter, defaultdict, deque
+from collections.abc import Iterator, Sequence
+
+from app.evaluation.cells import RELATIVE_TOLERANCE, Cell, Row, same_row
+
+_SLACK = 2 * RELATIVE_TOLERANCE
+
+
+def matches_into(rows: Sequence[Row], others: Sequence[Row]) -> bool:
+    """Whether every row has a counterpart of its own among the others, of which some may be left over."""
+    if len(rows) > len(others):
+        return False
+    if not Counter(rows) - Counter(others):
+        return True
+    theirs = _by_skeleton(others)
+    return all(_group_matches(group, theirs.get(kind, [])) for kind, group in _by_skeleton(rows).items())
+
+
+def _by_skeleton(rows: Sequence[Row]) -> dict[Row, list[Row]]:
+    """The rows by everything in them that no tolerance touches; numbers stand as 0."""
+    groups: defaultdict[Row, list[Row]] = defaultdict(list)
+    for row in rows:
+        groups[tuple(0 if isinstance(cell, int | float) else cell for cell in row)].append(row)
+    return groups
+
+
+def _group_matches(rows: list[Row], others: list[Row]) -> bool:
+    if len(rows) > len(others):
+        return False
+    return not Counter(rows) - Counter(others) or _Matching(rows, others).is_whole()
+
+
+class _Matching:
+    """Rows that differ in their numbers only, matched by augmenting paths.
+
+    Both sides are sorted by the number that tells the most rows apart, so that a row looks for its
+    counterpart among few.
+    """
+
+    def __init__(self, rows: list[Row], others: list[Row]) -> None:
+        pivot = _pivot(others)
+        self._pivot = pivot
+        self._rows = sorted(rows, key=lambda row: (_number(row[pivot]), _numbers(row)))
+        self._others = sorted(others, key=lambda row: (_number(row[pivot]), _numbers(row)))
+        self._keys = [_number(row[pivot]) for row in self._others]
+        self._other_of: dict[int, int] = {}
+        self._row_of: dict[int, int] = {}
+
+    def is_whole(self) -> bool:
+        for at, (row, other) in enumerate(zip(self._rows, self._others, strict=False)):
+            if same_row(row, other):
+                self._other_of[at] = self._row_of[at] = at
+        free = [at for at in range(len(self._rows)) if at not in self._other_of]
+        return all(map(self._augment, free))
+
+    def _augment(self, start: int) -> bool:
+        """Find a counterpart for one row more, giving others new ones where needed."""
+        reached_from: dict[int, int] = {}
+        waiting = deque([start])
+        while waiting:
+            row = waiting.popleft()
+            for other in self._candidates(row):
+                if other in reached_from:
+                    continue
+                reached_from[other] = row
+                if other not in self._row_of:
+                    self._flip(start, other, reached_from)
+                    return True
+                waiting.append(self._row_of[other])
+        return False
+
+    def _flip(self, start: int, end: int, reached_from: dict[int, int]) -> None:
+        other: int | None = end
+        while other is not None:
+            row = reached_from[other]
+            before = self._other_of.get(row)
+            self._other_of[row], self._row_of[other] = other, row
+            other = None if row == start else before
+
+    def _candidates(self, row: int) -> Iterator[int]:
+        value = _number(self._rows[row][self._pivot])
+        reach = abs(value) * _SLACK + _SLACK
+        first, last = bisect_left(self._keys, value - reach), bisect_right(self._keys, value + reach)
+        return (at for at in range(first, last) if same_row(self._rows[row], self._others[at]))
+
+
+def _pivot(rows: Sequence[Row]) -> int:
+    columns = range(len(rows[0]))
+    return max(columns, key=lambda at: len({row[at] for row in rows}))
+
+
+def _numbers(row: Row) -> tuple[float, ...]:
+    return tuple(map(_number, row))
+
+
+def _number(cell: Cell) -> float:
+    return cell if isinstance(cell, int | float) else 0

@@ -1,0 +1,106 @@
+"""Question sets: one JSON object a line, with the question and the statements that answer it rightly."""
+
+import hashlib
+import re
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from app.core.errors import Invalid
+
+_DB_NAME = re.compile(r"\A\w[\w.-]*\Z")  # goes into a path, so nothing that leads elsewhere
+
+
+class QuestionSetInvalid(Invalid):
+    """The file cannot be read as a question set."""
+
+    problem = "question-set-invalid"
+    title = "The question set is not valid"
+
+
+def _as_list(value: object) -> object:
+    return [value] if isinstance(value, str) else value
+
+
+class Question(BaseModel):
+    """One line. `gold_sql` are alternatives, each of them right; `instructions` are definitions that an
+    analyst would give along; questions of one `conversation_id` are asked in the order of `turn`."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    id: Annotated[str, Field(min_length=1)]
+    question: Annotated[str, Field(min_length=1)]
+    gold_sql: Annotated[
+        tuple[Annotated[str, Field(min_length=1)], ...],
+        BeforeValidator(_as_list),
+        Field(min_length=1, validation_alias=AliasChoices("gold_sql", "query", "sql")),
+    ]
+    db: Annotated[str, Field(pattern=_DB_NAME)] | None = None
+    conversation_id: str | None = None
+    turn: int = 0
+    tags: Annotated[tuple[str, ...], BeforeValidator(_as_list)] = ()
+    instructions: str | None = None
+
+    @property
+    def interaction(self) -> str:
+        """What is asked in one session: the conversation, or the question alone."""
+        return self.conversation_id or self.id
+
+
+Conversation = Sequence[Question]
+"""Questions of one session, in their order."""
+
+
+@dataclass(frozen=True)
+class QuestionSet:
+    """`digest` is the SHA-256 of the file."""
+
+    name: str
+    digest: str
+    conversations: Sequence[Conversation]
+
+
+def read_question_set(path: Path) -> QuestionSet:
+    """Raises `QuestionSetInvalid`, naming the line, or `OSError`."""
+    content = path.read_bytes()
+    try:
+        lines = content.decode("utf-8-sig").split("\n")
+    except UnicodeDecodeError:
+        raise QuestionSetInvalid(f"{path} is not UTF-8 text.") from None
+    questions = [
+        _question(line, f"{path}, line {number}") for number, line in enumerate(lines, 1) if line.strip()
+    ]
+    if not questions:
+        raise QuestionSetInvalid(f"{path} holds no question.")
+    _refuse_repeated([each.id for each in questions], f"{path}: the id %s is given twice.")
+    return QuestionSet(path.name, hashlib.sha256(content).hexdigest(), _conversations(questions, path))
+
+
+def _question(line: str, place: str) -> Question:
+    try:
+        return Question.model_validate_json(line)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        field = ".".join(map(str, first["loc"]))
+        raise QuestionSetInvalid(f"{place}: {f'{field}: ' if field else ''}{first['msg']}.") from None
+
+
+def _conversations(questions: Sequence[Question], path: Path) -> list[Conversation]:
+    turns: defaultdict[str, list[Question]] = defaultdict(list)
+    for question in questions:
+        turns[question.interaction].append(question)
+    for name, asked in turns.items():
+        _refuse_repeated([str(each.turn) for each in asked], f"{path}: {name} has the turn %s twice.")
+        if len({each.db for each in asked}) > 1:
+            raise QuestionSetInvalid(f"{path}: {name} goes from one db to another.")
+    return [sorted(asked, key=lambda each: each.turn) for asked in turns.values()]
+
+
+def _refuse_repeated(names: Sequence[str], message: str) -> None:
+    repeated = next((name for name, times in Counter(names).items() if times > 1), None)
+    if repeated is not None:
+        raise QuestionSetInvalid(message % repeated)

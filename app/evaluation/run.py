@@ -1,0 +1,107 @@
+"""`kai eval`: put a question set to KAI as it is configured, score it, report. `kai eval-compare`: two."""
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+
+from app.bootstrap import Services, open_services
+from app.core.errors import Invalid
+from app.core.http import LOCAL_OWNER
+from app.core.settings import LlmSettings, read_settings
+from app.evaluation.asking import Asking
+from app.evaluation.comparison import compare
+from app.evaluation.outcome import Mode
+from app.evaluation.printed import print_comparison, print_summary
+from app.evaluation.question_set import Conversation, read_question_set
+from app.evaluation.report import write_report
+from app.evaluation.results_file import Header, Results, appending, read_results, resumed
+from app.evaluation.selection import Selection
+from app.evaluation.summary import summarize
+from app.modules.database_connection.repository import Connection
+from app.terminal import database_url
+
+BUILT_IN = "the built-in writer"
+_MODEL_JOBS = 4
+_PLACE = "{db}"
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What `kai eval` was asked to do. `database` is a URL or a path, with `{db}` where each question's own
+    database goes; `jobs` conversations go on at a time, by default one without a model, else four."""
+
+    questions: Path
+    database: str
+    output: Path | None
+    selection: Selection
+    mode: Mode
+    jobs: int | None
+    fresh: bool
+
+
+async def evaluate(wanted: Evaluation) -> None:
+    """Ask what the results file does not hold yet, then print the summary and write the report.
+
+    Raises `Problem` for what cannot be begun, before anything is asked.
+    """
+    found, settings, console = read_question_set(wanted.questions), read_settings(), Console(highlight=False)
+    conversations = wanted.selection.of(found.conversations)
+    header = Header(question_set=found.name, set_digest=found.digest, model=_writer(settings.llm))
+    output = wanted.output or Path(f"{wanted.questions.stem}.results.jsonl")
+    report = output.with_suffix(".html")
+    if report == output:
+        raise Invalid("--output names the file of results; the report goes beside it, with the ending .html.")
+    with tempfile.TemporaryDirectory(prefix="kai-") as folder:
+        async with open_services(settings.model_copy(update={"data_dir": Path(folder)})) as services:
+            databases = await _register(services, conversations, wanted.database)
+            rest = _rest(conversations, resumed(output, header, fresh=wanted.fresh), output, console)
+            jobs = wanted.jobs or (_MODEL_JOBS if settings.llm.configured else 1)
+            with appending(output) as file:
+                asking = Asking(services, databases, file, instructed=settings.llm.configured)
+                await asking.ask(rest, jobs)
+    outcomes = read_results(output).of(conversations)
+    summary = summarize(outcomes, wanted.mode)
+    write_report(report, header, summary, outcomes)
+    print_summary(console, summary)
+    console.print(f"Results: {output}, report: {report}", markup=False, soft_wrap=True)
+
+
+async def compare_results(first: Path, second: Path, mode: Mode) -> None:
+    """Print how the second evaluation differs from the first. Raises `ResultsInvalid` or `OSError`."""
+    comparison = compare(read_results(first), read_results(second), mode)
+    print_comparison(Console(highlight=False), comparison)
+
+
+def _rest(
+    conversations: Sequence[Conversation], known: Results, output: Path, console: Console
+) -> list[Conversation]:
+    """What has to be asked; says when that is not all."""
+    rest = [each for each in conversations if not known.has(each)]
+    if len(rest) < len(conversations):
+        said = f"{output} holds {len(conversations) - len(rest)} of {len(conversations)} already"
+        console.print(f"{said}; --fresh would ask them again.", markup=False, soft_wrap=True)
+    return rest
+
+
+def _writer(settings: LlmSettings) -> str:
+    return (settings.sql_model or settings.model or "") if settings.configured else BUILT_IN
+
+
+async def _register(
+    services: Services, conversations: Sequence[Conversation], database: str
+) -> Mapping[str | None, Connection]:
+    """A connection for each database of the questions, by its name there."""
+    names = sorted({each[0].db for each in conversations}, key=str)
+    if _PLACE in database and None in names:
+        raise Invalid(f"Some questions name no db, so --db cannot hold {_PLACE}.")
+    if _PLACE not in database and len(names) > 1:
+        raise Invalid(
+            f"The questions are of {len(names)} databases; put {_PLACE} where their names go in --db, "
+            f"for example --db 'folder/{_PLACE}.sqlite'."
+        )
+    urls = {name: database_url(database.replace(_PLACE, name or "")) for name in names}
+    register = services.database_connections.register
+    return {name: await register(LOCAL_OWNER, url, name or "evaluated", "") for name, url in urls.items()}

@@ -1,0 +1,118 @@
+"""One conversation asked and scored, turn by turn, in one session of the graph that KAI serves with."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+
+from app.bootstrap import Services
+from app.core.http import LOCAL_OWNER
+from app.evaluation.answering import Answer, ask
+from app.evaluation.gold import Gold, GoldFailed, run_gold
+from app.evaluation.outcome import Kind, Outcome, ShownRows
+from app.evaluation.question_set import Conversation, Question
+from app.evaluation.verdict import Verdict, judge
+from app.modules.database_connection.repository import Connection
+from graph.errors import (
+    DatabaseUnavailable,
+    QuestionBeyondWriter,
+    StatementFailed,
+    StatementRefused,
+    StatementTimedOut,
+    StepTimedOut,
+)
+
+_URN = "urn:kai:"
+
+
+async def play(
+    services: Services, connection: Connection, conversation: Conversation, *, instructed: bool
+) -> AsyncGenerator[Outcome]:
+    """The outcome of each turn; `instructed` says whether the writer reads a question's instructions."""
+    session = await services.sessions.create(LOCAL_OWNER, connection.id, None, "ask", {})
+    for question in conversation:
+        to_the_end = question is not conversation[-1]
+        answer = await ask(services, session.id, _text(question, instructed), to_the_end=to_the_end)
+        yield await _score(services, connection, question, answer)
+
+
+def _text(question: Question, instructed: bool) -> str:
+    if not instructed or not question.instructions:
+        return question.question
+    return f"{question.question}\n\n{question.instructions}"
+
+
+async def _score(services: Services, connection: Connection, question: Question, answer: Answer) -> Outcome:
+    ran = [await run_gold(services.database_connections, connection, sql) for sql in question.gold_sql]
+    golds = [each for each in ran if isinstance(each, Gold)]
+    outcome = _outline(question, answer)
+    if not golds:
+        failed = next(each for each in ran if isinstance(each, GoldFailed))
+        return outcome.model_copy(update={"kind": "gold_failed", "detail": failed.error})
+    shown = {"gold_sql": golds[0].sql, "gold": ShownRows.of(golds[0].result)}
+    if answer.result is None or answer.model_failed:
+        kind, detail = await _why_no_rows(services, connection, answer)
+        return outcome.model_copy(update={**shown, "kind": kind, "detail": detail})
+    verdict = await asyncio.to_thread(judge, answer.result, golds)
+    return outcome.model_copy(update=_judged(verdict))
+
+
+def _outline(question: Question, answer: Answer) -> Outcome:
+    """All that is known before anything is held against the gold."""
+    return Outcome(
+        id=question.id,
+        question=question.question,
+        db=question.db,
+        conversation_id=question.conversation_id,
+        turn=question.turn,
+        tags=question.tags,
+        kind="no_answer",
+        gold_sql=question.gold_sql[0],
+        sql=answer.sql,
+        predicted=None if answer.result is None else ShownRows.of(answer.result),
+        repairs=answer.repairs,
+        tokens=answer.tokens,
+        seconds=round(answer.seconds, 3),
+    )
+
+
+def _judged(verdict: Verdict) -> dict[str, object]:
+    return {
+        "kind": verdict.kind,
+        "bird": verdict.bird,
+        "both_empty": verdict.both_empty,
+        "gold_sql": verdict.gold.sql,
+        "gold": ShownRows.of(verdict.gold.result),
+    }
+
+
+async def _why_no_rows(services: Services, connection: Connection, answer: Answer) -> tuple[Kind, str]:
+    if answer.clarification is not None:
+        return "clarification", answer.clarification
+    failure = answer.failure
+    if failure is None:
+        return "no_answer", answer.reply or "It answered from the rows of the question before."
+    if answer.model_failed:
+        return "model_error", failure.detail
+    match failure.type.removeprefix(_URN):
+        case StepTimedOut.problem:
+            return "timeout", failure.detail
+        case DatabaseUnavailable.problem:
+            return "execution_error", failure.detail
+        case StatementFailed.problem | QuestionBeyondWriter.problem if answer.sql is not None:
+            return await _why_it_failed(services, connection, answer.sql), failure.detail
+        case QuestionBeyondWriter.problem:
+            return "beyond", failure.detail
+        case _:
+            return "kai_error", failure.detail
+
+
+async def _why_it_failed(services: Services, connection: Connection, sql: str) -> Kind:
+    """A run tells in words why a statement failed; its kind is learnt by running it once more."""
+    try:
+        await services.database_connections.run(connection, sql)
+    except StatementRefused:
+        return "refused"
+    except StatementTimedOut:
+        return "timeout"
+    except (StatementFailed, DatabaseUnavailable):
+        pass
+    return "execution_error"

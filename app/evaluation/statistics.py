@@ -1,0 +1,49 @@
+"""How far a share of right answers can be trusted, and a difference between two."""
+
+import math
+from dataclasses import dataclass
+from statistics import NormalDist
+
+_Z = NormalDist().inv_cdf(0.975)
+
+
+@dataclass(frozen=True)
+class Share:
+    """`right` of `all`; `low` and `high` bound it with 95 % confidence, by Wilson's interval."""
+
+    right: int
+    all: int
+
+    @property
+    def value(self) -> float:
+        return self.right / self.all if self.all else 0.0
+
+    @property
+    def low(self) -> float:
+        return max(0.0, self._center - self._margin) if self.all else 0.0
+
+    @property
+    def high(self) -> float:
+        return min(1.0, self._center + self._margin) if self.all else 1.0
+
+    @property
+    def _center(self) -> float:
+        return (self.value + _Z**2 / (2 * self.all)) / (1 + _Z**2 / self.all)
+
+    @property
+    def _margin(self) -> float:
+        spread = self.value * (1 - self.value) / self.all + _Z**2 / (4 * self.all**2)
+        return _Z * math.sqrt(spread) / (1 + _Z**2 / self.all)
+
+    def __str__(self) -> str:
+        return f"{self.value:.1%} ({self.low:.1%} to {self.high:.1%}), {self.right} of {self.all}"
+
+
+def mcnemar_exact(lost: int, won: int) -> float:
+    """How probable a difference like this one, or a greater, is when both are equally good.
+
+    Of `lost` + `won` questions that only one of two answered rightly, `lost` were the first one's.
+    """
+    differing = lost + won
+    tail = sum(math.comb(differing, few) for few in range(min(lost, won) + 1))
+    return min(1.0, 2 * tail / (1 << differing))

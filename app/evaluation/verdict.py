@@ -1,0 +1,76 @@
+"""What is right and wrong with a result, held against a gold one."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from app.evaluation.cells import Row, rows_of
+from app.evaluation.columns import aligned, alignments, counterparts
+from app.evaluation.gold import Gold
+from app.evaluation.matching import matches_into
+from app.modules.database_connection.results import ResultSet
+
+ResultKind = Literal["correct", "extra_columns", "order", "wrong_columns", "wrong_rows"]
+"""From right to wrong: of several golds the one with the earliest kind counts."""
+
+_KINDS: tuple[ResultKind, ...] = ("correct", "extra_columns", "order", "wrong_columns", "wrong_rows")
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """`bird`: equal by BIRD's rule, sets of rows as they stand; `gold` is the one that came nearest."""
+
+    kind: ResultKind
+    bird: bool
+    gold: Gold
+
+    @property
+    def both_empty(self) -> bool:
+        return self.kind == "correct" and not self.gold.result.rows
+
+
+def judge(predicted: ResultSet, golds: Sequence[Gold]) -> Verdict:
+    """The verdict by the gold that comes nearest. Takes seconds for tens of thousands of rows."""
+    verdicts = [Verdict(_kind(predicted, gold), _same_set(predicted, gold.result), gold) for gold in golds]
+    nearest = min(verdicts, key=lambda verdict: _KINDS.index(verdict.kind))
+    return Verdict(nearest.kind, any(verdict.bird for verdict in verdicts), nearest.gold)
+
+
+def _kind(predicted: ResultSet, gold: Gold) -> ResultKind:
+    rows, right = rows_of(predicted), rows_of(gold.result)
+    width, gold_width = len(predicted.columns), len(gold.result.columns)
+    pool = right if gold.ranks is None else [row for rank in gold.ranks for row in rank]
+    found = counterparts(pool, rows, gold_width, width)
+    reordered = False
+    if len(rows) == len(right):
+        for alignment in alignments(pool, rows, found):
+            lined_up = aligned(rows, alignment)
+            if gold.ranks is None or _in_ranks(lined_up, gold.ranks):
+                return "correct" if width == gold_width else "extra_columns"
+            reordered = reordered or matches_into(right, lined_up)
+    if reordered:
+        return "order"
+    some_found = len(rows) == len(right) and any(found) and not all(found)
+    return "wrong_columns" if width < gold_width or some_found else "wrong_rows"
+
+
+def _in_ranks(rows: Sequence[Row], ranks: Sequence[Sequence[Row]]) -> bool:
+    """Whether the rows go through the ranks in order, filling all but the last."""
+    start = 0
+    for rank in ranks:
+        if not matches_into(rows[start : start + len(rank)], rank):
+            return False
+        start += len(rank)
+    return True
+
+
+def _same_set(predicted: ResultSet, gold: ResultSet) -> bool:
+    return _as_set(predicted) == _as_set(gold)
+
+
+def _as_set(result: ResultSet) -> set[tuple[object, ...]]:
+    return {
+        tuple(json.dumps(cell) if isinstance(cell, list | dict) else cell for cell in row)
+        for row in result.rows
+    }
