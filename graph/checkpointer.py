@@ -35,6 +35,7 @@ from graph.checkpoint_documents import (
     thread_key,
 )
 from graph.checkpoint_pruning import latest_and_their_past
+from graph.group_commit import GroupCommit
 from graph.synchronous import SynchronousCheckpointer
 from graph.typesense_collection import MOST_FOUND, Document, TypesenseCollection, by_ids
 
@@ -64,10 +65,11 @@ class TypesenseCheckpointer(SynchronousCheckpointer):
         graph = builder.compile(checkpointer=checkpointer)
         await graph.ainvoke(inputs, {"configurable": {"thread_id": "1"}})
 
-    A superstep is written by one request, with its checkpoint last, so that a reader never sees a
-    checkpoint without its values; the latest state of a thread is read by two. A channel's value is
-    written once a version. Threads whose ids differ only in case, accents or punctuation are different
-    threads. Every write may be repeated: ids that follow from what is written make that harmless.
+    A superstep is one request, together with whatever else is written just then; its checkpoint comes
+    last, so that a reader never sees one without its values. The latest state of a thread is read by two.
+    A channel's value is written once a version. Threads whose ids differ only in case, accents or
+    punctuation are different threads. Every write may be repeated: ids that follow from what is written
+    make that harmless.
 
     `serde` is LangGraph's. The default constructs only what is known to be safe (and the types of the
     graph's own state), whatever a tampered document asks for; give an `EncryptedSerializer` to encrypt
@@ -87,6 +89,7 @@ class TypesenseCheckpointer(SynchronousCheckpointer):
     ) -> None:
         super().__init__(serde=serde or JsonPlusSerializer(allowed_msgpack_modules=None))
         self._kept = TypesenseCollection(client, collection)
+        self._created = GroupCommit(self._kept)
 
     async def setup(self) -> None:
         """Make the collection unless it is there."""
@@ -129,7 +132,9 @@ class TypesenseCheckpointer(SynchronousCheckpointer):
             inline=inline,
             apart=apart,
         )
-        await self._kept.write([*new, _document(record, full_metadata)], "upsert")
+        documents = [*new, _document(record, full_metadata)]
+        if not all(await self._created.create(documents, urgent=True)):
+            await self._kept.write(documents, "upsert")  # put again: the later one counts
         return _config(lane, checkpoint["id"])
 
     async def aput_writes(
@@ -155,7 +160,7 @@ class TypesenseCheckpointer(SynchronousCheckpointer):
         # A task's own write stays as it was first said; errors, interrupts and the answers to them change.
         said = [record.document() for record in records if record.index >= 0]
         changing = [record.document() for record in records if record.index < 0]
-        await self._kept.write(said, "create")
+        await self._created.create(said, urgent=False)
         await self._kept.write(changing, "upsert")
 
     # Reading

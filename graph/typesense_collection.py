@@ -18,6 +18,10 @@ from typesense.types.multi_search import MultiSearchRequestSchema
 Document: TypeAlias = Mapping[str, object]
 Fields: TypeAlias = Sequence[Mapping[str, object]]
 
+Action: TypeAlias = Literal["create", "update", "upsert"]
+Written: TypeAlias = Literal[True] | str | None
+"""Of one document: written, refused for this reason, or left as it was."""
+
 MOST_FOUND = 250
 """Documents that Typesense gives for one search."""
 
@@ -61,22 +65,23 @@ class TypesenseCollection:
         if new:
             await self._collection.update(cast("CollectionUpdateSchema", {"fields": new}))
 
-    async def write(
-        self, documents: Sequence[Document], action: Literal["create", "update", "upsert"]
-    ) -> list[bool]:
+    async def write(self, documents: Sequence[Document], action: Action) -> list[bool]:
         """Write documents in their order; tells of each whether it was written.
 
         One that `create` finds there, or `update` does not, is left as it is. Raises `DocumentsRefused`
         for any other failure, after which others of the batch may have been written.
         """
-        written: list[bool] = []
+        return check_refusals(await self.send(documents, action))
+
+    async def send(self, documents: Sequence[Document], action: Action) -> list[Written]:
+        """What became of each document, refusals included."""
+        written: list[Written] = []
         for lines in _batches(documents):
             answer = await self._documents.import_(lines, {"action": action})
             for line in answer.splitlines():
                 result = json.loads(line)
-                if not result["success"] and result.get("code") not in _LEFT_AS_IT_IS:
-                    raise DocumentsRefused(f"Typesense refused a document: {result.get('error')}")
-                written.append(result["success"])
+                left = result.get("code") in _LEFT_AS_IT_IS
+                written.append(result["success"] or (None if left else str(result.get("error"))))
         return written
 
     async def find(self, *searches: Mapping[str, object]) -> list[list[Document]]:
@@ -137,6 +142,14 @@ class TypesenseCollection:
     async def delete_any(self, field: str, values: Sequence[str]) -> int:
         """Delete the documents whose field has one of the (hashed) values; returns how many."""
         return sum([await self.delete(where) for where in _any_of(field, values)])
+
+
+def check_refusals(written: Sequence[Written]) -> list[bool]:
+    """Raises `DocumentsRefused` for the first refusal."""
+    for each in written:
+        if isinstance(each, str):
+            raise DocumentsRefused(f"Typesense refused a document: {each}")
+    return [each is True for each in written]
 
 
 def by_ids(ids: Sequence[str]) -> list[dict[str, object]]:

@@ -1,5 +1,6 @@
 """What LangGraph's conformance suite does not ask: threads that look alike, lost answers, long pasts."""
 
+import asyncio
 import base64
 import json
 import zlib
@@ -203,10 +204,46 @@ async def test_a_superstep_is_one_request_and_the_latest_state_two(
     wire.requests.clear()
     where = await put(saver, config("t"), big="x" * 500, other=["y"] * 100)
     assert len(wire.requests) == 1
-    await saver.aput_writes(where, [("a", 1), ("b", 2)], "task")
-    assert len(wire.requests) == 2
+    wire.requests.clear()
+    await asyncio.gather(
+        saver.aput_writes(where, [("a", 1), ("b", 2)], "task"), put(saver, where, more="y" * 500)
+    )
+    assert len(wire.requests) == 1
+    wire.requests.clear()
     await saver.aget_tuple(config("t"))
-    assert len(wire.requests) == 4
+    assert len(wire.requests) == 2
+
+
+async def test_what_many_threads_write_at_once_goes_together_and_each_hears_of_its_own(
+    saver: TypesenseCheckpointer, wire: Wire
+) -> None:
+    wire.requests.clear()
+    await asyncio.gather(*(put(saver, config(f"t{number}"), mine=number) for number in range(40)))
+    assert len(wire.requests) == 1
+    for number in range(40):
+        found = await saver.aget_tuple(config(f"t{number}"))
+        assert found is not None
+        assert found.checkpoint["channel_values"] == {"mine": number}
+
+
+async def test_a_cancelled_write_takes_no_other_with_it(saver: TypesenseCheckpointer) -> None:
+    where = await put(saver, config("t"))
+    cancelled = asyncio.create_task(saver.aput_writes(where, [("a", 1)], "one"))
+    other = asyncio.create_task(saver.aput_writes(where, [("b", 2)], "two"))
+    await asyncio.sleep(0)
+    cancelled.cancel()
+    await other
+    assert {channel for _, channel, _ in await writes(saver, where)} == {"a", "b"}
+
+
+async def test_a_checkpoint_that_is_put_again_is_replaced(saver: TypesenseCheckpointer) -> None:
+    made = checkpoint(note="first", big="x" * 500)
+    await saver.aput(config("t"), made, {"step": 1}, made["channel_versions"])
+    made["channel_values"] = {"note": "second", "big": "y" * 500}
+    await saver.aput(config("t"), made, {"step": 2}, made["channel_versions"])
+    found = [each async for each in saver.alist(config("t"))]
+    assert [each.checkpoint["channel_values"] for each in found] == [made["channel_values"]]
+    assert [each.metadata["step"] for each in found] == [2]
 
 
 async def test_a_value_is_written_once_a_version(saver: TypesenseCheckpointer, wire: Wire) -> None:
