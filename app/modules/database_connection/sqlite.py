@@ -10,7 +10,7 @@ from typing import Literal
 from sqlalchemy import URL, Engine, StaticPool, create_engine
 
 from app.modules.database_connection.databases import stopped
-from app.modules.database_connection.functions import is_denied
+from app.modules.database_connection.functions import allowed_names
 from app.modules.database_connection.results import RawRows
 from app.modules.database_connection.threads import Stop
 from graph.errors import DatabaseUnavailable, StatementFailed
@@ -60,6 +60,10 @@ class SqliteDatabase:
     def masked_url(self) -> str:
         return self.path.name
 
+    def warnings(self, stop: Stop, connect_seconds: float) -> Sequence[str]:
+        """None: a file has no accounts, and is opened so that nobody can write by it."""
+        return ()
+
     @contextmanager
     def session(self, stop: Stop, connect_seconds: float) -> Iterator["_SqliteSession"]:
         with closing(self._open(stop)) as connection:
@@ -77,7 +81,7 @@ class SqliteDatabase:
             )
             try:
                 _restrict(connection, stop)
-            except sqlite3.Error:
+            except (sqlite3.Error, DatabaseUnavailable):
                 connection.close()
                 raise
             return connection
@@ -103,7 +107,8 @@ def _restrict(connection: sqlite3.Connection, stop: Stop) -> None:
     """Leave reading only; reads the file's header too, so that what is no database fails here."""
     connection.execute("PRAGMA trusted_schema = OFF")
     connection.execute("PRAGMA query_only = ON")
-    connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchall()
+    if connection.execute("SELECT 1 FROM sqlite_master WHERE name = '_collections'").fetchall():
+        raise DatabaseUnavailable("This file is a store of KAI's own; it cannot be asked about.")
     # A table function makes its table when it is first named, which no authorizer below would allow.
     connection.execute("SELECT 1 FROM json_each('[]'), json_tree('[]')").fetchall()
     connection.text_factory = lambda data: data.decode("utf-8", "replace")
@@ -118,7 +123,7 @@ def _authorize(
 ) -> int:
     allowed = (
         action in _ALLOWED_ACTIONS
-        or (action == sqlite3.SQLITE_FUNCTION and not is_denied(second or "", "sqlite"))
+        or (action == sqlite3.SQLITE_FUNCTION and (second or "").lower() in allowed_names("sqlite"))
         or (action == sqlite3.SQLITE_PRAGMA and first in _CATALOG_PRAGMAS)
     )
     return sqlite3.SQLITE_OK if allowed else sqlite3.SQLITE_DENY

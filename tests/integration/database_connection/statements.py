@@ -26,7 +26,6 @@ ATTACKS = [
     "begin immediate",
     "rollback",
     "savepoint s",
-    "explain select * from customers",
     "select * from sqlite_master",
     "select * from main.sqlite_schema",
     "select * from sqlite_temp_master",

@@ -1,0 +1,64 @@
+"""Functions that make much out of little: databases build their whole value before any limit is asked."""
+
+import re
+from collections.abc import Iterator
+
+from sqlglot import exp
+
+from graph.errors import StatementFailed
+
+_LARGEST_FACTOR = 10_000
+_LARGEST_PRODUCT = 1_000_000
+_HARMLESS_TEMPLATE = re.compile(r"(?:[^%]|%%|%[-+ 0,#!]*\d{0,3}(?:\.\d{1,3})?[a-zA-Z])*")
+_TEMPLATES = {"format", "printf"}
+# At which place, from 0, a function that sqlglot does not know has its length.
+_LENGTHS = {"bar": 3, "left_pad": 1, "lpad": 1, "repeat": 1, "rpad": 1, "space": 0}
+
+
+def check_growth(statement: exp.Expr, dialect: str) -> None:
+    """Raises `StatementFailed`."""
+    product = 1
+    for function in statement.find_all(exp.Func):
+        for length in _lengths(function):
+            product *= _factor(length)
+        if dialect in {"sqlite", "duckdb"} and _name(function) in _TEMPLATES:
+            _check_template(function)
+    if product > _LARGEST_PRODUCT:
+        raise StatementFailed("The statement repeats text too often; give it fewer or smaller repetitions.")
+
+
+def _lengths(function: exp.Func) -> Iterator[exp.Expr | None]:
+    if isinstance(function, exp.Repeat):
+        yield function.args["times"]
+    elif isinstance(function, exp.Pad):
+        yield function.expression
+    elif isinstance(function, exp.Space):
+        yield function.this
+    elif isinstance(function, exp.Anonymous) and (place := _LENGTHS.get(_name(function))) is not None:
+        arguments = function.expressions
+        yield arguments[place] if place < len(arguments) else None
+
+
+def _factor(length: exp.Expr | None) -> int:
+    """How many times its argument, or how many characters, a function makes."""
+    if not isinstance(length, exp.Literal) or not length.name.isdigit():
+        raise StatementFailed("The length of repeated or padded text has to be written as a plain number.")
+    if int(length.name) > _LARGEST_FACTOR:
+        raise StatementFailed(f"Text is repeated or padded to at most {_LARGEST_FACTOR} here.")
+    return max(int(length.name), 1)
+
+
+def _check_template(function: exp.Func) -> None:
+    """A value is padded to a gigabyte before any limit or deadline can stop it."""
+    text = _literal_text(next(function.iter_expressions(), None)) or "%*"
+    if not _HARMLESS_TEMPLATE.fullmatch(text):
+        raise StatementFailed("The format has to be a literal, with widths below 1000 and without *.")
+
+
+def _literal_text(node: exp.Expr | None) -> str | None:
+    return node.this if isinstance(node, exp.Literal) and node.is_string else None
+
+
+def _name(function: exp.Func) -> str:
+    known = isinstance(function, exp.Anonymous | exp.AnonymousAggFunc)
+    return function.name.lower() if known else function.sql_name().lower()
