@@ -17,7 +17,10 @@ _PAGE = 200
 
 @dataclass(frozen=True)
 class Connection:
-    """A registered database. `encrypted_url` holds its secrets; times are epoch milliseconds."""
+    """A registered database. `encrypted_url` holds its secrets; times are epoch milliseconds.
+
+    `warnings`: what its account could do beyond reading when it was registered.
+    """
 
     id: str
     owner: str
@@ -29,6 +32,7 @@ class Connection:
     created_at: int
     scanned_at: int | None = None
     table_count: int | None = None
+    warnings: tuple[str, ...] = ()
 
 
 _CONNECTION = TypeAdapter(Connection)

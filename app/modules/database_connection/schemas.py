@@ -51,7 +51,10 @@ class TableChange(Body):
 
 
 class ConnectionBody(BaseModel):
-    """A database connection; `masked_url` holds no secret."""
+    """A database connection; `masked_url` holds no secret.
+
+    `warnings`: what the account may do beyond reading, and the cure; empty if it only reads.
+    """
 
     model_config = ConfigDict(from_attributes=True)
 
@@ -63,6 +66,7 @@ class ConnectionBody(BaseModel):
     created_at: Time
     scanned_at: Time | None
     table_count: int | None
+    warnings: list[str]
 
 
 class TableBody(BaseModel):

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from weakref import WeakValueDictionary
 
+from sqlalchemy.exc import DBAPIError
+
 from app.core.clock import now_ms
 from app.core.ids import new_id
 from app.core.secrets import SecretBox, SecretUnreadable
@@ -19,6 +21,7 @@ from app.modules.database_connection.errors import (
 )
 from app.modules.database_connection.execution import Statement
 from app.modules.database_connection.limits import Limits
+from app.modules.database_connection.network import ONE_USER, Access
 from app.modules.database_connection.repository import Connection, ConnectionRepository
 from app.modules.database_connection.results import ResultSet
 from app.modules.database_connection.scan import scan
@@ -31,22 +34,29 @@ from graph.errors import DatabaseUnavailable
 class DatabaseConnections:
     """Every method names the owner; what belongs to somebody else raises `ConnectionNotFound`."""
 
-    def __init__(self, storage: Storage, secrets: SecretBox, limits: Limits) -> None:
+    def __init__(
+        self,
+        storage: Storage,
+        secrets: SecretBox,
+        limits: Limits,
+        access: Access = ONE_USER,
+    ) -> None:
         self._repository = ConnectionRepository(storage)
         self._secrets = secrets
         self._limits = limits
+        self._access = access
         self._threads = DatabaseThreads(limits.max_threads)
         self._schemas: OrderedDict[str, Schema] = OrderedDict()
         self._scans: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def register(self, owner: str, url: str, name: str, description: str) -> Connection:
-        """Test a database and keep its URL, encrypted.
+        """Test a database and keep its URL, encrypted, with warnings of what its account may do.
 
         Raises `UrlNotSupported` or `DatabaseUnreachable`, in words without secrets.
         """
-        database = await asyncio.to_thread(read_url, url)
+        database = await asyncio.to_thread(read_url, url, self._access)
         try:
-            await self._threads.run(lambda stop: _try(database, self._limits, stop))
+            warnings = await self._threads.run(lambda stop: _try(database, self._limits, stop))
         except DatabaseUnavailable as error:
             raise DatabaseUnreachable(error.detail) from None
         connection = Connection(
@@ -58,6 +68,7 @@ class DatabaseConnections:
             masked_url=database.masked_url,
             encrypted_url=self._secrets.encrypt(database.url),
             created_at=now_ms(),
+            warnings=tuple(warnings),
         )
         await self._repository.save(connection)
         return connection
@@ -128,7 +139,7 @@ class DatabaseConnections:
     def _database(self, connection: Connection) -> Database:
         """Raises `DatabaseUnavailable` when the URL that was kept is of no use any more."""
         try:
-            return read_url(self._secrets.decrypt(connection.encrypted_url))
+            return read_url(self._secrets.decrypt(connection.encrypted_url), self._access)
         except UrlNotSupported as error:
             raise DatabaseUnavailable(error.detail) from None
         except SecretUnreadable:
@@ -170,7 +181,12 @@ def _described(tables: Sequence[Table], known: Sequence[Table]) -> list[Table]:
     return [replace(table, description=said.get(table.name) or table.description) for table in tables]
 
 
-def _try(database: Database, limits: Limits, stop: Stop) -> None:
+def _try(database: Database, limits: Limits, stop: Stop) -> Sequence[str]:
+    """What the account may do beyond reading. Raises `DatabaseUnavailable`."""
     stop.after(limits.connect_seconds)
     with database.session(stop, limits.connect_seconds) as session:
         list(session.execute("SELECT 1").rows)
+    try:
+        return database.warnings(stop, limits.connect_seconds)
+    except DBAPIError:
+        return ["What else than reading this account may do could not be found out."]
