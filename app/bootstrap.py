@@ -12,6 +12,7 @@ from app.core.settings import LimitSettings, LlmSettings, Settings
 from app.core.storage.port import Storage, StorageUnavailable
 from app.core.storage.sqlite import open_sqlite
 from app.modules.database_connection.limits import Limits, StatementLimits
+from app.modules.database_connection.network import ONE_USER, Access
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.session.adapters import Models, PortsOfRun
 from app.modules.session.repository import SessionRepository
@@ -56,7 +57,7 @@ async def open_services(settings: Settings) -> AsyncGenerator[Services]:
         secrets = SecretBox(
             key.get_secret_value().encode() if key else load_or_create_key(folder / "secret.key")
         )
-        connections = DatabaseConnections(storage, secrets, _limits(settings.limits))
+        connections = DatabaseConnections(storage, secrets, _limits(settings.limits), _access(settings))
         graph, repository, rows, logs = (
             SessionGraph(saver),
             SessionRepository(storage),
@@ -79,6 +80,17 @@ def _limits(settings: LimitSettings) -> Limits:
             max_rows=settings.result_rows,
             max_bytes=settings.result_bytes,
         )
+    )
+
+
+def _access(settings: Settings) -> Access:
+    """What the settings say, and where they say nothing, what fits who can reach KAI."""
+    asked, folder = settings.databases, settings.data_dir
+    usual = Access(networks=(), folders=(folder,)) if settings.serves_others else ONE_USER
+    return Access(
+        networks=usual.networks if asked.networks is None else asked.networks,
+        folders=usual.folders if asked.folders is None else asked.folders,
+        own_files=[folder / "kai.db", folder / "checkpoints.db"],
     )
 
 

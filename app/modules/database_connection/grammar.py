@@ -59,6 +59,7 @@ _PARTS = (
     exp.JSONPath,
     exp.JSONPathPart,
     exp.JSONSchema,
+    exp.JSONValue,
     exp.Join,
     exp.Lambda,
     exp.Lateral,

@@ -9,7 +9,8 @@ from graph.errors import StatementFailed
 
 _LARGEST_FACTOR = 10_000
 _LARGEST_PRODUCT = 1_000_000
-_HARMLESS_TEMPLATE = re.compile(r"(?:[^%]|%%|%[-+ 0,#!]*\d{0,3}(?:\.\d{1,3})?[a-zA-Z])*")
+_HARMLESS_PERCENTS = re.compile(r"(?:[^%]|%%|%[-+ 0,#!]*\d{0,3}(?:\.\d{1,3})?[a-zA-Z])*")
+_HARMLESS_BRACES = re.compile(r"(?:[^{}]|{{|}}|{\d*(?::[-+ #0<>^]*\d{0,3}[,_]?(?:\.\d{1,3})?[a-zA-Z%]?)?})*")
 _TEMPLATES = {"format", "printf"}
 # At which place, from 0, a function that sqlglot does not know has its length.
 _LENGTHS = {"bar": 3, "left_pad": 1, "lpad": 1, "repeat": 1, "rpad": 1, "space": 0}
@@ -51,7 +52,7 @@ def _factor(length: exp.Expr | None) -> int:
 def _check_template(function: exp.Func) -> None:
     """A value is padded to a gigabyte before any limit or deadline can stop it."""
     text = _literal_text(next(function.iter_expressions(), None)) or "%*"
-    if not _HARMLESS_TEMPLATE.fullmatch(text):
+    if not (_HARMLESS_PERCENTS.fullmatch(text) and _HARMLESS_BRACES.fullmatch(text)):
         raise StatementFailed("The format has to be a literal, with widths below 1000 and without *.")
 
 

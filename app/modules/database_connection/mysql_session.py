@@ -51,6 +51,7 @@ class MysqlSession:
             self._limit_time()
             self._reading = True
             self.cursor.execute(sql)
+            self._check_time()
         columns = self.cursor.description or ()
         types = [TYPES.get(int(column[1])) for column in columns]
         return RawRows([column[0] for column in columns], types, self._fetch())
@@ -74,7 +75,13 @@ class MysqlSession:
         with _in_our_words(self.stop):
             while (row := self.cursor.fetchone()) is not None:
                 yield row
+            self._check_time()
         self._reading = False
+
+    def _check_time(self) -> None:
+        """A sleep that was ended early, and nothing else, says nothing of it."""
+        if self.stop.due:
+            raise stopped(self.stop)
 
 
 class Server(NamedTuple):
