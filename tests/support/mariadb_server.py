@@ -23,6 +23,9 @@ class MariadbServer:
     def url(self, user: str = "analyst", database: str = "shop") -> str:
         return f"mysql://{user}:s3cret%2Fwith%40signs@127.0.0.1:{self.port}/{database}"
 
+    def root_url(self, database: str) -> str:
+        return f"mysql://root:@127.0.0.1:{self.port}/{database}"
+
     def run(self, script: str, database: str = "") -> str:
         """Run statements as the server's root, over its socket; what they answer, tabs between cells."""
         command = [_program("mariadb"), "--no-defaults", "-uroot", f"-S{self.socket}", "-N", database]

@@ -63,7 +63,7 @@ class DuckdbSession:
     def _queries(self, sql: str) -> Sequence[duckdb.Statement]:
         """Raises `StatementFailed` if this is not one query."""
         statements = self.connection.extract_statements(sql)
-        if len(statements) != 1 or statements[0].type not in _QUERIES:
+        if len(statements) != 1 or not _is_query(statements[0]):
             raise StatementFailed("Exactly one query is run at a time: SELECT, WITH ... SELECT, VALUES.")
         return statements
 
@@ -72,6 +72,13 @@ class DuckdbSession:
             while rows := cursor.fetchmany(_FETCH_ROWS):
                 for row in rows:
                     yield [_value(cell, kind) for cell, kind in zip(row, kinds, strict=True)]
+
+
+def _is_query(statement: duckdb.Statement) -> bool:
+    try:
+        return statement.type in _QUERIES
+    except ValueError:
+        return False  # a kind that DuckDB's Python side has no name for
 
 
 def _type(declared: object) -> ColumnType:

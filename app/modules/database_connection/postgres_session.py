@@ -22,7 +22,7 @@ Connection: TypeAlias = psycopg.Connection[Row]
 Cursor: TypeAlias = psycopg.Cursor[Row]
 
 _FETCH_ROWS = 100
-_PLAN = "EXPLAIN "
+_PLAN = re.compile(r"\s*EXPLAIN\b", re.IGNORECASE)
 _CANCEL_SECONDS = 2.0
 _CONNECTION_STATES = {"08", "53", "57"}  # SQLSTATE classes: connection, resources, operator intervention
 _TYPES: Mapping[str, ColumnType] = {
@@ -59,7 +59,7 @@ class PostgresSession:
     def execute(self, sql: str) -> RawRows:
         with _in_our_words(self.stop):
             self._limit_time()
-            cursor = self._plan(sql) if sql.startswith(_PLAN) else self.cursor.execute(sql.encode())
+            cursor = self._plan(sql) if _PLAN.match(sql) else self.cursor.execute(sql.encode())
             columns = cursor.description or ()
         types = [self._type(column.type_code) for column in columns]
         return RawRows([column.name for column in columns], types, self._fetch(cursor))
