@@ -20,7 +20,8 @@ create function sneak() returns setof int language sql as 'delete from customers
 create schema secret;
 create table secret.salaries (name text, salary int);
 insert into secret.salaries values ('Ann', 100);
-create function secret.peek() returns int language sql security definer as 'select salary from secret.salaries';
+create function secret.peek() returns int language sql security definer
+    as 'select salary from secret.salaries';
 create role reader login password 's3cret/with@signs';
 grant usage on schema public to reader;
 grant select on all tables in schema public to reader;

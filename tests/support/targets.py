@@ -13,7 +13,8 @@ from tests.support.shop import make_shop
 from tests.support.shops import DUCKDB, MYSQL, MYSQL_ACCOUNTS, POSTGRES
 
 # What an attack of the corpus would leave behind.
-_LOOT = [Path(folder) / f"stolen{end}" for folder in ("/tmp", ".") for end in ("", ".db", ".csv", ".parquet")]
+_ENDINGS = ("", ".db", ".csv", ".parquet", ".txt")
+_LOOT = [Path(folder) / f"stolen{end}" for folder in ("/tmp", ".") for end in _ENDINGS]  # noqa: S108
 
 _POSTGRES_STATE = """
 select 'data', md5(string_agg(x::text, '|' order by x::text)) from (

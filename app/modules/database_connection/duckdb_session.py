@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 import duckdb
 
@@ -87,8 +88,12 @@ def _type(declared: object) -> ColumnType:
 
 
 def _value(cell: object, kind: str) -> object:
-    """DuckDB hands JSON on as its text."""
-    return json.loads(cell) if kind == "JSON" and isinstance(cell, str) else cell
+    """DuckDB hands JSON on as its text, and moments in this machine's time zone."""
+    if kind == "JSON" and isinstance(cell, str):
+        return json.loads(cell)
+    if isinstance(cell, datetime) and cell.tzinfo is not None:
+        return cell.astimezone(UTC)
+    return cell
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 """Functions that make much out of little: databases build their whole value before any limit is asked."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Mapping
 
 from sqlglot import exp
 
@@ -12,35 +12,40 @@ _LARGEST_PRODUCT = 1_000_000
 _HARMLESS_PERCENTS = re.compile(r"(?:[^%]|%%|%[-+ 0,#!]*\d{0,3}(?:\.\d{1,3})?[a-zA-Z])*")
 _HARMLESS_BRACES = re.compile(r"(?:[^{}]|{{|}}|{\d*(?::[-+ #0<>^]*\d{0,3}[,_]?(?:\.\d{1,3})?[a-zA-Z%]?)?})*")
 _TEMPLATES = {"format", "printf"}
-# At which place, from 0, a function that sqlglot does not know has its length.
-_LENGTHS = {"bar": 3, "left_pad": 1, "lpad": 1, "repeat": 1, "rpad": 1, "space": 0}
+# At which place, from 0, they have their length.
+_REPEATING = {"repeat": 1, "space": 0}
+_PADDING = {"bar": 3, "lpad": 1, "rpad": 1}
 
 
 def check_growth(statement: exp.Expr, dialect: str) -> None:
     """Raises `StatementFailed`."""
-    product = 1
+    repeated, longest = 1, 1
     for function in statement.find_all(exp.Func):
-        for length in _lengths(function):
-            product *= _factor(length)
+        if (times := _argument(function, _REPEATING, exp.Repeat, "times")) is not None:
+            repeated *= _factor(times)
+        if (length := _argument(function, _PADDING, exp.Pad, "expression")) is not None:
+            longest = max(longest, _factor(length))
         if dialect in {"sqlite", "duckdb"} and _name(function) in _TEMPLATES:
             _check_template(function)
-    if product > _LARGEST_PRODUCT:
+    if repeated * longest > _LARGEST_PRODUCT:
         raise StatementFailed("The statement repeats text too often; give it fewer or smaller repetitions.")
 
 
-def _lengths(function: exp.Func) -> Iterator[exp.Expr | None]:
-    if isinstance(function, exp.Repeat):
-        yield function.args["times"]
-    elif isinstance(function, exp.Pad):
-        yield function.expression
-    elif isinstance(function, exp.Space):
-        yield function.this
-    elif isinstance(function, exp.Anonymous) and (place := _LENGTHS.get(_name(function))) is not None:
-        arguments = function.expressions
-        yield arguments[place] if place < len(arguments) else None
+def _argument(
+    function: exp.Func, places: Mapping[str, int], known: type[exp.Func], name: str
+) -> exp.Expr | None:
+    """The length that a function is called with, if it is one of these; an empty literal if it has none."""
+    if isinstance(function, known):
+        found: exp.Expr | None = function.args.get(name)
+        return found or exp.Literal.string("")
+    place = places.get(_name(function))
+    if place is None or not isinstance(function, exp.Anonymous | exp.Space):
+        return None
+    arguments = [*function.iter_expressions()]
+    return arguments[place] if place < len(arguments) else exp.Literal.string("")
 
 
-def _factor(length: exp.Expr | None) -> int:
+def _factor(length: exp.Expr) -> int:
     """How many times its argument, or how many characters, a function makes."""
     if not isinstance(length, exp.Literal) or not length.name.isdigit():
         raise StatementFailed("The length of repeated or padded text has to be written as a plain number.")
