@@ -20,6 +20,7 @@ _CONDITIONS = (
     exp.In,
     exp.Kwarg,
     exp.Literal,
+    exp.National,
     exp.Null,
     exp.Paren,
     exp.RawString,

@@ -9,7 +9,7 @@ from graph.errors import StatementFailed
 
 _LARGEST_FACTOR = 10_000
 _LARGEST_PRODUCT = 1_000_000
-_HARMLESS_PERCENTS = re.compile(r"(?:[^%]|%%|%[-+ 0,#!]*\d{0,3}(?:\.\d{1,3})?[a-zA-Z])*")
+_HARMLESS_PERCENTS = re.compile(r"(?:[^%]|%%|%(?:\d{1,3}\$)?[-+ 0,#!]*\d{0,3}(?:\.\d{1,3})?[a-zA-Z])*")
 _HARMLESS_BRACES = re.compile(r"(?:[^{}]|{{|}}|{\d*(?::[-+ #0<>^]*\d{0,3}[,_]?(?:\.\d{1,3})?[a-zA-Z%]?)?})*")
 _TEMPLATES = {"format", "printf"}
 # At which place, from 0, they have their length.
@@ -25,8 +25,8 @@ def check_growth(statement: exp.Expr, dialect: str) -> None:
             repeated *= _factor(times)
         if (length := _argument(function, _PADDING, exp.Pad, "expression")) is not None:
             longest = max(longest, _factor(length))
-        if dialect in {"sqlite", "duckdb"} and _name(function) in _TEMPLATES:
-            _check_template(function)
+        if dialect != "mysql" and _name(function) in _TEMPLATES:
+            _check_template(function, dialect)
     if repeated * longest > _LARGEST_PRODUCT:
         raise StatementFailed("The statement repeats text too often; give it fewer or smaller repetitions.")
 
@@ -54,10 +54,13 @@ def _factor(length: exp.Expr) -> int:
     return max(int(length.name), 1)
 
 
-def _check_template(function: exp.Func) -> None:
+def _check_template(function: exp.Func, dialect: str) -> None:
     """A value is padded to a gigabyte before any limit or deadline can stop it."""
     text = _literal_text(next(function.iter_expressions(), None)) or "%*"
-    if not (_HARMLESS_PERCENTS.fullmatch(text) and _HARMLESS_BRACES.fullmatch(text)):
+    harmless = _HARMLESS_PERCENTS.fullmatch(text) and (
+        dialect != "duckdb" or _HARMLESS_BRACES.fullmatch(text)
+    )
+    if not harmless:
         raise StatementFailed("The format has to be a literal, with widths below 1000 and without *.")
 
 

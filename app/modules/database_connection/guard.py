@@ -17,7 +17,7 @@ from app.modules.database_connection.joins import Joins
 from app.modules.database_connection.references import Catalog
 from app.modules.database_connection.rewriting import rewritten
 from app.modules.database_connection.schema import Schema
-from app.modules.database_connection.statement_text import check_text, without_explain
+from app.modules.database_connection.statement_text import check_text, check_words, without_explain
 from graph.errors import StatementFailed
 
 _TERMINAL_COLORS = re.compile(r"\x1b\[\d*m")
@@ -31,8 +31,9 @@ def check(sql: str, schema: Schema) -> str:
     """
     dialect = schema.dialect
     try:
-        check_text(sql, dialect)
+        check_text(sql)
         prefix, inner = without_explain(sql, dialect)
+        check_words(inner, dialect)
         statement = _parse_one(inner, dialect)
         _check_nodes(statement, schema)
         return prefix + rewritten(statement, dialect)

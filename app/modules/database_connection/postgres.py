@@ -25,6 +25,7 @@ from graph.errors import DatabaseUnavailable
 _SESSION: Mapping[str, str] = {
     "default_transaction_read_only": "on",
     "search_path": "public",
+    "standard_conforming_strings": "on",  # as the guard reads text
     "cursor_tuple_fraction": "1",  # plan for all rows, as without a cursor
     "lock_timeout": "5s",
     "idle_in_transaction_session_timeout": "120s",

@@ -1,5 +1,6 @@
 """What is refused of a statement's text before it is parsed, and the EXPLAIN that may stand before it."""
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -9,6 +10,18 @@ from sqlglot.tokenizer_core import Token, TokenType
 from graph.errors import StatementFailed
 
 _LONGEST_BYTES = 64 * 1024
+_PLAIN = re.compile(r"[\w !-~]*")
+_QUOTED = {
+    TokenType.BIT_STRING,
+    TokenType.BYTE_STRING,
+    TokenType.HEREDOC_STRING,
+    TokenType.HEX_STRING,
+    TokenType.IDENTIFIER,
+    TokenType.NATIONAL_STRING,
+    TokenType.RAW_STRING,
+    TokenType.STRING,
+    TokenType.UNICODE_STRING,
+}
 
 
 class Explained(NamedTuple):
@@ -18,8 +31,8 @@ class Explained(NamedTuple):
     sql: str
 
 
-def check_text(sql: str, dialect: str) -> None:
-    """Raises `StatementFailed`, and `SqlglotError` where words cannot be told apart."""
+def check_text(sql: str) -> None:
+    """Raises `StatementFailed`."""
     if "\0" in sql:
         raise StatementFailed("The statement contains a NUL character.")
     if "\ufeff" in sql:
@@ -30,7 +43,15 @@ def check_text(sql: str, dialect: str) -> None:
         raise StatementFailed("The statement contains half a character (a lone surrogate).") from None
     if size > _LONGEST_BYTES:
         raise StatementFailed(f"The statement is longer than {_LONGEST_BYTES // 1024} KiB.")
+
+
+def check_words(sql: str, dialect: str) -> None:
+    """Looks at a statement word by word, EXPLAIN taken off.
+
+    Raises `StatementFailed`, and `SqlglotError` where words cannot be told apart.
+    """
     tokens = Dialect.get_or_raise(dialect).tokenize(sql)
+    _check_characters(tokens)
     if dialect == "mysql":
         _check_comments(tokens)
     if dialect == "postgres":
@@ -50,6 +71,12 @@ def without_explain(sql: str, dialect: str) -> Explained:
     if dialect == "sqlite" and _are(words, "QUERY", "PLAN"):
         return Explained("EXPLAIN QUERY PLAN ", rest[words[1].end + 1 :])
     return Explained("EXPLAIN ", rest)
+
+
+def _check_characters(tokens: Sequence[Token]) -> None:
+    """DuckDB takes a zero-width space for a space; the parser takes it for a letter."""
+    if any(each.token_type not in _QUOTED and not _PLAIN.fullmatch(each.text) for each in tokens):
+        raise StatementFailed("Names with characters that are no letters or digits have to be in quotes.")
 
 
 def _check_comments(tokens: Sequence[Token]) -> None:
