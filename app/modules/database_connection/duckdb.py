@@ -1,33 +1,20 @@
-"""DuckDB files. Imports duckdb, which comes with `kai[duckdb]`."""
+"""DuckDB files. Needs duckdb, which comes with `kai[duckdb]`."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-import duckdb
 from sqlalchemy import URL, Engine
 
 from app.modules.database_connection.duckdb_catalog import engine_over
+from app.modules.database_connection.duckdb_process import ChildEnded, DuckdbProcess, DuckdbRefused
 from app.modules.database_connection.duckdb_session import DuckdbSession
-from app.modules.database_connection.limits import STATEMENT_MEMORY_BYTES
 from app.modules.database_connection.threads import Stop
 from app.modules.database_connection.watching import cancelled_when_due
 from graph.errors import DatabaseUnavailable
 
-_CONFIGURATION: Mapping[str, str | bool | int] = {
-    "enable_external_access": False,  # no file, no network, no ATTACH, COPY, INSTALL or LOAD
-    "autoinstall_known_extensions": False,
-    "autoload_known_extensions": False,
-    "allow_community_extensions": False,
-    "allow_persistent_secrets": False,
-    "python_enable_replacements": False,  # no variable of ours is a table
-    "memory_limit": f"{STATEMENT_MEMORY_BYTES}B",
-    "temp_directory": "",
-    "threads": 2,
-    "lock_configuration": True,  # last: nothing above can be taken back
-}
 # What the library says while opening, and what people are told: the first that fits.
 _CAUSES: Sequence[tuple[str, str]] = (
     ("lock", "another program has it open for writing"),
@@ -40,10 +27,7 @@ _CAUSES: Sequence[tuple[str, str]] = (
 
 @dataclass(frozen=True)
 class DuckdbDatabase:
-    """A file that existed when its URL was read.
-
-    Sessions of one file in one process share its memory limit. Code of DuckDB runs inside KAI.
-    """
+    """A file that existed when its URL was read; DuckDB's code runs in a process beside KAI's."""
 
     path: Path
     dialect: Literal["duckdb"] = "duckdb"
@@ -62,19 +46,27 @@ class DuckdbDatabase:
 
     @contextmanager
     def session(self, stop: Stop, connect_seconds: float) -> Iterator[DuckdbSession]:
-        with closing(self._open()) as connection, cancelled_when_due(connection.interrupt, stop):
-            yield DuckdbSession(connection, stop)
+        with self._opened(stop) as process:
+            yield DuckdbSession(process, stop)
 
     @contextmanager
     def engine(self, stop: Stop, connect_seconds: float) -> Iterator[Engine]:
-        with closing(self._open()) as connection, cancelled_when_due(connection.interrupt, stop):
-            yield engine_over(connection)
+        with self._opened(stop) as process:
+            yield engine_over(process)
 
-    def _open(self) -> duckdb.DuckDBPyConnection:
-        try:
-            return duckdb.connect(str(self.path), read_only=True, config=dict(_CONFIGURATION))
-        except duckdb.Error as error:
-            raise DatabaseUnavailable(f"The DuckDB database cannot be used: {_cause(str(error))}.") from None
+    @contextmanager
+    def _opened(self, stop: Stop) -> Iterator[DuckdbProcess]:
+        process = DuckdbProcess(self.path)
+        with closing(process), cancelled_when_due(process.kill, stop):
+            try:
+                process.open()
+            except DuckdbRefused as error:
+                raise DatabaseUnavailable(
+                    f"The DuckDB database cannot be used: {_cause(str(error))}."
+                ) from None
+            except ChildEnded:
+                raise DatabaseUnavailable("The DuckDB database cannot be used: it took too long.") from None
+            yield process
 
 
 def _cause(said: str) -> str:

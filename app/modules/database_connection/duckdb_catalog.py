@@ -1,11 +1,13 @@
 """DuckDB under SQLAlchemy, as far as scanning needs it: its catalog, and plain SELECTs over its tables."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, TypeAlias
 
 import duckdb
+from pydantic import JsonValue
 from sqlalchemy import Connection, Engine, Select, StaticPool, create_engine, false, func, select, types
 from sqlalchemy.dialects import registry
 from sqlalchemy.engine.default import DefaultDialect
@@ -16,9 +18,12 @@ from sqlalchemy.engine.interfaces import (
     ReflectedTableComment,
 )
 
+from app.modules.database_connection.duckdb_process import ChildEnded, DuckdbProcess, DuckdbRefused
+
 Constraint: TypeAlias = tuple[str, list[str], str, list[str]]
 """Its kind, its columns, and for a foreign key the table and columns it refers to."""
 
+_ALL = 1_000_000
 _TYPES: Mapping[str, type[types.TypeEngine[Any]]] = {
     "BIGINT": types.BIGINT,
     "BLOB": types.BLOB,
@@ -48,39 +53,41 @@ _TYPES: Mapping[str, type[types.TypeEngine[Any]]] = {
 }
 
 
-def engine_over(connection: duckdb.DuckDBPyConnection) -> Engine:
+def engine_over(process: DuckdbProcess) -> Engine:
     """An engine with this one connection, which its caller closes."""
-    return create_engine("kaiduckdb://", creator=lambda: _Dbapi(connection), poolclass=StaticPool)
+    return create_engine("kaiduckdb://", creator=lambda: _Dbapi(process), poolclass=StaticPool)
 
 
 @dataclass(frozen=True)
 class _Dbapi:
-    """The connection and its one cursor: cursors of DuckDB's own are connections that nobody interrupts."""
+    """A connection and its one cursor, as SQLAlchemy wants them."""
 
-    duck: duckdb.DuckDBPyConnection
+    process: DuckdbProcess
 
     def cursor(self) -> "_Dbapi":
         return self
 
-    def execute(self, sql: str, parameters: object = None) -> None:
-        self.duck.execute(sql, parameters)
+    def execute(self, sql: str, parameters: Sequence[JsonValue] = ()) -> None:
+        with _as_dbapi_says():
+            self.process.execute(sql, parameters)
 
     @property
-    def description(self) -> object:
-        return self.duck.description
+    def description(self) -> Sequence[tuple[object, ...]]:
+        return [(name, kind, None, None, None, None, None) for name, kind in self.process.columns]
 
     @property
     def rowcount(self) -> int:
         return -1
 
     def fetchall(self) -> list[tuple[object, ...]]:
-        return self.duck.fetchall()
+        return self.fetchmany(_ALL)
 
     def fetchone(self) -> tuple[object, ...] | None:
-        return self.duck.fetchone()
+        return next(iter(self.fetchmany(1)), None)
 
     def fetchmany(self, size: int = 1) -> list[tuple[object, ...]]:
-        return self.duck.fetchmany(size)
+        with _as_dbapi_says():
+            return self.process.fetch(size)
 
     def close(self) -> None:
         """Whoever opened the connection closes it."""
@@ -89,6 +96,14 @@ class _Dbapi:
         """Every statement is a transaction of its own."""
 
     commit = rollback
+
+
+@contextmanager
+def _as_dbapi_says() -> Iterator[None]:
+    try:
+        yield
+    except (ChildEnded, DuckdbRefused) as error:
+        raise duckdb.OperationalError(str(error)) from None
 
 
 class DuckdbDialect(DefaultDialect):

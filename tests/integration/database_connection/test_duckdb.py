@@ -2,6 +2,8 @@
 
 import subprocess
 import sys
+import time
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -59,6 +61,14 @@ def run(sql: str, database: Database, schema: Schema) -> ResultSet:
     return Statement(sql, schema, database, StatementLimits(timeout_seconds=5), connect_seconds=5).run(Stop())
 
 
+def in_session(sql: str, database: Database, seconds: float) -> None:
+    """Run it with the guard off."""
+    stop = Stop()
+    with database.session(stop, 5) as session:
+        stop.after(seconds)
+        list(session.execute(sql).rows)
+
+
 def test_rows_come_as_json_under_their_types(shop: Database, schema: Schema) -> None:
     result = run("select *, null as nothing from orders", shop, schema)
     assert [column.type for column in result.columns] == [
@@ -107,6 +117,46 @@ def test_many_sessions_of_one_file_do_not_disturb_each_other(shop: Database, sch
         rows = one.execute("select * from range(3)").rows
         assert list(other.execute("select 1").rows) == [[1]]
         assert list(rows) == [[0], [1], [2]]
+
+
+NESTED = ", ".join(
+    f"{after} as (select {'||'.join(['s'] * 10)} as s from {before})"
+    for before, after in pairwise("abcdefghijk")
+)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        f"with a as (select 'xxxxxxxxxx' as s), {NESTED} select length(s) from k",
+        f"select length(replace(replace('{'a' * 3000}', 'a', '{'b' * 3000}'), 'b', '{'c' * 3000}'))",
+    ],
+)
+def test_a_statement_that_takes_all_memory_ends_and_takes_nothing_else_along(
+    sql: str, shop: Database, schema: Schema
+) -> None:
+    with pytest.raises(StatementFailed, match=r"more memory than it may have|stopped after"):
+        run(sql, shop, schema)
+    assert run("select count(*) from customers", shop, schema).rows == [[2]]
+
+
+def test_a_call_that_nobody_can_interrupt_ends_at_its_time_limit(shop: Database) -> None:
+    begun = time.monotonic()
+    with pytest.raises(StatementFailed, match="stopped after"):
+        in_session("select length(printf('%900000000d', 1))", shop, seconds=0.3)
+    assert time.monotonic() - begun < 3
+
+
+def test_a_scan_goes_on_after_a_view_that_takes_too_long(tmp_path: Path) -> None:
+    path = tmp_path / "slow.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("create view endless as select count(*) as n from range(100000000000)")
+        connection.execute("create table quick as select 1 as a")
+    limits = Limits(profile_statement_seconds=0.3)
+    tables = {
+        each.name: each.row_count for each in scan(read_url(f"duckdb:///{path}"), limits, Stop()).tables
+    }
+    assert tables == {"endless": None, "quick": 1}
 
 
 def test_a_file_that_is_no_database_is_explained(tmp_path: Path) -> None:
