@@ -106,8 +106,7 @@ class DuckdbProcess:
                 self._process = None
 
     def _execute(self, **request: JsonValue) -> None:
-        if self._process is None or self._process.poll() is not None:
-            self.close()
+        if self._process is None:
             self.open()
         self.columns = self._ask(**request).columns
 
@@ -122,6 +121,7 @@ class DuckdbProcess:
         except BrokenPipeError:
             line = ""
         if not line.endswith("\n"):
+            self.close()
             raise ChildEnded
         answer = _Answer.model_validate_json(line)
         if answer.error is not None:

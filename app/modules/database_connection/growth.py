@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from math import ceil
 
 from sqlglot import exp
 
@@ -25,6 +26,8 @@ def check_growth(statement: exp.Expr, dialect: str) -> None:
             repeated *= _factor(times)
         if (length := _argument(function, _PADDING, exp.Pad, "expression")) is not None:
             longest = max(longest, _factor(length))
+        if isinstance(function, exp.Replace | exp.RegexpReplace):
+            repeated *= _widening(function)
         if dialect != "mysql" and _name(function) in _TEMPLATES:
             _check_template(function, dialect)
     if repeated * longest > _LARGEST_PRODUCT:
@@ -52,6 +55,13 @@ def _factor(length: exp.Expr) -> int:
     if int(length.name) > _LARGEST_FACTOR:
         raise StatementFailed(f"Text is repeated or padded to at most {_LARGEST_FACTOR} here.")
     return max(int(length.name), 1)
+
+
+def _widening(replace: exp.Func) -> int:
+    """How many times as long a text may get when each piece found in it is replaced by another."""
+    found = "" if isinstance(replace, exp.RegexpReplace) else _literal_text(replace.args.get("expression"))
+    put = _literal_text(replace.args.get("replacement"))
+    return max(ceil(len(put or "") / max(len(found or ""), 1)), 1)
 
 
 def _check_template(function: exp.Func, dialect: str) -> None:

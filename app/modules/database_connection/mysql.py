@@ -5,7 +5,6 @@ import ssl
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Literal, NamedTuple
 
 import pymysql
@@ -23,6 +22,7 @@ from graph.errors import DatabaseUnavailable
 SslMode = Literal["disabled", "preferred", "required", "verify_identity"]
 
 _KILL_SECONDS = 2.0
+_PATIENCE = 10  # so often a statement is asked to stop, about a second long
 _SILENCE_SECONDS = 900.0  # a dead server ends a read after this; a slow statement is stopped before
 # What the server or the driver answers while connecting, and what people are told.
 _CAUSES: Mapping[int, str] = {
@@ -94,13 +94,14 @@ class MysqlDatabase:
 
     @contextmanager
     def _opened(self, cursors: type[Cursor], stop: Stop, seconds: float) -> Iterator[_Opened]:
-        with closing(self._connect(cursors, seconds)) as connection:
+        with closing(self.connect(cursors, seconds)) as connection:
             server = restrict(connection)
-            cancel = partial(self._kill, server.thread_id)
+            cancel = _Cancel(self, server.thread_id)
             with cancelled_when_due(cancel, stop):
                 yield _Opened(connection, server, cancel)
 
-    def _connect(self, cursors: type[Cursor], seconds: float) -> Connection:
+    def connect(self, cursors: type[Cursor], seconds: float) -> Connection:
+        """A connection that is not yet made read-only. Raises `DatabaseUnavailable`."""
         connection: Connection = pymysql.Connection(
             host=self.host,
             port=self.port,
@@ -141,13 +142,27 @@ class MysqlDatabase:
                 return opened
         raise refused
 
-    def _kill(self, thread_id: int) -> None:
-        """Stop the statement of another connection; behind this stands the server's own time limit."""
+
+@dataclass
+class _Cancel:
+    """Asks the server to stop a statement; when that does not help, to break its connection off.
+
+    Behind this stands the server's own time limit. No call of a function is interrupted by the server,
+    but a connection that is broken off lets KAI go on.
+    """
+
+    database: MysqlDatabase
+    thread_id: int
+    asked: int = 0
+
+    def __call__(self) -> None:
+        self.asked += 1
+        kill = "KILL QUERY %s" if self.asked <= _PATIENCE else "KILL CONNECTION %s"
         with (
             suppress(DatabaseUnavailable, pymysql.Error),
-            closing(self._connect(Cursor, _KILL_SECONDS)) as connection,
+            closing(self.database.connect(Cursor, _KILL_SECONDS)) as connection,
         ):
-            connection.cursor().execute("KILL QUERY %s", (thread_id,))
+            connection.cursor().execute(kill, (self.thread_id,))
 
 
 def _encryption(mode: SslMode) -> ssl.SSLContext | None:

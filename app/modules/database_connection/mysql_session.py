@@ -49,8 +49,8 @@ class MysqlSession:
             raise StatementFailed("Only queries are run: SELECT, WITH ... SELECT, VALUES.")
         with _in_our_words(self.stop):
             self._limit_time()
-            self._reading = True
             self.cursor.execute(sql)
+            self._reading = True
             self._check_time()
         columns = self.cursor.description or ()
         types = [TYPES.get(int(column[1])) for column in columns]
@@ -72,11 +72,20 @@ class MysqlSession:
                 self.cursor.close()
 
     def _fetch(self) -> Iterator[Sequence[object]]:
-        with _in_our_words(self.stop):
+        with self._ended_by_an_error(), _in_our_words(self.stop):
             while (row := self.cursor.fetchone()) is not None:
                 yield row
             self._check_time()
         self._reading = False
+
+    @contextmanager
+    def _ended_by_an_error(self) -> Iterator[None]:
+        """After one, the server has nothing more to send."""
+        try:
+            yield
+        except (StatementFailed, DatabaseUnavailable):
+            self._reading = False
+            raise
 
     def _check_time(self) -> None:
         """A sleep that was ended early, and nothing else, says nothing of it."""
@@ -123,7 +132,7 @@ def _in_our_words(stop: Stop) -> Iterator[None]:
 
 def _translated(error: Exception, stop: Stop) -> StatementFailed | DatabaseUnavailable:
     code = error.args[0] if error.args else None
-    if code in _STOPPED:
+    if stop.due or code in _STOPPED:
         return stopped(stop)
     if not isinstance(code, int) or code in _GONE:
         return DatabaseUnavailable("The database broke the connection off.")

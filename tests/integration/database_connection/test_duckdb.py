@@ -136,7 +136,7 @@ def test_a_statement_that_takes_all_memory_ends_and_takes_nothing_else_along(
     sql: str, shop: Database, schema: Schema
 ) -> None:
     with pytest.raises(StatementFailed, match=r"more memory than it may have|stopped after"):
-        run(sql, shop, schema)
+        in_session(sql, shop, seconds=3)
     assert run("select count(*) from customers", shop, schema).rows == [[2]]
 
 

@@ -1,5 +1,7 @@
 """A real MariaDB server: sessions that only read, typed rows, scans, warnings, and refusals to connect."""
 
+import time
+
 import pytest
 
 from app.modules.database_connection.databases import Database
@@ -99,6 +101,16 @@ def test_more_rows_than_wanted_are_not_waited_for(shop: Database, schema: Schema
     sql = "with recursive n as (select 1 as x union all select x + 1 from n where x < 300000) select x from n"
     result = run(sql, shop, schema, max_rows=10)
     assert (len(result.rows), result.truncated) == (10, True)
+
+
+def test_a_call_that_the_server_cannot_interrupt_holds_nobody_up(shop: Database) -> None:
+    stop, begun = Stop(), time.monotonic()
+    slow = f"select length(replace(replace('{'a' * 3000}', 'a', '{'b' * 3000}'), 'b', '{'c' * 1500}'))"
+    with shop.session(stop, 5) as session:
+        stop.after(0.3)
+        with pytest.raises(StatementFailed, match="stopped after"):
+            list(session.execute(slow).rows)
+    assert time.monotonic() - begun < 5
 
 
 def test_a_failed_statement_is_told_in_the_servers_words(shop: Database, schema: Schema) -> None:

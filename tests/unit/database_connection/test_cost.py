@@ -65,11 +65,28 @@ def test_a_join_that_somebody_may_mean_passes(sql: str) -> None:
         ("select repeat('x', 10001)", "at most 10000"),
         ("select repeat('x', id) from orders", "written as a plain number"),
         ("select repeat(repeat('x', 5000), 5000)", "repeats text too often"),
+        (
+            f"select replace(replace(name, 'a', '{'b' * 2000}'), 'b', '{'c' * 2000}') from customers",
+            "too often",
+        ),
     ],
 )
 def test_text_does_not_grow_without_bound(sql: str, advice: str) -> None:
     with pytest.raises(StatementFailed, match=advice):
         check(sql, SCHEMA)
+
+
+def test_names_may_be_tidied_by_many_replacements() -> None:
+    tidied = "name"
+    for short, long in [
+        ("St.", "Street"),
+        ("Rd.", "Road"),
+        ("Inc", "Incorporated"),
+        ("&", "and"),
+        ("  ", " "),
+    ]:
+        tidied = f"replace({tidied}, '{short}', '{long}')"
+    assert check(f"select {tidied} from customers", SCHEMA)
 
 
 def test_dates_may_be_padded_as_often_as_one_likes() -> None:
