@@ -1,5 +1,6 @@
 """`kai ask`: one question of one database, shown in the terminal."""
 
+import sys
 import tempfile
 from pathlib import Path
 
@@ -17,6 +18,8 @@ async def ask(question: str, database: str) -> int:
             connection = await services.database_connections.register(
                 LOCAL_OWNER, database_url(database), "asked", ""
             )
+            for warning in connection.warnings:
+                sys.stderr.write(f"kai: {warning}\n")
             session = await services.sessions.create(LOCAL_OWNER, connection.id, None, "ask", {})
             _, log = await services.sessions.ask(LOCAL_OWNER, session.id, question, "reject", None)
             with Transcript() as transcript:

@@ -17,6 +17,7 @@ from app.core.storage.typesense import TypesenseStorage
 from app.core.storage.typesense_client import TypesenseAddress, typesense_client
 from app.modules.context_store.service import ContextStore
 from app.modules.database_connection.limits import Limits, StatementLimits
+from app.modules.database_connection.network import ONE_USER, Access
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.session.adapters import Models, PortsOfRun
 from app.modules.session.cache import ConversationCache
@@ -63,7 +64,9 @@ async def open_services(settings: Settings) -> AsyncGenerator[Services]:
         elif missing := await missing_steps(storage):
             raise StoreTooOld(f"The store lacks {len(missing)} steps that this KAI needs. Run: kai migrate")
         metrics = CollectorRegistry()
-        connections = DatabaseConnections(storage, SecretBox(_key(settings)), _limits(settings.limits))
+        connections = DatabaseConnections(
+            storage, SecretBox(_key(settings)), _limits(settings.limits), _access(settings)
+        )
         opened.push_async_callback(connections.close)
         context = ContextStore(storage, connections)
         graph, repository, rows, logs = (
@@ -135,6 +138,17 @@ def _limits(settings: LimitSettings) -> Limits:
             max_rows=settings.result_rows,
             max_bytes=settings.result_bytes,
         )
+    )
+
+
+def _access(settings: Settings) -> Access:
+    """What the settings say, and where they say nothing, what fits who can reach KAI."""
+    asked, folder = settings.databases, settings.data_dir
+    usual = Access(networks=(), folders=(folder,)) if settings.serves_others else ONE_USER
+    return Access(
+        networks=usual.networks if asked.networks is None else asked.networks,
+        folders=usual.folders if asked.folders is None else asked.folders,
+        own_files=[folder / "kai.db", folder / "checkpoints.db"],
     )
 
 

@@ -7,7 +7,6 @@ import shlex
 from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from datetime import date
-from ipaddress import ip_address
 from pathlib import Path
 from socket import IPPROTO_TCP, TCP_NODELAY, AddressFamily, create_server, socket
 
@@ -86,19 +85,12 @@ def _settings(host: str | None, port: int | None, data_dir: Path | None) -> Sett
     settings = read_settings().model_copy(
         update={name: value for name, value in given.items() if value is not None}
     )
-    if not settings.trust_network and not _is_loopback(settings.host):
+    if not settings.trust_network and settings.serves_others:
         raise Invalid(
             f"KAI has no login yet, so it serves this machine alone, and {settings.host} can be reached "
             "by others. Set KAI_TRUST_NETWORK=true if everybody who can reach it may use it."
         )
     return settings
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return host == "localhost" or ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def _bind(settings: Settings) -> socket:

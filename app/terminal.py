@@ -90,9 +90,7 @@ def event_of(event: str, data: str) -> SessionEvent:
 
 def _table(rows: Rows) -> Table:
     shown = rows["rows"][:_SHOWN_ROWS]
-    of = f"{len(shown)} of {rows['row_count']:,} rows" + (
-        ", cut by the row limit" if rows["truncated"] else ""
-    )
+    of = f"{len(shown)} of {rows['row_count']:,} rows" + (", cut by a limit" if rows["truncated"] else "")
     table = Table(caption=of, caption_justify="left")
     for column in rows["columns"]:
         table.add_column(Text(column["name"]), justify="right" if column["type"] in _NUMBERS else "left")

@@ -1,10 +1,20 @@
 """All settings, read once at the edge: `KAI_...` variables, and the usual `OPENAI_...` ones for the model."""
 
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated, Literal
 
 from cryptography.fernet import Fernet
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, HttpUrl, SecretStr, TypeAdapter
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    HttpUrl,
+    IPvAnyNetwork,
+    SecretStr,
+    TypeAdapter,
+)
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 DEFAULT_MODEL = "gpt-4.1-mini"
@@ -81,6 +91,18 @@ class TypesenseSettings(_Group):
     max_retries: Annotated[int, Field(ge=0, le=10)] = 2
 
 
+class DatabaseSettings(_Group):
+    """`KAI_DATABASES__...`: which databases may be registered, as JSON lists.
+
+    Where nothing is set, who alone can reach KAI may register what he can reach himself: files
+    anywhere, and databases on this machine and in private networks. Where others can reach it
+    (`KAI_HOST`), that is files in the data folder, and no private address.
+    """
+
+    folders: tuple[Path, ...] | None = None
+    networks: tuple[IPvAnyNetwork, ...] | None = None
+
+
 class _OpenAiEnvironment(BaseSettings):
     model_config = SettingsConfigDict(env_prefix="OPENAI_", env_ignore_empty=True, frozen=True)
 
@@ -112,6 +134,15 @@ class Settings(BaseSettings):
     limits: LimitSettings = LimitSettings()
     typesense: TypesenseSettings = TypesenseSettings()
     conversations: ConversationSettings = ConversationSettings()
+    databases: DatabaseSettings = DatabaseSettings()
+
+    @property
+    def serves_others(self) -> bool:
+        """Whether other machines can reach the address KAI listens on."""
+        try:
+            return self.host != "localhost" and not ip_address(self.host).is_loopback
+        except ValueError:
+            return True
 
 
 def read_settings() -> Settings:

@@ -186,6 +186,23 @@ async def test_all_rows_come_in_pages_and_as_a_file(kai: Client, model: Scripted
     assert parquet.content[:4] == b"PAR1"
 
 
+async def test_a_result_cut_by_a_limit_says_so_in_the_stream_the_text_and_the_file(
+    kai: Client, model: ScriptedModel, shop: str
+) -> None:
+    session = await kai.open_session(await kai.connect(shop))
+    counted = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
+    model.say(sql(f"{counted} SELECT i FROM n"), "Numbers.")
+    events = await kai.ask(session, "Count for ever")
+    assert chunks(events, "results")[0]["truncated"]
+    assert "cut off by a limit" in model.requests[-1].text
+    url = f"/sessions/{session}/messages/{events[-1].data['message_id']}/rows"
+    page = await kai.http.get(url, params={"limit": 1})
+    file = await kai.http.get(url, params={"format": "csv"})
+    assert page.json()["truncated"]
+    assert file.headers["X-Truncated"] == "true"
+    assert "-truncated.csv" in file.headers["Content-Disposition"]
+
+
 async def test_a_session_forks_from_a_checkpoint_with_its_history(
     kai: Client, model: ScriptedModel, shop: str
 ) -> None:

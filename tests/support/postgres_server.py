@@ -33,7 +33,7 @@ def programs() -> Path | None:
 @contextmanager
 def postgres_server(bin_folder: Path) -> Iterator[PostgresServer]:
     """Runs as `postgres` where the tests run as root, whom the server refuses."""
-    server = PostgresServer(_free_port())
+    server = PostgresServer(free_port())
     folder = Path(tempfile.mkdtemp(prefix="kai-postgres-"))
     secret = folder / "password"
     secret.write_text(server.password)
@@ -60,7 +60,7 @@ def _run(command: list[str], folder: Path) -> None:
     subprocess.run(command, check=True, cwd=folder, timeout=60, stdout=subprocess.DEVNULL)
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port: int = listener.getsockname()[1]
         return port

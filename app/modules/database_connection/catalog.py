@@ -34,7 +34,7 @@ def read_catalog(connection: Connection) -> list[Table]:
     tables = set(inspector.get_table_names())
     keys = inspector.get_multi_pk_constraint(kind=ObjectKind.ANY, filter_names=list(columns))
     references = inspector.get_multi_foreign_keys(kind=ObjectKind.ANY, filter_names=list(columns))
-    comments, sizes = _comments(inspector), _estimated_sizes(connection)
+    comments, sizes = _comments(inspector, list(columns)), _estimated_sizes(connection)
     return [
         Table(
             name=name,
@@ -86,10 +86,10 @@ def _foreign_keys(reflected: Iterable[ReflectedForeignKeyConstraint]) -> list[Fo
     ]
 
 
-def _comments(inspector: Inspector) -> Mapping[str, str]:
+def _comments(inspector: Inspector, names: Sequence[str]) -> Mapping[str, str]:
     if not inspector.dialect.supports_comments:
         return {}
-    found = inspector.get_multi_table_comment(kind=ObjectKind.ANY)
+    found = inspector.get_multi_table_comment(kind=ObjectKind.ANY, filter_names=names)
     return {name: comment["text"] or "" for (_, name), comment in found.items()}
 
 

@@ -1,5 +1,6 @@
-"""What KAI asks of a kind of database. Two kinds answer: `sqlite` and `postgres`."""
+"""What KAI asks of a kind of database; `sqlite`, `postgres`, `mysql` and `duckdb` answer."""
 
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import Literal, Protocol
 
@@ -9,7 +10,7 @@ from app.modules.database_connection.results import RawRows
 from app.modules.database_connection.threads import Stop
 from graph.errors import StatementTimedOut
 
-Dialect = Literal["sqlite", "postgres"]
+Dialect = Literal["sqlite", "postgres", "mysql", "duckdb"]
 
 
 class Session(Protocol):
@@ -36,6 +37,12 @@ class Database(Protocol):
     @property
     def masked_url(self) -> str:
         """The URL as people may see it."""
+
+    def warnings(self, stop: Stop, connect_seconds: float) -> Sequence[str]:
+        """What the account may do beyond reading, as sentences with the cure; empty if it only reads.
+
+        Raises like `engine`.
+        """
 
     def session(self, stop: Stop, connect_seconds: float) -> AbstractContextManager[Session]:
         """A session for one statement that ends when `stop` is due; closed at exit.

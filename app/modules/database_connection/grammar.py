@@ -4,13 +4,39 @@ from sqlglot import exp
 
 QUERIES = (exp.Select, exp.SetOperation, exp.Subquery, exp.Values)
 
+_CONDITIONS = (
+    exp.Adjacent,
+    exp.All,
+    exp.Any,
+    exp.Between,
+    exp.Binary,  # operators between two values
+    exp.BitString,
+    exp.Boolean,
+    exp.Bracket,
+    exp.ByteString,
+    exp.Column,
+    exp.Func,  # each is looked up by name
+    exp.HexString,
+    exp.In,
+    exp.Kwarg,
+    exp.Literal,
+    exp.National,
+    exp.Null,
+    exp.Paren,
+    exp.RawString,
+    exp.SubqueryPredicate,
+    exp.Unary,
+    exp.Window,
+)
 _PARTS = (
     *QUERIES,
+    *_CONDITIONS,
     exp.Alias,
     exp.Aliases,
     exp.AtTimeZone,
     exp.CTE,
-    exp.Condition,  # columns, literals, operators, windows and all functions
+    exp.ColumnDef,  # of a record's or JSON table's columns
+    exp.Comprehension,
     exp.Cube,
     exp.DataType,
     exp.DataTypeParam,
@@ -21,22 +47,34 @@ _PARTS = (
     exp.Group,
     exp.GroupingSets,
     exp.Having,
+    exp.HavingMax,
     exp.Identifier,
+    exp.IgnoreNulls,
     exp.IndexTableHint,
     exp.Interval,
     exp.IntervalSpan,
+    exp.Introducer,
     exp.JSON,
+    exp.JSONColumnDef,
     exp.JSONKeyValue,
     exp.JSONPath,
     exp.JSONPathPart,
+    exp.JSONSchema,
+    exp.JSONValue,
     exp.Join,
+    exp.Lambda,
     exp.Lateral,
     exp.Limit,
     exp.LimitOptions,
     exp.Offset,
     exp.Order,
     exp.Ordered,
+    exp.Pivot,
+    exp.PivotAlias,
+    exp.PropertyEQ,
     exp.PseudoType,
+    exp.Qualify,
+    exp.RespectNulls,
     exp.Rollup,
     exp.Slice,
     exp.Star,
@@ -44,17 +82,20 @@ _PARTS = (
     exp.TableAlias,
     exp.TableSample,
     exp.Tuple,
+    exp.UnpivotColumns,
     exp.Var,
     exp.Where,
     exp.WindowSpec,
     exp.With,
+    exp.WithOperator,
     exp.WithinGroup,
 )
+_REFUSED = (exp.Operator, exp.Parameter, exp.Placeholder, exp.SessionParameter)
 _PLACEHOLDERS = (exp.Parameter, exp.Placeholder, exp.SessionParameter)
 
 
 def is_allowed(node: exp.Expr) -> bool:
-    return isinstance(node, _PARTS) and not isinstance(node, _PLACEHOLDERS)
+    return isinstance(node, _PARTS) and not isinstance(node, _REFUSED)
 
 
 def has_placeholder(node: exp.Expr) -> bool:

@@ -7,18 +7,20 @@ nothing unseen gets through. The session and the limits lock independently of th
 import re
 
 import sqlglot
-from sqlglot import ErrorLevel, exp
+from sqlglot import exp
 from sqlglot.errors import ParseError, SqlglotError
 
-from app.modules.database_connection.functions import is_denied, names_of
+from app.modules.database_connection.functions import is_allowed_function, is_table_function, names_of
 from app.modules.database_connection.grammar import QUERIES, has_placeholder, is_allowed
+from app.modules.database_connection.growth import check_growth
+from app.modules.database_connection.joins import Joins
 from app.modules.database_connection.references import Catalog
+from app.modules.database_connection.rewriting import rewritten
 from app.modules.database_connection.schema import Schema
+from app.modules.database_connection.statement_text import check_text, check_words, without_explain
 from graph.errors import StatementFailed
 
-_LONGEST_STATEMENT_BYTES = 64 * 1024
 _TERMINAL_COLORS = re.compile(r"\x1b\[\d*m")
-_HARMLESS_TEMPLATE = re.compile(r"(?:[^%]|%%|%[-+ 0,#!]*\d{0,3}(?:\.\d{1,3})?[a-zA-Z])*")
 
 
 def check(sql: str, schema: Schema) -> str:
@@ -27,28 +29,18 @@ def check(sql: str, schema: Schema) -> str:
     Raises `StatementFailed` in words that help to repair it. Takes up to a second of processor time
     for the longest statements.
     """
-    _check_text(sql)
+    dialect = schema.dialect
     try:
-        statement = _parse_one(sql, schema.dialect)
-        catalog = Catalog.of(schema)
-        for node in statement.walk():
-            _check_node(node, catalog)
-        return statement.sql(dialect=schema.dialect, comments=False, unsupported_level=ErrorLevel.RAISE)
+        check_text(sql)
+        prefix, inner = without_explain(sql, dialect)
+        check_words(inner, dialect)
+        statement = _parse_one(inner, dialect)
+        _check_nodes(statement, schema)
+        return prefix + rewritten(statement, dialect)
     except RecursionError:
         raise StatementFailed("The statement is nested too deeply; simplify it.") from None
     except SqlglotError as error:
         raise StatementFailed(_syntax_advice(error)) from None
-
-
-def _check_text(sql: str) -> None:
-    if "\0" in sql:
-        raise StatementFailed("The statement contains a NUL character.")
-    try:
-        size = len(sql.encode())
-    except UnicodeEncodeError:
-        raise StatementFailed("The statement contains half a character (a lone surrogate).") from None
-    if size > _LONGEST_STATEMENT_BYTES:
-        raise StatementFailed(f"The statement is longer than {_LONGEST_STATEMENT_BYTES // 1024} KiB.")
 
 
 def _parse_one(sql: str, dialect: str) -> exp.Expr:
@@ -59,6 +51,15 @@ def _parse_one(sql: str, dialect: str) -> exp.Expr:
     if not isinstance(statements[0], QUERIES):
         raise StatementFailed("Only queries are run: SELECT, WITH ... SELECT, VALUES, and their unions.")
     return statements[0]
+
+
+def _check_nodes(statement: exp.Expr, schema: Schema) -> None:
+    catalog, joins = Catalog.of(schema), Joins.of(schema)
+    for node in statement.walk():
+        _check_node(node, catalog)
+        if isinstance(node, exp.Select):
+            joins.check(node)
+    check_growth(statement, schema.dialect)
 
 
 def _check_node(node: exp.Expr, catalog: Catalog) -> None:
@@ -73,21 +74,20 @@ def _check_node(node: exp.Expr, catalog: Catalog) -> None:
 
 
 def _check_function(function: exp.Func, dialect: str) -> None:
-    for name in names_of(function):
-        if is_denied(name, dialect):
-            raise StatementFailed(f"The function {name} is not allowed here.")
-        if name in {"format", "printf"} and dialect == "sqlite":
-            _check_template(function)
+    name = min(names_of(function))
+    as_table = isinstance(function.parent, exp.Table) and is_table_function(name, dialect)
+    if not (as_table or is_allowed_function(function, dialect)):
+        raise StatementFailed(f"The function {name} is not allowed here.")
+    if not _is_built_in(function, dialect):
+        raise StatementFailed(f"The function {name} is not called by the name of a schema here.")
 
 
-def _check_template(function: exp.Func) -> None:
-    """SQLite pads one value to a gigabyte before any limit or deadline can stop it."""
-    if not _HARMLESS_TEMPLATE.fullmatch(_literal_text(next(function.iter_expressions(), None)) or "%*"):
-        raise StatementFailed("The format has to be a literal, with widths below 1000 and without *.")
-
-
-def _literal_text(node: exp.Expr | None) -> str | None:
-    return node.this if isinstance(node, exp.Literal) and node.is_string else None
+def _is_built_in(function: exp.Func, dialect: str) -> bool:
+    """Whether its name stands alone, or after its own schema; DuckDB writes x.upper() for upper(x)."""
+    dot = function.parent
+    if not isinstance(dot, exp.Dot) or dot.expression is not function or dialect == "duckdb":
+        return True
+    return dialect == "postgres" and dot.this.name.lower() == "pg_catalog"
 
 
 def _syntax_advice(error: SqlglotError) -> str:

@@ -4,23 +4,28 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Literal
 
 import psycopg
 from sqlalchemy import URL, Engine, StaticPool, create_engine
 
+from app.modules.database_connection.network import ONE_USER, Access
+from app.modules.database_connection.postgres_role import rights_beyond_reading
 from app.modules.database_connection.postgres_session import (
     Connection,
     PostgresSession,
-    cancelled_when_due,
+    cancel,
     load_times_as_text,
 )
 from app.modules.database_connection.threads import Stop
+from app.modules.database_connection.watching import cancelled_when_due
 from graph.errors import DatabaseUnavailable
 
 _SESSION: Mapping[str, str] = {
     "default_transaction_read_only": "on",
     "search_path": "public",
+    "standard_conforming_strings": "on",  # as the guard reads text
     "cursor_tuple_fraction": "1",  # plan for all rows, as without a cursor
     "lock_timeout": "5s",
     "idle_in_transaction_session_timeout": "120s",
@@ -32,8 +37,6 @@ _CAUSES: Sequence[tuple[str, str]] = (
     ("role ", "the user name or the password is wrong"),
     ("no pg_hba.conf entry", "the server does not let this user in from here"),
     ("database ", "the server has no database of this name"),
-    ("resolve host", "the host is unknown"),
-    ("translate host name", "the host is unknown"),
     ("connection refused", "nothing listens at this host and port"),
     ("timeout", "it did not answer in time"),
     ("timed out", "it did not answer in time"),
@@ -55,6 +58,7 @@ class PostgresDatabase:
     password: str = field(repr=False)
     name: str
     options: tuple[tuple[str, str], ...] = ()
+    access: Access = field(default=ONE_USER, repr=False)
     dialect: Literal["postgres"] = "postgres"
 
     @property
@@ -66,11 +70,15 @@ class PostgresDatabase:
     def masked_url(self) -> str:
         return URL.create("postgresql", self.user, None, self.host, self.port, self.name).render_as_string()
 
+    def warnings(self, stop: Stop, connect_seconds: float) -> Sequence[str]:
+        with self.engine(stop, connect_seconds) as engine, engine.connect() as connection:
+            return rights_beyond_reading(connection)
+
     @contextmanager
     def session(self, stop: Stop, connect_seconds: float) -> Iterator[PostgresSession]:
         with (
             closing(self._connect(connect_seconds)) as connection,
-            cancelled_when_due(connection, stop),
+            cancelled_when_due(partial(cancel, connection), stop),
             connection.cursor("kai", scrollable=False) as cursor,
         ):
             yield PostgresSession(connection, cursor, stop)
@@ -79,7 +87,7 @@ class PostgresDatabase:
     def engine(self, stop: Stop, connect_seconds: float) -> Iterator[Engine]:
         with (
             closing(self._connect(connect_seconds)) as connection,
-            cancelled_when_due(connection, stop),
+            cancelled_when_due(partial(cancel, connection), stop),
         ):
             yield create_engine(
                 "postgresql+psycopg://",
@@ -89,11 +97,13 @@ class PostgresDatabase:
             )
 
     def _connect(self, seconds: float) -> Connection:
-        """A connection whose transactions are read-only."""
+        """A connection whose transactions are read-only, to an address that was looked at."""
         options = dict(self.options)
+        addresses = self.access.addresses(self.host, self.port)
         try:
             connection: Connection = psycopg.connect(
-                host=self.host,
+                host=",".join([self.host] * len(addresses)),
+                hostaddr=",".join(addresses),
                 port=self.port,
                 user=self.user,
                 password=self.password,

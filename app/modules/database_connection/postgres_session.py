@@ -1,7 +1,6 @@
 """Statements in read-only PostgreSQL sessions."""
 
 import re
-import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,9 +19,10 @@ from graph.errors import DatabaseUnavailable, StatementFailed
 
 Row: TypeAlias = tuple[object, ...]
 Connection: TypeAlias = psycopg.Connection[Row]
+Cursor: TypeAlias = psycopg.Cursor[Row]
 
 _FETCH_ROWS = 100
-_WATCH_SECONDS = 0.05
+_PLAN = re.compile(r"\s*EXPLAIN\b", re.IGNORECASE)
 _CANCEL_SECONDS = 2.0
 _CONNECTION_STATES = {"08", "53", "57"}  # SQLSTATE classes: connection, resources, operator intervention
 _TYPES: Mapping[str, ColumnType] = {
@@ -48,8 +48,8 @@ _TYPES: Mapping[str, ColumnType] = {
 class PostgresSession:
     """One statement in one read-only transaction, which is never committed.
 
-    The statement travels by the extended protocol, which takes one statement only, and as the query
-    of a cursor, which takes no data-modifying one.
+    The statement travels by the extended protocol, which takes one statement only, and, unless it asks
+    for a plan, as the query of a cursor, which takes no data-modifying one.
     """
 
     connection: Connection
@@ -59,10 +59,14 @@ class PostgresSession:
     def execute(self, sql: str) -> RawRows:
         with _in_our_words(self.stop):
             self._limit_time()
-            self.cursor.execute(sql.encode())
-            columns = self.cursor.description or ()
+            cursor = self._plan(sql) if _PLAN.match(sql) else self.cursor.execute(sql.encode())
+            columns = cursor.description or ()
         types = [self._type(column.type_code) for column in columns]
-        return RawRows([column.name for column in columns], types, self._fetch())
+        return RawRows([column.name for column in columns], types, self._fetch(cursor))
+
+    def _plan(self, sql: str) -> Cursor:
+        """A server's cursor takes no EXPLAIN; rows asked for in binary come by the extended protocol."""
+        return self.connection.cursor(binary=True).execute(sql.encode())
 
     def _limit_time(self) -> None:
         """Let the server end the statement should this process die; else `stop` is earlier."""
@@ -75,33 +79,14 @@ class PostgresSession:
             return "text"
         return "json" if oid == known.array_oid else _TYPES.get(known.name, "text")
 
-    def _fetch(self) -> Iterator[Sequence[object]]:
+    def _fetch(self, cursor: "Cursor | psycopg.ServerCursor[Row]") -> Iterator[Sequence[object]]:
         with _in_our_words(self.stop):
-            while rows := self.cursor.fetchmany(_FETCH_ROWS):
+            while rows := cursor.fetchmany(_FETCH_ROWS):
                 yield from rows
 
 
-@contextmanager
-def cancelled_when_due(connection: Connection, stop: Stop) -> Iterator[None]:
-    """Until the block ends, cancel on the server whatever runs there when `stop` is due."""
-    finished = threading.Event()
-    watch = threading.Thread(target=_watch, args=(connection, stop, finished), daemon=True)
-    watch.start()
-    try:
-        yield
-    finally:
-        finished.set()
-        watch.join()
-
-
-def _watch(connection: Connection, stop: Stop, finished: threading.Event) -> None:
-    """Cancelling is repeated: a request that arrives between two statements is lost."""
-    while not finished.wait(_WATCH_SECONDS):
-        if stop.due:
-            _cancel(connection)
-
-
-def _cancel(connection: Connection) -> None:
+def cancel(connection: Connection) -> None:
+    """Ask the server to stop what runs there."""
     try:
         connection.cancel_safe(timeout=_CANCEL_SECONDS)
     except psycopg.Error:

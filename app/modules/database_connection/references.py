@@ -11,7 +11,7 @@ from app.modules.database_connection.functions import is_table_function, names_o
 from app.modules.database_connection.schema import Schema
 from graph.errors import StatementFailed
 
-_DEFAULT_SCHEMA = {"sqlite": "main", "postgres": "public"}
+_DEFAULT_SCHEMA = {"sqlite": "main", "postgres": "public", "duckdb": "main"}
 _NAMES_SHOWN = 20
 
 

@@ -22,7 +22,10 @@ _OF_A_CONNECTION = ("tables", "column_texts", "scans", "examples", "glossary", "
 
 @dataclass(frozen=True)
 class Connection:
-    """A registered database. `encrypted_url` holds its secrets; times are epoch milliseconds."""
+    """A registered database. `encrypted_url` holds its secrets; times are epoch milliseconds.
+
+    `warnings`: what its account could do beyond reading when it was registered.
+    """
 
     id: str
     owner: str
@@ -34,6 +37,7 @@ class Connection:
     created_at: int
     scanned_at: int | None = None
     table_count: int | None = None
+    warnings: tuple[str, ...] = ()
 
 
 _CONNECTION = TypeAdapter(Connection)

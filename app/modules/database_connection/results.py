@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, time
+from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from typing import NamedTuple
 
@@ -16,7 +16,6 @@ from app.modules.database_connection.limits import StatementLimits
 from app.modules.database_connection.schema import ColumnType
 
 _LARGEST_EXACT_INTEGER = 2**53
-_EXACT_DIGITS = 15  # a double holds every decimal of so many digits
 _TEXT_SHAPES: Sequence[tuple[ColumnType, re.Pattern[str]]] = (
     ("date", re.compile(r"\d{4}-[01]\d-[0-3]\d")),
     (
@@ -91,7 +90,7 @@ def _type_of(value: object) -> ColumnType:
             return "time"
         case bytes() | memoryview():
             return "binary"
-        case list() | dict():
+        case list() | dict() | tuple():
             return "json"
     shapes = (kind for kind, shape in _TEXT_SHAPES if shape.fullmatch(str(value)))
     return next(shapes, "text")
@@ -138,8 +137,10 @@ class _Cell(NamedTuple):
             case bytes() | memoryview():
                 data = bytes(value)
                 return cls._text(base64.b64encode(data[:longest]).decode("ascii"), longest)
-            case list() | dict():
+            case list() | dict() | tuple():
                 return cls._json(value, longest)
+            case timedelta():
+                return cls._text(_duration(value), longest)
         return cls._text(str(value), longest)
 
     @classmethod
@@ -148,11 +149,9 @@ class _Cell(NamedTuple):
 
     @classmethod
     def _json(cls, value: object, longest: int) -> "_Cell":
-        text = json.dumps(value, default=str, ensure_ascii=False)
-        if len(text) > longest:
-            return cls._text(text, longest)
-        plain: JsonValue = json.loads(text, parse_constant=lambda _: None)
-        return cls(plain, len(text))
+        plain = _nested(value)
+        text = json.dumps(plain, ensure_ascii=False)
+        return cls(plain, len(text)) if len(text) <= longest else cls._text(text, longest)
 
 
 def _number(value: int | float | Decimal) -> int | float | str | None:
@@ -167,7 +166,33 @@ def _number(value: int | float | Decimal) -> int | float | str | None:
 
 
 def _decimal(value: Decimal) -> int | float | str:
-    _, digits, exponent = value.as_tuple()
-    if exponent == 0:
+    """A double if it is shown by the same digits, else the digits themselves."""
+    if value.as_tuple().exponent == 0:
         return int(value)
-    return float(value) if len(digits) <= _EXACT_DIGITS else str(value)
+    double = float(value)
+    return double if Decimal(repr(double)) == value else str(value)
+
+
+def _nested(value: object) -> JsonValue:
+    """What stands in lists and maps, by the same rules; keys are text."""
+    match value:
+        case None | bool() | str():
+            return value
+        case int() | float() | Decimal():
+            return _number(value)
+        case datetime() | date() | time():
+            return value.isoformat()
+        case dict():
+            return {str(key): _nested(each) for key, each in value.items()}
+        case list() | tuple():
+            return [_nested(each) for each in value]
+    return str(value)
+
+
+def _duration(value: timedelta) -> str:
+    """As PostgreSQL writes an interval: `2 days 03:04:05`."""
+    hours, rest = divmod(value - timedelta(days=value.days), timedelta(hours=1))
+    minutes, seconds = divmod(rest, timedelta(minutes=1))
+    clock = f"{hours:02}:{minutes:02}:{seconds.total_seconds():0>9.6f}".removesuffix(".000000")
+    days = f"{value.days} day{'' if value.days == 1 else 's'}" if value.days else ""
+    return f"{days} {clock}".strip() if clock != "00:00:00" or not days else days

@@ -52,7 +52,10 @@ class TableChange(Body):
 
 
 class ConnectionBody(BaseModel):
-    """A database connection; `masked_url` holds no secret."""
+    """A database connection; `masked_url` holds no secret.
+
+    `warnings`: what the account may do beyond reading, and the cure; empty if it only reads.
+    """
 
     model_config = ConfigDict(from_attributes=True)
 
@@ -64,6 +67,7 @@ class ConnectionBody(BaseModel):
     created_at: Time
     scanned_at: Time | None
     table_count: int | None
+    warnings: list[str]
 
 
 class ScanBody(BaseModel):

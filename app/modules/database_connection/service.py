@@ -1,10 +1,12 @@
 """Registered databases: the one way to what stands in them."""
 
 import asyncio
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import timedelta
+
+from sqlalchemy.exc import DBAPIError
 
 from app.core.clock import now_ms
 from app.core.ids import new_id
@@ -21,6 +23,7 @@ from app.modules.database_connection.execution import Statement
 from app.modules.database_connection.guard import check
 from app.modules.database_connection.known import Known, KnownDatabases
 from app.modules.database_connection.limits import Limits
+from app.modules.database_connection.network import ONE_USER, Access
 from app.modules.database_connection.progress import ScanProgress
 from app.modules.database_connection.repository import Connection, ConnectionRepository
 from app.modules.database_connection.results import ResultSet
@@ -37,10 +40,17 @@ _TOLD_EVERY = timedelta(minutes=1)
 class DatabaseConnections:
     """Every method names the owner; what belongs to somebody else raises `ConnectionNotFound`."""
 
-    def __init__(self, storage: Storage, secrets: SecretBox, limits: Limits) -> None:
+    def __init__(
+        self,
+        storage: Storage,
+        secrets: SecretBox,
+        limits: Limits,
+        access: Access = ONE_USER,
+    ) -> None:
         self._repository = ConnectionRepository(storage)
         self._secrets = secrets
         self._limits = limits
+        self._access = access
         self._threads = DatabaseThreads(limits.max_threads)
         self._known = KnownDatabases(limits.max_cached_schemas)
         self._scans = Scans(self._repository, self._known, self._threads, limits)
@@ -50,13 +60,13 @@ class DatabaseConnections:
         await self._scans.close()
 
     async def register(self, owner: str, url: str, name: str, description: str) -> Connection:
-        """Test a database and keep its URL, encrypted.
+        """Test a database and keep its URL, encrypted, with warnings of what its account may do.
 
         Raises `UrlNotSupported` or `DatabaseUnreachable`, in words without secrets.
         """
-        database = await asyncio.to_thread(read_url, url)
+        database = await asyncio.to_thread(read_url, url, self._access)
         try:
-            await self._threads.run(lambda stop: _try(database, self._limits, stop))
+            warnings = await self._threads.run(lambda stop: _try(database, self._limits, stop))
         except DatabaseUnavailable as error:
             raise DatabaseUnreachable(error.detail) from None
         connection = Connection(
@@ -68,6 +78,7 @@ class DatabaseConnections:
             masked_url=database.masked_url,
             encrypted_url=self._secrets.encrypt(database.url),
             created_at=now_ms(),
+            warnings=tuple(warnings),
         )
         await self._repository.save(connection)
         return connection
@@ -171,7 +182,7 @@ class DatabaseConnections:
     def _database(self, connection: Connection) -> Database:
         """Raises `DatabaseUnavailable` when the URL that was kept is of no use any more."""
         try:
-            return read_url(self._secrets.decrypt(connection.encrypted_url))
+            return read_url(self._secrets.decrypt(connection.encrypted_url), self._access)
         except UrlNotSupported as error:
             raise DatabaseUnavailable(error.detail) from None
         except SecretUnreadable:
@@ -218,7 +229,12 @@ def _if_alive(progress: ScanProgress) -> ScanProgress:
     return progress
 
 
-def _try(database: Database, limits: Limits, stop: Stop) -> None:
+def _try(database: Database, limits: Limits, stop: Stop) -> Sequence[str]:
+    """What the account may do beyond reading. Raises `DatabaseUnavailable`."""
     stop.after(limits.connect_seconds)
     with database.session(stop, limits.connect_seconds) as session:
         list(session.execute("SELECT 1").rows)
+    try:
+        return database.warnings(stop, limits.connect_seconds)
+    except DBAPIError:
+        return ["What else than reading this account may do could not be found out."]

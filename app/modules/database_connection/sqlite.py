@@ -10,7 +10,7 @@ from typing import Literal
 from sqlalchemy import URL, Engine, StaticPool, create_engine
 
 from app.modules.database_connection.databases import stopped
-from app.modules.database_connection.functions import is_denied
+from app.modules.database_connection.functions import allowed_names
 from app.modules.database_connection.results import RawRows
 from app.modules.database_connection.threads import Stop
 from graph.errors import DatabaseUnavailable, StatementFailed
@@ -23,7 +23,6 @@ _LIMITS = {
     sqlite3.SQLITE_LIMIT_ATTACHED: 0,
     sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH: 1_000,
 }
-_ALLOWED_ACTIONS = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_RECURSIVE}
 _CATALOG_PRAGMAS = {
     "foreign_key_list",
     "index_info",
@@ -60,14 +59,20 @@ class SqliteDatabase:
     def masked_url(self) -> str:
         return self.path.name
 
+    def warnings(self, stop: Stop, connect_seconds: float) -> Sequence[str]:
+        """None: a file has no accounts, and is opened so that nobody can write by it."""
+        return ()
+
     @contextmanager
     def session(self, stop: Stop, connect_seconds: float) -> Iterator["_SqliteSession"]:
         with closing(self._open(stop)) as connection:
+            connection.set_authorizer(_authorize_query)
             yield _SqliteSession(connection, stop)
 
     @contextmanager
     def engine(self, stop: Stop, connect_seconds: float) -> Iterator[Engine]:
         with closing(self._open(stop)) as connection:
+            connection.set_authorizer(_authorize_scan)
             yield create_engine("sqlite://", creator=lambda: connection, poolclass=StaticPool)
 
     def _open(self, stop: Stop) -> sqlite3.Connection:
@@ -77,7 +82,7 @@ class SqliteDatabase:
             )
             try:
                 _restrict(connection, stop)
-            except sqlite3.Error:
+            except (sqlite3.Error, DatabaseUnavailable):
                 connection.close()
                 raise
             return connection
@@ -100,28 +105,42 @@ class _SqliteSession:
 
 
 def _restrict(connection: sqlite3.Connection, stop: Stop) -> None:
-    """Leave reading only; reads the file's header too, so that what is no database fails here."""
+    """All but the authorizer, which comes after it.
+
+    Reads the file's header too, so that what is no database fails here.
+    """
     connection.execute("PRAGMA trusted_schema = OFF")
     connection.execute("PRAGMA query_only = ON")
-    connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchall()
+    if connection.execute("SELECT 1 FROM sqlite_master WHERE name = '_collections'").fetchall():
+        raise DatabaseUnavailable("This file is a store of KAI's own; it cannot be asked about.")
     # A table function makes its table when it is first named, which no authorizer below would allow.
     connection.execute("SELECT 1 FROM json_each('[]'), json_tree('[]')").fetchall()
     connection.text_factory = lambda data: data.decode("utf-8", "replace")
     for category, bound in _LIMITS.items():
         connection.setlimit(category, bound)
     connection.set_progress_handler(lambda: stop.due, _PROGRESS_OPCODES)
-    connection.set_authorizer(_authorize)
 
 
-def _authorize(
+def _authorize_query(
     action: int, first: str | None, second: str | None, database: str | None, trigger: str | None
 ) -> int:
-    allowed = (
-        action in _ALLOWED_ACTIONS
-        or (action == sqlite3.SQLITE_FUNCTION and not is_denied(second or "", "sqlite"))
-        or (action == sqlite3.SQLITE_PRAGMA and first in _CATALOG_PRAGMAS)
-    )
+    """Selecting from tables that are not the database's own, by known functions."""
+    if action == sqlite3.SQLITE_READ:
+        allowed = not (first or "").startswith("sqlite_")
+    elif action == sqlite3.SQLITE_FUNCTION:
+        allowed = (second or "").lower() in allowed_names("sqlite")
+    else:
+        allowed = action in {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_RECURSIVE}
     return sqlite3.SQLITE_OK if allowed else sqlite3.SQLITE_DENY
+
+
+def _authorize_scan(
+    action: int, first: str | None, second: str | None, database: str | None, trigger: str | None
+) -> int:
+    """That, and reading the catalog."""
+    if action == sqlite3.SQLITE_READ or (action == sqlite3.SQLITE_PRAGMA and first in _CATALOG_PRAGMAS):
+        return sqlite3.SQLITE_OK
+    return _authorize_query(action, first, second, database, trigger)
 
 
 @contextmanager

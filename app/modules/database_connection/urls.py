@@ -1,63 +1,80 @@
 """Which databases may be opened, and with which options: everything not named here is refused."""
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import get_args
 
 from sqlalchemy import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
 from app.modules.database_connection.databases import Database
 from app.modules.database_connection.errors import UrlNotSupported
+from app.modules.database_connection.network import ONE_USER, Access
 from app.modules.database_connection.sqlite import SqliteDatabase
 
-_SUPPORTED = "Supported are sqlite:///path/to/file and postgresql://user:password@host:port/database."
-_POSTGRES = {"postgresql", "postgres", "postgresql+psycopg"}
+_SUPPORTED = (
+    "Supported are sqlite:///path/to/file, duckdb:///path/to/file, "
+    "postgresql://user:password@host:port/database and mysql://user:password@host:port/database."
+)
 _SSL_MODES = {"disable", "allow", "prefer", "require", "verify-ca", "verify-full"}
 _CONNECT_SECONDS = [str(seconds) for seconds in range(1, 11)]
 
 
-def read_url(text: str) -> Database:
+def read_url(text: str, access: Access = ONE_USER) -> Database:
     """The database a URL names. Raises `UrlNotSupported`, whose words never repeat the URL."""
     try:
         url = make_url(text)
     except (ArgumentError, ValueError):
         raise UrlNotSupported(f"This is not a database URL. {_SUPPORTED}") from None
-    if url.drivername == "sqlite":
-        return _sqlite(url)
-    if url.drivername in _POSTGRES:
-        return _postgres(url)
-    raise UrlNotSupported(f"KAI has no driver for this kind of database. {_SUPPORTED}")
+    read = _KINDS.get(url.drivername)
+    if read is None:
+        raise UrlNotSupported(f"KAI has no driver for this kind of database. {_SUPPORTED}")
+    return read(url, access)
 
 
-def _sqlite(url: URL) -> SqliteDatabase:
+def _sqlite(url: URL, access: Access) -> Database:
+    return SqliteDatabase(_file(url, access))
+
+
+def _duckdb(url: URL, access: Access) -> Database:
+    try:
+        from app.modules.database_connection.duckdb import DuckdbDatabase  # noqa: PLC0415 - optional
+    except ImportError:
+        raise _driver_missing("DuckDB", "duckdb") from None
+    return DuckdbDatabase(_file(url, access))
+
+
+def _file(url: URL, access: Access) -> Path:
+    """The file itself, whatever links lead to it."""
     _options(url, allowed=())
     if url.host or url.username or url.password:
-        raise UrlNotSupported("A SQLite URL has three slashes before the path: sqlite:///path/to/file")
+        raise UrlNotSupported(f"The URL has three slashes before the path: {url.drivername}:///path/to/file")
     if not url.database or url.database == ":memory:" or url.database.startswith("file:"):
-        raise UrlNotSupported("A SQLite URL has to name a file: sqlite:///path/to/file")
-    path = Path(url.database).resolve()
-    if not path.is_file():
-        raise UrlNotSupported("The SQLite URL names no existing file.")
-    return SqliteDatabase(path)
+        raise UrlNotSupported(f"The URL has to name a file: {url.drivername}:///path/to/file")
+    try:
+        path = Path(url.database).resolve()
+        if not path.is_file():
+            raise UrlNotSupported("The URL names no existing file.")
+        access.check_file(path)
+    except (OSError, ValueError):
+        raise UrlNotSupported("The URL names a file that cannot be looked at.") from None
+    return path
 
 
-def _postgres(url: URL) -> Database:
+def _postgres(url: URL, access: Access) -> Database:
     try:
         from app.modules.database_connection.postgres import PostgresDatabase  # noqa: PLC0415 - optional
     except ImportError:
-        raise UrlNotSupported(
-            "PostgreSQL needs a driver that is not installed here: pip install 'kai[postgres]'"
-        ) from None
-    if not (url.host and url.username and url.database):
-        raise UrlNotSupported("A PostgreSQL URL has to name a user, a host and a database.")
-    if "/" in url.host or "," in url.host:
-        raise UrlNotSupported("The host has to be one name or one address.")
+        raise _driver_missing("PostgreSQL", "postgres") from None
+    user, host, name = _server(url)
     return PostgresDatabase(
-        host=url.host,
+        host=host,
         port=url.port or 5432,
-        user=url.username,
+        user=user,
         password=url.password or "",
-        name=url.database,
+        name=name,
         options=tuple(sorted(_postgres_options(url).items())),
+        access=access,
     )
 
 
@@ -70,6 +87,28 @@ def _postgres_options(url: URL) -> dict[str, str]:
     return options
 
 
+def _mysql(url: URL, access: Access) -> Database:
+    try:
+        from app.modules.database_connection.mysql import MysqlDatabase, SslMode  # noqa: PLC0415 - optional
+    except ImportError:
+        raise _driver_missing("MySQL", "mysql") from None
+    user, host, name = _server(url)
+    asked = _options(url, allowed=("ssl_mode",)).get("ssl_mode", "preferred")
+    mode: SslMode | None = next((each for each in get_args(SslMode) if each == asked), None)
+    if mode is None:
+        raise UrlNotSupported(f"ssl_mode is one of {', '.join(get_args(SslMode))}.")
+    return MysqlDatabase(host, url.port or 3306, user, url.password or "", name, mode, access)
+
+
+def _server(url: URL) -> tuple[str, str, str]:
+    """The user, the host and the database."""
+    if not (url.host and url.username and url.database):
+        raise UrlNotSupported("The URL has to name a user, a host and a database.")
+    if "/" in url.host or "," in url.host:
+        raise UrlNotSupported("The host has to be one name or one address.")
+    return url.username, url.host, url.database
+
+
 def _options(url: URL, allowed: tuple[str, ...]) -> dict[str, str]:
     options: dict[str, str] = {}
     for name, value in url.query.items():
@@ -80,3 +119,20 @@ def _options(url: URL, allowed: tuple[str, ...]) -> dict[str, str]:
             raise UrlNotSupported(f"This kind of URL {can}.")
         options[name] = value
     return options
+
+
+def _driver_missing(kind: str, extra: str) -> UrlNotSupported:
+    return UrlNotSupported(f"{kind} needs a driver that is not installed here: pip install 'kai[{extra}]'")
+
+
+_KINDS: Mapping[str, Callable[[URL, Access], Database]] = {
+    "duckdb": _duckdb,
+    "mariadb": _mysql,
+    "mariadb+pymysql": _mysql,
+    "mysql": _mysql,
+    "mysql+pymysql": _mysql,
+    "postgres": _postgres,
+    "postgresql": _postgres,
+    "postgresql+psycopg": _postgres,
+    "sqlite": _sqlite,
+}

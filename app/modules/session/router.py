@@ -8,7 +8,7 @@ from sse_starlette import EventSourceResponse
 
 from app.core.http import PROBLEM_RESPONSES, Owner, PageOf, PageQuery, Text
 from app.modules.session import export
-from app.modules.session.model import SessionStatus
+from app.modules.session.model import Message, SessionStatus
 from app.modules.session.schemas import (
     CheckpointBody,
     FeedbackBody,
@@ -153,10 +153,10 @@ async def read_rows(
             )
         case "csv":
             lines = export.csv_file(message.columns, service.all_rows(message))
-            return StreamingResponse(lines, media_type="text/csv", headers=_attachment(f"{message.id}.csv"))
+            return StreamingResponse(lines, media_type="text/csv", headers=_attachment(message, "csv"))
         case "parquet":
             file = await export.parquet_file(message.columns, service.all_rows(message))
-            headers = _attachment(f"{message.id}.parquet")
+            headers = _attachment(message, "parquet")
             return Response(file, media_type="application/vnd.apache.parquet", headers=headers)
 
 
@@ -186,5 +186,10 @@ async def fork_session(session_id: str, checkpoint_id: str, owner: Owner, servic
     return SessionBody.model_validate(await service.fork(owner, session_id, checkpoint_id))
 
 
-def _attachment(file_name: str) -> dict[str, str]:
-    return {"Content-Disposition": f'attachment; filename="{file_name}"'}
+def _attachment(message: Message, ending: str) -> dict[str, str]:
+    """The file's name says what its rows cannot: that a limit cut them."""
+    cut = "-truncated" if message.truncated else ""
+    return {
+        "Content-Disposition": f'attachment; filename="{message.id}{cut}.{ending}"',
+        "X-Truncated": str(message.truncated).lower(),
+    }

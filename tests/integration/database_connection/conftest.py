@@ -10,6 +10,7 @@ from app.modules.database_connection.scan import scan
 from app.modules.database_connection.schema import Schema
 from app.modules.database_connection.sqlite import SqliteDatabase
 from app.modules.database_connection.threads import Stop
+from tests.support.mariadb_server import MariadbServer, installed, mariadb_server
 from tests.support.postgres_server import PostgresServer, postgres_server, programs
 from tests.support.shop import make_shop
 
@@ -39,4 +40,13 @@ def server() -> Iterator[PostgresServer]:
     if folder is None:
         pytest.skip("no PostgreSQL server is installed here")
     with postgres_server(folder) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def mariadb() -> Iterator[MariadbServer]:
+    pytest.importorskip("pymysql")
+    if not installed():
+        pytest.skip("no MariaDB server is installed here")
+    with mariadb_server() as running:
         yield running

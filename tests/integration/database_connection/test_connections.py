@@ -22,6 +22,7 @@ from app.modules.database_connection.errors import (
     UrlNotSupported,
 )
 from app.modules.database_connection.limits import Limits
+from app.modules.database_connection.network import Access
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.service import DatabaseConnections
 from graph.errors import DatabaseUnavailable, StatementFailed
@@ -78,6 +79,29 @@ async def test_a_url_is_kept_encrypted_and_shown_masked(
     assert "s3cret" not in f"{document} {kept!r}"
     assert kept.masked_url == f"postgresql://analyst@127.0.0.1:{server.port}/postgres"
     assert (await connections.run(kept, "select 1")).rows == [[1]]
+
+
+async def test_an_account_that_may_write_is_registered_with_a_warning(
+    connections: DatabaseConnections, server: PostgresServer
+) -> None:
+    kept = await connections.register("ann", server.url("postgres"), "Server", "")
+    (warning,) = kept.warnings
+    assert "superuser" in warning
+    assert (await connections.get("ann", kept.id)).warnings == kept.warnings
+
+
+async def test_a_host_that_may_not_be_reached_is_refused_now_and_at_every_later_use(
+    connections: DatabaseConnections, storage: SqliteStorage, server: PostgresServer
+) -> None:
+    secrets, strict = SecretBox(Fernet.generate_key()), Access(networks=())
+    careful = DatabaseConnections(storage, secrets, Limits(), strict)
+    with pytest.raises(DatabaseUnreachable, match="KAI_DATABASES__NETWORKS"):
+        await careful.register("ann", server.url("postgres"), "Server", "")
+    kept = await DatabaseConnections(storage, secrets, Limits()).register(
+        "ann", server.url("postgres"), "Server", ""
+    )
+    with pytest.raises(DatabaseUnavailable, match="KAI_DATABASES__NETWORKS"):
+        await careful.run(kept, "select 1")
 
 
 async def test_what_cannot_be_reached_is_not_kept(connections: DatabaseConnections, tmp_path: Path) -> None:

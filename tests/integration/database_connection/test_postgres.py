@@ -149,6 +149,39 @@ def test_a_server_that_dies_in_the_middle_is_unavailable(server: PostgresServer,
             list(session.execute("select 1").rows)
 
 
+def test_a_plan_can_be_asked_for(shop: Database, schema: Schema) -> None:
+    result = run("explain select * from customers", shop, schema)
+    assert str(result.rows[0][0]).startswith("Seq Scan on customers")
+
+
+def test_a_role_that_only_reads_is_not_warned_of(server: PostgresServer, shop: Database) -> None:
+    with psycopg.connect(server.url(), autocommit=True) as connection:
+        connection.execute("create role looker login password 's3cret/with@signs'")
+        connection.execute("grant select on all tables in schema public to looker")
+    assert read_url(server.url().replace("analyst", "looker")).warnings(Stop(), 5) == []
+
+
+@pytest.mark.parametrize(
+    ("grant", "warning"),
+    [
+        ("alter role {} superuser", "is a superuser"),
+        ("grant pg_read_server_files to {}", "may read or write the server's files"),
+        ("grant update on orders to {}", "may change rows"),
+        ("grant create on schema public to {}", "may create tables or schemas"),
+    ],
+)
+def test_a_role_that_may_do_more_than_read_is_warned_of(
+    grant: str, warning: str, server: PostgresServer, shop: Database
+) -> None:
+    role = "writer_" + warning.replace(" ", "_").replace("'", "")[:20]
+    with psycopg.connect(server.url(), autocommit=True) as connection:
+        connection.execute(f"create role {role} login password 's3cret/with@signs'")
+        connection.execute(grant.format(role))
+    (said,) = read_url(server.url().replace("analyst", role)).warnings(Stop(), 5)
+    assert warning in said
+    assert "may only SELECT" in said
+
+
 @pytest.mark.parametrize(
     ("change", "cause"),
     [

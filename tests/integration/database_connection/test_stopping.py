@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from pathlib import Path
 
 import pytest
 
@@ -14,17 +15,25 @@ from app.modules.database_connection.sqlite import SqliteDatabase
 from app.modules.database_connection.threads import DatabaseThreads, Stop
 from app.modules.database_connection.urls import read_url
 from graph.errors import StatementFailed
+from tests.support.mariadb_server import MariadbServer
 from tests.support.postgres_server import PostgresServer
 
 RUNAWAY = "with recursive n(x) as (select 1 union all select x + 1 from n) select count(*) from n"
 ENDLESS_ROWS = "with recursive n(x) as (select 1 union all select x + 1 from n) select x from n"
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
-def database(request: pytest.FixtureRequest) -> Database:
+@pytest.fixture(params=["sqlite", "postgres", "mysql", "duckdb"])
+def database(request: pytest.FixtureRequest, tmp_path: Path) -> Database:
     if request.param == "sqlite":
         shop: SqliteDatabase = request.getfixturevalue("shop")
         return shop
+    if request.param == "duckdb":
+        path = tmp_path / "empty.duckdb"
+        pytest.importorskip("duckdb").connect(str(path)).close()
+        return read_url(f"duckdb:///{path}")
+    if request.param == "mysql":
+        mariadb: MariadbServer = request.getfixturevalue("mariadb")
+        return read_url(mariadb.root_url("mysql"))
     server: PostgresServer = request.getfixturevalue("server")
     return read_url(server.url("postgres"))
 
@@ -92,6 +101,7 @@ async def test_who_waits_for_a_thread_can_give_up_without_stopping_the_others(sh
 
 
 async def test_endless_rows_are_cut_not_awaited(database: Database) -> None:
-    endless = statement(ENDLESS_ROWS, database, StatementLimits(timeout_seconds=10, max_rows=100))
+    rows = "select * from range(1000000000000)" if database.dialect == "duckdb" else ENDLESS_ROWS
+    endless = statement(rows, database, StatementLimits(timeout_seconds=10, max_rows=100))
     result = await asyncio.wait_for(DatabaseThreads(1).run(endless.run), 5)
     assert (len(result.rows), result.truncated) == (100, True)

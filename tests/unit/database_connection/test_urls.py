@@ -13,8 +13,20 @@ SERVER = "postgresql://ann:hunter2@db.example.com"
 REFUSED = [
     "",
     "hunter2",
-    "mysql://ann:hunter2@db/shop",
+    "oracle://ann:hunter2@db/shop",
+    "mysql+mysqldb://ann:hunter2@db/shop",
+    "mysql://ann:hunter2@/shop",
+    "mysql://ann:hunter2@db/shop?client_flag=65536",
+    "mysql://ann:hunter2@db/shop?local_infile=1",
+    "mysql://ann:hunter2@db/shop?ssl_ca=/etc/hunter2",
+    "mysql://ann:hunter2@db/shop?read_default_file=/etc/hunter2",
+    "mysql://ann:hunter2@db/shop?unix_socket=/run/hunter2",
+    "mysql://ann:hunter2@db/shop?init_command=hunter2",
+    "mysql://ann:hunter2@db/shop?ssl_mode=hunter2",
     "duckdb:///hunter2.db",
+    "duckdb:///:memory:",
+    "duckdb://",
+    "duckdb:////tmp?hunter2=1",
     "sqlite+aiosqlite:///hunter2.db",
     "sqlite://",
     "sqlite:///:memory:",
@@ -49,7 +61,7 @@ def test_a_url_that_is_not_named_as_supported_is_refused_without_repeating_it(ur
 
 
 def test_a_refusal_says_what_is_supported() -> None:
-    with pytest.raises(UrlNotSupported, match=r"sqlite:///path/to/file and postgresql://"):
+    with pytest.raises(UrlNotSupported, match=r"sqlite:///path/to/file, duckdb.* postgresql://"):
         read_url("oracle://db")
 
 

@@ -1,0 +1,74 @@
+"""DuckDB files. Needs duckdb, which comes with `kai[duckdb]`."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from sqlalchemy import URL, Engine
+
+from app.modules.database_connection.duckdb_catalog import engine_over
+from app.modules.database_connection.duckdb_process import ChildEnded, DuckdbProcess, DuckdbRefused
+from app.modules.database_connection.duckdb_session import DuckdbSession
+from app.modules.database_connection.threads import Stop
+from app.modules.database_connection.watching import cancelled_when_due
+from graph.errors import DatabaseUnavailable
+
+# What the library says while opening, and what people are told: the first that fits.
+_CAUSES: Sequence[tuple[str, str]] = (
+    ("lock", "another program has it open for writing"),
+    ("not a valid duckdb", "the file is not a DuckDB database"),
+    ("version", "the file was written by a version of DuckDB that this one cannot read"),
+    ("serialization", "the file was written by a version of DuckDB that this one cannot read"),
+    ("wal", "it was not closed properly; open it once with DuckDB itself"),
+)
+
+
+@dataclass(frozen=True)
+class DuckdbDatabase:
+    """A file that existed when its URL was read; DuckDB's code runs in a process beside KAI's."""
+
+    path: Path
+    dialect: Literal["duckdb"] = "duckdb"
+
+    @property
+    def url(self) -> str:
+        return URL.create("duckdb", database=str(self.path)).render_as_string()
+
+    @property
+    def masked_url(self) -> str:
+        return self.path.name
+
+    def warnings(self, stop: Stop, connect_seconds: float) -> Sequence[str]:
+        """None: a file has no accounts, and is opened so that nobody can write by it."""
+        return ()
+
+    @contextmanager
+    def session(self, stop: Stop, connect_seconds: float) -> Iterator[DuckdbSession]:
+        with self._opened(stop) as process:
+            yield DuckdbSession(process, stop)
+
+    @contextmanager
+    def engine(self, stop: Stop, connect_seconds: float) -> Iterator[Engine]:
+        with self._opened(stop) as process:
+            yield engine_over(process)
+
+    @contextmanager
+    def _opened(self, stop: Stop) -> Iterator[DuckdbProcess]:
+        process = DuckdbProcess(self.path)
+        with closing(process), cancelled_when_due(process.kill, stop):
+            try:
+                process.open()
+            except DuckdbRefused as error:
+                raise DatabaseUnavailable(
+                    f"The DuckDB database cannot be used: {_cause(str(error))}."
+                ) from None
+            except ChildEnded:
+                raise DatabaseUnavailable("The DuckDB database cannot be used: it took too long.") from None
+            yield process
+
+
+def _cause(said: str) -> str:
+    said = said.lower()
+    return next((cause for words, cause in _CAUSES if words in said), "the file cannot be opened")

@@ -1,0 +1,110 @@
+"""One connection to a DuckDB file, in a process of its own: see `duckdb_process`. Imports nothing of KAI.
+
+Reads requests from its standard input and answers on its standard output, a line of JSON each. What
+runs here may take all the memory and time it likes: it is bounded, and killed, from outside. A value
+that JSON has no word for is written as {"$": [kind, text]}.
+"""
+
+import base64
+import json
+import os
+import resource
+import sys
+import threading
+import time
+from datetime import UTC, date, datetime, timedelta
+from datetime import time as clock
+from decimal import Decimal
+from math import isfinite
+
+import duckdb
+
+_LONGEST_CELL = 1_000_000  # characters; KAI keeps fewer
+_LONGEST_ANSWER = 64 * 1024 * 1024
+_QUERIES = {duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN}
+
+
+def main() -> None:
+    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+    opened = json.loads(sys.stdin.readline())
+    for bound, most in ((resource.RLIMIT_DATA, opened["memory_bytes"]), (resource.RLIMIT_FSIZE, 0)):
+        resource.setrlimit(bound, (most, most))
+    try:
+        connection = duckdb.connect(opened["path"], read_only=True, config=opened["configuration"])
+    except duckdb.Error as error:
+        _say({"error": [type(error).__name__, str(error)]})
+        return
+    _say({})
+    for line in sys.stdin:
+        _say(_answer(connection, json.loads(line)))
+
+
+def _answer(connection: duckdb.DuckDBPyConnection, request: dict[str, object]) -> dict[str, object]:
+    try:
+        if "fetch" in request:
+            return {
+                "rows": [
+                    [_plain(cell) for cell in row] for row in connection.fetchmany(int(str(request["fetch"])))
+                ]
+            }
+        sql, parameters = str(request["sql"]), request.get("parameters")
+        if parameters is None and not _is_one_query(connection, sql):
+            return {"error": ["NotOneQuery", ""]}
+        connection.execute(sql, parameters or None)
+        return {"columns": [[each[0], str(each[1])] for each in connection.description or ()]}
+    except duckdb.Error as error:
+        return {"error": [type(error).__name__, str(error)]}
+    except MemoryError:
+        return {"error": ["OutOfMemoryException", ""]}
+
+
+def _is_one_query(connection: duckdb.DuckDBPyConnection, sql: str) -> bool:
+    statements = connection.extract_statements(sql)
+    try:
+        return len(statements) == 1 and statements[0].type in _QUERIES
+    except ValueError:
+        return False  # a kind that DuckDB's Python side has no name for
+
+
+def _plain(value: object) -> object:
+    match value:
+        case None | bool() | int():
+            return value
+        case float():
+            return value if isfinite(value) else {"$": ["float", repr(value)]}
+        case str():
+            return value[:_LONGEST_CELL]
+        case bytes():
+            return {"$": ["bytes", base64.b64encode(value[:_LONGEST_CELL]).decode()]}
+        case Decimal():
+            return {"$": ["decimal", str(value)]}
+        case datetime() if value.tzinfo is not None:
+            return {"$": ["datetime", value.astimezone(UTC).isoformat()]}  # not in this machine's time zone
+        case datetime() | date() | clock():
+            return {"$": [type(value).__name__, value.isoformat()]}
+        case timedelta():
+            return {"$": ["timedelta", f"{value.days} {value.seconds} {value.microseconds}"]}
+        case list() | tuple():
+            return [_plain(each) for each in value]
+        case dict():
+            return {"$": ["map", [[_plain(key), _plain(each)] for key, each in value.items()]]}
+    return str(value)
+
+
+def _say(answer: dict[str, object]) -> None:
+    line = json.dumps(answer)
+    if len(line) > _LONGEST_ANSWER:
+        line = json.dumps({"error": ["OutOfMemoryException", ""]})
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
+def _end_with(parent: int) -> None:
+    """Whoever asked is gone: nobody waits for an answer, however long it would take."""
+    while os.getppid() == parent:
+        time.sleep(1)
+    os._exit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,164 @@
+"""A DuckDB connection in a child process, which may be killed and cannot take this one's memory."""
+
+import base64
+import json
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import IO, cast
+
+from pydantic import BaseModel, ConfigDict, JsonValue
+
+from app.modules.database_connection.limits import STATEMENT_MEMORY_BYTES
+
+_CHILD = Path(__file__).parent / "duckdb_child.py"
+_MEMORY_BYTES = 2 * STATEMENT_MEMORY_BYTES  # of the process; DuckDB itself counts not all that it takes
+_CONFIGURATION: Mapping[str, str | bool | int] = {
+    "enable_external_access": False,  # no file, no network, no ATTACH, COPY, INSTALL or LOAD
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,
+    "allow_community_extensions": False,
+    "allow_persistent_secrets": False,
+    "python_enable_replacements": False,  # no variable of ours is a table
+    "memory_limit": f"{STATEMENT_MEMORY_BYTES}B",
+    "temp_directory": "",
+    "threads": 2,
+    "lock_configuration": True,
+}
+
+
+class ChildEnded(Exception):
+    """The process was killed, or took more memory than it may."""
+
+
+class DuckdbRefused(Exception):
+    """DuckDB's own error: the name of its class, and what it says."""
+
+    def __init__(self, kind: str, said: str) -> None:
+        super().__init__(said)
+        self.kind = kind
+
+
+class _Answer(BaseModel):
+    """What the child says: one of these, or nothing when it has opened the file."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    error: tuple[str, str] | None = None
+    columns: list[tuple[str, str]] = []
+    rows: list[list[JsonValue]] = []
+
+
+@dataclass
+class DuckdbProcess:
+    """Starts with the first statement, and anew with the first after it was killed.
+
+    One thread asks; any thread may kill. Everything raises `ChildEnded` and `DuckdbRefused`.
+    """
+
+    path: Path
+    columns: Sequence[tuple[str, str]] = ()
+    """Name and type of each column of the last statement."""
+    _process: "subprocess.Popen[str] | None" = field(default=None, init=False)
+    _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
+
+    def open(self) -> None:
+        with self._lock:
+            self._process = subprocess.Popen(  # noqa: S603 - our own program
+                [sys.executable, "-I", str(_CHILD)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                encoding="utf-8",
+                cwd="/",
+                env={},
+            )
+        self._ask(path=str(self.path), memory_bytes=_MEMORY_BYTES, configuration=dict(_CONFIGURATION))
+
+    def query(self, sql: str) -> None:
+        """One query; anything else is refused as `NotOneQuery`."""
+        self._execute(sql=sql)
+
+    def execute(self, sql: str, parameters: Sequence[JsonValue]) -> None:
+        """A statement of ours."""
+        self._execute(sql=sql, parameters=list(parameters))
+
+    def fetch(self, rows: int) -> list[tuple[object, ...]]:
+        """At most so many of the rows that are left."""
+        return [tuple(_value(cell) for cell in row) for row in self._ask(fetch=rows).rows]
+
+    def kill(self) -> None:
+        """End whatever runs there."""
+        with self._lock:
+            if self._process is not None:
+                self._process.kill()
+
+    def close(self) -> None:
+        self.kill()
+        with self._lock:
+            if self._process is not None:
+                self._process.communicate()
+                self._process = None
+
+    def _execute(self, **request: JsonValue) -> None:
+        if self._process is None:
+            self.open()
+        self.columns = self._ask(**request).columns
+
+    def _ask(self, **request: JsonValue) -> _Answer:
+        if self._process is None:
+            raise ChildEnded
+        asked, said = cast("IO[str]", self._process.stdin), cast("IO[str]", self._process.stdout)
+        try:
+            asked.write(json.dumps(request) + "\n")
+            asked.flush()
+            line = said.readline()
+        except BrokenPipeError:
+            line = ""
+        if not line.endswith("\n"):
+            self.close()
+            raise ChildEnded
+        answer = _Answer.model_validate_json(line)
+        if answer.error is not None:
+            raise DuckdbRefused(*answer.error)
+        return answer
+
+
+def _value(cell: JsonValue) -> object:
+    """What the child has written, as it was."""
+    match cell:
+        case list():
+            return [_value(each) for each in cell]
+        case {"$": ["map", list(pairs)]}:
+            return {str(_value(key)): _value(each) for key, each in map(_pair, pairs)}
+        case {"$": [str(kind), str(text)]}:
+            return _tagged(kind, text)
+    return cell
+
+
+def _pair(written: JsonValue) -> tuple[JsonValue, JsonValue]:
+    key, value = cast("list[JsonValue]", written)
+    return key, value
+
+
+def _tagged(kind: str, text: str) -> object:
+    match kind:
+        case "bytes":
+            return base64.b64decode(text)
+        case "date":
+            return date.fromisoformat(text)
+        case "datetime":
+            return datetime.fromisoformat(text)
+        case "decimal":
+            return Decimal(text)
+        case "float":
+            return float(text)
+        case "time":
+            return time.fromisoformat(text)
+    days, seconds, microseconds = map(int, text.split())
+    return timedelta(days, seconds, microseconds)

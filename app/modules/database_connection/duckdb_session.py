@@ -1,0 +1,97 @@
+"""Statements in read-only DuckDB sessions."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from app.modules.database_connection.databases import stopped
+from app.modules.database_connection.duckdb_process import ChildEnded, DuckdbProcess, DuckdbRefused
+from app.modules.database_connection.results import RawRows
+from app.modules.database_connection.schema import ColumnType
+from app.modules.database_connection.threads import Stop
+from graph.errors import DatabaseUnavailable, StatementFailed
+
+_FETCH_ROWS = 100
+_NOT_THE_STATEMENT = {"IOException", "FatalException", "ConnectionException"}
+_TOO_MUCH_MEMORY = "The statement needs more memory than it may have; add filters, or aggregate earlier."
+_TYPES: Mapping[str, ColumnType] = {
+    "BIGINT": "integer",
+    "BLOB": "binary",
+    "BOOLEAN": "boolean",
+    "DATE": "date",
+    "DECIMAL": "number",
+    "DOUBLE": "number",
+    "FLOAT": "number",
+    "HUGEINT": "integer",
+    "INTEGER": "integer",
+    "SMALLINT": "integer",
+    "TIME": "time",
+    "TIME WITH TIME ZONE": "time",
+    "TIMESTAMP": "datetime",
+    "TIMESTAMP WITH TIME ZONE": "datetime",
+    "TIMESTAMP_MS": "datetime",
+    "TIMESTAMP_NS": "datetime",
+    "TIMESTAMP_S": "datetime",
+    "TINYINT": "integer",
+    "UBIGINT": "integer",
+    "UHUGEINT": "integer",
+    "UINTEGER": "integer",
+    "USMALLINT": "integer",
+    "UTINYINT": "integer",
+    "JSON": "json",
+    "MAP": "json",
+    "STRUCT": "json",
+    "UNION": "json",
+}
+
+
+@dataclass(frozen=True)
+class DuckdbSession:
+    """One statement, which DuckDB's own parser has to take for a single query."""
+
+    process: DuckdbProcess
+    stop: Stop
+
+    def execute(self, sql: str) -> RawRows:
+        with _in_our_words(self.stop):
+            self.process.query(sql)
+        columns = self.process.columns
+        return RawRows([name for name, _ in columns], [_type(kind) for _, kind in columns], self._fetch())
+
+    def _fetch(self) -> Iterator[Sequence[object]]:
+        kinds = [kind for _, kind in self.process.columns]
+        with _in_our_words(self.stop):
+            while rows := self.process.fetch(_FETCH_ROWS):
+                for row in rows:
+                    yield [_value(cell, kind) for cell, kind in zip(row, kinds, strict=True)]
+
+
+def _type(declared: str) -> ColumnType:
+    """By its first words, as in `DECIMAL(10,2)`; JSON for all that holds other values."""
+    if declared.endswith("]"):
+        return "json"
+    return _TYPES.get(declared.split("(", maxsplit=1)[0], "text")
+
+
+def _value(cell: object, kind: str) -> object:
+    """DuckDB hands JSON on as its text."""
+    return json.loads(cell) if kind == "JSON" and isinstance(cell, str) else cell
+
+
+@contextmanager
+def _in_our_words(stop: Stop) -> Iterator[None]:
+    try:
+        yield
+    except ChildEnded:
+        raise stopped(stop) if stop.due else StatementFailed(_TOO_MUCH_MEMORY) from None
+    except DuckdbRefused as error:
+        raise _translated(error) from None
+
+
+def _translated(error: DuckdbRefused) -> StatementFailed | DatabaseUnavailable:
+    if error.kind in _NOT_THE_STATEMENT:
+        return DatabaseUnavailable("The database file cannot be read.")
+    if error.kind == "NotOneQuery":
+        return StatementFailed("Exactly one query is run at a time: SELECT, WITH ... SELECT, VALUES.")
+    return StatementFailed(_TOO_MUCH_MEMORY if error.kind == "OutOfMemoryException" else str(error))

@@ -1,0 +1,83 @@
+"""Functions that make much out of little: databases build their whole value before any limit is asked."""
+
+import re
+from collections.abc import Mapping
+from math import ceil
+
+from sqlglot import exp
+
+from graph.errors import StatementFailed
+
+_LARGEST_FACTOR = 10_000
+_LARGEST_PRODUCT = 1_000_000
+_HARMLESS_PERCENTS = re.compile(r"(?:[^%]|%%|%(?:\d{1,3}\$)?[-+ 0,#!]*\d{0,3}(?:\.\d{1,3})?[a-zA-Z])*")
+_HARMLESS_BRACES = re.compile(r"(?:[^{}]|{{|}}|{\d*(?::[-+ #0<>^]*\d{0,3}[,_]?(?:\.\d{1,3})?[a-zA-Z%]?)?})*")
+_TEMPLATES = {"format", "printf"}
+# At which place, from 0, they have their length.
+_REPEATING = {"repeat": 1, "space": 0}
+_PADDING = {"bar": 3, "lpad": 1, "rpad": 1}
+
+
+def check_growth(statement: exp.Expr, dialect: str) -> None:
+    """Raises `StatementFailed`."""
+    repeated, longest = 1, 1
+    for function in statement.find_all(exp.Func):
+        if (times := _argument(function, _REPEATING, exp.Repeat, "times")) is not None:
+            repeated *= _factor(times)
+        if (length := _argument(function, _PADDING, exp.Pad, "expression")) is not None:
+            longest = max(longest, _factor(length))
+        if isinstance(function, exp.Replace | exp.RegexpReplace):
+            repeated *= _widening(function)
+        if dialect != "mysql" and _name(function) in _TEMPLATES:
+            _check_template(function, dialect)
+    if repeated * longest > _LARGEST_PRODUCT:
+        raise StatementFailed("The statement repeats text too often; give it fewer or smaller repetitions.")
+
+
+def _argument(
+    function: exp.Func, places: Mapping[str, int], known: type[exp.Func], name: str
+) -> exp.Expr | None:
+    """The length that a function is called with, if it is one of these; an empty literal if it has none."""
+    if isinstance(function, known):
+        found: exp.Expr | None = function.args.get(name)
+        return found or exp.Literal.string("")
+    place = places.get(_name(function))
+    if place is None or not isinstance(function, exp.Anonymous | exp.Space):
+        return None
+    arguments = [*function.iter_expressions()]
+    return arguments[place] if place < len(arguments) else exp.Literal.string("")
+
+
+def _factor(length: exp.Expr) -> int:
+    """How many times its argument, or how many characters, a function makes."""
+    if not isinstance(length, exp.Literal) or not length.name.isdigit():
+        raise StatementFailed("The length of repeated or padded text has to be written as a plain number.")
+    if int(length.name) > _LARGEST_FACTOR:
+        raise StatementFailed(f"Text is repeated or padded to at most {_LARGEST_FACTOR} here.")
+    return max(int(length.name), 1)
+
+
+def _widening(replace: exp.Func) -> int:
+    """How many times as long a text may get when each piece found in it is replaced by another."""
+    found = "" if isinstance(replace, exp.RegexpReplace) else _literal_text(replace.args.get("expression"))
+    put = _literal_text(replace.args.get("replacement"))
+    return max(ceil(len(put or "") / max(len(found or ""), 1)), 1)
+
+
+def _check_template(function: exp.Func, dialect: str) -> None:
+    """A value is padded to a gigabyte before any limit or deadline can stop it."""
+    text = _literal_text(next(function.iter_expressions(), None)) or "%*"
+    harmless = _HARMLESS_PERCENTS.fullmatch(text) and (
+        dialect != "duckdb" or _HARMLESS_BRACES.fullmatch(text)
+    )
+    if not harmless:
+        raise StatementFailed("The format has to be a literal, with widths below 1000 and without *.")
+
+
+def _literal_text(node: exp.Expr | None) -> str | None:
+    return node.this if isinstance(node, exp.Literal) and node.is_string else None
+
+
+def _name(function: exp.Func) -> str:
+    known = isinstance(function, exp.Anonymous | exp.AnonymousAggFunc)
+    return function.name.lower() if known else function.sql_name().lower()

@@ -1,0 +1,184 @@
+"""MySQL and MariaDB servers. Imports PyMySQL, which comes with `kai[mysql]`."""
+
+import socket
+import ssl
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+import pymysql
+from pymysql.cursors import Cursor, SSCursor
+from sqlalchemy import URL, Engine, StaticPool, create_engine
+
+from app.modules.database_connection.mysql_account import rights_beyond_reading
+from app.modules.database_connection.mysql_session import Connection, MysqlSession, Server, restrict
+from app.modules.database_connection.mysql_values import CONVERSIONS
+from app.modules.database_connection.network import ONE_USER, Access
+from app.modules.database_connection.threads import Stop
+from app.modules.database_connection.watching import cancelled_when_due
+from graph.errors import DatabaseUnavailable
+
+SslMode = Literal["disabled", "preferred", "required", "verify_identity"]
+
+_KILL_SECONDS = 2.0
+_PATIENCE = 10  # so often a statement is asked to stop, about a second long
+_SILENCE_SECONDS = 900.0  # a dead server ends a read after this; a slow statement is stopped before
+# What the server or the driver answers while connecting, and what people are told.
+_CAUSES: Mapping[int, str] = {
+    1040: "it has no connection left",
+    1044: "the user may not use this database",
+    1045: "the user name or the password is wrong",
+    1049: "the server has no database of this name",
+    1129: "the server has locked this machine out",
+    1130: "the server does not let this machine in",
+    1698: "the user name or the password is wrong",
+    2003: "nothing listens at this host and port, or it did not answer in time",
+    2013: "the server broke the connection off",
+    2026: "no agreement on encryption was reached; see the parameter ssl_mode",
+}
+
+
+class _Opened(NamedTuple):
+    """A connection made read-only, and how to stop what runs on it."""
+
+    connection: Connection
+    server: Server
+    cancel: Callable[[], None]
+
+
+@dataclass(frozen=True)
+class MysqlDatabase:
+    """One database of a server."""
+
+    host: str
+    port: int
+    user: str
+    password: str = field(repr=False)
+    name: str
+    ssl_mode: SslMode = "preferred"
+    access: Access = field(default=ONE_USER, repr=False)
+    dialect: Literal["mysql"] = "mysql"
+
+    @property
+    def url(self) -> str:
+        url = URL.create("mysql", self.user, self.password, self.host, self.port, self.name)
+        return url.update_query_dict({"ssl_mode": self.ssl_mode}).render_as_string(hide_password=False)
+
+    @property
+    def masked_url(self) -> str:
+        return URL.create("mysql", self.user, None, self.host, self.port, self.name).render_as_string()
+
+    def warnings(self, stop: Stop, connect_seconds: float) -> Sequence[str]:
+        with self.engine(stop, connect_seconds) as engine, engine.connect() as connection:
+            return rights_beyond_reading(connection)
+
+    @contextmanager
+    def session(self, stop: Stop, connect_seconds: float) -> Iterator[MysqlSession]:
+        with self._opened(SSCursor, stop, connect_seconds) as opened:
+            session = MysqlSession(opened.connection, opened.connection.cursor(), opened.server, stop)
+            try:
+                yield session
+            finally:
+                session.abandon(opened.cancel)
+
+    @contextmanager
+    def engine(self, stop: Stop, connect_seconds: float) -> Iterator[Engine]:
+        with self._opened(Cursor, stop, connect_seconds) as opened:
+            yield create_engine(
+                "mysql+pymysql://",
+                creator=lambda: opened.connection,
+                poolclass=StaticPool,
+                isolation_level="AUTOCOMMIT",
+            )
+
+    @contextmanager
+    def _opened(self, cursors: type[Cursor], stop: Stop, seconds: float) -> Iterator[_Opened]:
+        with closing(self.connect(cursors, seconds)) as connection:
+            server = restrict(connection)
+            cancel = _Cancel(self, server.thread_id)
+            with cancelled_when_due(cancel, stop):
+                yield _Opened(connection, server, cancel)
+
+    def connect(self, cursors: type[Cursor], seconds: float) -> Connection:
+        """A connection that is not yet made read-only. Raises `DatabaseUnavailable`."""
+        connection: Connection = pymysql.Connection(
+            host=self.host,
+            port=self.port,
+            user=self.user,
+            password=self.password.encode(),  # text would be sent as Latin-1
+            database=self.name,
+            charset="utf8mb4",
+            conv=CONVERSIONS,
+            cursorclass=cursors,
+            autocommit=True,
+            local_infile=False,
+            client_flag=0,  # no multi-statements
+            connect_timeout=seconds,
+            read_timeout=_SILENCE_SECONDS,
+            write_timeout=seconds,
+            program_name="kai",
+            ssl_disabled=self.ssl_mode == "disabled",
+            ssl=_encryption(self.ssl_mode),
+            defer_connect=True,
+        )
+        try:
+            connection.connect(self._socket(seconds))
+        except (pymysql.Error, OSError, ssl.SSLError) as error:
+            raise DatabaseUnavailable(f"The database cannot be used: {_cause(error)}.") from None
+        return connection
+
+    def _socket(self, seconds: float) -> socket.socket:
+        """To an address that was looked at, not to whatever the name means a moment later."""
+        refused: OSError = OSError()
+        for address in self.access.addresses(self.host, self.port):
+            try:
+                opened = socket.create_connection((address, self.port), timeout=seconds)
+            except OSError as error:
+                refused = error
+            else:
+                opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                opened.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+                return opened
+        raise refused
+
+
+@dataclass
+class _Cancel:
+    """Asks the server to stop a statement; when that does not help, to break its connection off.
+
+    Behind this stands the server's own time limit. No call of a function is interrupted by the server,
+    but a connection that is broken off lets KAI go on.
+    """
+
+    database: MysqlDatabase
+    thread_id: int
+    asked: int = 0
+
+    def __call__(self) -> None:
+        self.asked += 1
+        kill = "KILL QUERY %s" if self.asked <= _PATIENCE else "KILL CONNECTION %s"
+        with (
+            suppress(DatabaseUnavailable, pymysql.Error),
+            closing(self.database.connect(Cursor, _KILL_SECONDS)) as connection,
+        ):
+            connection.cursor().execute(kill, (self.thread_id,))
+
+
+def _encryption(mode: SslMode) -> ssl.SSLContext | None:
+    """None leaves it to the driver: encrypted if the server can."""
+    if mode in {"disabled", "preferred"}:
+        return None
+    context = ssl.create_default_context()
+    if mode == "required":
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    return context
+
+
+def _cause(error: Exception) -> str:
+    if isinstance(error, pymysql.Error) and error.args:
+        return _CAUSES.get(error.args[0], "the server refused the connection")
+    if isinstance(error, ssl.SSLError):
+        return _CAUSES[2026]
+    return _CAUSES[2003]

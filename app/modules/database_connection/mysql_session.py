@@ -1,0 +1,139 @@
+"""Statements in read-only sessions of MySQL and MariaDB."""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from typing import NamedTuple, TypeAlias
+
+import pymysql
+from pymysql.constants import ER
+from pymysql.cursors import Cursor
+
+from app.modules.database_connection.databases import stopped
+from app.modules.database_connection.limits import STATEMENT_MEMORY_BYTES
+from app.modules.database_connection.mysql_values import TYPES
+from app.modules.database_connection.results import RawRows
+from app.modules.database_connection.threads import Stop
+from graph.errors import DatabaseUnavailable, StatementFailed
+
+Connection: TypeAlias = "pymysql.Connection[Cursor]"
+
+_LOCK_WAIT_SECONDS = 5
+_MOST_RECURSIONS = 1_000_000  # MariaDB cuts a recursion off at 1,000 and says so to nobody
+# They change what text means, and the guard reads it as it is without them.
+_MODES_OF_WRITING = {
+    *("ANSI", "ANSI_QUOTES", "DB2", "HIGH_NOT_PRECEDENCE", "IGNORE_SPACE", "MAXDB", "MSSQL"),
+    *("NO_BACKSLASH_ESCAPES", "ORACLE", "PIPES_AS_CONCAT", "POSTGRESQL"),
+}
+_QUERY = re.compile(r"\s*(\(\s*)*(SELECT|WITH|VALUES|EXPLAIN)\b(?!\s+ANALYZE)", re.IGNORECASE)
+_STOPPED = {ER.QUERY_INTERRUPTED, ER.STATEMENT_TIMEOUT, ER.QUERY_TIMEOUT}
+_GONE = range(2000, 3000)  # the driver's own codes: the connection, not the statement
+
+
+@dataclass
+class MysqlSession:
+    """One statement in one read-only transaction; the driver never sends two.
+
+    Other statements than queries are refused here too: some end a transaction by themselves.
+    """
+
+    connection: Connection
+    cursor: Cursor
+    server: "Server"
+    stop: Stop
+    _reading: bool = field(default=False, init=False)
+
+    def execute(self, sql: str) -> RawRows:
+        if not _QUERY.match(sql):
+            raise StatementFailed("Only queries are run: SELECT, WITH ... SELECT, VALUES.")
+        with _in_our_words(self.stop):
+            self._limit_time()
+            self.cursor.execute(sql)
+            self._reading = True
+            self._check_time()
+        columns = self.cursor.description or ()
+        types = [TYPES.get(int(column[1])) for column in columns]
+        return RawRows([column[0] for column in columns], types, self._fetch())
+
+    def _limit_time(self) -> None:
+        """Let the server end the statement should this process die; else `stop` is earlier."""
+        with self.connection.cursor(Cursor) as cursor:
+            if self.server.is_mariadb:
+                cursor.execute("SET SESSION max_statement_time = %s", (self.stop.seconds + 1,))
+            else:
+                cursor.execute("SET SESSION max_execution_time = %s", (int(self.stop.seconds * 1000) + 1000,))
+
+    def abandon(self, cancel: Callable[[], None]) -> None:
+        """Let the server forget rows that nobody reads: the driver would wait for all of them."""
+        if self._reading:
+            cancel()
+            with suppress(pymysql.Error):
+                self.cursor.close()
+
+    def _fetch(self) -> Iterator[Sequence[object]]:
+        with self._ended_by_an_error(), _in_our_words(self.stop):
+            while (row := self.cursor.fetchone()) is not None:
+                yield row
+            self._check_time()
+        self._reading = False
+
+    @contextmanager
+    def _ended_by_an_error(self) -> Iterator[None]:
+        """After one, the server has nothing more to send."""
+        try:
+            yield
+        except (StatementFailed, DatabaseUnavailable):
+            self._reading = False
+            raise
+
+    def _check_time(self) -> None:
+        """A sleep that was ended early, and nothing else, says nothing of it."""
+        if self.stop.due:
+            raise stopped(self.stop)
+
+
+class Server(NamedTuple):
+    """Whom a connection leads to; `thread_id` is its own number there."""
+
+    thread_id: int
+    is_mariadb: bool
+
+
+def restrict(connection: Connection) -> Server:
+    """Leave reading only, until the connection is closed. Raises `DatabaseUnavailable`."""
+    try:
+        with connection.cursor(Cursor) as cursor:
+            cursor.execute("SELECT @@sql_mode, connection_id(), version()")
+            ((modes_in_use, thread_id, version),) = cursor.fetchall()
+            server = Server(thread_id, "mariadb" in version.lower())
+            modes = set(modes_in_use.split(",")) - _MODES_OF_WRITING
+            cursor.execute("SET SESSION sql_mode = %s", (",".join(sorted(modes)),))
+            cursor.execute("SET SESSION lock_wait_timeout = %s", (_LOCK_WAIT_SECONDS,))
+            if server.is_mariadb:
+                cursor.execute("SET SESSION max_session_mem_used = %s", (STATEMENT_MEMORY_BYTES,))
+                cursor.execute("SET SESSION max_recursive_iterations = %s", (_MOST_RECURSIONS,))
+            else:
+                cursor.execute("SET SESSION cte_max_recursion_depth = %s", (_MOST_RECURSIONS,))
+            cursor.execute("SET SESSION TRANSACTION READ ONLY")
+            cursor.execute("START TRANSACTION READ ONLY")
+            return server
+    except pymysql.Error:
+        raise DatabaseUnavailable("The server lets no session be made read-only.") from None
+
+
+@contextmanager
+def _in_our_words(stop: Stop) -> Iterator[None]:
+    try:
+        yield
+    except (pymysql.Error, RuntimeError) as error:  # the latter when a server asks for a file of ours
+        raise _translated(error, stop) from None
+
+
+def _translated(error: Exception, stop: Stop) -> StatementFailed | DatabaseUnavailable:
+    code = error.args[0] if error.args else None
+    if stop.due or code in _STOPPED:
+        return stopped(stop)
+    if not isinstance(code, int) or code in _GONE:
+        return DatabaseUnavailable("The database broke the connection off.")
+    return StatementFailed(f"{error.args[-1]}.")

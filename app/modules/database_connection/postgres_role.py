@@ -1,0 +1,47 @@
+"""What a PostgreSQL role may do besides reading, which no read-only session takes from it."""
+
+from collections.abc import Iterator, Sequence
+
+from sqlalchemy import ColumnElement, Connection, column, exists, func, literal, or_, select, table
+
+_CURE = "Register the database again with a role that may only SELECT (docs/security.md says how)."
+_SERVER_ROLES = ("pg_read_server_files", "pg_write_server_files", "pg_execute_server_program")
+_CHANGES = "INSERT, UPDATE, DELETE, TRUNCATE"
+
+
+def rights_beyond_reading(connection: Connection) -> Sequence[str]:
+    """A sentence for each, with the cure."""
+    return [f"{right} {_CURE}" for right in _rights(connection)]
+
+
+def _rights(connection: Connection) -> Iterator[str]:
+    if connection.scalar(select(func.current_setting("is_superuser"))) == "on":
+        yield "This role is a superuser: it may read the server's files and run its programs."
+        return
+    memberships = or_(*(func.pg_has_role(role, "MEMBER") for role in _SERVER_ROLES))
+    if connection.scalar(select(memberships)):
+        yield "This role may read or write the server's files, or run its programs."
+    if connection.scalar(select(_may_change_tables())):
+        yield "This role may change rows."
+    database, schema = func.current_database(), func.current_schema()
+    may_create = (
+        func.has_database_privilege(database, "CREATE"),
+        func.has_schema_privilege(schema, "CREATE"),
+    )
+    if connection.scalar(select(or_(*may_create))):
+        yield "This role may create tables or schemas."
+
+
+def _may_change_tables() -> ColumnElement[bool]:
+    relations = table(
+        "pg_class", column("oid"), column("relkind"), column("relnamespace"), schema="pg_catalog"
+    )
+    schemas = table("pg_namespace", column("oid"), column("nspname"), schema="pg_catalog")
+    of_the_server = select(schemas.c.oid).where(schemas.c.nspname.in_(["pg_catalog", "information_schema"]))
+    return exists(
+        select(literal(1))
+        .select_from(relations)
+        .where(relations.c.relkind.in_(["r", "p", "v", "f"]))
+        .where(relations.c.relnamespace.not_in(of_the_server))
+        .where(func.has_table_privilege(relations.c.oid, _CHANGES))
+    )

@@ -1,0 +1,29 @@
+"""Checked statements as text in their dialect, without comments."""
+
+from collections.abc import Callable
+from typing import ClassVar
+
+from sqlglot import ErrorLevel, exp
+from sqlglot.dialects.mysql import MySQL
+from sqlglot.generator import Generator
+from sqlglot.generators.mysql import MySQLGenerator
+
+
+def rewritten(statement: exp.Expr, dialect: str) -> str:
+    """Raises `sqlglot.errors.UnsupportedError` for what the dialect has no words for."""
+    target = _BothMySQL if dialect == "mysql" else dialect
+    return statement.sql(dialect=target, comments=False, unsupported_level=ErrorLevel.RAISE)
+
+
+def _regexp(generator: Generator, node: exp.RegexpLike) -> str:
+    return generator.binary(node, "REGEXP")
+
+
+class _BothMySQL(MySQL):
+    """What MySQL and MariaDB both read: MariaDB has no REGEXP_LIKE."""
+
+    class Generator(MySQLGenerator):
+        TRANSFORMS: ClassVar[dict[type[exp.Expr], Callable[..., str]]] = {
+            **MySQLGenerator.TRANSFORMS,
+            exp.RegexpLike: _regexp,
+        }

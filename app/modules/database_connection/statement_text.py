@@ -1,0 +1,102 @@
+"""What is refused of a statement's text before it is parsed, and the EXPLAIN that may stand before it."""
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from sqlglot.dialects.dialect import Dialect
+from sqlglot.tokenizer_core import Token, TokenType
+
+from graph.errors import StatementFailed
+
+_LONGEST_BYTES = 64 * 1024
+_PLAIN = re.compile(r"[\w !-~]*")
+_QUOTED = {
+    TokenType.BIT_STRING,
+    TokenType.BYTE_STRING,
+    TokenType.HEREDOC_STRING,
+    TokenType.HEX_STRING,
+    TokenType.IDENTIFIER,
+    TokenType.NATIONAL_STRING,
+    TokenType.RAW_STRING,
+    TokenType.STRING,
+    TokenType.UNICODE_STRING,
+}
+
+
+class Explained(NamedTuple):
+    """A statement, and the words before it that ask for its plan; they are empty if nothing does."""
+
+    prefix: str
+    sql: str
+
+
+def check_text(sql: str) -> None:
+    """Raises `StatementFailed`."""
+    if "\0" in sql:
+        raise StatementFailed("The statement contains a NUL character.")
+    if "\ufeff" in sql:
+        raise StatementFailed("The statement contains a byte order mark.")
+    try:
+        size = len(sql.encode())
+    except UnicodeEncodeError:
+        raise StatementFailed("The statement contains half a character (a lone surrogate).") from None
+    if size > _LONGEST_BYTES:
+        raise StatementFailed(f"The statement is longer than {_LONGEST_BYTES // 1024} KiB.")
+
+
+def check_words(sql: str, dialect: str) -> None:
+    """Looks at a statement word by word, EXPLAIN taken off.
+
+    Raises `StatementFailed`, and `SqlglotError` where words cannot be told apart.
+    """
+    tokens = Dialect.get_or_raise(dialect).tokenize(sql)
+    _check_characters(tokens)
+    if dialect == "mysql":
+        _check_comments(tokens)
+    if dialect == "postgres":
+        _check_escapes(tokens)
+
+
+def without_explain(sql: str, dialect: str) -> Explained:
+    """Takes EXPLAIN off, and SQLite's QUERY PLAN; of what follows only a query will be run.
+
+    ANALYZE and other options stay, and no query begins with them.
+    """
+    words = _first_words(sql, dialect, 1)
+    if not _are(words, "EXPLAIN"):
+        return Explained("", sql)
+    rest = sql[words[0].end + 1 :]
+    words = _first_words(rest, dialect, 2)
+    if dialect == "sqlite" and _are(words, "QUERY", "PLAN"):
+        return Explained("EXPLAIN QUERY PLAN ", rest[words[1].end + 1 :])
+    return Explained("EXPLAIN ", rest)
+
+
+def _check_characters(tokens: Sequence[Token]) -> None:
+    """DuckDB takes a zero-width space for a space; the parser takes it for a letter."""
+    if any(each.token_type not in _QUOTED and not _PLAIN.fullmatch(each.text) for each in tokens):
+        raise StatementFailed("Names with characters that are no letters or digits have to be in quotes.")
+
+
+def _check_comments(tokens: Sequence[Token]) -> None:
+    """MySQL runs what stands in such comments; the parser takes it for talk."""
+    if any(comment.startswith(("!", "M!")) for token in tokens for comment in token.comments):
+        raise StatementFailed("Comments that are run (/*! ... */) are not allowed here.")
+
+
+def _check_escapes(tokens: Sequence[Token]) -> None:
+    """PostgreSQL reads U&"\\0061" as a name; the parser takes it for the column U and a bitwise AND."""
+    for u, ampersand, text in zip(tokens, tokens[1:], tokens[2:], strict=False):
+        adjacent = ampersand.start == u.end + 1 and text.start == ampersand.end + 1
+        quoted = text.token_type in {TokenType.IDENTIFIER, TokenType.STRING}
+        if u.text.upper() == "U" and ampersand.token_type == TokenType.AMP and quoted and adjacent:
+            raise StatementFailed("Write characters themselves: escapes by U& are not allowed here.")
+
+
+def _first_words(sql: str, dialect: str, count: int) -> Sequence[Token]:
+    return Dialect.get_or_raise(dialect).tokenize(sql)[:count]
+
+
+def _are(tokens: Sequence[Token], *words: str) -> bool:
+    return [token.text.upper() for token in tokens] == list(words)

@@ -1,0 +1,31 @@
+"""Stopping what runs in a database, from a second thread."""
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from app.modules.database_connection.threads import Stop
+
+_WATCH_SECONDS = 0.05
+
+
+@contextmanager
+def cancelled_when_due(cancel: Callable[[], None], stop: Stop) -> Iterator[None]:
+    """Until the block ends, call `cancel` again and again once `stop` is due.
+
+    It is repeated because a request that arrives between two statements is lost; it must not raise.
+    """
+    finished = threading.Event()
+    watch = threading.Thread(target=_watch, args=(cancel, stop, finished), daemon=True)
+    watch.start()
+    try:
+        yield
+    finally:
+        finished.set()
+        watch.join()
+
+
+def _watch(cancel: Callable[[], None], stop: Stop, finished: threading.Event) -> None:
+    while not finished.wait(_WATCH_SECONDS):
+        if stop.due:
+            cancel()

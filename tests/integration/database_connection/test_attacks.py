@@ -1,0 +1,94 @@
+"""The corpus against real databases: the session with the guard off, and both together."""
+
+from pathlib import Path
+
+import pytest
+
+from app.modules.database_connection.execution import Statement
+from app.modules.database_connection.limits import StatementLimits
+from app.modules.database_connection.results import ResultSet, collect
+from app.modules.database_connection.threads import Stop
+from graph.errors import DatabaseUnavailable, StatementFailed
+from tests.support import targets
+from tests.support.corpus import DIALECTS, RUNS_ON, attacks, categories, honest, shop_schema
+from tests.support.targets import Target
+
+LIMITS = StatementLimits(timeout_seconds=0.3, max_rows=1_000)
+# One call of SQLite's that builds a gigabyte cannot be interrupted: only the guard stands before it.
+UNSTOPPABLE = {("sqlite", "growth")}
+HOSTILE = [(dialect, category) for dialect in DIALECTS for category in categories(attacks(dialect))]
+HONEST = [(dialect, line.sql) for dialect in DIALECTS for line in honest(dialect)]
+
+
+@pytest.fixture(scope="module")
+def made() -> dict[str, Target]:
+    return {}
+
+
+@pytest.fixture
+def target(
+    dialect: str,
+    made: dict[str, Target],
+    tmp_path_factory: pytest.TempPathFactory,
+    request: pytest.FixtureRequest,
+) -> Target:
+    if dialect not in made:
+        made[dialect] = _make(dialect, tmp_path_factory.mktemp("attacked"), request)
+    return made[dialect]
+
+
+def _make(dialect: str, folder: Path, request: pytest.FixtureRequest) -> Target:
+    match dialect:
+        case "sqlite":
+            return targets.sqlite_target(folder)
+        case "duckdb":
+            return targets.duckdb_target(folder)
+        case "postgres":
+            return targets.postgres_target(request.getfixturevalue("server"))
+        case _:
+            return targets.mysql_target(request.getfixturevalue("mariadb"))
+
+
+def in_session(sql: str, target: Target) -> ResultSet:
+    """Run it with the guard off."""
+    stop = Stop()
+    with target.database.session(stop, 5) as session:
+        stop.after(LIMITS.timeout_seconds)
+        return collect(session.execute(sql), LIMITS)
+
+
+@pytest.mark.parametrize(("dialect", "category"), [each for each in HOSTILE if each not in UNSTOPPABLE])
+def test_a_session_alone_lets_nothing_be_changed(dialect: str, category: str, target: Target) -> None:
+    before, passed = target.state(), list[str]()
+    for line in attacks(dialect):
+        if line.category == category:
+            try:
+                in_session(line.sql, target)
+                passed.append(line.sql)
+            except (StatementFailed, DatabaseUnavailable):
+                pass
+    assert target.state() == before
+    harmless = {"reindex", "reindex customers"}  # SQLite finds nothing to do
+    assert category not in {"write", "define", "several", RUNS_ON} or harmless.issuperset(passed)
+
+
+@pytest.mark.parametrize(("dialect", "category"), HOSTILE)
+def test_guard_and_session_together_stop_every_attack(dialect: str, category: str, target: Target) -> None:
+    before = target.state()
+    for line in attacks(dialect):
+        if line.category == category:
+            statement = Statement(line.sql, shop_schema(dialect), target.database, LIMITS, connect_seconds=5)
+            with pytest.raises(StatementFailed):
+                statement.run(Stop())
+    assert target.state() == before
+
+
+@pytest.mark.parametrize(("dialect", "sql"), HONEST)
+def test_an_honest_question_gets_what_the_database_would_answer(
+    dialect: str, sql: str, target: Target
+) -> None:
+    limits = StatementLimits(timeout_seconds=10)
+    answer = Statement(sql, shop_schema(dialect), target.database, limits, connect_seconds=5).run(Stop())
+    plain = in_session(sql, target)
+    assert answer.rows == plain.rows
+    assert [column.type for column in answer.columns] == [column.type for column in plain.columns]
