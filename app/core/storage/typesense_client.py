@@ -100,7 +100,7 @@ async def typesense_client(address: TypesenseAddress) -> AsyncGenerator[AsyncCli
                 "nodes": list(address.nodes),
                 "nearest_node": address.nodes[0],
                 "num_retries": len(address.nodes) * address.max_retries if several else 0,
-                "retry_interval_seconds": 0.1,
+                "retry_interval_seconds": 0.3,  # nodes that have lost their leader choose another in seconds
                 "healthcheck_interval_seconds": 5,
             },
             http,
