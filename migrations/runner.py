@@ -75,21 +75,23 @@ async def migrate(
     applied: list[int] = []
     while await missing_steps(storage, steps):
         lease = _Lease(storage)
-        if await lease.take():
+        if not await lease.take():
+            await asyncio.sleep(_LOOK_AGAIN_SECONDS)
+            continue
+        try:
             for step in await missing_steps(storage, steps):
                 await step.apply(storage, lease.kept_during(watch(step)))
-                record: Document = {
-                    "id": str(UUID(int=step.number)),
-                    "number": step.number,
-                    "name": step.name,
-                }
-                with suppress(DocumentExists):  # this lease had run out, and another was a moment faster
-                    await storage.create(_RECORDS.name, {**record, "applied_at": now_ms()})
+                await _record(storage, step)
                 applied.append(step.number)
+        finally:
             await lease.give_back()
-        else:
-            await asyncio.sleep(_LOOK_AGAIN_SECONDS)
     return applied
+
+
+async def _record(storage: Storage, step: Step) -> None:
+    record: Document = {"id": str(UUID(int=step.number)), "number": step.number, "name": step.name}
+    with suppress(DocumentExists):  # the lease had run out, and another was a moment faster
+        await storage.create(_RECORDS.name, {**record, "applied_at": now_ms()})
 
 
 class _Lease:

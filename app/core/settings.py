@@ -83,7 +83,7 @@ class TypesenseSettings(_Group):
     """`KAI_TYPESENSE__...`: the server that keeps everything when `KAI_STORE` is typesense."""
 
     nodes: Annotated[list[BaseUrl], Field(min_length=1)] = ["http://127.0.0.1:8108"]
-    """A JSON list of URLs; the first one is asked as long as it answers."""
+    """A JSON list of URLs; of several nodes the one that leads is asked."""
     api_key: SecretStr | None = None
     prefix: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,39}$")] = "kai_"
     """The names of KAI's collections begin with it."""

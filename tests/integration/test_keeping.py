@@ -1,6 +1,5 @@
 """Everything that KAI keeps, moved and brought back: copies between stores, backups, pruning."""
 
-import asyncio
 import shutil
 import sqlite3
 from contextlib import closing
@@ -170,7 +169,7 @@ async def test_a_snapshot_of_typesense_is_restored_by_starting_on_it(
         server.kill()
     shutil.rmtree(tmp_path / "first" / "data")
     shutil.copytree(folder / "typesense", tmp_path / "first" / "data")
-    await asyncio.to_thread(server.start)
+    server.start()
     try:
         assert len((await seen(there, session))[0]) == 3
     finally:

@@ -1,7 +1,6 @@
 """Clients and collections of a real Typesense server."""
 
 from collections.abc import AsyncGenerator, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from uuid import uuid4
@@ -36,9 +35,11 @@ def cluster(folder: Path) -> Iterator[list[ConfiguredServer]]:
         (folder / str(number)).mkdir()
         (folder / str(number) / "key").write_text("the same for all")
         node.settings["nodes"] = str(listing)
-    with ThreadPoolExecutor() as together:
-        list(together.map(TypesenseServer.start, nodes))
     try:
+        for node in nodes:
+            node.spawn()
+        for node in nodes:
+            node.wait_until_ready()
         yield nodes
     finally:
         for node in nodes:

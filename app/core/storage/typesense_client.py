@@ -26,7 +26,7 @@ _METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 
 @dataclass(frozen=True)
 class TypesenseAddress:
-    """Where the store is. The first node is the one asked as long as it answers."""
+    """Where the store is. Of several nodes the one that leads is asked."""
 
     nodes: Sequence[str]
     api_key: SecretStr
@@ -34,12 +34,13 @@ class TypesenseAddress:
     max_retries: int
 
 
-class CaughtUp(httpx.AsyncBaseTransport):
-    """Lets no reader see the past of a server that has just been started.
+class CurrentReads(httpx.AsyncBaseTransport):
+    """Lets no reader see the past.
 
     For a second or so after its start, Typesense says that it is well and answers from a part of what it
-    holds, while it applies the rest of its log (measured with 0.24.1). A start always shows as a new
-    connection, so what is read first on one is read again when the server has nothing left to apply.
+    holds, while it applies the rest of its log (measured with 0.24.1). And a node that follows another
+    one is behind it. A start always shows as a new connection; so what is read first on one is read
+    again when the server has nothing left to apply, and a node that does not lead is left for another.
     """
 
     def __init__(self, wire: httpx.AsyncBaseTransport) -> None:
@@ -61,12 +62,15 @@ class CaughtUp(httpx.AsyncBaseTransport):
         return await self._wire.handle_async_request(request)
 
     async def _lags(self, request: httpx.Request) -> bool:
-        asked = httpx.Request(
-            "GET", request.url.copy_with(path="/status", query=None), headers=_key_of(request)
-        )
-        answer = await self._wire.handle_async_request(asked)
+        url = request.url.copy_with(path="/status", query=None)
+        answer = await self._wire.handle_async_request(httpx.Request("GET", url, headers=_key_of(request)))
         await answer.aread()
-        return answer.status_code == httpx.codes.OK and answer.json().get("queued_writes", 0) > 0
+        if answer.status_code != httpx.codes.OK:
+            return False
+        status = answer.json()
+        if status.get("state", "LEADER") != "LEADER":
+            raise httpx.ConnectError("this node does not lead", request=request)
+        return bool(status.get("queued_writes", 0) > 0)
 
     async def aclose(self) -> None:
         await self._wire.aclose()
@@ -91,16 +95,15 @@ async def typesense_client(address: TypesenseAddress) -> AsyncGenerator[AsyncCli
         max_backoff_wait=2,
     )
     several = len(address.nodes) > 1
-    wire: httpx.AsyncBaseTransport = CaughtUp(httpx.AsyncHTTPTransport())
+    wire: httpx.AsyncBaseTransport = CurrentReads(httpx.AsyncHTTPTransport())
     transport = wire if several else RetryTransport(wire, retry)
     async with httpx.AsyncClient(transport=transport, timeout=address.timeout_seconds) as http:
         yield AsyncClient(
             {
                 "api_key": address.api_key.get_secret_value(),
                 "nodes": list(address.nodes),
-                "nearest_node": address.nodes[0],
                 "num_retries": len(address.nodes) * address.max_retries if several else 0,
-                "retry_interval_seconds": 0.1,
+                "retry_interval_seconds": 0.3,  # nodes that have lost their leader choose another in seconds
                 "healthcheck_interval_seconds": 5,
             },
             http,

@@ -47,8 +47,13 @@ class TypesenseServer:
     def start(self) -> None:
         """Returns when the server answers: after three seconds where the folder has been used before.
 
-        Raises `TypesenseNotInstalled` or `TypesenseNotStarted`.
+        It ends with the thread that has started it. Raises `TypesenseNotInstalled` or
+        `TypesenseNotStarted`.
         """
+        self.spawn()
+        self.wait_until_ready()
+
+    def spawn(self) -> None:
         program = _program()
         (self._folder / "data").mkdir(parents=True, exist_ok=True, mode=0o700)
         self.api_key = _kept_key(self._folder / "key")
@@ -64,9 +69,11 @@ class TypesenseServer:
                 start_new_session=True,  # Ctrl-C is for its starter, who still writes to it
                 preexec_fn=_end_with_starter,  # noqa: PLW1509
             )
+
+    def wait_until_ready(self) -> None:
         deadline = time.monotonic() + _START_SECONDS
         while not self._answers():
-            if self._process.poll() is not None or time.monotonic() > deadline:
+            if self._process is None or self._process.poll() is not None or time.monotonic() > deadline:
                 self.kill()
                 raise TypesenseNotStarted(f"Typesense did not start; see {self._folder / 'log'}.")
             time.sleep(0.05)
