@@ -8,6 +8,7 @@ from app.modules.analysis.analyst import FiguresAnalyst, ModelAnalyst
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.schema import Schema
 from app.modules.database_connection.service import DatabaseConnections
+from app.modules.session.given_sql import GivenSql, OnlyOnce
 from app.modules.session.model import Run, Session
 from app.modules.session.rows import HEAD_ROWS, RowStore
 from app.modules.session.summary import DigestSummarizer, ModelSummarizer
@@ -44,11 +45,14 @@ class PortsOfRun:
         async def read_schema() -> Schema:
             return await self._connections.schema(connection)
 
+        runner = _KeepingRunner(self._connections, connection, self._rows, run)
         builtin = BuiltinWriter(connection.dialect, read_schema, today)
+        writer = ModelWriter(models.sql, builtin, today) if models else builtin
+        given = None if run.sql is None else GivenSql(run.sql, connection.dialect)
         return Ports(
             recall=_SchemaRecall(self._connections, connection, models.context_tokens if models else 0),
-            writer=ModelWriter(models.sql, builtin, today) if models else builtin,
-            runner=_KeepingRunner(self._connections, connection, self._rows, run),
+            writer=given or writer,
+            runner=OnlyOnce(runner) if given else runner,
             analyst=ModelAnalyst(models.analysis) if models else FiguresAnalyst(),
             summarizer=ModelSummarizer(models.summary) if models else DigestSummarizer(),
         )
