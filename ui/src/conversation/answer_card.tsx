@@ -1,0 +1,97 @@
+import { ChartColumn, type IconNode, Table2, Terminal } from "lucide";
+import { useId, useMemo, useState } from "preact/hooks";
+import { Icon } from "../shared/icon";
+import { lazy } from "../shared/lazy";
+import { texts } from "../shared/texts";
+import { readChart } from "./chart/intent";
+import type { Conversation } from "./conversation";
+import type { Answer, Exchange } from "./model";
+import { AnswerRows } from "./rows/answer_rows";
+import { RowsPanel } from "./rows/rows_panel";
+import { SqlPanel } from "./sql/sql_panel";
+import "./answer_card.css";
+
+const ChartPanel = lazy(() => import("./chart/chart_panel"));
+
+type Tab = "chart" | "table" | "sql";
+const ICONS: Record<Tab, IconNode> = { chart: ChartColumn, table: Table2, sql: Terminal };
+
+interface Shown {
+  exchange: Exchange;
+  conversation: Conversation;
+}
+
+/** Chart, rows and SQL of an answer, one at a time: the most telling, or the one the analyst chose. */
+export function AnswerCard({ exchange, conversation }: Shown) {
+  const { answer } = exchange;
+  const [chosen, choose] = useState<Tab | null>(null);
+  const id = useId();
+  const chart = useMemo(() => readChart(answer.chart), [answer.chart]);
+  const tabs = tabsOf(answer, chart !== null);
+  const rows = useMemo(
+    () => (answer.head ? new AnswerRows(conversation.sessionId, answer.head) : null),
+    [answer.head],
+  );
+  if (rows && answer.messageId) rows.messageId = answer.messageId;
+  const first = tabs[0];
+  if (first === undefined) return null;
+  const shown = chosen !== null && tabs.includes(chosen) ? chosen : first;
+  return (
+    <section class="answer-card">
+      <Tabs id={id} tabs={tabs} shown={shown} choose={choose} />
+      <div role="tabpanel" id={`${id}-panel`} aria-labelledby={`${id}-${shown}`}>
+        {shown === "chart" && chart && rows && (
+          <ChartPanel chart={chart} rows={rows} title={exchange.question} />
+        )}
+        {shown === "table" && rows && <RowsPanel rows={rows} title={exchange.question} />}
+        {shown === "sql" && <SqlPanel exchange={exchange} conversation={conversation} />}
+      </div>
+    </section>
+  );
+}
+
+function tabsOf(answer: Answer, charted: boolean): Tab[] {
+  const tabs: Tab[] = [];
+  if (charted && answer.head) tabs.push("chart");
+  if (answer.head) tabs.push("table");
+  if (answer.sql) tabs.push("sql");
+  return tabs;
+}
+
+function Tabs({
+  id,
+  tabs,
+  shown,
+  choose,
+}: {
+  id: string;
+  tabs: Tab[];
+  shown: Tab;
+  choose: (tab: Tab) => void;
+}) {
+  const onKeyDown = (event: KeyboardEvent) => {
+    const by = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
+    const next = tabs[(tabs.indexOf(shown) + by + tabs.length) % tabs.length];
+    if (by === 0 || !next) return;
+    choose(next);
+    document.getElementById(`${id}-${next}`)?.focus();
+  };
+  return (
+    <div class="tabs" role="tablist" aria-label={texts.answer.tabs} onKeyDown={onKeyDown}>
+      {tabs.map((tab) => (
+        <button
+          type="button"
+          role="tab"
+          key={tab}
+          id={`${id}-${tab}`}
+          aria-selected={tab === shown}
+          aria-controls={`${id}-panel`}
+          tabIndex={tab === shown ? 0 : -1}
+          onClick={() => choose(tab)}
+        >
+          <Icon of={ICONS[tab]} size={15} /> {texts.answer[tab]}
+        </button>
+      ))}
+    </div>
+  );
+}
