@@ -98,5 +98,17 @@ def npm(*arguments: str) -> None:
         sys.exit(f"npm {' '.join(arguments)} failed:\n{done.stdout[-4000:]}{done.stderr[-4000:]}")
 
 
+def main(task: str) -> None:
+    match task:
+        case "build":
+            build()
+        case "check":
+            check()
+        case "node":
+            sys.exit(find_node() is None)
+        case _:
+            sys.exit("build.py build | check | node")
+
+
 if __name__ == "__main__":
-    check() if sys.argv[1:] == ["check"] else build()
+    main(*sys.argv[1:])

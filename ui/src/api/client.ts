@@ -114,7 +114,7 @@ export async function rowsFile(
 ): Promise<Blob> {
   const params = { path: { session_id, message_id }, query: { format } };
   const path = "/api/v1/sessions/{session_id}/messages/{message_id}/rows";
-  return told<Blob>(http.GET(path, { params, parseAs: "blob" }) as never);
+  return told(http.GET(path, { params, parseAs: "blob" }));
 }
 
 export async function giveFeedback(

@@ -25,6 +25,7 @@ export function SampleRows({ connectionId, table }: { connectionId: string; tabl
 
 function SampleTable({ sample, name }: { sample: Sample; name: string }) {
   const rows = sample.rows as Row[];
+  const isNumber = (column: number) => sample.columns.slice(column, column + 1).some(isNumeric);
   const formats = sample.columns.map((column, index) => formatOf(column, index, rows));
   return (
     <div
@@ -47,7 +48,7 @@ function SampleTable({ sample, name }: { sample: Sample; name: string }) {
           {rows.map((row, index) => (
             <tr key={index}>
               {row.map((cell, column) => (
-                <td key={column} class={typeof cell === "number" ? "numeric" : undefined}>
+                <td key={column} class={isNumber(column) ? "numeric" : undefined}>
                   {shown(cell, formats[column])}
                 </td>
               ))}

@@ -1,7 +1,9 @@
+import { ChevronRight } from "lucide";
 import { useState } from "preact/hooks";
 import { describeTable } from "../api/client";
 import { asProblem } from "../api/problem";
 import type { Table } from "../api/types";
+import { Icon } from "../shared/icon";
 import { texts } from "../shared/texts";
 import { count } from "../shared/time";
 import { say } from "../shared/toasts";
@@ -42,6 +44,7 @@ function TableEntry({ connectionId, table }: { connectionId: string; table: Tabl
   return (
     <details class="table-entry" open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>
+        <Icon of={ChevronRight} size={15} />
         <strong>{table.name}</strong>
         {table.kind === "view" && <span class="dialect">{view}</span>}
         <span class="quiet">{table.row_count !== null && rows(count(table.row_count))}</span>

@@ -63,8 +63,10 @@ export class Conversation {
     this.exchanges.value = merged(exchangesOf(messages.items), this.exchanges.value);
   }
 
+  /** Asks now, or after what is being answered here. A run this page knows nothing of is not waited for. */
   ask(question: string, sql?: string): void {
-    void this.send({ key: crypto.randomUUID(), question, ...(sql && { sql }) }, "reject");
+    const onBusy = this.running.value ? "enqueue" : "reject";
+    void this.send({ key: newKey(), question, ...(sql && { sql }) }, onBusy);
   }
 
   /** Asks what was refused, after the question under way or in its place. */
@@ -163,6 +165,11 @@ export class Conversation {
     void refreshSessions();
     tellTabs(this.sessionId);
   }
+}
+
+/** Random enough for one analyst; `crypto.randomUUID` is missing where there is no TLS. */
+function newKey(): string {
+  return [...crypto.getRandomValues(new Uint8Array(16))].map((each) => each.toString(16)).join("");
 }
 
 /** Both in order; what is shown already stays as it is, for it may know more than the history. */

@@ -11,6 +11,9 @@ import { Timeline } from "./steps/timeline";
 import { Suggestions } from "./suggestions";
 import "./exchange.css";
 
+/** The built-in writer begins so by itself. */
+const PREFIX = /^understood as:?\s*/i;
+
 interface Shown {
   exchange: Exchange;
   conversation: Conversation;
@@ -27,7 +30,7 @@ export function ExchangeView({ exchange, conversation }: Shown) {
       <Timeline answer={answer} link={conversation.link.value} given={exchange.sql !== undefined} />
       {answer.explanation && (
         <p class="understood">
-          <span>{texts.answer.understood}</span> {answer.explanation}
+          <span>{texts.answer.understood}</span> {answer.explanation.replace(PREFIX, "")}
         </p>
       )}
       {answer.clarification && <Clarification text={answer.clarification} />}

@@ -2,7 +2,9 @@
 import type { Table, TableColumn } from "../api/types";
 
 const MOST = 4;
-const AMOUNT = /amount|total|revenue|price|sales|quantity|cost|salary|balance|score/i;
+const FEW = 12;
+const MANY = 30;
+const AMOUNTS = [/amount|total|revenue|sales/i, /price|quantity|cost|salary|balance|score/i];
 
 /** Up to four, the most telling first; none for an empty schema. */
 export function starters(tables: Table[]): string[] {
@@ -14,28 +16,32 @@ export function starters(tables: Table[]): string[] {
 
 /** Few values that each stand for many rows, such as a country: a question with a picture. */
 function perGroup(tables: Table[]): string | null {
-  for (const table of tables) {
-    const group = table.columns.find((each) => isGroup(each, table));
-    if (group) return `How many ${words(table.name)} per ${words(group.name)}?`;
+  for (const most of [FEW, MANY]) {
+    for (const table of tables) {
+      const group = table.columns.find((each) => isGroup(each, table, most));
+      if (group) return `How many ${words(table.name)} per ${words(group.name)}?`;
+    }
   }
   return null;
 }
 
-function isGroup(column: TableColumn, table: Table): boolean {
-  const values = column.values?.length ?? 0;
-  return column.type === "text" && values > 1 && values <= 30 && values * 2 <= (table.row_count ?? 0);
+function isGroup({ type, values }: TableColumn, table: Table, most: number): boolean {
+  const { length } = values;
+  return type === "text" && length > 2 && length <= most && length * 2 <= (table.row_count ?? 0);
 }
 
 function total(tables: Table[]): string | null {
-  for (const table of tables) {
-    const measure = table.columns.find((each) => isMeasure(each));
-    if (measure) return `What is the total ${words(measure.name)} of ${words(table.name)}?`;
+  for (const amount of AMOUNTS) {
+    for (const table of tables) {
+      const measure = table.columns.find((each) => isNumber(each) && amount.test(each.name));
+      if (measure) return `What is the total ${words(measure.name)} of ${words(table.name)}?`;
+    }
   }
   return null;
 }
 
-function isMeasure(column: TableColumn): boolean {
-  return (column.type === "number" || column.type === "integer") && AMOUNT.test(column.name);
+function isNumber(column: TableColumn): boolean {
+  return column.type === "number" || column.type === "integer";
 }
 
 function perMonth(tables: Table[]): string | null {

@@ -26,7 +26,7 @@ export async function refreshSessions(): Promise<void> {
   try {
     const page = await api.listSessions(search.value);
     if (turn !== asked) return;
-    sessions.value = page.items.filter((each) => !leaving.has(each.id));
+    sessions.value = page.items.filter(isShown);
     next.value = page.next_cursor;
     problem.value = null;
     pollWhileAnswering();
@@ -35,12 +35,17 @@ export async function refreshSessions(): Promise<void> {
   }
 }
 
+/** One that was never asked has no title, and nothing to come back to. */
+function isShown(session: Session): boolean {
+  return session.title !== null && !leaving.has(session.id);
+}
+
 export const hasOlder = () => next.value !== null;
 
 export async function loadOlder(): Promise<void> {
   if (next.value === null) return;
   const page = await api.listSessions(search.value, next.value);
-  sessions.value = [...(sessions.value ?? []), ...page.items.filter((each) => !leaving.has(each.id))];
+  sessions.value = [...(sessions.value ?? []), ...page.items.filter(isShown)];
   next.value = page.next_cursor;
 }
 

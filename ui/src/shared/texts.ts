@@ -165,7 +165,7 @@ export const texts = {
     url: "Address",
     urlHint: "sqlite:////data/shop.db or postgresql://user:password@host/database",
     description: "Description",
-    descriptionHint: "What is in it, in your words. The model is told too.",
+    descriptionHint: "What is in it, in your words.",
     test: "Test and connect",
     testing: "Testing the connection …",
     failed: "The database cannot be connected",

@@ -9,9 +9,10 @@ const NUMBER = new Intl.NumberFormat();
 export const count = (value: number) => NUMBER.format(value);
 export const moment = (time: string) => MOMENT.format(new Date(time));
 
-/** 0.4 s, 12 s, 2 min 5 s. */
+/** 40 ms, 0.4 s, 12 s, 2 min 5 s. */
 export function duration(milliseconds: number): string {
-  const seconds = Math.max(0, milliseconds) / 1000;
+  if (milliseconds < 100) return `${Math.max(0, Math.round(milliseconds))} ms`;
+  const seconds = milliseconds / 1000;
   if (seconds < 10) return `${seconds.toFixed(1)} s`;
   if (seconds < 60) return `${Math.round(seconds)} s`;
   return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;

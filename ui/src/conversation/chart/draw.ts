@@ -1,6 +1,6 @@
 /** Drawing without `eval` and without network. */
 
-import { type Loader, None, parse, View } from "vega";
+import { type Loader, logger, None, parse, View } from "vega";
 import { expressionInterpreter } from "vega-interpreter";
 import { compile } from "vega-lite";
 import type { Chart } from "./intent";
@@ -18,7 +18,7 @@ const LOADER = {
 
 /** A view in the element; the caller finalizes it. Raises what Vega raises. */
 export async function draw(chart: Chart, element: HTMLElement, colors: ChartColors): Promise<View> {
-  const { spec } = compile(specOf(chart, element.clientWidth, colors));
+  const { spec } = compile(specOf(chart, element.clientWidth, colors), { logger: logger(None) });
   const view = new View(parse(spec, undefined, { ast: true }), {
     container: element,
     expr: expressionInterpreter,

@@ -5,7 +5,9 @@ import type { ChartColors } from "./look";
 import { lookOf } from "./look";
 
 const MANY_BARS = 24;
-const BAR_STEP = 26;
+const FEW_BARS = 12;
+const ROOMY_STEP = 28;
+const DENSE_STEP = 20;
 const HEIGHT = 300;
 
 type Encoding = Record<string, unknown>;
@@ -16,7 +18,7 @@ export function specOf(chart: Chart, width: number, colors: ChartColors): TopLev
   const spec = {
     $schema: "https://vega.github.io/schema/vega-lite/v6.json",
     width,
-    height: lying ? { step: BAR_STEP } : HEIGHT,
+    height: lying ? { step: data.length > FEW_BARS ? DENSE_STEP : ROOMY_STEP } : HEIGHT,
     autosize: { type: "fit-x", contains: "padding" },
     data: { values: data },
     mark: markOf(mark),
@@ -48,17 +50,26 @@ function markOf(mark: Chart["mark"]): Record<string, unknown> {
 
 function encodingOf(chart: Chart, lying: boolean): Encoding {
   const { mark, across, value, series } = chart;
-  const tooltip = [across, value, ...(series ? [series] : [])].map((each) => plain(each));
-  if (mark === "arc") {
-    return { theta: plain(value), color: { ...plain(across), sort: null }, tooltip };
-  }
+  const tooltip = [across, value, ...(series ? [series] : [])].map((each) => told(each));
+  if (mark === "arc") return { theta: plain(value), color: { ...plain(across), sort: null }, tooltip };
   const color: Encoding = series ? { color: { ...plain(series), sort: null } } : {};
-  const names = across.kind === "quantitative" ? plain(across) : { ...plain(across), sort: null };
-  return lying
-    ? { y: { ...names, axis: { labelLimit: 220, title: null } }, x: plain(value), ...color, tooltip }
-    : { x: { ...names, axis: { labelAngle: 0, labelOverlap: true } }, y: plain(value), ...color, tooltip };
+  const names = across.kind === "quantitative" ? axis(across) : { ...axis(across), sort: null };
+  if (lying)
+    return { y: { ...names, axis: { labelLimit: 220, title: null } }, x: axis(value), ...color, tooltip };
+  const upright =
+    across.kind === "quantitative" ? names : { ...names, axis: { labelAngle: 0, labelOverlap: true } };
+  return { x: upright, y: axis(value), ...color, tooltip };
 }
 
 function plain({ field, kind, title }: Channel): Encoding {
-  return { field, type: kind, title, ...(kind === "quantitative" && { format: ",~r" }) };
+  return { field, type: kind, title };
+}
+
+function told(channel: Channel): Encoding {
+  return { ...plain(channel), ...(channel.kind === "quantitative" && { format: ",~f" }) };
+}
+
+function axis(channel: Channel): Encoding {
+  const few = { axis: { format: ",~r", tickCount: 6 } };
+  return { ...plain(channel), ...(channel.kind === "quantitative" && few) };
 }

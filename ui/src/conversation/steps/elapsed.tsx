@@ -10,5 +10,5 @@ export function Elapsed({ since }: { since: number }) {
     const timer = setInterval(() => setNow(Date.now()), TICK_MS);
     return () => clearInterval(timer);
   }, []);
-  return <span class="elapsed">{duration(now - since)}</span>;
+  return <span class="elapsed">{duration(Math.max(TICK_MS, now - since))}</span>;
 }
