@@ -1,6 +1,5 @@
 """Asking on the page, and reading the answer."""
 
-import httpx
 from playwright.sync_api import Page, expect
 
 from tests.e2e.page.browser import ask

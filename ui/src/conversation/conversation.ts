@@ -45,12 +45,12 @@ export class Conversation {
   async load(): Promise<void> {
     try {
       const { messages, ...session } = await api.readSession(this.sessionId);
-      if (this.closed.signal.aborted || this.isSending()) return;
+      if (this.closed.signal.aborted) return;
       this.session.value = session;
       this.problem.value = null;
-      if (this.exchanges.value.length === 0) this.earlier.value = messages.next_cursor;
-      this.exchanges.value = merged(this.exchanges.value, exchangesOf(messages.items));
-      for (const each of this.exchanges.value) this.join(each);
+      if (!this.exchanges.value.some((each) => each.kept)) this.earlier.value = messages.next_cursor;
+      this.exchanges.value = withHistory(this.exchanges.value, exchangesOf(messages.items));
+      if (!this.isSending()) for (const each of this.exchanges.value) this.join(each);
     } catch (error) {
       this.problem.value = asProblem(error);
     }
@@ -60,7 +60,7 @@ export class Conversation {
     if (this.earlier.value === null) return;
     const { messages } = await api.readSession(this.sessionId, this.earlier.value);
     this.earlier.value = messages.next_cursor;
-    this.exchanges.value = merged(exchangesOf(messages.items), this.exchanges.value);
+    this.exchanges.value = [...exchangesOf(messages.items), ...this.exchanges.value];
   }
 
   /** Asks now, or after what is being answered here. A run this page knows nothing of is not waited for. */
@@ -97,6 +97,7 @@ export class Conversation {
       const response = await api.ask(this.sessionId, body, key, this.closed.signal);
       const runId = response.headers.get("X-Run-Id") ?? "";
       this.followed.add(runId);
+      this.exchanges.value = this.exchanges.value.filter((each) => each.answer.runId !== runId);
       this.change(key, (each) => ({ ...each, answer: { ...each.answer, runId, phase: "running" } }));
       this.announce();
       return response;
@@ -172,8 +173,14 @@ function newKey(): string {
   return [...crypto.getRandomValues(new Uint8Array(16))].map((each) => each.toString(16)).join("");
 }
 
-/** Both in order; what is shown already stays as it is, for it may know more than the history. */
-function merged(first: Exchange[], second: Exchange[]): Exchange[] {
-  const known = new Set(first.map((each) => each.answer.runId ?? each.key));
-  return [...first, ...second.filter((each) => !known.has(each.answer.runId ?? each.key))];
+/**
+ * What is shown with what the server has kept, in order. What is shown already stays as it is, for it may
+ * know more; what is still on its way to the server comes last.
+ */
+function withHistory(shown: Exchange[], history: Exchange[]): Exchange[] {
+  const known = new Map(shown.map((each) => [each.answer.runId, each]));
+  const kept = new Set(history.map((each) => each.answer.runId));
+  const earlier = shown.filter((each) => each.answer.runId !== null && !kept.has(each.answer.runId));
+  const unsent = shown.filter((each) => each.answer.runId === null);
+  return [...earlier, ...history.map((each) => known.get(each.answer.runId) ?? each), ...unsent];
 }
