@@ -1,7 +1,8 @@
 """Debian's Chromium, driven as a reader's browser would be."""
 
 import shutil
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, sync_playwright
@@ -44,3 +45,10 @@ def ask(page: Page, question: str) -> None:
     """Write a question and send it."""
     page.get_by_label("Your question").fill(question)
     page.keyboard.press("Enter")
+
+
+def eventually(met: Callable[[], bool]) -> None:
+    """Ask again and again, at most ten seconds, for what a page does after it was left."""
+    end = time.monotonic() + 10
+    while not met():
+        assert time.monotonic() < end, "it never came about"

@@ -3,8 +3,7 @@
 That no request left the origin and no policy was broken is asserted after every test, by the context.
 """
 
-import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.e2e.page.browser import ask
 from tests.e2e.test_turn import sql
@@ -34,22 +33,25 @@ HOSTILE = [
 ]
 
 
-@pytest.mark.parametrize("said", HOSTILE)
-def test_nothing_a_model_says_does_anything(
-    page: Page, model: ScriptedModel, session: str, said: str
-) -> None:
-    model.say(f"CHAT: before\n\n{said}\n\nafter")
+FORBIDDEN = "script, img, svg, iframe, style, link, form, input, meta, base, math, object, embed, [style]"
+
+
+def test_nothing_a_model_says_does_anything(page: Page, model: ScriptedModel, session: str) -> None:
     page.goto(f"/sessions/{session}")
-    ask(page, "Hello")
-    expect(page.locator(".answer-actions")).to_be_visible()
-    analysis = page.locator(".analysis")
-    expect(analysis).to_contain_text("before")
-    expect(analysis).to_contain_text("after")
-    forbidden = "script, img, svg, iframe, style, link, form, input, meta, base, math, object, embed, [style]"
-    expect(analysis.locator(forbidden)).to_have_count(0)
+    for number, said in enumerate(HOSTILE, start=1):
+        model.say(sql("SELECT 1 AS n"), f"before\n\n{said}\n\nafter")
+        ask(page, f"Number {number}")
+        expect(page.locator(".answer-actions")).to_have_count(number)
+        analysis = page.locator(".analysis").last
+        assert_harmless(analysis, said)
     assert page.evaluate("window.hacked") is None
+
+
+def assert_harmless(analysis: Locator, said: str) -> None:
+    assert {"before", "after"} <= set(analysis.inner_text().split()), said
+    assert analysis.locator(FORBIDDEN).count() == 0, said
     for link in analysis.locator("a[href]").all():
-        assert (link.get_attribute("href") or "").startswith("https://")
+        assert (link.get_attribute("href") or "").startswith("https://"), said
         assert "noopener" in (link.get_attribute("rel") or "")
 
 

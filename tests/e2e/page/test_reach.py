@@ -18,6 +18,7 @@ RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "be
 
 
 def violations(page: Page) -> list[str]:
+    page.locator("main").evaluate("main => main.scrollTo(0, main.scrollHeight)")
     page.evaluate(AXE.read_text())
     found = page.evaluate("rules => axe.run(document, rules)", RULES)["violations"]
     return [f"{each['id']}: {each['nodes'][0]['html'][:200]}" for each in found]

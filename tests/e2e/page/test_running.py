@@ -112,7 +112,7 @@ def test_a_question_asked_while_one_is_answered_waits_for_it(
     ask(page, "one")
     expect(page.get_by_role("button", name="Stop")).to_be_visible()
     ask(page, "two")
-    expect(page.get_by_text("Waiting for the question before this one")).to_be_visible()
+    expect(page.locator(".timeline-line").last).to_have_text("Waiting for the question before this one")
     model.release()
     expect(page.locator(".analysis")).to_have_text(["first", "second"])
 
@@ -120,7 +120,7 @@ def test_a_question_asked_while_one_is_answered_waits_for_it(
 def test_a_run_that_somebody_else_started_may_be_interrupted(
     page: Page, model: ScriptedModel, session: str, api: httpx.Client
 ) -> None:
-    page.goto(f"/sessions/{session}")
+    page.goto(f"/sessions/{session}", wait_until="networkidle")
     model.say(Scripted("CHAT: never said", hold_after=0))
     with api.stream("POST", f"/sessions/{session}/query/stream", json={"query": "one"}):
         model.wait_until(lambda: model.on_hold == 1)

@@ -33,12 +33,9 @@ export default function ChartPanel({ chart, rows, title }: Shown) {
   return (
     <div class="chart-panel">
       {failed && <p class="quiet">{texts.chart.failed}</p>}
-      <div
-        class="chart"
-        ref={place}
-        role="img"
-        aria-label={texts.chart.label(shown.value.title, shown.across.title)}
-      />
+      <div class="chart" role="img" aria-label={texts.chart.label(shown.value.title, shown.across.title)}>
+        <div ref={place} aria-hidden="true" />
+      </div>
       <div class="tools">
         <Choices chart={chart} shown={shown} rows={rows} change={change} />
         <span class="tools-end">

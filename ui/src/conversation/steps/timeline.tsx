@@ -20,7 +20,7 @@ export function Timeline({ answer, link, given }: Shown) {
   const last = answer.steps.at(-1);
   return (
     <details class="timeline">
-      <summary aria-label={texts.steps.details}>
+      <summary title={texts.steps.details}>
         <Mark answer={answer} link={link} />
         <span class="timeline-line">{line(answer, link, given)}</span>
         {isUnderWay(answer) && last && <Elapsed since={last.startedAt} />}
