@@ -58,10 +58,10 @@ def test_sql_is_laid_out_and_says_what_it_reads(answered: Page) -> None:
 def test_a_chart_is_switched_and_taken_along(answered: Page) -> None:
     chart = answered.get_by_role("img", name="Chart of customers by country")
     expect(chart.locator(".mark-rect.role-mark path")).to_have_count(2)
-    answered.get_by_label("Chart type").select_option("arc")
+    answered.get_by_role("combobox", name="Chart type").select_option("arc")
     expect(chart.locator(".mark-arc path")).to_have_count(2)
-    answered.get_by_label("Chart type").select_option("line")
-    answered.get_by_label("Value").select_option("customers")
+    answered.get_by_role("combobox", name="Chart type").select_option("line")
+    answered.get_by_role("combobox", name="Value").select_option("customers")
     expect(chart.locator(".mark-line path")).to_have_count(1)
     for kind, start in (("PNG", b"\x89PNG"), ("SVG", b"<svg")):
         with answered.expect_download() as taken:

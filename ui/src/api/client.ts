@@ -6,6 +6,7 @@ import type {
   Connection,
   InspectedStatement,
   RowsPage,
+  Scan,
   Sample,
   Session,
   SessionWithHistory,
@@ -141,10 +142,14 @@ export async function deleteConnection(connection_id: string): Promise<void> {
   await told(http.DELETE("/api/v1/database-connections/{connection_id}", { params }));
 }
 
-export function scanConnection(connection_id: string): Promise<Connection> {
-  return told(
-    http.POST("/api/v1/database-connections/{connection_id}/scan", { params: { path: { connection_id } } }),
-  );
+/** Begins a scan. The answer comes when it is done, or says how far a scan in the background is. */
+export async function startScan(connection_id: string): Promise<Connection | Scan> {
+  const params = { path: { connection_id } };
+  return told(http.POST("/api/v1/database-connections/{connection_id}/scan", { params }));
+}
+
+export async function readScan(connection_id: string): Promise<Scan | null> {
+  return optional<Scan>("GET", `database-connections/${encodeURIComponent(connection_id)}/scan`);
 }
 
 export function listTables(connection_id: string, cursor?: string): Promise<Page<Table>> {
@@ -174,4 +179,15 @@ export function inspectStatement(connection_id: string, sql: string): Promise<In
   return told(
     http.POST("/api/v1/database-connections/{connection_id}/statements", { params, body: { sql } }),
   );
+}
+
+/** A route that a server may not have: null where it has not. `path` stands under /api/v1. */
+export async function optional<Answer>(method: string, path: string, body?: object): Promise<Answer | null> {
+  const headers = { "Content-Type": "application/json" };
+  const sent = body && { headers, body: JSON.stringify(body) };
+  const response = await fetch(`/api/v1/${path}`, { method, ...sent });
+  if (response.status === 404 || response.status === 405) return null;
+  const answer: unknown = response.status === 204 ? {} : await response.json().catch(() => null);
+  if (!response.ok) throw new ApiError(problemIn(answer, response.status));
+  return answer as Answer;
 }

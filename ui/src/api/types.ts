@@ -48,3 +48,11 @@ export interface Problem {
   detail: string;
   active_run_id?: string | null;
 }
+
+/** How far a scan in the background is; `tables_total` is null until all tables are known. */
+export interface Scan {
+  state: "never" | "running" | "complete" | "failed";
+  tables_total: number | null;
+  tables_done: number;
+  error: string | null;
+}

@@ -1,9 +1,8 @@
 import { ArrowLeft, MessageSquarePlus, RefreshCw, Unplug } from "lucide";
 import { useEffect, useState } from "preact/hooks";
-import { deleteConnection, scanConnection } from "../api/client";
+import { deleteConnection } from "../api/client";
 import { asProblem } from "../api/problem";
-import type { Connection, Problem, Table } from "../api/types";
-import { Elapsed } from "../conversation/steps/elapsed";
+import type { Connection, Problem, Scan, Table } from "../api/types";
 import { Icon } from "../shared/icon";
 import { ProblemBox } from "../shared/problem_box";
 import { go, onLinkClick } from "../shared/route";
@@ -11,12 +10,16 @@ import { texts } from "../shared/texts";
 import { moment } from "../shared/time";
 import { say } from "../shared/toasts";
 import { allTables, connectionOf, connections, refreshConnections, rememberConnection } from "./connections";
-import { TableList } from "./table_list";
+import { ConnectionParts } from "./connection_parts";
+import { scan } from "./scan";
+import { ScanProgress } from "./scan_progress";
 import "./connections.css";
+
+const BEGUN: Scan = { state: "running", tables_total: null, tables_done: 0, error: null };
 
 /** One database: what is in it, as the last scan saw it. */
 export default function ConnectionPage({ connectionId }: { connectionId: string }) {
-  const { tables, problem, scanning, scan } = useTables(connectionId);
+  const { tables, problem, scanning, rescan } = useTables(connectionId);
   const connection = connectionOf(connectionId);
   useEffect(() => {
     document.title = `${connection?.name ?? texts.connections.title} · ${texts.product}`;
@@ -26,15 +29,10 @@ export default function ConnectionPage({ connectionId }: { connectionId: string 
       <a class="back" href="/connections" onClick={onLinkClick}>
         <Icon of={ArrowLeft} size={14} /> {texts.connections.back}
       </a>
-      {connection && <Head connection={connection} scanning={scanning !== null} scan={scan} />}
-      {scanning !== null && (
-        <p class="scanning" role="status">
-          <progress aria-label={texts.connections.scanning} />
-          {texts.connections.scanning} <Elapsed since={scanning} />
-        </p>
-      )}
-      {problem && <ProblemBox problem={problem} onRetry={scan} />}
-      {tables && <TableList connectionId={connectionId} tables={tables} />}
+      {connection && <Head connection={connection} scanning={scanning !== null} scan={rescan} />}
+      {scanning && <ScanProgress scan={scanning} />}
+      {problem && <ProblemBox problem={problem} onRetry={rescan} />}
+      {tables && <ConnectionParts connectionId={connectionId} tables={tables} />}
     </div>
   );
 }
@@ -43,15 +41,15 @@ export default function ConnectionPage({ connectionId }: { connectionId: string 
 function useTables(connectionId: string) {
   const [tables, setTables] = useState<Table[] | null>(null);
   const [problem, setProblem] = useState<Problem | null>(null);
-  const [scanning, setScanning] = useState<number | null>(null);
+  const [scanning, setScanning] = useState<Scan | null>(null);
   const read = async (anew: boolean) => {
     setProblem(null);
     try {
       if (connections.value === null) await refreshConnections();
       const connection = connectionOf(connectionId);
-      if (anew || connection?.scanned_at === null) setScanning(Date.now());
-      if (anew) await scanConnection(connectionId);
-      if (connection) setTables(await allTables(connection));
+      if (anew || connection?.scanned_at === null) setScanning(BEGUN);
+      if (anew) await scan(connectionId, setScanning);
+      if (connection) setTables(await allTables(connection, setScanning));
       void refreshConnections();
     } catch (error) {
       setProblem(asProblem(error));
@@ -59,7 +57,7 @@ function useTables(connectionId: string) {
     setScanning(null);
   };
   useEffect(() => void read(false), []);
-  return { tables, problem, scanning, scan: () => void read(true) };
+  return { tables, problem, scanning, rescan: () => void read(true) };
 }
 
 function Head({

@@ -2,7 +2,8 @@
 import { signal } from "@preact/signals";
 import * as api from "../api/client";
 import { asProblem } from "../api/problem";
-import type { Connection, Problem, Table } from "../api/types";
+import type { Connection, Problem, Scan, Table } from "../api/types";
+import { scan } from "./scan";
 
 export const connections = signal<Connection[] | null>(null);
 export const problem = signal<Problem | null>(null);
@@ -31,8 +32,11 @@ export function rememberConnection(id: string): void {
 }
 
 /** Every table of a connection, scanning it first if that was never done. */
-export async function allTables(connection: Connection): Promise<Table[]> {
-  if (connection.scanned_at === null) await api.scanConnection(connection.id);
+export async function allTables(
+  connection: Connection,
+  onProgress: (scan: Scan) => void = () => undefined,
+): Promise<Table[]> {
+  if (connection.scanned_at === null) await scan(connection.id, onProgress);
   const tables: Table[] = [];
   let cursor: string | undefined;
   do {

@@ -17,7 +17,7 @@ export function TableList({ connectionId, tables }: { connectionId: string; tabl
   const found = tables.filter((table) => namesOf(table).some((name) => name.includes(wanted)));
   if (tables.length === 0) return <p class="quiet">{texts.connections.noTables}</p>;
   return (
-    <>
+    <div class="table-list">
       <input
         type="search"
         class="table-search"
@@ -30,7 +30,7 @@ export function TableList({ connectionId, tables }: { connectionId: string; tabl
       {found.map((table) => (
         <TableEntry key={table.name} connectionId={connectionId} table={table} />
       ))}
-    </>
+    </div>
   );
 }
 

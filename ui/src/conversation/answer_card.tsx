@@ -1,7 +1,7 @@
 import { ChartColumn, type IconNode, Table2, Terminal } from "lucide";
-import { useId, useMemo, useState } from "preact/hooks";
-import { Icon } from "../shared/icon";
+import { useMemo, useState } from "preact/hooks";
 import { lazy } from "../shared/lazy";
+import { Tabs } from "../shared/tabs";
 import { texts } from "../shared/texts";
 import { readChart } from "./chart/intent";
 import type { Conversation } from "./conversation";
@@ -25,7 +25,6 @@ interface Shown {
 export function AnswerCard({ exchange, conversation }: Shown) {
   const { answer } = exchange;
   const [chosen, choose] = useState<Tab | null>(null);
-  const id = useId();
   const chart = useMemo(() => readChart(answer.chart), [answer.chart]);
   const tabs = tabsOf(answer, chart !== null);
   const rows = useMemo(
@@ -38,17 +37,18 @@ export function AnswerCard({ exchange, conversation }: Shown) {
   const shown = chosen !== null && tabs.includes(chosen) ? chosen : first;
   return (
     <section class="answer-card">
-      <Tabs id={id} tabs={tabs} shown={shown} choose={choose} />
-      <div role="tabpanel" id={`${id}-panel`} aria-labelledby={`${id}-${shown}`}>
+      <Tabs label={texts.answer.tabs} tabs={tabs.map(named)} shown={shown} show={choose}>
         {shown === "chart" && chart && rows && (
           <ChartPanel chart={chart} rows={rows} title={exchange.question} />
         )}
         {shown === "table" && rows && <RowsPanel rows={rows} title={exchange.question} />}
         {shown === "sql" && <SqlPanel exchange={exchange} conversation={conversation} />}
-      </div>
+      </Tabs>
     </section>
   );
 }
+
+const named = (key: Tab) => ({ key, label: texts.answer[key], icon: ICONS[key] });
 
 function tabsOf(answer: Answer, charted: boolean): Tab[] {
   const tabs: Tab[] = [];
@@ -56,42 +56,4 @@ function tabsOf(answer: Answer, charted: boolean): Tab[] {
   if (answer.head) tabs.push("table");
   if (answer.sql) tabs.push("sql");
   return tabs;
-}
-
-function Tabs({
-  id,
-  tabs,
-  shown,
-  choose,
-}: {
-  id: string;
-  tabs: Tab[];
-  shown: Tab;
-  choose: (tab: Tab) => void;
-}) {
-  const onKeyDown = (event: KeyboardEvent) => {
-    const by = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
-    const next = tabs[(tabs.indexOf(shown) + by + tabs.length) % tabs.length];
-    if (by === 0 || !next) return;
-    choose(next);
-    document.getElementById(`${id}-${next}`)?.focus();
-  };
-  return (
-    <div class="tabs" role="tablist" aria-label={texts.answer.tabs} onKeyDown={onKeyDown}>
-      {tabs.map((tab) => (
-        <button
-          type="button"
-          role="tab"
-          key={tab}
-          id={`${id}-${tab}`}
-          aria-selected={tab === shown}
-          aria-controls={`${id}-panel`}
-          tabIndex={tab === shown ? 0 : -1}
-          onClick={() => choose(tab)}
-        >
-          <Icon of={ICONS[tab]} size={15} /> {texts.answer[tab]}
-        </button>
-      ))}
-    </div>
-  );
 }

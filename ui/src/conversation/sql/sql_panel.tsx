@@ -10,7 +10,8 @@ import { say } from "../../shared/toasts";
 import type { Conversation } from "../conversation";
 import { type Exchange, isUnderWay } from "../model";
 import { Reads } from "./reads";
-import { SqlText } from "./sql_text";
+import "./sql.css";
+import { SqlText } from "../../shared/sql_text";
 
 const SqlEditor = lazy(() => import("./sql_editor"));
 

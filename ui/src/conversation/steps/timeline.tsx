@@ -3,8 +3,8 @@ import { Icon } from "../../shared/icon";
 import { texts } from "../../shared/texts";
 import { duration } from "../../shared/time";
 import { type Answer, isUnderWay, type TakenStep } from "../model";
-import { SqlText } from "../sql/sql_text";
-import { Elapsed } from "./elapsed";
+import { SqlText } from "../../shared/sql_text";
+import { Elapsed } from "../../shared/elapsed";
 import "./timeline.css";
 
 interface Shown {

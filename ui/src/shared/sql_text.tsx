@@ -1,7 +1,7 @@
 import { useMemo } from "preact/hooks";
-import { SafeHtml } from "../../shared/safe_html";
+import { SafeHtml } from "./safe_html";
 import { highlighted } from "./highlight";
-import "./sql.css";
+import "./sql_text.css";
 
 export function SqlText({ sql }: { sql: string }) {
   const html = useMemo(() => highlighted(sql), [sql]);

@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import { duration } from "../../shared/time";
+import { duration } from "./time";
 
 const TICK_MS = 100;
 
