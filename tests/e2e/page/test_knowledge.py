@@ -35,7 +35,7 @@ def test_a_term_and_an_instruction_need_no_sql_and_no_table(parts: Page) -> None
         parts.get_by_role("tab", name=tab).click()
         parts.get_by_role("button", name="Add").click()
         for label, value in fields.items():
-            parts.get_by_label(label).first.fill(value)
+            parts.get_by_role("dialog").get_by_label(label).fill(value)
         parts.get_by_role("button", name="Save").click()
         expect(parts.get_by_role("article")).to_contain_text(next(iter(fields.values())))
 
