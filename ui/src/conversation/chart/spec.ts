@@ -57,7 +57,7 @@ function encodingOf(chart: Chart, lying: boolean): Encoding {
   if (lying)
     return { y: { ...names, axis: { labelLimit: 220, title: null } }, x: axis(value), ...color, tooltip };
   const upright =
-    across.kind === "quantitative" ? names : { ...names, axis: { labelAngle: 0, labelOverlap: true } };
+    across.kind === "quantitative" ? names : { ...names, axis: { labelAngle: 0, labelOverlap: true, labelSeparation: 8 } };
   return { x: upright, y: axis(value), ...color, tooltip };
 }
 

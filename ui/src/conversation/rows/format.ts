@@ -50,8 +50,10 @@ function isNumber(cell: Cell): boolean {
   );
 }
 
+/** Of 0.1 + 0.2 one, not seventeen: what a double adds in its last digits is no decimal. */
 function decimalsOf(cell: Cell): number {
-  return isNumber(cell) ? (plain(cell).split(".")[1]?.length ?? 0) : 0;
+  const text = typeof cell === "number" ? String(Number(cell.toFixed(6))) : plain(cell);
+  return isNumber(cell) ? (text.split(".")[1]?.length ?? 0) : 0;
 }
 
 /** A time without a zone is what a clock on the wall said; one with a zone is shown in the reader's. */

@@ -31,6 +31,11 @@ test("the decimals of a column line up", () => {
   expect([format(1.5), format(1200.25)].map((each) => each.split(/[.,]/).at(-1)?.length)).toEqual([2, 2]);
 });
 
+test("what a double adds to a sum is no decimal", () => {
+  const format = formatOf({ name: "sum", type: "number" }, 0, [[0.1 + 0.2]]);
+  expect(format(0.1 + 0.2)).toMatch(/^0[.,]3$/);
+});
+
 test("a number too long for a double keeps every digit", () => {
   const format = formatOf({ name: "id", type: "integer" }, 0, []);
   expect(format("12345678901234567890")).toBe("12345678901234567890");
