@@ -96,3 +96,27 @@ def test_examples_come_from_the_schema(page: Page, connection: str) -> None:
 def test_an_unknown_session_says_so(page: Page) -> None:
     page.goto("/sessions/01970000-0000-7000-8000-000000000000")
     expect(page.get_by_role("alert")).to_contain_text("There is no session with this id.")
+
+
+def test_a_closed_session_takes_no_question_until_it_is_resumed(
+    page: Page, model: ScriptedModel, session: str, api: httpx.Client
+) -> None:
+    model.rule("", "CHAT: yes")
+    api.patch(f"/sessions/{session}", json={"status": "closed"})
+    page.goto(f"/sessions/{session}")
+    expect(page.get_by_label("Your question")).to_be_disabled()
+    page.get_by_role("button", name="Resume it").click()
+    ask(page, "Again?")
+    expect(page.locator(".analysis")).to_have_text("yes")
+
+
+def test_a_session_deleted_elsewhere_says_so(
+    page: Page, model: ScriptedModel, connection: str, api: httpx.Client
+) -> None:
+    model.rule("", "CHAT: yes")
+    session = asked(api, connection, "Gone soon")
+    page.goto(f"/sessions/{session}")
+    expect(page.locator(".analysis")).to_be_visible()
+    api.delete(f"/sessions/{session}")
+    ask(page, "Still there?")
+    expect(page.get_by_role("alert")).to_contain_text("There is no session with this id.")

@@ -50,6 +50,11 @@ export function renameSession(session_id: string, title: string): Promise<Sessio
   );
 }
 
+export function resumeSession(session_id: string): Promise<Session> {
+  const params = { path: { session_id } };
+  return told(http.PATCH("/api/v1/sessions/{session_id}", { params, body: { status: "idle" } }));
+}
+
 /** Outlives the page, so that a deletion still reaches the server when the tab is closed. */
 export async function deleteSession(session_id: string): Promise<void> {
   const options = { params: { path: { session_id } }, keepalive: true };

@@ -1,3 +1,4 @@
+import { texts } from "../shared/texts";
 import type { Problem } from "./types";
 
 /** A refusal of the server, in its own words. */
@@ -7,14 +8,16 @@ export class ApiError extends Error {
   }
 }
 
-/** Any error as a problem: what never reached the server is `offline`. */
+/** Any error as a problem. `fetch` raises `TypeError` for what never reached the server. */
 export function asProblem(error: unknown): Problem {
   if (error instanceof ApiError) return error.problem;
+  const offline = error instanceof TypeError;
+  const { offlineTitle, offlineDetail, unexpected } = texts.problems;
   return {
-    type: "urn:kai:offline",
-    title: "KAI cannot be reached",
+    type: offline ? "urn:kai:offline" : "about:blank",
+    title: offline ? offlineTitle : unexpected,
     status: 0,
-    detail: "The server does not answer. Check that it runs and that this machine is connected.",
+    detail: offline ? offlineDetail : String(error),
   };
 }
 
@@ -22,6 +25,6 @@ export function asProblem(error: unknown): Problem {
 export function problemIn(body: unknown, status: number): Problem {
   if (typeof body === "object" && body !== null && "detail" in body && "title" in body)
     return body as Problem;
-  const detail = `The server answered with status ${status} and no explanation.`;
-  return { type: "about:blank", title: `Error ${status}`, status, detail };
+  const { unexpected, unexplained } = texts.problems;
+  return { type: "about:blank", title: unexpected, status, detail: unexplained(status) };
 }

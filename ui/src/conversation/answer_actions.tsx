@@ -1,5 +1,6 @@
 import { Copy, RotateCw } from "lucide";
 import { copy } from "../shared/copy";
+import { orSay } from "../shared/or_say";
 import { Icon } from "../shared/icon";
 import { texts } from "../shared/texts";
 import { count, duration } from "../shared/time";
@@ -27,7 +28,7 @@ export function AnswerActions({
         class="icon-button"
         aria-label={texts.answer.copy}
         title={texts.answer.copy}
-        onClick={() => void copy(textOf(exchange), texts.copied)}
+        onClick={() => orSay(copy(textOf(exchange), texts.copied))}
       >
         <Icon of={Copy} />
       </button>

@@ -3,6 +3,7 @@ import { useMemo, useState } from "preact/hooks";
 import { lazy } from "../shared/lazy";
 import { Tabs } from "../shared/tabs";
 import { texts } from "../shared/texts";
+import { drawnHeight } from "./chart/height";
 import { readChart } from "./chart/intent";
 import type { Conversation } from "./conversation";
 import type { Answer, Exchange } from "./model";
@@ -12,6 +13,9 @@ import { SqlPanel } from "./sql/sql_panel";
 import "./answer_card.css";
 
 const ChartPanel = lazy(() => import("./chart/chart_panel"));
+
+/** What stands around a chart, in pixels. */
+const TOOLS = 72;
 
 type Tab = "chart" | "table" | "sql";
 const ICONS: Record<Tab, IconNode> = { chart: ChartColumn, table: Table2, sql: Terminal };
@@ -39,7 +43,9 @@ export function AnswerCard({ exchange, conversation }: Shown) {
     <section class="answer-card">
       <Tabs label={texts.answer.tabs} tabs={tabs.map(named)} shown={shown} show={choose}>
         {shown === "chart" && chart && rows && (
-          <ChartPanel chart={chart} rows={rows} title={exchange.question} />
+          <div style={{ minHeight: `${drawnHeight(chart) + TOOLS}px` }}>
+            <ChartPanel chart={chart} rows={rows} title={exchange.question} />
+          </div>
         )}
         {shown === "table" && rows && <RowsPanel rows={rows} title={exchange.question} />}
         {shown === "sql" && <SqlPanel exchange={exchange} conversation={conversation} />}

@@ -49,7 +49,7 @@ export function Composer({ placeholder, asked, running, disabled, onAsk, onStop,
         aria-label={texts.composer.label}
         aria-describedby="composer-hint"
         aria-invalid={tooLong}
-        placeholder={disabled ? texts.composer.closed : placeholder}
+        placeholder={placeholder}
         disabled={disabled}
         value={text}
         onInput={(event) => setText(event.currentTarget.value)}

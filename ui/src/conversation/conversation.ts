@@ -83,6 +83,10 @@ export class Conversation {
     void this.send({ key, question, ...(sql && { sql }) }, "reject");
   }
 
+  async resume(): Promise<void> {
+    this.session.value = await api.resumeSession(this.sessionId);
+  }
+
   async stop(): Promise<void> {
     const runId = this.running.value?.answer.runId;
     if (runId) await api.cancelRun(this.sessionId, runId);

@@ -1,5 +1,6 @@
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { connectionOf, connections, refreshConnections } from "../connections/connections";
+import { orSay } from "../shared/or_say";
 import { ProblemBox } from "../shared/problem_box";
 import { texts } from "../shared/texts";
 import { Announcer } from "./announcer";
@@ -56,7 +57,7 @@ function Exchanges({ conversation }: { conversation: Conversation }) {
   return (
     <div class="exchanges" ref={list}>
       {conversation.earlier.value && (
-        <button type="button" class="button small" onClick={() => void conversation.loadEarlier()}>
+        <button type="button" class="button small" onClick={() => orSay(conversation.loadEarlier())}>
           {texts.answer.earlier}
         </button>
       )}
@@ -71,20 +72,35 @@ function Foot({ conversation }: { conversation: Conversation }) {
   const session = conversation.session.value;
   const asked = conversation.exchanges.value.map((each) => each.question);
   const connection = session ? connectionOf(session.db_connection_id) : undefined;
+  const closed = session?.status === "closed";
+  const { closed: closedText, followUp, placeholder } = texts.composer;
   return (
     <div class="conversation-foot">
       <RefusedBox conversation={conversation} />
+      <Trouble conversation={conversation} closed={closed} />
       <Composer
-        placeholder={asked.length ? texts.composer.followUp : texts.composer.placeholder}
+        placeholder={closed ? closedText : asked.length ? followUp : placeholder}
         asked={asked}
         running={conversation.running.value !== null}
-        disabled={session?.status === "closed"}
+        disabled={closed}
         onAsk={(question) => conversation.ask(question)}
-        onStop={() => void conversation.stop()}
+        onStop={() => orSay(conversation.stop())}
       >
         {connection && <span class="connection-name">{connection.name}</span>}
         {session && <ModeTag mode={session.mode} />}
       </Composer>
     </div>
+  );
+}
+
+/** What keeps the session from being asked: it is closed, gone, or the server is away. */
+function Trouble({ conversation, closed }: { conversation: Conversation; closed: boolean }) {
+  const problem = conversation.problem.value;
+  if (problem) return <ProblemBox problem={problem} onRetry={() => void conversation.load()} />;
+  if (!closed) return null;
+  return (
+    <button type="button" class="button small" onClick={() => orSay(conversation.resume())}>
+      {texts.composer.resume}
+    </button>
   );
 }

@@ -3,6 +3,7 @@ import { Database, Moon, Plus, Search, Sun, SunMoon } from "lucide";
 import { useEffect, useRef } from "preact/hooks";
 import type { Session } from "../api/types";
 import { Icon } from "../shared/icon";
+import { orSay } from "../shared/or_say";
 import { onLinkClick, route } from "../shared/route";
 import { texts } from "../shared/texts";
 import { nextTheme, theme } from "../shared/theme";
@@ -84,7 +85,7 @@ function List() {
         </section>
       ))}
       {hasOlder() && (
-        <button type="button" class="button quiet-button" onClick={() => void loadOlder()}>
+        <button type="button" class="button quiet-button" onClick={() => orSay(loadOlder())}>
           {texts.sessions.older}
         </button>
       )}

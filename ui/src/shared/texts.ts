@@ -13,6 +13,13 @@ export const texts = {
   skip: "Skip to the question",
   theme: { system: "Theme: as the system", light: "Theme: light", dark: "Theme: dark" },
 
+  problems: {
+    offlineTitle: "KAI cannot be reached",
+    offlineDetail: "The server does not answer. Check that it runs and that this machine is connected.",
+    unexpected: "Something went wrong",
+    unexplained: (status: number) => `The server answered with status ${status} and no explanation.`,
+  },
+
   sessions: {
     title: "Sessions",
     start: "New session",
@@ -54,6 +61,7 @@ export const texts = {
     modeHint: "Statements can only read, within limits",
     tooLong: (limit: string) => `A question may have at most ${limit} characters.`,
     closed: "This session is closed.",
+    resume: "Resume it",
   },
 
   busy: {

@@ -3,11 +3,13 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { View } from "vega";
 import { download, fileName } from "../../shared/files";
 import { Icon } from "../../shared/icon";
+import { orSay } from "../../shared/or_say";
 import { texts } from "../../shared/texts";
 import { shownTheme } from "../../shared/theme";
 import type { AnswerRows } from "../rows/answer_rows";
 import { type Choice, channels, chosen, isSeries } from "./choices";
 import { draw, picture } from "./draw";
+import { drawnHeight } from "./height";
 import { type Channel, type Chart, MARKS, type Mark } from "./intent";
 import { colorsOf } from "./look";
 import "./chart.css";
@@ -33,14 +35,19 @@ export default function ChartPanel({ chart, rows, title }: Shown) {
   return (
     <div class="chart-panel">
       {failed && <p class="quiet">{texts.chart.failed}</p>}
-      <div class="chart" role="img" aria-label={texts.chart.label(shown.value.title, shown.across.title)}>
+      <div
+        class="chart"
+        role="img"
+        aria-label={texts.chart.label(shown.value.title, shown.across.title)}
+        style={{ minHeight: `${drawnHeight(shown)}px` }}
+      >
         <div ref={place} aria-hidden="true" />
       </div>
       <div class="tools">
         <Choices chart={chart} shown={shown} rows={rows} change={change} />
         <span class="tools-end">
           {(["png", "svg"] as const).map((format) => (
-            <button type="button" class="button small" key={format} onClick={() => void take(format)}>
+            <button type="button" class="button small" key={format} onClick={() => orSay(take(format))}>
               <Icon of={Download} size={13} /> {texts.chart[format]}
             </button>
           ))}

@@ -1,14 +1,9 @@
 /** Vega-Lite of our own making for a chart: no expression, no transform, no address. */
 import type { TopLevelSpec } from "vega-lite";
+import { heightOf, isLying } from "./height";
 import type { Channel, Chart } from "./intent";
 import type { ChartColors } from "./look";
 import { lookOf } from "./look";
-
-const MANY_BARS = 24;
-const FEW_BARS = 12;
-const ROOMY_STEP = 28;
-const DENSE_STEP = 20;
-const HEIGHT = 300;
 
 type Encoding = Record<string, unknown>;
 
@@ -18,7 +13,7 @@ export function specOf(chart: Chart, width: number, colors: ChartColors): TopLev
   const spec = {
     $schema: "https://vega.github.io/schema/vega-lite/v6.json",
     width,
-    height: lying ? { step: data.length > FEW_BARS ? DENSE_STEP : ROOMY_STEP } : HEIGHT,
+    height: heightOf(chart),
     autosize: { type: "fit-x", contains: "padding" },
     data: { values: data },
     mark: markOf(mark),
@@ -26,11 +21,6 @@ export function specOf(chart: Chart, width: number, colors: ChartColors): TopLev
     config: lookOf(colors),
   };
   return spec as unknown as TopLevelSpec;
-}
-
-/** Bars of names lie down, so that the names can be read. */
-function isLying({ mark, across, series, data }: Chart): boolean {
-  return mark === "bar" && across.kind === "nominal" && series === null && data.length <= 2 * MANY_BARS;
 }
 
 function markOf(mark: Chart["mark"]): Record<string, unknown> {
@@ -57,7 +47,9 @@ function encodingOf(chart: Chart, lying: boolean): Encoding {
   if (lying)
     return { y: { ...names, axis: { labelLimit: 220, title: null } }, x: axis(value), ...color, tooltip };
   const upright =
-    across.kind === "quantitative" ? names : { ...names, axis: { labelAngle: 0, labelOverlap: true, labelSeparation: 8 } };
+    across.kind === "quantitative"
+      ? names
+      : { ...names, axis: { labelAngle: 0, labelOverlap: true, labelSeparation: 8 } };
   return { x: upright, y: axis(value), ...color, tooltip };
 }
 

@@ -1,12 +1,11 @@
 import { Download, TriangleAlert } from "lucide";
 import { useEffect } from "preact/hooks";
-import { asProblem } from "../../api/problem";
 import { Icon } from "../../shared/icon";
 import { Menu } from "../../shared/menu";
+import { orSay } from "../../shared/or_say";
 import { ProblemBox } from "../../shared/problem_box";
 import { texts } from "../../shared/texts";
 import { count } from "../../shared/time";
-import { say } from "../../shared/toasts";
 import type { AnswerRows } from "./answer_rows";
 import { exportRows } from "./export";
 import { RowsTable } from "./rows_table";
@@ -35,7 +34,7 @@ function RowsFoot({ rows, title }: { rows: AnswerRows; title: string }) {
   const { csv, json, parquet, loading } = texts.rows;
   const take = (format: "csv" | "json" | "parquet") => ({
     label: texts.rows[format],
-    onSelect: () => exportRows(rows, format, title).catch((error: unknown) => say(asProblem(error).detail)),
+    onSelect: () => orSay(exportRows(rows, format, title)),
   });
   const partly = rows.loading.value && !rows.complete;
   return (

@@ -1,12 +1,11 @@
 import { useEffect, useId, useMemo, useRef, useState } from "preact/hooks";
-import type { Row } from "../../api/types";
-import { copy } from "../../shared/copy";
 import { texts } from "../../shared/texts";
 import type { AnswerRows } from "./answer_rows";
-import { type Format, formatOf, isNumeric, plain } from "./format";
+import { BodyRow, type ShownColumn } from "./body_row";
+import { formatOf, isNumeric } from "./format";
 import { HeaderRow } from "./header_row";
-import { asTable, at, holds, moved, type Place, type Selection } from "./selection";
 import { nextSorting, order, type Sorting } from "./sort";
+import { useSelection } from "./use_selection";
 import { useVirtualRows } from "./use_virtual_rows";
 import { firstWidths } from "./widths";
 import "./rows.css";
@@ -18,41 +17,14 @@ export function RowsTable({ rows }: { rows: AnswerRows }) {
   const id = useId();
   const scroller = useRef<HTMLDivElement>(null);
   const [sorting, setSorting] = useState<Sorting | null>(null);
-  const [selection, setSelection] = useState<Selection | null>(null);
   const [widths, setWidths] = useState(() => firstWidths(rows.columns, rows.loaded.value));
-  const loaded = rows.loaded.value;
-  const formats = useMemo(
-    () => rows.columns.map((column, index) => formatOf(column, index, loaded)),
-    [rows, loaded.length > 0],
-  );
-  const positions = useMemo(() => {
-    const column = sorting ? rows.columns[sorting.column] : undefined;
-    return order(loaded, sorting, column !== undefined && isNumeric(column));
-  }, [loaded, sorting]);
+  const columns = useShownColumns(rows);
   const virtual = useVirtualRows(scroller, rows.count, ROW_HEIGHT);
-  const ahead = (virtual.items.at(-1)?.index ?? 0) + 1;
-  useEffect(() => {
-    void rows.load(sorting ? rows.count : ahead);
-  }, [rows, ahead, sorting, loaded, rows.messageId]);
-  const rowAt = (row: number): Row | undefined => loaded[positions[row] ?? -1];
-  const last: Place = { row: rows.count - 1, column: rows.columns.length - 1 };
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (event.target !== event.currentTarget) return;
-    const isCommand = event.ctrlKey || event.metaKey;
-    const next = moved(selection?.focus ?? { row: 0, column: 0 }, event.key, last);
-    if (isCommand && event.key === "c" && selection) {
-      const { text, cells } = asTable(selection, rowAt);
-      void copy(text, texts.rows.copied(cells));
-    } else if (isCommand && event.key === "a") {
-      setSelection({ anchor: { row: 0, column: 0 }, focus: last });
-    } else if (next && !isCommand) {
-      setSelection(event.shiftKey && selection ? { anchor: selection.anchor, focus: next } : at(next));
-      virtual.scrollTo(next.row);
-    } else return;
-    event.preventDefault();
-  };
-  const template = widths.map((width) => `${width}px`).join(" ");
-  const focus = selection?.focus;
+  const rowAt = useOrder(rows, sorting);
+  useAhead(rows, sorting ? rows.count : (virtual.items.at(-1)?.index ?? 0) + 1);
+  const last = { row: rows.count - 1, column: rows.columns.length - 1 };
+  const { selection, select, onKeyDown } = useSelection(last, rowAt, virtual.scrollTo);
+  const active = selection?.focus;
   return (
     <div
       class="grid"
@@ -63,29 +35,27 @@ export function RowsTable({ rows }: { rows: AnswerRows }) {
       aria-description={texts.rows.hint}
       aria-rowcount={rows.count + 1}
       aria-colcount={rows.columns.length}
-      aria-activedescendant={focus && `${id}-${focus.row}-${focus.column}`}
+      aria-activedescendant={active && `${id}-${active.row}-${active.column}`}
       onKeyDown={onKeyDown}
-      style={{ "--columns": template, "--row-height": `${ROW_HEIGHT}px` }}
+      style={{
+        "--columns": widths.map((width) => `${width}px`).join(" "),
+        "--row-height": `${ROW_HEIGHT}px`,
+      }}
     >
       <HeaderRow
         columns={rows.columns}
         sorting={sorting}
         widths={widths}
         onSort={(column) => setSorting(nextSorting(sorting, column))}
-        onWidth={(column, width) => setWidths(widths.map((each, index) => (index === column ? width : each)))}
+        onWidth={(column, width) => setWidths(widths.with(column, width))}
       />
       <div role="rowgroup" class="grid-body" style={{ height: `${virtual.height}px` }}>
-        {virtual.items.map((item) => (
+        {virtual.items.map(({ index, start }) => (
           <BodyRow
-            key={item.index}
-            id={id}
-            index={item.index}
-            top={item.start}
-            row={rowAt(item.index)}
-            formats={formats}
-            numeric={rows.columns.map(isNumeric)}
-            selection={selection}
-            select={setSelection}
+            key={index}
+            {...{ id, index, columns, selection, select }}
+            top={start}
+            row={rowAt(index)}
           />
         ))}
       </div>
@@ -93,44 +63,33 @@ export function RowsTable({ rows }: { rows: AnswerRows }) {
   );
 }
 
-interface ShownRow {
-  id: string;
-  index: number;
-  top: number;
-  row: Row | undefined;
-  formats: Format[];
-  numeric: boolean[];
-  selection: Selection | null;
-  select: (selection: Selection) => void;
+/** Formats are made once, of the first rows there are. */
+function useShownColumns(rows: AnswerRows): ShownColumn[] {
+  const loaded = rows.loaded.value;
+  return useMemo(
+    () =>
+      rows.columns.map((column, index) => ({
+        format: formatOf(column, index, loaded),
+        numeric: isNumeric(column),
+      })),
+    [rows, loaded.length > 0],
+  );
 }
 
-function BodyRow({ id, index, top, row, formats, numeric, selection, select }: ShownRow) {
-  const onPointer = (event: PointerEvent, column: number) => {
-    const place = { row: index, column };
-    const extends_ = event.type === "pointerenter" || event.shiftKey;
-    if (event.type === "pointerenter" && event.buttons !== 1) return;
-    select(extends_ && selection ? { anchor: selection.anchor, focus: place } : at(place));
-  };
-  return (
-    <div role="row" class="grid-row" aria-rowindex={index + 2} style={{ transform: `translateY(${top}px)` }}>
-      {formats.map((format, column) => {
-        const cell = row?.[column] ?? null;
-        const selected = selection !== null && holds(selection, { row: index, column });
-        return (
-          <div
-            key={column}
-            role="gridcell"
-            id={`${id}-${index}-${column}`}
-            class={numeric[column] ? "cell numeric" : "cell"}
-            aria-selected={selected}
-            title={plain(cell)}
-            onPointerDown={(event) => onPointer(event, column)}
-            onPointerEnter={(event) => onPointer(event, column)}
-          >
-            {row === undefined ? "…" : cell === null ? <em>{texts.rows.nothing}</em> : format(cell)}
-          </div>
-        );
-      })}
-    </div>
-  );
+/** The row at a place of the order; undefined while it is being fetched. */
+function useOrder(rows: AnswerRows, sorting: Sorting | null) {
+  const loaded = rows.loaded.value;
+  const positions = useMemo(() => {
+    const column = sorting ? rows.columns[sorting.column] : undefined;
+    return order(loaded, sorting, column !== undefined && isNumeric(column));
+  }, [loaded, sorting]);
+  return (row: number) => loaded[positions[row] ?? -1];
+}
+
+/** Fetches so many rows as soon as they can be fetched; to sort, all are needed. */
+function useAhead(rows: AnswerRows, wanted: number): void {
+  const loaded = rows.loaded.value;
+  useEffect(() => {
+    void rows.load(wanted);
+  }, [rows, wanted, loaded, rows.messageId]);
 }

@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import { inspectStatement } from "../../api/client";
 import { asProblem } from "../../api/problem";
 import { copy } from "../../shared/copy";
+import { orSay } from "../../shared/or_say";
 import { Icon } from "../../shared/icon";
 import { lazy } from "../../shared/lazy";
 import { texts } from "../../shared/texts";
@@ -49,7 +50,7 @@ export function SqlPanel({ exchange, conversation }: { exchange: Exchange; conve
       <SqlText sql={shown} />
       {answer.sqlWhole && (
         <div class="tools">
-          <button type="button" class="button small" onClick={() => void copy(shown, texts.copied)}>
+          <button type="button" class="button small" onClick={() => orSay(copy(shown, texts.copied))}>
             <Icon of={Copy} size={14} /> {texts.sql.copy}
           </button>
           <button type="button" class="button small" onClick={() => void layOut()}>
