@@ -1,6 +1,7 @@
 """The list of sessions, and the field for questions."""
 
 import httpx
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.e2e.page.browser import ask, eventually
@@ -86,8 +87,9 @@ def test_arrow_up_brings_questions_back_and_shift_enter_starts_a_line(
     expect(field).to_have_value("two\nthree")
 
 
-def test_examples_come_from_the_schema(page: Page, connection: str) -> None:
-    page.goto("/")
+@pytest.mark.parametrize("where", ["/", "/sessions/{session}"])
+def test_examples_come_from_the_schema(page: Page, session: str, where: str) -> None:
+    page.goto(where.format(session=session))
     examples = page.get_by_role("region", name="For example").get_by_role("button")
     expect(examples.first).to_be_visible()
     assert "What is the total amount of orders?" in examples.all_inner_texts()

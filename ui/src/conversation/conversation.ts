@@ -141,6 +141,7 @@ export class Conversation {
     if (error instanceof ApiError && problem.type === "urn:kai:session-busy") {
       this.drop(sent.key);
       this.refused.value = sent;
+      void this.load(); // to show what is being answered
     } else {
       this.fail(sent.key, problem);
     }

@@ -11,6 +11,7 @@ import { ExchangeView } from "./exchange_view";
 import { ModeTag } from "./mode_tag";
 import { takeQuestion } from "./opening";
 import { RefusedBox } from "./refused_box";
+import { StarterList } from "./starter_list";
 import "./conversation_page.css";
 
 /** A session: its exchanges, and the field for the next question. */
@@ -31,6 +32,7 @@ export default function ConversationPage({ sessionId }: { sessionId: string }) {
     <div class="conversation">
       <ConversationHead conversation={conversation} />
       <Exchanges conversation={conversation} />
+      <Beginning conversation={conversation} />
       <Foot conversation={conversation} />
       <Announcer conversation={conversation} />
     </div>
@@ -45,6 +47,18 @@ function useConversation(sessionId: string): Conversation {
     return () => conversation.close();
   }, [conversation]);
   return conversation;
+}
+
+/** An empty session suggests what to ask. */
+function Beginning({ conversation }: { conversation: Conversation }) {
+  const session = conversation.session.value;
+  const connection = session ? connectionOf(session.db_connection_id) : undefined;
+  if (!connection || conversation.exchanges.value.length > 0 || session?.status === "closed") return null;
+  return (
+    <div class="beginning">
+      <StarterList connection={connection} onAsk={(question) => conversation.ask(question)} />
+    </div>
+  );
 }
 
 function Exchanges({ conversation }: { conversation: Conversation }) {

@@ -1,13 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { asProblem } from "../api/problem";
 import type { Connection } from "../api/types";
-import {
-  allTables,
-  connections,
-  problem,
-  refreshConnections,
-  usualConnection,
-} from "../connections/connections";
+import { connections, problem, refreshConnections, usualConnection } from "../connections/connections";
 import { ProblemBox } from "../shared/problem_box";
 import { onLinkClick } from "../shared/route";
 import { texts } from "../shared/texts";
@@ -15,7 +9,7 @@ import { say } from "../shared/toasts";
 import { Composer } from "./composer";
 import { ModeTag } from "./mode_tag";
 import { openSession } from "./opening";
-import { starters } from "./starters";
+import { StarterList } from "./starter_list";
 import "./start_page.css";
 
 /** An empty session: pick a database, ask, or take an example. */
@@ -67,30 +61,8 @@ function Ready({ connection, choose }: { connection: Connection; choose: (id: st
         </select>
         <ModeTag mode="ask" />
       </Composer>
-      <Starters key={connection.id} connection={connection} onAsk={ask} />
+      <StarterList key={connection.id} connection={connection} onAsk={ask} />
     </div>
-  );
-}
-
-function Starters({ connection, onAsk }: { connection: Connection; onAsk: (question: string) => void }) {
-  const [questions, setQuestions] = useState<string[] | null>(null);
-  useEffect(() => {
-    allTables(connection).then(
-      (tables) => setQuestions(starters(tables)),
-      () => setQuestions([]),
-    );
-  }, [connection.id]);
-  if (questions === null) return <p class="quiet starters-reading">{texts.start.reading}</p>;
-  if (questions.length === 0) return null;
-  return (
-    <section class="starters" aria-label={texts.start.examples}>
-      <h2>{texts.start.examples}</h2>
-      {questions.map((question) => (
-        <button type="button" key={question} onClick={() => onAsk(question)}>
-          {question}
-        </button>
-      ))}
-    </section>
   );
 }
 
