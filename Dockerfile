@@ -4,11 +4,15 @@ WORKDIR /build
 COPY requirements requirements
 RUN python -m venv /opt/kai \
     && /opt/kai/bin/pip install --no-cache-dir --require-hashes -r requirements/runtime.txt
+# Node builds the page, and stays behind.
+RUN python -m venv /opt/node \
+    && /opt/node/bin/pip install --no-cache-dir --require-hashes -r requirements/node.txt
 COPY pyproject.toml README.md LICENSE ./
+COPY ui ui
 COPY app app
 COPY graph graph
 COPY migrations migrations
-RUN /opt/kai/bin/pip install --no-cache-dir --no-deps --no-build-isolation .
+RUN PATH=/opt/node/bin:$PATH /opt/kai/bin/pip install --no-cache-dir --no-deps --no-build-isolation .
 
 FROM python:3.13-slim
 RUN useradd --system --uid 10001 --home-dir /data kai && install -d -o kai -g kai -m 700 /data

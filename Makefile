@@ -4,29 +4,40 @@ BIN := .venv/bin
 INSTALL = $(BIN)/uv pip install --quiet --python .venv --compile-bytecode $(1) \
 	|| $(BIN)/uv pip install --quiet --python .venv --compile-bytecode --system-certs $(1)
 
-.PHONY: help demo serve test check format bench bench-checkpointers bench-listing conformance lock clean
+.PHONY: help demo serve ui test check format screenshots bench bench-checkpointers bench-listing conformance \
+	lock clean
 
 help: ## Show what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 24
 
 demo: .venv/runtime ## Serve a sample business to ask about (KAI_PORT changes the port)
+	@$(MAKE) --no-print-directory ui || echo "KAI starts without its page."
 	@KAI_DATA_DIR=$${KAI_DATA_DIR:-.kai} $(BIN)/kai demo
 
-serve: .venv/runtime ## Serve the HTTP API
+serve: .venv/runtime ## Serve the HTTP API, and the page if it is built
 	@$(BIN)/kai serve
 
-test: .venv/test check ## Run the checks and all tests
+ui: .venv/node ## Build the chat page, if its sources have changed
+	@$(BIN)/python ui/build.py build
+
+test: .venv/test check ui ## Run the checks and all tests
 	@$(BIN)/pytest
 
-check: .venv/test ## Lint, check formatting, types and the borders between packages
+check: .venv/test .venv/node ## Lint, check formatting, types and the borders between packages, and the page
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
+	@$(BIN)/mypy ui
 	@$(BIN)/lint-imports
+	@$(BIN)/python ui/build.py check
 
 format: .venv/test ## Format the code
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
+	@cd ui && npm run format
+
+screenshots: .venv/test ui ## Take the pictures of the documents anew
+	@$(BIN)/python -m tests.e2e.page.screenshots
 
 bench: .venv/test ## Measure the server with a scripted model
 	@$(BIN)/python -m tests.bench.turns
@@ -45,12 +56,13 @@ lock: .venv/uv ## Pin the requirements anew, with hashes and without addresses
 	@$(BIN)/uv pip compile -q pyproject.toml --all-extras --group build --group test \
 		-c requirements/runtime.txt $(LOCK) -o requirements/test.txt
 	@$(BIN)/uv pip compile -q requirements/uv.in $(LOCK) -o requirements/uv.txt
+	@$(BIN)/uv pip compile -q requirements/node.in $(LOCK) -o requirements/node.txt
 
 LOCK := --universal --python-version 3.11 --generate-hashes --upgrade --no-header --no-annotate \
 	--no-emit-index-url --no-emit-find-links
 
-clean: ## Remove the environment and the demo's data
-	@rm -rf .venv .kai
+clean: ## Remove the environment, the built page and the demo's data
+	@rm -rf .venv .kai app/web/static ui/node_modules
 
 # uv installs four times faster than pip, which is what a first start waits for.
 .venv/uv: requirements/uv.txt
@@ -63,6 +75,11 @@ clean: ## Remove the environment and the demo's data
 .venv/runtime: .venv/uv requirements/runtime.txt pyproject.toml
 	@$(call INSTALL,--require-hashes -r requirements/runtime.txt)
 	@$(call INSTALL,--no-deps --no-build-isolation --editable .)
+	@touch $@
+
+# The page is built by the machine's own Node, or by one from PyPI where there is none that is new enough.
+.venv/node: .venv/runtime requirements/node.txt
+	@$(BIN)/python ui/build.py node || { $(call INSTALL,--require-hashes -r requirements/node.txt); }
 	@touch $@
 
 .venv/test: .venv/uv requirements/test.txt pyproject.toml

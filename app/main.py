@@ -11,6 +11,7 @@ from app.core.settings import Settings
 from app.modules.context_store.router import router as context_store
 from app.modules.database_connection.router import router as database_connections
 from app.modules.session.router import router as sessions
+from app.web.page import serve_page
 
 _LOCAL_HOSTS = ["127.0.0.1", "localhost"]
 
@@ -39,6 +40,19 @@ async def metrics(request: Request) -> Response:
 
 
 def create_app(services: Services, settings: Settings) -> FastAPI:
+    app = describe_api()
+    app.state.services = services
+    serve_page(app)
+    answer_problems(app)
+    app.add_middleware(BodyLimit)
+    if not settings.trust_network:
+        # A page of another site must not reach the server by a name that resolves to loopback.
+        app.add_middleware(TrustedHostMiddleware, allowed_hosts=[*_LOCAL_HOSTS, settings.host])
+    return app
+
+
+def describe_api() -> FastAPI:
+    """The routes with nothing behind them: enough to describe the API to those who build on it."""
     app = FastAPI(
         title="KAI",
         version="0.1.0",
@@ -47,15 +61,8 @@ def create_app(services: Services, settings: Settings) -> FastAPI:
         docs_url="/docs",
         redoc_url=None,
     )
-    app.state.services = services
-
     app.include_router(_health)
     app.include_router(sessions, prefix="/api/v1")
     app.include_router(database_connections, prefix="/api/v1")
     app.include_router(context_store, prefix="/api/v1")
-    answer_problems(app)
-    app.add_middleware(BodyLimit)
-    if not settings.trust_network:
-        # A page of another site must not reach the server by a name that resolves to loopback.
-        app.add_middleware(TrustedHostMiddleware, allowed_hosts=[*_LOCAL_HOSTS, settings.host])
     return app

@@ -157,7 +157,7 @@ async def _listen(
 def _invitation(address: str, session_id: str) -> str:
     body = shlex.quote(f'{{"query": "{_SAMPLE_QUESTION}"}}')
     return (
-        f"KAI is ready at {address} (API description: {address}/docs). Ask the sample business:\n\n"
+        f"KAI is ready: open {address} and ask the sample business. Or ask it over HTTP ({address}/docs):\n\n"
         f"curl -N {address}/api/v1/sessions/{session_id}/query/stream"
         f" -H 'Content-Type: application/json' -d {body}\n\nStop it with Ctrl-C."
     )

@@ -1,5 +1,6 @@
 """What a run says: one discriminated union, from the step that says it to the frame on the wire."""
 
+from datetime import UTC, datetime
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
@@ -19,16 +20,17 @@ RunOutcome = Literal["complete", "failed", "cancelled"]
 
 
 class _Event(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", json_schema_serialization_defaults_required=True)
 
 
 class Status(_Event):
-    """A step has begun; `message` is for people, `run_id` for coming back to this stream."""
+    """A step has begun, `at` in UTC; `message` is for people, `run_id` for coming back to this stream."""
 
     event: Literal["status"] = "status"
     step: Step
     message: str
     run_id: str
+    at: datetime = Field(default_factory=lambda: datetime.now(UTC))
 
 
 class TextChunk(_Event):

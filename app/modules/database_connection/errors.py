@@ -29,6 +29,13 @@ class DatabaseUnreachable(Invalid):
     title = "The database cannot be reached"
 
 
+class StatementRefused(Invalid):
+    """The guard does not let the statement through, or the database did not run it."""
+
+    problem = "statement-failed"
+    title = "The SQL does not run"
+
+
 class DatabaseDown(Problem):
     """A database that was reachable when it was registered is not reachable now."""
 

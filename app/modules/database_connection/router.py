@@ -7,7 +7,11 @@ from fastapi import APIRouter, Depends, Query, Request, status
 from app.core.http import PROBLEM_RESPONSES, Owner, PageOf, PageQuery
 from app.modules.database_connection.schemas import (
     ConnectionBody,
+    InspectedStatementBody,
     NewConnection,
+    NewStatement,
+    ResultColumnBody,
+    SampleBody,
     ScanBody,
     TableBody,
     TableChange,
@@ -68,6 +72,24 @@ async def list_tables(connection_id: str, page: Page, owner: Owner, service: Ser
     """The tables that the last scan has found, by name."""
     tables, next_cursor = await service.tables(owner, connection_id, page.limit, page.cursor)
     return PageOf(items=[TableBody.model_validate(table) for table in tables], next_cursor=next_cursor)
+
+
+@router.get("/{connection_id}/tables/{table_name:path}/sample")
+async def sample_table(connection_id: str, table_name: str, owner: Owner, service: Service) -> SampleBody:
+    """The first rows of a table, in no order, read through the guard and its limits."""
+    result = await service.sample(owner, connection_id, table_name)
+    return SampleBody(
+        columns=[ResultColumnBody(name=column.name, type=column.type) for column in result.columns],
+        rows=result.rows,
+    )
+
+
+@router.post("/{connection_id}/statements")
+async def inspect_statement(
+    connection_id: str, body: NewStatement, owner: Owner, service: Service
+) -> InspectedStatementBody:
+    """Check a statement without running it: laid out for reading, with the tables and columns it reads."""
+    return InspectedStatementBody.model_validate(await service.inspect(owner, connection_id, body.sql))
 
 
 @router.patch("/{connection_id}/tables/{table_name:path}")

@@ -9,6 +9,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    JsonValue,
     SecretStr,
     StringConstraints,
 )
@@ -16,7 +17,7 @@ from pydantic import (
 from app.core.clock import as_datetime
 from app.core.http import Body, Text, storable
 from app.modules.database_connection.progress import ScanState
-from app.modules.database_connection.schema import Column, ForeignKey
+from app.modules.database_connection.schema import Column, ColumnType, ForeignKey
 
 Time = Annotated[datetime, BeforeValidator(as_datetime)]
 Description = Annotated[Text, Field(max_length=2_000)]
@@ -49,6 +50,46 @@ class TableChange(Body):
     model_config = ConfigDict(json_schema_extra={"examples": [{"description": "One row a shipped order"}]})
 
     description: Description
+
+
+class NewStatement(Body):
+    """A statement to look at."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"sql": "SELECT count(*) FROM orders"}]})
+
+    sql: Annotated[Text, Field(min_length=1, max_length=64 * 1024)]
+
+
+class TableReadBody(BaseModel):
+    """A table that a statement reads, and which of its columns as far as they can be told."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    name: str
+    columns: list[str]
+
+
+class InspectedStatementBody(BaseModel):
+    """A statement that the guard would run; `sql` is the same statement, laid out for reading."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    sql: str
+    tables: list[TableReadBody]
+
+
+class ResultColumnBody(BaseModel):
+    """A column of rows."""
+
+    name: str
+    type: ColumnType
+
+
+class SampleBody(BaseModel):
+    """Some rows of a table."""
+
+    columns: list[ResultColumnBody]
+    rows: list[list[JsonValue]]
 
 
 class ConnectionBody(BaseModel):

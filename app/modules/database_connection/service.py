@@ -16,12 +16,14 @@ from app.modules.database_connection.databases import Database
 from app.modules.database_connection.errors import (
     DatabaseDown,
     DatabaseUnreachable,
+    StatementRefused,
     TableNotFound,
     UrlNotSupported,
 )
 from app.modules.database_connection.execution import Statement
 from app.modules.database_connection.guard import check
 from app.modules.database_connection.known import Known, KnownDatabases
+from app.modules.database_connection.inspection import InspectedStatement, inspect, sample_statement
 from app.modules.database_connection.limits import Limits
 from app.modules.database_connection.network import ONE_USER, Access
 from app.modules.database_connection.progress import ScanProgress
@@ -31,7 +33,7 @@ from app.modules.database_connection.scans import Scan, Scans
 from app.modules.database_connection.schema import Schema, Table
 from app.modules.database_connection.threads import DatabaseThreads, Stop
 from app.modules.database_connection.urls import read_url
-from graph.errors import DatabaseUnavailable
+from graph.errors import DatabaseUnavailable, StatementFailed
 
 _TOLD_EVERY = timedelta(minutes=1)
 """A running scan says how far it is far more often than this."""
@@ -146,6 +148,35 @@ class DatabaseConnections:
             await self._repository.save_table(connection, described)
             self._known.remember(connection.id, known.with_table(described))
         return described
+
+    async def sample(self, owner: str, connection_id: str, table_name: str) -> ResultSet:
+        """The first rows of a table. Raises `TableNotFound`, `StatementRefused` or `DatabaseDown`."""
+        connection, schema = await self._with_schema(owner, connection_id)
+        table = next((each for each in schema.tables if each.name == table_name), None)
+        if table is None:
+            raise TableNotFound("The scanned schema has no table of this name.")
+        try:
+            return await self.run(connection, sample_statement(table, schema.dialect))
+        except StatementFailed as failure:
+            raise StatementRefused(failure.detail) from failure
+        except DatabaseUnavailable as error:
+            raise DatabaseDown(error.detail) from error
+
+    async def inspect(self, owner: str, connection_id: str, sql: str) -> InspectedStatement:
+        """Look at a statement without running it. Raises `StatementRefused` or `DatabaseDown`."""
+        _, schema = await self._with_schema(owner, connection_id)
+        try:
+            return await asyncio.to_thread(inspect, sql, schema)
+        except StatementFailed as failure:
+            raise StatementRefused(failure.detail) from failure
+
+    async def _with_schema(self, owner: str, connection_id: str) -> tuple[Connection, Schema]:
+        """A connection with its schema. Raises `DatabaseDown` when it cannot be read for the first time."""
+        connection = await self._repository.get(owner, connection_id)
+        try:
+            return connection, await self.schema(connection)
+        except DatabaseUnavailable as error:
+            raise DatabaseDown(error.detail) from error
 
     async def schema(self, connection: Connection) -> Schema:
         """The schema of what is `known`. Raises `DatabaseUnavailable`."""

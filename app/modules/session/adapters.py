@@ -9,6 +9,7 @@ from app.modules.context_store.service import ContextStore
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.schema import Schema
 from app.modules.database_connection.service import DatabaseConnections
+from app.modules.session.given_sql import GivenSql, OnlyOnce
 from app.modules.session.model import Run, Session
 from app.modules.session.rows import HEAD_ROWS, RowStore
 from app.modules.session.summary import DigestSummarizer, ModelSummarizer
@@ -59,13 +60,15 @@ class PortsOfRun:
             return await self._connections.schema(connection)
 
         knowledge = Knowledge(self._connections, self._context, self._indexes, connection)
+        runner = _KeepingRunner(self._connections, connection, knowledge, self._rows, run)
         builtin = BuiltinWriter(connection.dialect, read_schema, today)
         writer = ModelWriter(models.sql, builtin, knowledge.corrected, today) if models else builtin
+        given = None if run.sql is None else GivenSql(run.sql, connection.dialect)
         analyst = ModelAnalyst(models.analysis) if models else FiguresAnalyst()
         return Ports(
             recall=_Recall(knowledge, models.context_tokens) if models else _NoRecall(read_schema),
-            writer=VerifiedWriter(writer, knowledge.verified_answer),
-            runner=_KeepingRunner(self._connections, connection, knowledge, self._rows, run),
+            writer=given or VerifiedWriter(writer, knowledge.verified_answer),
+            runner=OnlyOnce(runner) if given else runner,
             analyst=_DoubtingAnalyst(analyst, knowledge),
             summarizer=ModelSummarizer(models.summary) if models else DigestSummarizer(),
         )

@@ -43,6 +43,8 @@ class Run:
     status: RunStatus = "running"
     attempt: int = 1
     idempotency_key: str | None = None
+    sql: str | None = None
+    """The analyst's own statement, run instead of a written one."""
 
 
 @dataclass(frozen=True)

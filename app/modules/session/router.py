@@ -4,7 +4,6 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Header, Query, Request, Response, status
 from fastapi.responses import StreamingResponse
-from sse_starlette import EventSourceResponse
 
 from app.core.http import PROBLEM_RESPONSES, Owner, PageOf, PageQuery, Text
 from app.modules.session import export
@@ -22,7 +21,8 @@ from app.modules.session.schemas import (
     SessionWithHistory,
 )
 from app.modules.session.service import SessionFilter, SessionService
-from app.modules.session.sse import event_stream, last_event_id
+from app.modules.session.sse import EventStream, event_stream, last_event_id
+from graph.events import Chunk, Done, Failure, Reset, Status
 
 router = APIRouter(prefix="/sessions", tags=["sessions"], responses=PROBLEM_RESPONSES)
 
@@ -37,8 +37,9 @@ Page = Annotated[PageQuery, Query()]
 
 _EVENT_STREAM: dict[int | str, dict[str, object]] = {
     200: {
-        "description": "Server-sent events: status, chunk, reset, error and, last, exactly one done",
-        "content": {"text/event-stream": {"example": 'id: 1\nevent: status\ndata: {"step": "…"}\n\n'}},
+        "description": "Server-sent events: status, chunk, reset, error and, last, exactly one done. "
+        "What the schema calls `event` is the name of the frame; `data` holds the rest.",
+        "model": Status | Chunk | Reset | Failure | Done,
         "headers": {"X-Run-Id": {"description": "The run, for resuming", "schema": {"type": "string"}}},
     }
 }
@@ -54,6 +55,8 @@ class SessionListQuery(PageQuery):
 
 class RowsQuery(PageQuery):
     """Which rows, and as what; `limit` and `cursor` are for json."""
+
+    limit: Annotated[int, Query(ge=1, le=5_000)] = 20
 
     format: Literal["json", "csv", "parquet"] = "json"
 
@@ -98,27 +101,27 @@ async def delete_session(session_id: str, owner: Owner, service: Service) -> Non
     await service.delete(owner, session_id)
 
 
-@router.post("/{session_id}/query/stream", responses=_EVENT_STREAM, response_class=EventSourceResponse)
+@router.post("/{session_id}/query/stream", responses=_EVENT_STREAM, response_class=EventStream)
 async def ask(
     session_id: str,
     body: SessionQuery,
     owner: Owner,
     service: Service,
     idempotency_key: Annotated[Text | None, Header(min_length=1, max_length=255)] = None,
-) -> EventSourceResponse:
+) -> EventStream:
     """Ask a question and follow its run. The run goes on when the client leaves."""
-    run, log = await service.ask(owner, session_id, body.query, body.on_busy, idempotency_key)
+    run, log = await service.ask(owner, session_id, body.query, body.on_busy, idempotency_key, body.sql)
     return event_stream(run.id, log, after=0)
 
 
-@router.get("/{session_id}/runs/{run_id}/stream", responses=_EVENT_STREAM, response_class=EventSourceResponse)
+@router.get("/{session_id}/runs/{run_id}/stream", responses=_EVENT_STREAM, response_class=EventStream)
 async def follow(
     session_id: str,
     run_id: str,
     owner: Owner,
     service: Service,
     last_event: Annotated[str | None, Header(alias="Last-Event-ID", max_length=100)] = None,
-) -> EventSourceResponse:
+) -> EventStream:
     """Follow a run from its start, or after the event a client has seen last."""
     after = last_event_id(last_event)
     return event_stream(run_id, await service.log(owner, session_id, run_id), after)

@@ -80,12 +80,16 @@ class SessionChange(Body):
 
 
 class SessionQuery(Body):
-    """A question. `on_busy` says what becomes of it while another run holds the session."""
+    """A question. `on_busy` says what becomes of it while another run holds the session.
+
+    `sql` is run for the question in place of a written statement, through the same guard and limits.
+    """
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"query": "Top 5 products by revenue"}]})
 
     query: Question
     on_busy: Literal["reject", "enqueue", "interrupt"] = "reject"
+    sql: Annotated[Text, Field(min_length=1, max_length=64 * 1024)] | None = None
 
 
 class NewFeedback(Body):

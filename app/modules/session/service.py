@@ -121,7 +121,13 @@ class SessionService:
         await self._repository.delete(session)
 
     async def ask(
-        self, owner: str, session_id: str, question: str, on_busy: OnBusy, idempotency_key: str | None
+        self,
+        owner: str,
+        session_id: str,
+        question: str,
+        on_busy: OnBusy,
+        idempotency_key: str | None,
+        sql: str | None = None,
     ) -> tuple[Run, EventLog]:
         """Start or queue a run; whatever can be refused is refused here, before anything streams."""
         session = await self._repository.get(owner, session_id)
@@ -131,7 +137,7 @@ class SessionService:
             await self._connections.get(owner, session.db_connection_id)
         except NotFound as error:
             raise ConnectionGone from error
-        run = await self._turns.submit(session, question, on_busy, idempotency_key)
+        run = await self._turns.submit(session, question, on_busy, idempotency_key, sql)
         return run, await self._log_of(session, run)
 
     async def log(self, owner: str, session_id: str, run_id: str) -> EventLog:

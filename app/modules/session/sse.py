@@ -31,9 +31,15 @@ def last_event_id(header: str | None) -> int:
     return int(header)
 
 
-def event_stream(run_id: str, log: EventLog, after: int) -> EventSourceResponse:
+class EventStream(EventSourceResponse):
+    """Told of its media type, FastAPI describes the events in the API's description."""
+
+    media_type = "text/event-stream"
+
+
+def event_stream(run_id: str, log: EventLog, after: int) -> EventStream:
     leaving = anyio.Event()
-    return EventSourceResponse(
+    return EventStream(
         _frames(log, after, leaving),
         headers={"Cache-Control": "no-cache", "X-Run-Id": run_id},
         ping=PING_SECONDS,

@@ -64,7 +64,12 @@ class Turns:
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def submit(
-        self, session: Session, question: str, on_busy: OnBusy, idempotency_key: str | None
+        self,
+        session: Session,
+        question: str,
+        on_busy: OnBusy,
+        idempotency_key: str | None,
+        sql: str | None = None,
     ) -> Run:
         """Make a question a run, with a log; it is durable when this returns.
 
@@ -75,8 +80,8 @@ class Turns:
             if idempotency_key is not None:
                 known = await self._repository.run_of_key(session, idempotency_key)
                 if known is not None:
-                    return _same(known, question)
-            question_id, run = new_id(), _new_run(session, question, idempotency_key)
+                    return _same(known, question, sql)
+            question_id, run = new_id(), _new_run(session, question, idempotency_key, sql)
             if await self._claim(session, run):
                 await self._repository.add_run(run, question_message(run, question_id))
                 self._start(session, run)
@@ -241,7 +246,7 @@ class Turns:
         say_done(log, run, "cancelled", 0, now_ms() - run.created_at)
 
 
-def _new_run(session: Session, question: str, idempotency_key: str | None) -> Run:
+def _new_run(session: Session, question: str, idempotency_key: str | None, sql: str | None) -> Run:
     return Run(
         id=new_id(),
         owner=session.owner,
@@ -250,11 +255,12 @@ def _new_run(session: Session, question: str, idempotency_key: str | None) -> Ru
         question=question,
         created_at=now_ms(),
         idempotency_key=idempotency_key,
+        sql=sql,
     )
 
 
-def _same(known: Run, question: str) -> Run:
-    if known.question != question:
+def _same(known: Run, question: str, sql: str | None) -> Run:
+    if (known.question, known.sql) != (question, sql):
         raise KeyReused
     return known
 

@@ -155,3 +155,38 @@ async def test_an_id_that_is_not_ours_is_not_found(client: httpx.AsyncClient, co
     answers = [await client.get(one), await client.delete(one), await client.post(f"{one}/scan")]
     answers.append(await client.patch(f"{one}/tables/orders", json={"description": ""}))
     assert {answer.status_code for answer in answers} == {404}
+
+
+async def test_a_table_shows_its_first_rows(client: httpx.AsyncClient, body: dict[str, str]) -> None:
+    one = f"{ROUTE}/{(await client.post(ROUTE, json=body)).json()['id']}"
+    sample = (await client.get(f"{one}/tables/order%20lines/sample")).json()
+    assert sample["columns"][0] == {"name": "order_id", "type": "integer"}
+    assert len(sample["rows"]) == 2
+    missing = await client.get(f"{one}/tables/nope/sample")
+    assert (missing.status_code, missing.json()["title"]) == (404, "No such table")
+
+
+async def test_a_statement_is_laid_out_and_told_apart_without_being_run(
+    client: httpx.AsyncClient, body: dict[str, str]
+) -> None:
+    one = f"{ROUTE}/{(await client.post(ROUTE, json=body)).json()['id']}"
+    statement = (
+        'select o.id, sum(l.quantity) from orders o join "order lines" l on l.order_id = o.id group by 1'
+    )
+    told = (await client.post(f"{one}/statements", json={"sql": statement})).json()
+    assert told["sql"].startswith("SELECT\n  o.id,\n")
+    assert told["tables"] == [
+        {"name": "order lines", "columns": ["order_id", "quantity"]},
+        {"name": "orders", "columns": ["id"]},
+    ]
+
+
+@pytest.mark.parametrize(
+    "statement", ["DROP TABLE orders", "SELEC 1", "SELECT * FROM nope", "SELECT 1; SELECT 2"]
+)
+async def test_a_statement_that_would_not_run_is_refused_with_the_reason(
+    client: httpx.AsyncClient, body: dict[str, str], statement: str
+) -> None:
+    one = f"{ROUTE}/{(await client.post(ROUTE, json=body)).json()['id']}"
+    refused = await client.post(f"{one}/statements", json={"sql": statement})
+    assert (refused.status_code, refused.json()["type"]) == (422, "urn:kai:statement-failed")

@@ -1,0 +1,41 @@
+"""A statement that the analyst wrote: taken as it stands, never repaired by a model."""
+
+from dataclasses import dataclass
+
+from graph.errors import StatementFailed, TurnError
+from graph.ports import Emit, Question, SqlRunner, Written
+from graph.state import Rows
+
+EXPLANATION = "Your own statement, run as you wrote it."
+
+
+class GivenStatementFailed(TurnError):
+    """The guard or the database refused the analyst's own statement."""
+
+    problem = "statement-failed"
+    title = "The SQL did not run"
+    status = 422
+
+
+@dataclass(frozen=True)
+class GivenSql:
+    """Writes what was given."""
+
+    sql: str
+    dialect: str
+
+    async def write(self, question: Question, emit: Emit) -> Written:
+        return Written("sql", self.sql, EXPLANATION)
+
+
+@dataclass(frozen=True)
+class OnlyOnce:
+    """A runner whose failure ends the turn: nobody but its author repairs a given statement."""
+
+    runner: SqlRunner
+
+    async def run(self, sql: str) -> Rows:
+        try:
+            return await self.runner.run(sql)
+        except StatementFailed as failure:
+            raise GivenStatementFailed(failure.detail) from failure

@@ -1,0 +1,1 @@
+"""The chat page's built files, and how they are served."""

@@ -1,0 +1,71 @@
+"""Serves the chat page: hashed assets for ever, the page itself always asked for anew."""
+
+from pathlib import Path
+
+from fastapi import APIRouter, FastAPI
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.responses import FileResponse, HTMLResponse, Response
+from starlette.staticfiles import StaticFiles
+from starlette.types import Scope
+
+STATIC = Path(__file__).parent / "static"
+"""Written by `make ui`."""
+
+_SOURCES = {
+    "default-src": "'none'",
+    "script-src": "'self'",
+    "style-src": "'self' 'unsafe-inline'",  # charts and the SQL editor style what they draw
+    "img-src": "'self' data:",
+    "font-src": "'self'",
+    "connect-src": "'self'",
+    "base-uri": "'none'",
+    "form-action": "'none'",
+    "frame-ancestors": "'none'",
+}
+POLICY = "; ".join(f"{what} {whence}" for what, whence in _SOURCES.items())
+_HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cache-Control": "no-cache",
+}
+_IMMUTABLE = "public, max-age=31536000, immutable"
+_NOT_BUILT = """<!doctype html><html lang="en"><meta charset="utf-8"><title>KAI</title>
+<body style="font: 1rem/1.5 system-ui; max-width: 40rem; margin: 4rem auto; padding: 0 1rem">
+<h1>The page is not built yet</h1><p>Run <code>make ui</code> beside the source and load this page again.
+The API works meanwhile: it describes itself at <a href="/docs">/docs</a>.</p></body></html>"""
+
+_page = APIRouter(include_in_schema=False)
+
+
+def serve_page(app: FastAPI) -> None:
+    """The page at `/` and at its deep links; every other path stays the API's to answer."""
+    app.include_router(_page)
+    app.mount("/assets", GZipMiddleware(_Assets(directory=STATIC / "assets", check_dir=False)))
+
+
+class _Assets(StaticFiles):
+    """Files whose names hold a hash of what is in them."""
+
+    async def get_response(self, path: str, scope: Scope) -> Response:
+        response = await super().get_response(path, scope)
+        response.headers["Cache-Control"] = _IMMUTABLE
+        response.headers["X-Content-Type-Options"] = "nosniff"
+        return response
+
+
+@_page.api_route("/", methods=["GET", "HEAD"])
+@_page.api_route("/sessions/{session_id}", methods=["GET", "HEAD"])
+@_page.api_route("/connections", methods=["GET", "HEAD"])
+@_page.api_route("/connections/{rest:path}", methods=["GET", "HEAD"])
+async def page() -> Response:
+    index = STATIC / "index.html"
+    if not index.is_file():
+        return HTMLResponse(_NOT_BUILT, 503, headers=_HEADERS)
+    return FileResponse(index, headers=_HEADERS)
+
+
+@_page.api_route("/favicon.svg", methods=["GET", "HEAD"])
+async def favicon() -> Response:
+    return FileResponse(STATIC / "favicon.svg", headers={"Cache-Control": "public, max-age=86400"})

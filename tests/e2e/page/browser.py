@@ -1,0 +1,54 @@
+"""Debian's Chromium, driven as a reader's browser would be."""
+
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, sync_playwright
+
+CHROMIUM = shutil.which("chromium")
+_QUIET = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
+_ALONE = ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
+_REFUSED = "Failed to load resource"
+"""What Chromium says of any answer that is an error; tests of refusals expect them."""
+
+
+@contextmanager
+def running_browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=[*_QUIET, *_ALONE])
+        yield browser
+        browser.close()
+
+
+class Watched:
+    """What a page must never do: ask another origin for anything, break its policy, or raise an error."""
+
+    def __init__(self, context: BrowserContext, address: str) -> None:
+        self.faults: list[str] = []
+        self._address = address
+        context.on("request", self._on_request)
+        context.on("console", self._on_console)
+        context.on("weberror", lambda raised: self.faults.append(f"error: {raised.error}"))
+
+    def _on_request(self, request: Request) -> None:
+        if not request.url.startswith((self._address, "data:", f"blob:{self._address}")):
+            self.faults.append(f"asked {request.url}")
+
+    def _on_console(self, message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning") and not message.text.startswith(_REFUSED):
+            self.faults.append(f"said {message.text}")
+
+
+def ask(page: Page, question: str) -> None:
+    """Write a question and send it."""
+    page.get_by_label("Your question").fill(question)
+    page.keyboard.press("Enter")
+
+
+def eventually(met: Callable[[], bool]) -> None:
+    """Ask again and again, at most ten seconds, for what a page does after it was left."""
+    end = time.monotonic() + 10
+    while not met():
+        assert time.monotonic() < end, "it never came about"

@@ -1,0 +1,94 @@
+"""Takes the pictures of the documents: `make screenshots`. The sample business, read without a model."""
+
+import tempfile
+from datetime import date
+from pathlib import Path
+from typing import Literal
+
+import httpx
+from playwright.sync_api import Browser, Page
+
+from app.sample_data.build import build_sample
+from tests.e2e.page.browser import running_browser
+from tests.support.server import Server, running_server
+
+IMAGES = Path(__file__).parents[3] / "docs" / "images"
+SAMPLE_DAY = date(2026, 6, 30)
+WIDE, PHONE = (1280, 800), (360, 740)
+QUESTIONS = ["Revenue per month", "How many customers per segment?", "Top 5 products by revenue"]
+
+
+def main() -> None:
+    IMAGES.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder, running_browser() as browser:
+        build_sample(Path(folder) / "sample.db", SAMPLE_DAY)
+        with running_server(Path(folder)) as server:
+            sessions = [asked(server, folder, question) for question in QUESTIONS]
+            take(browser, server, sessions)
+
+
+def asked(server: Server, folder: str, question: str) -> str:
+    """A session with one answered question; its id."""
+    with httpx.Client(base_url=f"{server.address}/api/v1", timeout=60) as api:
+        connections = api.get("/database-connections").json()["items"]
+        if not connections:
+            body = {"url": f"sqlite:///{folder}/sample.db", "name": "Sample business"}
+            connections = [api.post("/database-connections", json=body).json()]
+        body = {"db_connection_id": connections[0]["id"]}
+        session = str(api.post("/sessions", json=body).json()["id"])
+        api.post(f"/sessions/{session}/query/stream", json={"query": question})
+        return session
+
+
+def take(browser: Browser, server: Server, sessions: list[str]) -> None:
+    months, segments, products = (f"/sessions/{session}" for session in sessions)
+    shoot(opened(browser, server, "/", ".starters button"), "start")
+    page = opened(browser, server, months, ".chart svg")
+    shoot(page, "answer")
+    page.get_by_role("tab", name="Table").click()
+    shoot(page, "table")
+    page.get_by_role("tab", name="SQL").click()
+    page.get_by_text("What it reads").click()
+    page.locator(".reads dl").wait_for()
+    shoot(page, "sql")
+    shoot(opened(browser, server, products, ".chart svg", colors="dark"), "answer-dark")
+    shoot(opened(browser, server, segments, ".chart svg", size=PHONE), "phone")
+    databases(opened(browser, server, "/connections", ".connection-list a"))
+
+
+def databases(page: Page) -> None:
+    page.locator(".connection-list a").click()
+    page.locator(".table-entry summary").nth(2).click()
+    page.get_by_role("button", name="Show first rows").click()
+    page.locator(".sample").wait_for()
+    shoot(page, "database")
+
+
+def opened(
+    browser: Browser,
+    server: Server,
+    path: str,
+    ready: str,
+    size: tuple[int, int] = WIDE,
+    colors: Literal["light", "dark"] = "light",
+) -> Page:
+    context = browser.new_context(
+        base_url=server.address,
+        color_scheme=colors,
+        locale="en-GB",
+        reduced_motion="reduce",
+        viewport={"width": size[0], "height": size[1]},
+    )
+    page = context.new_page()
+    page.goto(path, wait_until="networkidle")
+    page.locator(ready).first.wait_for()
+    return page
+
+
+def shoot(page: Page, name: str) -> None:
+    page.evaluate("document.activeElement.blur()")
+    page.screenshot(path=IMAGES / f"{name}.png")
+
+
+if __name__ == "__main__":
+    main()

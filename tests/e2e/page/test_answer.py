@@ -1,0 +1,165 @@
+"""What can be done with an answer: its SQL, its rows, its chart, and a word on it."""
+
+import json
+from pathlib import Path
+
+import httpx
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.e2e.page.browser import ask
+from tests.e2e.page.conftest import MANY_ROWS, connected, opened
+from tests.e2e.test_turn import PER_COUNTRY, sql
+from tests.support.scripted_model import ScriptedModel
+
+
+@pytest.fixture
+def answered(page: Page, model: ScriptedModel, session: str) -> Page:
+    """A page with an answer of two rows."""
+    model.say(sql(PER_COUNTRY), "Brazil has two customers.")
+    page.goto(f"/sessions/{session}")
+    ask(page, "How many customers per country?")
+    expect(page.locator(".answer-actions")).to_be_visible()
+    return page
+
+
+def test_edited_sql_runs_through_the_guard_and_answers_below(answered: Page, model: ScriptedModel) -> None:
+    answered.get_by_role("tab", name="SQL").click()
+    answered.get_by_role("button", name="Edit").click()
+    editor = answered.get_by_label("SQL editor")
+    editor.fill("SELECT name FROM customers WHERE country = 'Norway'")
+    model.say("Ada alone.")
+    editor.press("Control+Enter")
+    expect(answered.get_by_text("Ada alone.")).to_be_visible()
+    expect(answered.get_by_text("Your own statement, run as you wrote it.")).to_be_visible()
+    expect(answered.get_by_role("row", name="Ada")).to_be_visible()
+
+
+def test_sql_that_writes_is_refused_and_no_model_repairs_it(answered: Page, model: ScriptedModel) -> None:
+    asked = len(model.requests)
+    answered.get_by_role("tab", name="SQL").click()
+    answered.get_by_role("button", name="Edit").click()
+    answered.get_by_label("SQL editor").fill("DELETE FROM customers")
+    answered.get_by_role("button", name="Format").click()
+    expect(answered.get_by_role("alert")).to_contain_text("Only queries are run")
+    answered.get_by_role("button", name="Run").click()
+    expect(answered.get_by_role("alert")).to_contain_text("Only queries are run")
+    assert len(model.requests) == asked
+
+
+def test_sql_is_laid_out_and_says_what_it_reads(answered: Page) -> None:
+    answered.get_by_role("tab", name="SQL").click()
+    answered.get_by_role("button", name="Format").click()
+    expect(answered.locator("pre.sql")).to_contain_text("FROM customers\nGROUP BY")
+    answered.get_by_text("What it reads").click()
+    expect(answered.locator(".reads dl")).to_have_text("customerscountry")
+
+
+def test_a_chart_is_switched_and_taken_along(answered: Page) -> None:
+    chart = answered.get_by_role("img", name="Chart of customers by country")
+    expect(chart.locator(".mark-rect.role-mark path")).to_have_count(2)
+    answered.get_by_role("combobox", name="Chart type").select_option("arc")
+    expect(chart.locator(".mark-arc path")).to_have_count(2)
+    answered.get_by_role("combobox", name="Chart type").select_option("line")
+    answered.get_by_role("combobox", name="Value").select_option("customers")
+    expect(chart.locator(".mark-line path")).to_have_count(1)
+    for kind, start in (("PNG", b"\x89PNG"), ("SVG", b"<svg")):
+        with answered.expect_download() as taken:
+            answered.get_by_role("button", name=kind).click()
+        assert taken.value.suggested_filename == f"how-many-customers-per-country.{kind.lower()}"
+        assert Path(taken.value.path()).read_bytes().startswith(start)
+
+
+@pytest.mark.parametrize("kind", ["CSV", "JSON", "Parquet"])
+def test_rows_are_exported(answered: Page, kind: str) -> None:
+    answered.get_by_role("tab", name="Table").click()
+    answered.get_by_role("button", name="Export").click()
+    with answered.expect_download() as taken:
+        answered.get_by_role("menuitem", name=kind).click()
+    content = Path(taken.value.path()).read_bytes()
+    if kind == "CSV":
+        assert content == b"country,customers\r\nBrazil,2\r\nNorway,1\r\n"
+    elif kind == "JSON":
+        assert json.loads(content)[0] == {"country": "Brazil", "customers": 2}
+    else:
+        assert content.startswith(b"PAR1")
+
+
+def test_a_hundred_thousand_rows_scroll_to_their_end_and_sort(
+    page: Page, model: ScriptedModel, api: httpx.Client, many_rows: str
+) -> None:
+    model.say(sql("SELECT * FROM measurements"), "Many.")
+    page.goto(f"/sessions/{opened(api, connected(api, many_rows, 'Many'))}")
+    ask(page, "Everything")
+    expect(page.locator(".answer-actions")).to_be_visible()
+    page.get_by_role("tab", name="Table").click()
+    grid = page.get_by_role("grid")
+    expect(grid).to_have_attribute("aria-rowcount", str(MANY_ROWS + 1))
+    assert page.locator(".grid-body .grid-row").count() < 60
+    grid.evaluate("grid => grid.scrollTo(0, grid.scrollHeight)")
+    expect(page.get_by_role("gridcell", name="99999", exact=True)).to_be_visible(timeout=30_000)
+    page.get_by_role("button", name="id").click()
+    page.get_by_role("button", name="id").click()
+    grid.evaluate("grid => grid.scrollTo(0, 0)")
+    expect(page.locator(".grid-body .grid-row").first).to_contain_text("99999")
+
+
+def test_a_null_is_shown_as_such_and_dates_and_numbers_by_locale(
+    page: Page, model: ScriptedModel, api: httpx.Client, many_rows: str
+) -> None:
+    model.say(sql("SELECT '2025-03-01' AS day, 1234.5 AS amount, NULL AS missing"), "One.")
+    page.goto(f"/sessions/{opened(api, connected(api, many_rows, 'Many'))}")
+    ask(page, "One row")
+    page.get_by_role("tab", name="Table").click()
+    expect(page.get_by_role("gridcell")).to_have_text(["1 Mar 2025", "1,234.5", "null"])
+
+
+def test_cells_are_copied_by_keyboard(answered: Page) -> None:
+    answered.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    answered.get_by_role("tab", name="Table").click()
+    answered.get_by_role("gridcell", name="Brazil").click()
+    grid = answered.get_by_role("grid")
+    grid.focus()
+    for key in ("Shift+ArrowRight", "Shift+ArrowDown", "Control+c"):
+        grid.press(key)
+    expect(answered.get_by_text("4 cells copied")).to_be_visible()
+    assert answered.evaluate("navigator.clipboard.readText()") == "Brazil\t2\nNorway\t1"
+
+
+def test_a_column_is_widened_by_keyboard(answered: Page) -> None:
+    answered.get_by_role("tab", name="Table").click()
+    header = answered.get_by_role("columnheader", name="country")
+    before = header.bounding_box()
+    answered.get_by_role("separator", name="Width of country").press("ArrowRight")
+    after = header.bounding_box()
+    assert before is not None
+    assert after is not None
+    assert after["width"] - before["width"] == 16
+
+
+def test_a_truncated_result_says_so(
+    page: Page, model: ScriptedModel, api: httpx.Client, many_rows: str
+) -> None:
+    model.say(sql("SELECT 1 AS one FROM measurements UNION ALL SELECT 2 FROM measurements"), "Many.")
+    page.goto(f"/sessions/{opened(api, connected(api, many_rows, 'Many'))}")
+    ask(page, "Too much")
+    page.get_by_role("tab", name="Table").click()
+    expect(page.get_by_text("Cut off by a limit")).to_be_visible()
+
+
+def test_a_bad_answer_is_told_with_a_comment_and_the_right_sql(answered: Page) -> None:
+    answered.get_by_role("button", name="Bad answer").click()
+    answered.get_by_label("Comment").fill("Only active ones")
+    answered.get_by_label("The SQL it should have been").fill("SELECT 1")
+    with answered.expect_request("**/feedback") as sent:
+        answered.get_by_role("button", name="Send feedback").click()
+    expected = {"rating": "down", "comment": "Only active ones", "corrected_sql": "SELECT 1"}
+    assert sent.value.post_data_json == expected
+    expect(answered.get_by_role("button", name="Bad answer")).to_have_attribute("aria-pressed", "true")
+
+
+def test_an_answer_out_of_the_history_is_whole(answered: Page) -> None:
+    answered.reload()
+    expect(answered.get_by_role("img", name="Chart of customers by country")).to_be_visible()
+    answered.get_by_role("tab", name="Table").click()
+    expect(answered.get_by_role("row", name="Brazil 2")).to_be_visible()

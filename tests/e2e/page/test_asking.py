@@ -1,0 +1,47 @@
+"""Asking on the page, and reading the answer."""
+
+from playwright.sync_api import Page, expect
+
+from tests.e2e.page.browser import ask
+from tests.e2e.test_turn import PER_COUNTRY, sql
+from tests.support.scripted_model import Scripted, ScriptedModel
+
+
+def test_a_question_on_the_start_page_brings_analysis_chart_rows_and_sql(
+    page: Page, model: ScriptedModel, connection: str
+) -> None:
+    model.say(sql(PER_COUNTRY), "Brazil has **two** customers.")
+    page.goto("/")
+    ask(page, "How many customers per country?")
+    expect(page.locator(".analysis strong")).to_have_text("two")
+    expect(page.get_by_role("img", name="Chart of customers by country")).to_be_visible()
+    page.get_by_role("tab", name="Table").click()
+    expect(page.get_by_role("row", name="Brazil 2")).to_be_visible()
+    page.get_by_role("tab", name="SQL").click()
+    expect(page.locator("pre.sql")).to_have_text(PER_COUNTRY)
+    expect(page.locator("pre.sql .hljs-keyword").first).to_have_text("SELECT")
+    assert "/sessions/" in page.url
+
+
+def test_the_steps_and_the_sql_show_while_they_happen(page: Page, model: ScriptedModel, session: str) -> None:
+    model.say(Scripted(sql(PER_COUNTRY), hold_after=12))
+    page.goto(f"/sessions/{session}")
+    ask(page, "How many customers per country?")
+    expect(page.locator(".timeline-line")).to_have_text("Working out the question")
+    expect(page.locator("pre.sql")).to_contain_text("SELECT country")
+    expect(page.get_by_role("button", name="Stop")).to_be_visible()
+    model.release()
+    expect(page.locator(".timeline-line")).to_contain_text("5 steps")
+
+
+def test_a_follow_up_stands_below_and_knows_what_was_asked(
+    page: Page, model: ScriptedModel, session: str
+) -> None:
+    model.say(sql(PER_COUNTRY), "Two in Brazil.", sql("SELECT 7 AS n"), "Seven.")
+    page.goto(f"/sessions/{session}")
+    ask(page, "How many customers per country?")
+    expect(page.get_by_text("Two in Brazil.")).to_be_visible()
+    ask(page, "and in total?")
+    expect(page.get_by_text("Seven.")).to_be_visible()
+    assert page.locator(".question").all_inner_texts() == ["How many customers per country?", "and in total?"]
+    assert any("Two in Brazil." in each.text for each in model.requests)

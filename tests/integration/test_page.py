@@ -1,0 +1,90 @@
+"""How the page is served, and that a wheel brings it along."""
+
+import subprocess
+import sys
+import zipfile
+from collections.abc import AsyncGenerator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from app.bootstrap import open_services
+from app.core.settings import Settings
+from app.main import create_app
+from app.web import page
+
+ROOT = Path(__file__).parents[2]
+needs_page = pytest.mark.skipif(
+    not (page.STATIC / "index.html").is_file(), reason="the page is not built; `make ui` builds it"
+)
+
+
+@pytest.fixture
+async def browser(tmp_path: Path) -> AsyncGenerator[httpx.AsyncClient]:
+    settings = Settings(data_dir=tmp_path)
+    async with open_services(settings) as services:
+        transport = httpx.ASGITransport(create_app(services, settings))
+        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
+            yield client
+
+
+@needs_page
+@pytest.mark.parametrize("path", ["/", "/sessions/any", "/connections", "/connections/any"])
+async def test_the_page_comes_at_every_deep_link_under_a_strict_policy(
+    browser: httpx.AsyncClient, path: str
+) -> None:
+    answer = await browser.get(path)
+    assert answer.status_code == 200
+    assert '<div id="app">' in answer.text
+    assert answer.headers["cache-control"] == "no-cache"
+    policy = answer.headers["content-security-policy"]
+    assert "script-src 'self';" in policy
+    assert "unsafe-eval" not in policy
+    assert "<script>" not in answer.text
+
+
+@needs_page
+async def test_hashed_files_stay_for_ever_and_travel_compressed(browser: httpx.AsyncClient) -> None:
+    script = next(each.name for each in (page.STATIC / "assets").glob("index-*.js"))
+    answer = await browser.get(f"/assets/{script}")
+    assert "immutable" in answer.headers["cache-control"]
+    assert answer.headers["content-encoding"] == "gzip"
+    assert answer.headers["content-type"].startswith("text/javascript")
+
+
+@pytest.mark.parametrize("path", ["/api/v1/nothing", "/api/nothing", "/assets/nothing.js", "/nothing"])
+async def test_what_is_not_there_is_a_problem_not_the_page(browser: httpx.AsyncClient, path: str) -> None:
+    answer = await browser.get(path)
+    assert (answer.status_code, answer.headers["content-type"]) == (404, "application/problem+json")
+
+
+@pytest.mark.parametrize(
+    "path", ["/assets/../index.html", "/assets/..%2f..%2fpage.py", "/assets/%2e%2e/page.py"]
+)
+async def test_files_beside_the_assets_are_out_of_reach(browser: httpx.AsyncClient, path: str) -> None:
+    assert (await browser.get(path)).status_code == 404
+
+
+async def test_a_page_that_was_not_built_says_how_to_build_it(
+    browser: httpx.AsyncClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(page, "STATIC", tmp_path)
+    answer = await browser.get("/")
+    assert answer.status_code == 503
+    assert "make ui" in answer.text
+
+
+@needs_page
+def test_a_wheel_holds_the_page(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True, timeout=110)
+    with zipfile.ZipFile(next(tmp_path.glob("*.whl"))) as wheel:
+        names = set(wheel.namelist())
+    built = {
+        f"app/web/static/{each.relative_to(page.STATIC)}"
+        for each in page.STATIC.rglob("*.*")
+        if each.is_file()
+    }
+    assert built - {"app/web/static/.sources"} <= names
+    assert not [name for name in names if name.startswith("ui/")]

@@ -1,0 +1,114 @@
+"""Builds the chat page into app/web/static when its sources have changed; also a hook of `python -m build`.
+
+Needs Node 20.19 or newer on the path, or the one that `make ui` puts into the environment.
+"""
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+UI = Path(__file__).resolve().parent
+STATIC = UI.parent / "app" / "web" / "static"
+STAMP = STATIC / ".sources"
+NEEDED = (20, 19)
+
+
+class PageBuild(BuildHookInterface[Any]):
+    """Puts the page into wheels and source distributions; an editable install leaves it to `make ui`."""
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        if version != "editable":
+            build()
+
+
+def build() -> None:
+    wanted = fingerprint()
+    if STAMP.is_file() and STAMP.read_text() == wanted:
+        return
+    print("Building the page (about half a minute) ...", flush=True)  # noqa: T201
+    install("--omit=dev")
+    npm("run", "build")
+    STAMP.write_text(wanted)
+
+
+def check() -> None:
+    """Lint, types against the API as it is, and the tests of what needs no browser."""
+    install()
+    described = subprocess.run([sys.executable, UI / "openapi.py"], capture_output=True, check=True)  # noqa: S603
+    (UI / "openapi.json").write_bytes(described.stdout)
+    for task in ("types", "check", "test"):
+        npm("run", task)
+
+
+def install(*options: str) -> None:
+    """The packages of the lock file, unless they are there; all of them serve for some of them too."""
+    lock = hashlib.sha256((UI / "package-lock.json").read_bytes()).hexdigest()
+    installed = UI / "node_modules" / ".installed"
+    if installed.is_file() and installed.read_text() in (lock, " ".join((lock, *options))):
+        return
+    npm("ci", *options)
+    installed.write_text(" ".join((lock, *options)))
+
+
+def fingerprint() -> str:
+    """Of the sources' names and contents."""
+    digest = hashlib.sha256()
+    for path in sorted(sources()):
+        digest.update(path.relative_to(UI).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+def sources() -> Iterator[Path]:
+    yield from (UI / name for name in ("index.html", "package.json", "package-lock.json", "vite.config.ts"))
+    for folder in ("src", "public"):
+        built = (path for path in (UI / folder).rglob("*") if path.is_file())
+        yield from (path for path in built if ".test." not in path.name and path.name != "schema.ts")
+
+
+def find_node() -> Path | None:
+    """The folder of a Node that is new enough, the environment's own included."""
+    for folder in (*os.environ.get("PATH", "").split(os.pathsep), str(Path(sys.executable).parent)):
+        node = shutil.which("node", path=folder)
+        if node is not None and shutil.which("npm", path=folder) and version_of(node) >= NEEDED:
+            return Path(folder)
+    return None
+
+
+def version_of(node: str) -> tuple[int, ...]:
+    said = subprocess.run([node, "--version"], capture_output=True, text=True, check=False).stdout  # noqa: S603
+    numbers = said.strip().removeprefix("v").split(".")
+    return tuple(int(number) for number in numbers if number.isdigit())
+
+
+def npm(*arguments: str) -> None:
+    node = find_node()
+    if node is None:
+        sys.exit("The page needs Node 20.19 or newer; `make ui` brings one when there is none.")
+    environment = {**os.environ, "PATH": f"{node}{os.pathsep}{os.environ.get('PATH', '')}"}
+    command = [shutil.which("npm", path=str(node)) or "npm", *arguments, "--loglevel=error"]
+    done = subprocess.run(command, cwd=UI, env=environment, capture_output=True, text=True, check=False)  # noqa: S603
+    if done.returncode:
+        sys.exit(f"npm {' '.join(arguments)} failed:\n{done.stdout[-4000:]}{done.stderr[-4000:]}")
+
+
+def main(task: str) -> None:
+    match task:
+        case "build":
+            build()
+        case "check":
+            check()
+        case "node":
+            sys.exit(find_node() is None)
+        case _:
+            sys.exit("build.py build | check | node")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

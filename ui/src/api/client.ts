@@ -1,0 +1,198 @@
+/** The one place that talks to the API. Every function raises `ApiError`, or `TypeError` when offline. */
+import createClient from "openapi-fetch";
+import { ApiError, problemIn } from "./problem";
+import type { paths } from "./schema";
+import type {
+  Connection,
+  InspectedStatement,
+  RowsPage,
+  Scan,
+  Sample,
+  Session,
+  SessionWithHistory,
+  Table,
+} from "./types";
+
+const http = createClient<paths>();
+
+export interface Page<Item> {
+  items: Item[];
+  next_cursor: string | null;
+}
+
+async function told<Data>(
+  answer: Promise<{ data?: Data; error?: unknown; response: Response }>,
+): Promise<Data> {
+  const { data, error, response } = await answer;
+  if (!response.ok) throw new ApiError(problemIn(error, response.status));
+  return data as Data;
+}
+
+// Sessions
+
+export function listSessions(q: string, cursor?: string): Promise<Page<Session>> {
+  const query = { limit: 50, q: q || undefined, cursor };
+  return told(http.GET("/api/v1/sessions", { params: { query } }));
+}
+
+export function readSession(session_id: string, cursor?: string): Promise<SessionWithHistory> {
+  const params = { path: { session_id }, query: { limit: 40, cursor } };
+  return told(http.GET("/api/v1/sessions/{session_id}", { params }));
+}
+
+export function createSession(db_connection_id: string): Promise<Session> {
+  return told(http.POST("/api/v1/sessions", { body: { db_connection_id, mode: "ask" } }));
+}
+
+export function renameSession(session_id: string, title: string): Promise<Session> {
+  return told(
+    http.PATCH("/api/v1/sessions/{session_id}", { params: { path: { session_id } }, body: { title } }),
+  );
+}
+
+export function resumeSession(session_id: string): Promise<Session> {
+  const params = { path: { session_id } };
+  return told(http.PATCH("/api/v1/sessions/{session_id}", { params, body: { status: "idle" } }));
+}
+
+/** Outlives the page, so that a deletion still reaches the server when the tab is closed. */
+export async function deleteSession(session_id: string): Promise<void> {
+  const options = { params: { path: { session_id } }, keepalive: true };
+  await told(http.DELETE("/api/v1/sessions/{session_id}", options));
+}
+
+// Runs
+
+export interface Asked {
+  query: string;
+  sql?: string;
+  on_busy: "reject" | "enqueue" | "interrupt";
+}
+
+export async function ask(
+  session_id: string,
+  body: Asked,
+  key: string,
+  signal: AbortSignal,
+): Promise<Response> {
+  const params = { path: { session_id }, header: { "idempotency-key": key } };
+  const path = "/api/v1/sessions/{session_id}/query/stream";
+  return streamed(await http.POST(path, { params, body, signal, parseAs: "stream" }));
+}
+
+export async function followRun(
+  session_id: string,
+  run_id: string,
+  after: number,
+  signal: AbortSignal,
+): Promise<Response> {
+  const params = { path: { session_id, run_id }, header: { "Last-Event-ID": String(after) } };
+  const path = "/api/v1/sessions/{session_id}/runs/{run_id}/stream";
+  return streamed(await http.GET(path, { params, signal, parseAs: "stream" }));
+}
+
+export async function cancelRun(session_id: string, run_id: string): Promise<void> {
+  const params = { path: { session_id, run_id } };
+  await told(http.POST("/api/v1/sessions/{session_id}/runs/{run_id}/cancel", { params, parseAs: "text" }));
+}
+
+function streamed({ error, response }: { error?: unknown; response: Response }): Response {
+  if (!response.ok) throw new ApiError(problemIn(error, response.status));
+  return response;
+}
+
+// Answers
+
+export function readRows(
+  session_id: string,
+  message_id: string,
+  limit: number,
+  cursor?: string,
+): Promise<RowsPage> {
+  const params = { path: { session_id, message_id }, query: { limit, cursor, format: "json" as const } };
+  return told(http.GET("/api/v1/sessions/{session_id}/messages/{message_id}/rows", { params }));
+}
+
+export async function rowsFile(
+  session_id: string,
+  message_id: string,
+  format: "csv" | "parquet",
+): Promise<Blob> {
+  const params = { path: { session_id, message_id }, query: { format } };
+  const path = "/api/v1/sessions/{session_id}/messages/{message_id}/rows";
+  return told(http.GET(path, { params, parseAs: "blob" }));
+}
+
+export async function giveFeedback(
+  session_id: string,
+  message_id: string,
+  body: { rating: "up" | "down"; comment?: string; corrected_sql?: string },
+): Promise<void> {
+  const params = { path: { session_id, message_id } };
+  await told(http.POST("/api/v1/sessions/{session_id}/messages/{message_id}/feedback", { params, body }));
+}
+
+// Connections
+
+export function listConnections(): Promise<Page<Connection>> {
+  return told(http.GET("/api/v1/database-connections", { params: { query: { limit: 100 } } }));
+}
+
+export function addConnection(body: { url: string; name: string; description: string }): Promise<Connection> {
+  return told(http.POST("/api/v1/database-connections", { body }));
+}
+
+export async function deleteConnection(connection_id: string): Promise<void> {
+  const params = { path: { connection_id } };
+  await told(http.DELETE("/api/v1/database-connections/{connection_id}", { params }));
+}
+
+/** Begins a scan. The answer comes when it is done, or says how far a scan in the background is. */
+export async function startScan(connection_id: string): Promise<Connection | Scan> {
+  const params = { path: { connection_id } };
+  return told(http.POST("/api/v1/database-connections/{connection_id}/scan", { params }));
+}
+
+export async function readScan(connection_id: string): Promise<Scan | null> {
+  return optional<Scan>("GET", `database-connections/${encodeURIComponent(connection_id)}/scan`);
+}
+
+export function listTables(connection_id: string, cursor?: string): Promise<Page<Table>> {
+  const params = { path: { connection_id }, query: { limit: 100, cursor } };
+  return told(http.GET("/api/v1/database-connections/{connection_id}/tables", { params }));
+}
+
+export function sampleTable(connection_id: string, table_name: string): Promise<Sample> {
+  const params = { path: { connection_id, table_name } };
+  return told(
+    http.GET("/api/v1/database-connections/{connection_id}/tables/{table_name}/sample", { params }),
+  );
+}
+
+export function describeTable(
+  connection_id: string,
+  table_name: string,
+  description: string,
+): Promise<Table> {
+  const params = { path: { connection_id, table_name } };
+  const path = "/api/v1/database-connections/{connection_id}/tables/{table_name}";
+  return told(http.PATCH(path, { params, body: { description } }));
+}
+
+export function inspectStatement(connection_id: string, sql: string): Promise<InspectedStatement> {
+  const params = { path: { connection_id } };
+  return told(
+    http.POST("/api/v1/database-connections/{connection_id}/statements", { params, body: { sql } }),
+  );
+}
+
+/** A route that a server may not have: null where it has not. `path` stands under /api/v1. */
+export async function optional<Answer>(method: string, path: string, body?: object): Promise<Answer | null> {
+  const headers = { "Content-Type": "application/json" };
+  const sent = body && { headers, body: JSON.stringify(body) };
+  const response = await fetch(`/api/v1/${path}`, { method, ...sent });
+  if (response.status === 404 || response.status === 405) return null;
+  const answer: unknown = response.status === 204 ? {} : await response.json().catch(() => null);
+  if (!response.ok) throw new ApiError(problemIn(answer, response.status));
+  return answer as Answer;
+}

@@ -1,0 +1,30 @@
+import { texts } from "../shared/texts";
+import type { Problem } from "./types";
+
+/** A refusal of the server, in its own words. */
+export class ApiError extends Error {
+  constructor(readonly problem: Problem) {
+    super(problem.detail);
+  }
+}
+
+/** Any error as a problem. `fetch` raises `TypeError` for what never reached the server. */
+export function asProblem(error: unknown): Problem {
+  if (error instanceof ApiError) return error.problem;
+  const offline = error instanceof TypeError;
+  const { offlineTitle, offlineDetail, unexpected } = texts.problems;
+  return {
+    type: offline ? "urn:kai:offline" : "about:blank",
+    title: offline ? offlineTitle : unexpected,
+    status: 0,
+    detail: offline ? offlineDetail : String(error),
+  };
+}
+
+/** The body of a refusal as a problem; one that explains nothing at least names its status. */
+export function problemIn(body: unknown, status: number): Problem {
+  if (typeof body === "object" && body !== null && "detail" in body && "title" in body)
+    return body as Problem;
+  const { unexpected, unexplained } = texts.problems;
+  return { type: "about:blank", title: unexpected, status, detail: unexplained(status) };
+}

@@ -1,0 +1,90 @@
+/** Following a run: through drops and reloads, every event once and in order. */
+import { createParser, type EventSourceMessage } from "eventsource-parser";
+import { ApiError } from "./problem";
+import type { RunEvent } from "./types";
+
+const FIRST_WAIT_MS = 500;
+const LONGEST_WAIT_MS = 8_000;
+
+/** How to open a run's stream, and whom to tell what comes. */
+export interface Following {
+  /** The stream from its start; also what starts the run. */
+  open: () => Promise<Response>;
+  /** The stream after an event. */
+  resume: (runId: string, after: number) => Promise<Response>;
+  onEvent: (event: RunEvent) => void;
+  onLink: (link: "live" | "reconnecting") => void;
+  signal: AbortSignal;
+}
+
+/**
+ * Ends after `done`, or when the signal is aborted. A stream that ends without `done` was cut off and is
+ * resumed after its last event, for ever. Raises what `open` raises, and `ApiError` when the run is gone.
+ */
+export async function follow(following: Following): Promise<void> {
+  const { onLink, signal } = following;
+  let response: Response | null = await following.open();
+  const runId = response.headers.get("X-Run-Id") ?? "";
+  let wait = FIRST_WAIT_MS;
+  let after = 0;
+  while (!signal.aborted) {
+    if (response !== null) {
+      onLink("live");
+      const read = await drain(response, after, following);
+      if (read.done || signal.aborted) return;
+      if (read.after > after) wait = FIRST_WAIT_MS;
+      after = read.after;
+    }
+    onLink("reconnecting");
+    await pause(wait, signal);
+    wait = Math.min(2 * wait, LONGEST_WAIT_MS);
+    response = await attempt(() => following.resume(runId, after));
+  }
+}
+
+/** Events until the stream ends or breaks; whether `done` was among them, and the last id. */
+async function drain(
+  response: Response,
+  after: number,
+  following: Following,
+): Promise<{ done: boolean; after: number }> {
+  let last = after;
+  let done = false;
+  const onEvent = (message: EventSourceMessage) => {
+    const id = Number(message.id);
+    if (id <= last) return;
+    last = id;
+    done ||= message.event === "done";
+    following.onEvent({ ...JSON.parse(message.data), event: message.event, id } as RunEvent);
+  };
+  const parser = createParser({ onEvent });
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+  const next = () => reader?.read().catch(() => null); // a break is an end like any other
+  for (let read = await next(); read && !read.done; read = await next()) parser.feed(read.value);
+  return { done, after: last };
+}
+
+/** The answer, or null when the server cannot be reached just now. */
+async function attempt(open: () => Promise<Response>): Promise<Response | null> {
+  try {
+    return await open();
+  } catch (error) {
+    if (error instanceof ApiError && error.problem.status < 500) throw error;
+    return null;
+  }
+}
+
+/** Waits, but not past the moment the network is back. */
+function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const ended = new AbortController();
+    const end = () => {
+      clearTimeout(timer);
+      ended.abort();
+      resolve();
+    };
+    const timer = setTimeout(end, milliseconds);
+    window.addEventListener("online", end, { signal: ended.signal });
+    signal.addEventListener("abort", end, { signal: ended.signal });
+  });
+}

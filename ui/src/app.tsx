@@ -1,0 +1,62 @@
+import { PanelLeft } from "lucide";
+import { useEffect, useState } from "preact/hooks";
+import { StartPage } from "./conversation/start_page";
+import { Sidebar } from "./sessions/sidebar";
+import { Icon } from "./shared/icon";
+import { lazy } from "./shared/lazy";
+import { type Route, route } from "./shared/route";
+import { texts } from "./shared/texts";
+import { Toasts } from "./shared/toasts";
+import "./app.css";
+
+const ConversationPage = lazy(() => import("./conversation/conversation_page"));
+const ConnectionsPage = lazy(() => import("./connections/connections_page"));
+const ConnectionPage = lazy(() => import("./connections/connection_page"));
+
+/** The frame: sessions at the side (a drawer on narrow screens), the page of the address beside them. */
+export function App() {
+  const [drawer, setDrawer] = useState(false);
+  const here = route.value;
+  useEffect(() => setDrawer(false), [here]);
+  return (
+    <div class="app" data-drawer={drawer ? "open" : undefined}>
+      <a class="skip" href="#main">
+        {texts.skip}
+      </a>
+      <Sidebar />
+      <button
+        type="button"
+        class="scrim"
+        aria-label={texts.close}
+        tabIndex={-1}
+        onClick={() => setDrawer(false)}
+      />
+      <main id="main" tabIndex={-1}>
+        <button
+          type="button"
+          class="icon-button drawer-button"
+          aria-label={texts.sessions.open}
+          aria-expanded={drawer}
+          onClick={() => setDrawer(!drawer)}
+        >
+          <Icon of={PanelLeft} size={18} />
+        </button>
+        <Here route={here} />
+      </main>
+      <Toasts />
+    </div>
+  );
+}
+
+function Here({ route }: { route: Route }) {
+  switch (route.page) {
+    case "start":
+      return <StartPage />;
+    case "session":
+      return <ConversationPage key={route.sessionId} sessionId={route.sessionId} />;
+    case "connections":
+      return <ConnectionsPage />;
+    case "connection":
+      return <ConnectionPage key={route.connectionId} connectionId={route.connectionId} />;
+  }
+}

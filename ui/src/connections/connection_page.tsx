@@ -1,0 +1,126 @@
+import { ArrowLeft, MessageSquarePlus, RefreshCw, Unplug } from "lucide";
+import { useEffect, useState } from "preact/hooks";
+import { deleteConnection } from "../api/client";
+import { asProblem } from "../api/problem";
+import type { Connection, Problem, Scan, Table } from "../api/types";
+import { Icon } from "../shared/icon";
+import { ProblemBox } from "../shared/problem_box";
+import { go, onLinkClick } from "../shared/route";
+import { texts } from "../shared/texts";
+import { moment } from "../shared/time";
+import { say } from "../shared/toasts";
+import { allTables, connectionOf, connections, refreshConnections, rememberConnection } from "./connections";
+import { ConnectionParts } from "./connection_parts";
+import { scan } from "./scan";
+import { ScanProgress } from "./scan_progress";
+import "./connections.css";
+
+const BEGUN: Scan = { state: "running", tables_total: null, tables_done: 0, error: null };
+
+/** One database: what is in it, as the last scan saw it. */
+export default function ConnectionPage({ connectionId }: { connectionId: string }) {
+  const { tables, problem, scanning, rescan } = useTables(connectionId);
+  const connection = connectionOf(connectionId);
+  useEffect(() => {
+    document.title = `${connection?.name ?? texts.connections.title} · ${texts.product}`;
+  }, [connection?.name]);
+  return (
+    <div class="page">
+      <a class="back" href="/connections" onClick={onLinkClick}>
+        <Icon of={ArrowLeft} size={14} /> {texts.connections.back}
+      </a>
+      {connection && <Head connection={connection} scanning={scanning !== null} scan={rescan} />}
+      {scanning && <ScanProgress scan={scanning} />}
+      {problem && <ProblemBox problem={problem} onRetry={rescan} />}
+      {tables && <ConnectionParts connectionId={connectionId} tables={tables} />}
+    </div>
+  );
+}
+
+/** The tables, and a scan of them; the first visit scans by itself. */
+function useTables(connectionId: string) {
+  const [tables, setTables] = useState<Table[] | null>(null);
+  const [problem, setProblem] = useState<Problem | null>(null);
+  const [scanning, setScanning] = useState<Scan | null>(null);
+  const read = async (anew: boolean) => {
+    setProblem(null);
+    try {
+      if (connections.value === null) await refreshConnections();
+      const connection = connectionOf(connectionId);
+      if (anew || connection?.scanned_at === null) setScanning(BEGUN);
+      if (anew) await scan(connectionId, setScanning);
+      if (connection) setTables(await allTables(connection, setScanning));
+      void refreshConnections();
+    } catch (error) {
+      setProblem(asProblem(error));
+    }
+    setScanning(null);
+  };
+  useEffect(() => void read(false), []);
+  return { tables, problem, scanning, rescan: () => void read(true) };
+}
+
+function Head({
+  connection,
+  scanning,
+  scan,
+}: {
+  connection: Connection;
+  scanning: boolean;
+  scan: () => void;
+}) {
+  const { ask, neverScanned, remove, removed, scan: scanText, scanned } = texts.connections;
+  const start = () => {
+    rememberConnection(connection.id);
+    go("/");
+  };
+  const disconnect = async () => {
+    try {
+      await deleteConnection(connection.id);
+      say(removed(connection.name));
+      await refreshConnections();
+      go("/connections");
+    } catch (error) {
+      say(asProblem(error).detail);
+    }
+  };
+  return (
+    <header class="page-head">
+      <div>
+        <h1>
+          {connection.name} <span class="dialect">{connection.dialect}</span>
+        </h1>
+        {connection.description && <p>{connection.description}</p>}
+        <p class="quiet">
+          <code>{connection.masked_url}</code> ·{" "}
+          {connection.scanned_at ? scanned(moment(connection.scanned_at)) : neverScanned}
+        </p>
+      </div>
+      <div class="page-actions">
+        <button type="button" class="button primary" onClick={start}>
+          <Icon of={MessageSquarePlus} /> {ask}
+        </button>
+        <button type="button" class="button" disabled={scanning} onClick={scan}>
+          <Icon of={RefreshCw} /> {scanText}
+        </button>
+        <Disconnect label={remove} onConfirm={() => void disconnect()} />
+      </div>
+    </header>
+  );
+}
+
+/** Asks once more before it does it: a connection cannot be brought back without its address. */
+function Disconnect({ label, onConfirm }: { label: string; onConfirm: () => void }) {
+  const [sure, setSure] = useState(false);
+  const onClick = () => (sure ? onConfirm() : setSure(true));
+  return (
+    <button
+      type="button"
+      class={sure ? "button danger" : "button"}
+      onClick={onClick}
+      onBlur={() => setSure(false)}
+    >
+      <Icon of={Unplug} /> {sure ? `${label}?` : label}
+    </button>
+  );
+}

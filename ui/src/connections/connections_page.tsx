@@ -1,0 +1,70 @@
+import { Plus } from "lucide";
+import { useEffect, useState } from "preact/hooks";
+import type { Connection } from "../api/types";
+import { Dialog } from "../shared/dialog";
+import { Icon } from "../shared/icon";
+import { ProblemBox } from "../shared/problem_box";
+import { onLinkClick } from "../shared/route";
+import { texts } from "../shared/texts";
+import { moment } from "../shared/time";
+import { AddForm } from "./add_form";
+import { connections, problem, refreshConnections } from "./connections";
+import "./connections.css";
+
+/** The databases that can be asked. */
+export default function ConnectionsPage() {
+  const [adding, setAdding] = useState(false);
+  useEffect(() => {
+    document.title = `${texts.connections.title} · ${texts.product}`;
+    void refreshConnections();
+  }, []);
+  return (
+    <div class="page">
+      <header class="page-head">
+        <h1>{texts.connections.title}</h1>
+        <button type="button" class="button primary" onClick={() => setAdding(true)}>
+          <Icon of={Plus} /> {texts.connections.add}
+        </button>
+      </header>
+      {problem.value && <ProblemBox problem={problem.value} onRetry={() => void refreshConnections()} />}
+      <List />
+      {adding && (
+        <Dialog title={texts.connections.add} onClose={() => setAdding(false)}>
+          <AddForm />
+        </Dialog>
+      )}
+    </div>
+  );
+}
+
+function List() {
+  if (connections.value === null) return <div aria-busy={problem.value === null} />;
+  if (connections.value.length === 0) return <p class="quiet">{texts.connections.none}</p>;
+  return (
+    <ul class="connection-list">
+      {connections.value.map((each) => (
+        <Entry key={each.id} connection={each} />
+      ))}
+    </ul>
+  );
+}
+
+function Entry({ connection }: { connection: Connection }) {
+  const { tables, scanned, neverScanned } = texts.connections;
+  return (
+    <li>
+      <a href={`/connections/${connection.id}`} onClick={onLinkClick}>
+        <strong>{connection.name}</strong>
+        <span class="dialect">{connection.dialect}</span>
+        {connection.description && <p>{connection.description}</p>}
+        <p class="quiet">
+          <code>{connection.masked_url}</code>
+        </p>
+        <p class="quiet">
+          {connection.table_count !== null && `${tables(connection.table_count)} · `}
+          {connection.scanned_at ? scanned(moment(connection.scanned_at)) : neverScanned}
+        </p>
+      </a>
+    </li>
+  );
+}

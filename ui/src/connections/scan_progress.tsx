@@ -1,0 +1,18 @@
+import type { Scan } from "../api/types";
+import { Elapsed } from "../shared/elapsed";
+import { useState } from "preact/hooks";
+import { texts } from "../shared/texts";
+import { count } from "../shared/time";
+
+/** How far a scan is, as far as the server tells. */
+export function ScanProgress({ scan }: { scan: Scan }) {
+  const [since] = useState(Date.now);
+  const { scanning, scannedOf } = texts.connections;
+  const { tables_done: done, tables_total: total } = scan;
+  return (
+    <p class="scanning" role="status">
+      <progress aria-label={scanning} {...(total !== null && { value: done, max: total })} />
+      {total === null ? scanning : scannedOf(count(done), count(total))} <Elapsed since={since} />
+    </p>
+  );
+}

@@ -1,0 +1,103 @@
+import { ChevronRight } from "lucide";
+import { useState } from "preact/hooks";
+import { describeTable } from "../api/client";
+import { asProblem } from "../api/problem";
+import type { Table } from "../api/types";
+import { Icon } from "../shared/icon";
+import { texts } from "../shared/texts";
+import { count } from "../shared/time";
+import { say } from "../shared/toasts";
+import { ColumnList } from "./column_list";
+import { SampleRows } from "./sample_rows";
+
+/** Every table, searched by its own name and those of its columns. */
+export function TableList({ connectionId, tables }: { connectionId: string; tables: Table[] }) {
+  const [words, setWords] = useState("");
+  const wanted = words.trim().toLowerCase();
+  const found = tables.filter((table) => namesOf(table).some((name) => name.includes(wanted)));
+  if (tables.length === 0) return <p class="quiet">{texts.connections.noTables}</p>;
+  return (
+    <div class="table-list">
+      <input
+        type="search"
+        class="table-search"
+        aria-label={texts.connections.search}
+        placeholder={texts.connections.search}
+        value={words}
+        onInput={(event) => setWords(event.currentTarget.value)}
+      />
+      {found.length === 0 && <p class="quiet">{texts.connections.noneMatch}</p>}
+      {found.map((table) => (
+        <TableEntry key={table.name} connectionId={connectionId} table={table} />
+      ))}
+    </div>
+  );
+}
+
+function namesOf(table: Table): string[] {
+  return [table.name, ...table.columns.map((each) => each.name)].map((name) => name.toLowerCase());
+}
+
+function TableEntry({ connectionId, table }: { connectionId: string; table: Table }) {
+  const [open, setOpen] = useState(false);
+  const { rows, view } = texts.connections;
+  return (
+    <details class="table-entry" open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>
+        <Icon of={ChevronRight} size={15} />
+        <strong>{table.name}</strong>
+        {table.kind === "view" && <span class="dialect">{view}</span>}
+        <span class="quiet">{table.row_count !== null && rows(count(table.row_count))}</span>
+      </summary>
+      {open && (
+        <div class="table-body">
+          <Description connectionId={connectionId} table={table} />
+          <ColumnList table={table} />
+          <SampleRows connectionId={connectionId} table={table} />
+        </div>
+      )}
+    </details>
+  );
+}
+
+/** What people say of a table; a click edits it. */
+function Description({ connectionId, table }: { connectionId: string; table: Table }) {
+  const [text, setText] = useState(table.description);
+  const [editing, setEditing] = useState(false);
+  const { description, editDescription, noDescription, saved } = texts.connections;
+  const save = async (event: Event) => {
+    event.preventDefault();
+    try {
+      await describeTable(connectionId, table.name, text.trim());
+      setEditing(false);
+      say(saved);
+    } catch (error) {
+      say(asProblem(error).detail);
+    }
+  };
+  if (!editing) {
+    return (
+      <p class="table-description">
+        {text || <span class="quiet">{noDescription}</span>}{" "}
+        <button type="button" class="button small" onClick={() => setEditing(true)}>
+          {editDescription}
+        </button>
+      </p>
+    );
+  }
+  return (
+    <form class="form inline" onSubmit={(event) => void save(event)}>
+      <textarea
+        ref={(field) => field?.focus()}
+        rows={2}
+        maxLength={2_000}
+        aria-label={`${description}: ${table.name}`}
+        value={text}
+        onInput={(event) => setText(event.currentTarget.value)}
+      />
+      <button type="submit" class="button small primary">
+        {texts.save}
+      </button>
+    </form>
+  );
+}

@@ -1,0 +1,33 @@
+import { texts } from "../shared/texts";
+import type { Conversation } from "./conversation";
+import type { Answer } from "./model";
+
+/** Tells screen readers where the newest answer stands: a word a step, never its tokens. */
+export function Announcer({ conversation }: { conversation: Conversation }) {
+  const answer = conversation.exchanges.value.at(-1)?.answer;
+  return (
+    <div class="visually-hidden" role="status">
+      {answer && !isKept(answer) && spoken(answer)}
+    </div>
+  );
+}
+
+/** Out of the history, with no step seen: nothing has just happened. */
+function isKept(answer: Answer): boolean {
+  return answer.phase !== "sending" && answer.steps.length === 0;
+}
+
+function spoken(answer: Answer): string {
+  switch (answer.phase) {
+    case "sending":
+      return texts.steps.sending;
+    case "running":
+      return answer.steps.at(-1)?.message ?? texts.steps.sending;
+    case "complete":
+      return texts.steps.done;
+    case "failed":
+      return texts.steps.failed;
+    case "cancelled":
+      return texts.steps.cancelled;
+  }
+}

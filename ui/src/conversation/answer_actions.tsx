@@ -1,0 +1,55 @@
+import { Copy, RotateCw } from "lucide";
+import { copy } from "../shared/copy";
+import { orSay } from "../shared/or_say";
+import { Icon } from "../shared/icon";
+import { texts } from "../shared/texts";
+import { count, duration } from "../shared/time";
+import type { Conversation } from "./conversation";
+import { Feedback } from "./feedback/feedback";
+import { type Exchange, isUnderWay } from "./model";
+
+/** What can be done with a finished answer, and what it cost. */
+export function AnswerActions({
+  exchange,
+  conversation,
+}: {
+  exchange: Exchange;
+  conversation: Conversation;
+}) {
+  const { answer } = exchange;
+  if (isUnderWay(answer) || answer.phase !== "complete") return null;
+  return (
+    <footer class="answer-actions">
+      {answer.messageId && (
+        <Feedback sessionId={conversation.sessionId} messageId={answer.messageId} sql={answer.sql} />
+      )}
+      <button
+        type="button"
+        class="icon-button"
+        aria-label={texts.answer.copy}
+        title={texts.answer.copy}
+        onClick={() => orSay(copy(textOf(exchange), texts.copied))}
+      >
+        <Icon of={Copy} />
+      </button>
+      <button
+        type="button"
+        class="icon-button"
+        aria-label={texts.answer.again}
+        title={texts.answer.again}
+        onClick={() => conversation.ask(exchange.question, exchange.sql)}
+      >
+        <Icon of={RotateCw} />
+      </button>
+      <span class="cost">
+        {answer.elapsedMs !== null && duration(answer.elapsedMs)}
+        {answer.tokensUsed > 0 && ` · ${texts.answer.tokens(count(answer.tokensUsed))}`}
+      </span>
+    </footer>
+  );
+}
+
+function textOf({ question, answer }: Exchange): string {
+  const sql = answer.sql && `\`\`\`sql\n${answer.sql}\n\`\`\``;
+  return [question, answer.analysis, sql].filter(Boolean).join("\n\n");
+}

@@ -1,0 +1,102 @@
+import { ArrowUp, Square } from "lucide";
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { Icon } from "../shared/icon";
+import { texts } from "../shared/texts";
+import { count } from "../shared/time";
+import "./composer.css";
+
+const LONGEST = 8_000;
+
+interface Shown {
+  placeholder: string;
+  /** Questions asked before, oldest first, for the arrow keys. */
+  asked: string[];
+  running: boolean;
+  disabled?: boolean;
+  onAsk: (question: string) => void;
+  onStop?: () => void;
+  /** What stands under the field: the database and the mode. */
+  children: ComponentChildren;
+}
+
+/** Where questions are written. */
+export function Composer({ placeholder, asked, running, disabled, onAsk, onStop, children }: Shown) {
+  const field = useRef<HTMLTextAreaElement>(null);
+  const [text, setText] = useState("");
+  const recall = useRecall(asked, text, setText);
+  const tooLong = text.length > LONGEST;
+  useEffect(() => fitHeight(field.current), [text]);
+  useEffect(() => {
+    if (matchMedia("(pointer: fine)").matches) field.current?.focus();
+  }, []);
+  const ask = () => {
+    if (!text.trim() || tooLong || disabled) return;
+    setText("");
+    onAsk(text.trim());
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
+      event.preventDefault();
+      ask();
+    } else if (recall(event)) event.preventDefault();
+  };
+  return (
+    <div class="composer">
+      <textarea
+        ref={field}
+        rows={1}
+        aria-label={texts.composer.label}
+        aria-describedby="composer-hint"
+        aria-invalid={tooLong}
+        placeholder={placeholder}
+        disabled={disabled}
+        value={text}
+        onInput={(event) => setText(event.currentTarget.value)}
+        onKeyDown={onKeyDown}
+      />
+      <div class="composer-foot">
+        <div class="composer-about">{tooLong ? texts.composer.tooLong(count(LONGEST)) : children}</div>
+        <span id="composer-hint" class="visually-hidden">
+          {texts.composer.hint}
+        </span>
+        {running && (
+          <button type="button" class="button stop-button" onClick={onStop}>
+            <Icon of={Square} size={12} /> {texts.composer.stop}
+          </button>
+        )}
+        <button
+          type="button"
+          class="send-button"
+          aria-label={texts.composer.send}
+          disabled={!text.trim() || tooLong || disabled}
+          onClick={ask}
+        >
+          <Icon of={ArrowUp} size={18} />
+        </button>
+      </div>
+    </div>
+  );
+}
+
+/** Arrow up in an empty field, or in a recalled question, goes back through what was asked; down returns. */
+function useRecall(asked: string[], text: string, setText: (text: string) => void) {
+  const [back, setBack] = useState(0);
+  const shown = back === 0 ? "" : asked[asked.length - back];
+  return (event: KeyboardEvent): boolean => {
+    const by = event.key === "ArrowUp" ? 1 : event.key === "ArrowDown" ? -1 : 0;
+    if (by === 0 || text !== shown) return false;
+    const next = Math.min(Math.max(back + by, 0), asked.length);
+    if (next === back) return false;
+    setBack(next);
+    setText(next === 0 ? "" : (asked[asked.length - next] ?? ""));
+    return true;
+  };
+}
+
+/** As high as its text, within what the style sheet allows. */
+function fitHeight(field: HTMLTextAreaElement | null): void {
+  if (field === null) return;
+  field.style.height = "auto";
+  field.style.height = `${field.scrollHeight}px`;
+}

@@ -1,0 +1,99 @@
+import { ThumbsDown, ThumbsUp } from "lucide";
+import { useState } from "preact/hooks";
+import { giveFeedback } from "../../api/client";
+import { asProblem } from "../../api/problem";
+import { Dialog } from "../../shared/dialog";
+import { Icon } from "../../shared/icon";
+import { texts } from "../../shared/texts";
+import { say } from "../../shared/toasts";
+
+type Rating = "up" | "down";
+interface Shown {
+  sessionId: string;
+  messageId: string;
+  sql: string;
+}
+
+/** Thumbs; one down asks what was wrong and what the SQL should have been. */
+export function Feedback({ sessionId, messageId, sql }: Shown) {
+  const [rating, setRating] = useState<Rating | null>(null);
+  const [asking, setAsking] = useState(false);
+  const give = async (body: { rating: Rating; comment?: string; corrected_sql?: string }) => {
+    try {
+      await giveFeedback(sessionId, messageId, body);
+      setRating(body.rating);
+      setAsking(false);
+      say(texts.feedback.thanks);
+    } catch (error) {
+      say(asProblem(error).detail);
+    }
+  };
+  const thumb = (which: Rating, label: string, onClick: () => void) => (
+    <button
+      type="button"
+      class="icon-button"
+      aria-label={label}
+      title={label}
+      aria-pressed={rating === which}
+      onClick={onClick}
+    >
+      <Icon of={which === "up" ? ThumbsUp : ThumbsDown} />
+    </button>
+  );
+  return (
+    <>
+      {thumb("up", texts.feedback.good, () => void give({ rating: "up" }))}
+      {thumb("down", texts.feedback.bad, () => setAsking(true))}
+      {asking && (
+        <Dialog title={texts.feedback.title} onClose={() => setAsking(false)}>
+          <Form sql={sql} onSend={(comment, corrected) => void give(down(comment, corrected, sql))} />
+        </Dialog>
+      )}
+    </>
+  );
+}
+
+/** What was left as it was is not sent. */
+function down(comment: string, corrected: string, sql: string) {
+  return {
+    rating: "down" as const,
+    ...(comment.trim() && { comment: comment.trim() }),
+    ...(corrected.trim() && corrected.trim() !== sql.trim() && { corrected_sql: corrected.trim() }),
+  };
+}
+
+function Form({ sql, onSend }: { sql: string; onSend: (comment: string, corrected: string) => void }) {
+  const [comment, setComment] = useState("");
+  const [corrected, setCorrected] = useState(sql);
+  const onSubmit = (event: Event) => {
+    event.preventDefault();
+    onSend(comment, corrected);
+  };
+  return (
+    <form class="form" onSubmit={onSubmit}>
+      <label>
+        {texts.feedback.comment}
+        <textarea
+          rows={3}
+          maxLength={4_000}
+          value={comment}
+          onInput={(event) => setComment(event.currentTarget.value)}
+        />
+      </label>
+      {sql && (
+        <label>
+          {texts.feedback.sql}
+          <textarea
+            class="code"
+            rows={8}
+            value={corrected}
+            onInput={(event) => setCorrected(event.currentTarget.value)}
+          />
+        </label>
+      )}
+      <button type="submit" class="button primary">
+        {texts.feedback.send}
+      </button>
+    </form>
+  );
+}

@@ -1,0 +1,50 @@
+import { expect, test } from "vitest";
+import type { Message } from "../api/types";
+import { exchangesOf } from "./history";
+
+const message = (role: "human" | "assistant", run_id: string, more: Partial<Message> = {}): Message => ({
+  id: `${role} ${run_id}`,
+  run_id,
+  role,
+  query: `Question of ${run_id}`,
+  status: "complete",
+  route: "sql",
+  sql: null,
+  dialect: "",
+  explanation: "",
+  columns: [],
+  row_count: null,
+  truncated: false,
+  results_summary: null,
+  analysis: null,
+  chart: null,
+  suggestions: [],
+  clarification: null,
+  error: null,
+  tokens_used: 0,
+  elapsed_ms: 10,
+  timestamp: "2026-01-01T00:00:00Z",
+  ...more,
+});
+
+test("a question and its answer are one exchange", () => {
+  const [exchange] = exchangesOf([message("human", "r1"), message("assistant", "r1", { analysis: "Two." })]);
+  expect(exchange?.question).toBe("Question of r1");
+  expect(exchange?.answer).toMatchObject({ phase: "complete", analysis: "Two.", messageId: "assistant r1" });
+});
+
+test("a question without an answer is still being answered", () => {
+  const [exchange] = exchangesOf([message("human", "r2")]);
+  expect(exchange).toMatchObject({ kept: false, answer: { phase: "sending", runId: "r2" } });
+});
+
+test("an answer whose question stands on the page before is shown all the same", () => {
+  const found = exchangesOf([message("assistant", "r1"), message("human", "r2"), message("assistant", "r2")]);
+  expect(found.map((each) => each.question)).toEqual(["Question of r1", "Question of r2"]);
+});
+
+test("rows are known by their number and fetched later", () => {
+  const columns = [{ name: "n", type: "integer" }];
+  const [exchange] = exchangesOf([message("assistant", "r1", { row_count: 3, columns })]);
+  expect(exchange?.answer.head).toEqual({ columns, rows: [], rowCount: 3, truncated: false });
+});

@@ -1,0 +1,58 @@
+/** The kept history as exchanges, told in the same words as a stream. */
+import type { Message } from "../api/types";
+import { type Answer, type Exchange, type Head, NOTHING } from "./model";
+
+/** Messages oldest first, a question before its answer; a question alone is still being answered. */
+export function exchangesOf(messages: Message[]): Exchange[] {
+  const answers = new Map(messages.filter(isAnswer).map((each) => [each.run_id, each]));
+  const questions = messages.filter((each) => !isAnswer(each) || !hasQuestion(messages, each));
+  return questions.map((question) => exchangeOf(question, answers.get(question.run_id)));
+}
+
+function isAnswer(message: Message): boolean {
+  return message.role === "assistant";
+}
+
+/** The question of a page's first answer may stand on the page before. */
+function hasQuestion(messages: Message[], answer: Message): boolean {
+  return messages.some((each) => each.role === "human" && each.run_id === answer.run_id);
+}
+
+function exchangeOf(question: Message, answer: Message | undefined): Exchange {
+  return {
+    key: question.run_id,
+    question: question.query,
+    askedAt: Date.parse(question.timestamp),
+    answer: answer ? answerOf(answer) : { ...NOTHING, runId: question.run_id },
+    kept: answer !== undefined,
+  };
+}
+
+function answerOf(message: Message): Answer {
+  return {
+    ...NOTHING,
+    phase: message.status,
+    runId: message.run_id,
+    messageId: message.id,
+    sql: message.sql ?? "",
+    sqlWhole: message.sql !== null,
+    dialect: message.dialect,
+    explanation: message.explanation,
+    head: headOf(message),
+    analysis: message.analysis ?? "",
+    analysisWhole: message.analysis !== null,
+    chart: message.chart,
+    clarification: message.clarification,
+    suggestions: message.suggestions,
+    problems: message.error ? [message.error] : [],
+    tokensUsed: message.tokens_used,
+    elapsedMs: message.elapsed_ms,
+  };
+}
+
+/** Without its rows, which are fetched when the answer comes into sight. */
+function headOf(message: Message): Head | null {
+  if (message.row_count === null) return null;
+  const { columns, row_count: rowCount, truncated } = message;
+  return { columns, rows: [], rowCount, truncated };
+}

@@ -1,0 +1,86 @@
+/** What a conversation shows: exchanges, each a question and the answer as far as it has come. */
+import type { Column, Failure, Problem, Row, Step } from "../api/types";
+
+/** `sending` until the server has taken the question; the last three are the ends of a run. */
+export type Phase = "sending" | "running" | "complete" | "failed" | "cancelled";
+
+/** A step of the timeline; times are epoch milliseconds of the server's clock. */
+export interface TakenStep {
+  step: Step;
+  message: string;
+  startedAt: number;
+  endedAt: number | null;
+}
+
+/** A statement that did not run, and why. */
+export interface FailedStatement {
+  sql: string;
+  error: string;
+}
+
+/** The head of the rows; the rest is fetched by the answer's message id. */
+export interface Head {
+  columns: Column[];
+  rows: Row[];
+  rowCount: number;
+  truncated: boolean;
+}
+
+/** An answer. `sql` and `analysis` grow while they are written; `sqlWhole` and `analysisWhole` say when not. */
+export interface Answer {
+  phase: Phase;
+  runId: string | null;
+  messageId: string | null;
+  steps: TakenStep[];
+  sql: string;
+  sqlWhole: boolean;
+  dialect: string;
+  explanation: string;
+  repairs: FailedStatement[];
+  head: Head | null;
+  analysis: string;
+  analysisWhole: boolean;
+  chart: Record<string, unknown> | null;
+  clarification: string | null;
+  suggestions: string[];
+  problems: (Failure | Problem)[];
+  tokensUsed: number;
+  elapsedMs: number | null;
+}
+
+export interface Exchange {
+  /** Stable from the first keystroke to the kept history: the run's id once there is one. */
+  key: string;
+  question: string;
+  /** The analyst's own statement, if one was given. */
+  sql?: string;
+  askedAt: number;
+  answer: Answer;
+  /** What the server holds of a long result has not been fetched yet. */
+  kept: boolean;
+}
+
+export const NOTHING: Answer = {
+  phase: "sending",
+  runId: null,
+  messageId: null,
+  steps: [],
+  sql: "",
+  sqlWhole: false,
+  dialect: "",
+  explanation: "",
+  repairs: [],
+  head: null,
+  analysis: "",
+  analysisWhole: false,
+  chart: null,
+  clarification: null,
+  suggestions: [],
+  problems: [],
+  tokensUsed: 0,
+  elapsedMs: null,
+};
+
+export function isUnderWay(answer: Answer): boolean {
+  return answer.phase === "sending" || answer.phase === "running";
+}

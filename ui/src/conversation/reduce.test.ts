@@ -1,0 +1,77 @@
+import { expect, test } from "vitest";
+import type { RunEvent } from "../api/types";
+import { type Answer, NOTHING } from "./model";
+import { reduce } from "./reduce";
+
+type Said = Record<string, unknown> & { event: string };
+
+const answerTo = (...said: Said[]): Answer =>
+  said.map((each, index) => ({ id: index + 1, ...each }) as unknown as RunEvent).reduce(reduce, NOTHING);
+
+const status = (step: string, second: number, message = "") => ({
+  event: "status",
+  step,
+  message,
+  run_id: "r1",
+  at: `2026-01-01T00:00:0${second}Z`,
+});
+const text = (channel: string, content: string) => ({ event: "chunk", type: "text", channel, content });
+const sql = (content: string) => ({
+  event: "chunk",
+  type: "sql",
+  content,
+  dialect: "sqlite",
+  explanation: "E",
+});
+const done = {
+  event: "done",
+  run_id: "r1",
+  message_id: "m1",
+  status: "complete",
+  tokens_used: 9,
+  elapsed_ms: 5000,
+};
+
+test("the whole statement takes the place of its tokens", () => {
+  const writing = answerTo(text("sql", "SEL"), text("sql", "ECT"));
+  expect([writing.sql, writing.sqlWhole]).toEqual(["SELECT", false]);
+  const whole = answerTo(text("sql", "SELEC"), sql("SELECT 1"));
+  expect([whole.sql, whole.sqlWhole, whole.explanation]).toEqual(["SELECT 1", true, "E"]);
+});
+
+test("a step ends when the next begins, and the last with the run", () => {
+  const { steps } = answerTo(status("loading_context", 0), status("generating_sql", 2), done);
+  expect(steps.map((each) => (each.endedAt ?? 0) - each.startedAt)).toEqual([2000, 3000]);
+});
+
+test("a repair keeps the statement that failed and why", () => {
+  const repaired = answerTo(
+    sql("SELECT nmae"),
+    status("repairing_sql", 1, "Repairing the SQL: no such column"),
+    sql("SELECT name"),
+  );
+  expect(repaired.repairs).toEqual([{ sql: "SELECT nmae", error: "no such column" }]);
+  expect(repaired.sql).toBe("SELECT name");
+});
+
+test("a reset voids what was shown and keeps the run", () => {
+  const again = answerTo(status("generating_sql", 0), sql("SELECT 1"), { event: "reset", reason: "" });
+  expect(again).toEqual({ ...NOTHING, phase: "running", runId: "r1" });
+});
+
+test("the end of the run is the end of the answer", () => {
+  const { phase, messageId, tokensUsed, elapsedMs } = answerTo(status("saving", 0), done);
+  expect([phase, messageId, tokensUsed, elapsedMs]).toEqual(["complete", "m1", 9, 5000]);
+});
+
+test("an error is kept beside what was answered", () => {
+  const error = { event: "error", type: "t", title: "Down", status: 503, detail: "d", retryable: true };
+  expect(answerTo(text("analysis", "So"), error)).toMatchObject({
+    analysis: "So",
+    problems: [{ title: "Down" }],
+  });
+});
+
+test("events and chunks of a newer server change nothing", () => {
+  expect(answerTo({ event: "news" }, { event: "chunk", type: "hologram" })).toEqual(NOTHING);
+});

@@ -1,0 +1,97 @@
+/** An answer as its run's events tell it: the same events give the same answer, live or said again. */
+import type { RunEvent, Step } from "../api/types";
+import { type Answer, type Head, NOTHING, type TakenStep } from "./model";
+
+type Of<Kind extends RunEvent["event"]> = Extract<RunEvent, { event: Kind }>;
+
+export function reduce(answer: Answer, event: RunEvent): Answer {
+  switch (event.event) {
+    case "status":
+      return onStatus(answer, event);
+    case "chunk":
+      return onChunk(answer, event);
+    case "reset":
+      return { ...NOTHING, phase: "running", runId: answer.runId };
+    case "error":
+      return { ...answer, problems: [...answer.problems, event] };
+    case "done":
+      return onDone(answer, event);
+    default:
+      return answer; // an event of a newer server
+  }
+}
+
+function onStatus(answer: Answer, event: Of<"status">): Answer {
+  const at = Date.parse(event.at);
+  const steps = [...ended(answer.steps, at), taken(event.step, event.message, at)];
+  const next: Answer = { ...answer, phase: "running", runId: event.run_id, steps };
+  return event.step === "repairing_sql" ? withRepair(next, event.message) : next;
+}
+
+function onChunk(answer: Answer, event: Of<"chunk">): Answer {
+  switch (event.type) {
+    case "text":
+      return onText(answer, event.channel, event.content);
+    case "sql": {
+      const { content, dialect, explanation } = event;
+      return { ...answer, sql: content, sqlWhole: true, dialect, explanation };
+    }
+    case "results":
+      return { ...answer, head: headOf(event.content) };
+    case "analysis":
+      return { ...answer, analysis: event.content, analysisWhole: true };
+    case "chart":
+      return { ...answer, chart: event.content };
+    case "clarification":
+      return { ...answer, clarification: event.content };
+    case "suggestions":
+      return { ...answer, suggestions: event.content };
+    default:
+      return answer; // a chunk of a newer server
+  }
+}
+
+function onText(answer: Answer, channel: "sql" | "analysis", token: string): Answer {
+  if (channel === "analysis") return { ...answer, analysis: answer.analysis + token };
+  return answer.sqlWhole ? answer : { ...answer, sql: answer.sql + token };
+}
+
+/** The statement that failed goes into the repairs, and room is made for the next. */
+function withRepair(answer: Answer, message: string): Answer {
+  const error = message.replace(/^Repairing the SQL: /, "");
+  const repairs = [...answer.repairs, { sql: answer.sql, error }];
+  return { ...answer, repairs, sql: "", sqlWhole: false };
+}
+
+function onDone(answer: Answer, event: Of<"done">): Answer {
+  const start = answer.steps[0]?.startedAt ?? 0;
+  return {
+    ...answer,
+    phase: event.status,
+    runId: event.run_id,
+    messageId: event.message_id,
+    steps: ended(answer.steps, start + event.elapsed_ms),
+    tokensUsed: event.tokens_used,
+    elapsedMs: event.elapsed_ms,
+  };
+}
+
+function headOf(rows: {
+  columns: Head["columns"];
+  rows: unknown[][];
+  row_count: number;
+  truncated: boolean;
+}): Head {
+  const { columns, row_count: rowCount, truncated } = rows;
+  return { columns, rows: rows.rows as Head["rows"], rowCount, truncated };
+}
+
+function taken(step: Step, message: string, startedAt: number): TakenStep {
+  return { step, message, startedAt, endedAt: null };
+}
+
+function ended(steps: TakenStep[], at: number): TakenStep[] {
+  return steps.map((each) =>
+    each.endedAt === null ? { ...each, endedAt: Math.max(at, each.startedAt) } : each,
+  );
+}

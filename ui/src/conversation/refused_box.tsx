@@ -1,0 +1,30 @@
+import { texts } from "../shared/texts";
+import type { Conversation } from "./conversation";
+
+/** A second question while one is being answered: wait for it, take its place, or let it be. */
+export function RefusedBox({ conversation }: { conversation: Conversation }) {
+  const refused = conversation.refused.value;
+  if (refused === null) return null;
+  const drop = () => {
+    conversation.refused.value = null;
+  };
+  return (
+    <div class="problem notice" role="alert">
+      <div>
+        <strong>{texts.busy.detail}</strong>
+        <p>“{refused.question}”</p>
+        <div class="problem-actions">
+          <button type="button" class="button small primary" onClick={() => conversation.insist("enqueue")}>
+            {texts.busy.wait}
+          </button>
+          <button type="button" class="button small" onClick={() => conversation.insist("interrupt")}>
+            {texts.busy.interrupt}
+          </button>
+          <button type="button" class="button small" onClick={drop}>
+            {texts.busy.drop}
+          </button>
+        </div>
+      </div>
+    </div>
+  );
+}

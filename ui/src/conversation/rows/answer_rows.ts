@@ -1,0 +1,66 @@
+/** The rows of an answer: its head at once, the others from the server when somebody wants them. */
+import { signal } from "@preact/signals";
+import { readRows } from "../../api/client";
+import { asProblem } from "../../api/problem";
+import type { Column, Problem, Row } from "../../api/types";
+import type { Head } from "../model";
+
+const FIRST_PAGE = 100;
+const PAGE = 5_000;
+
+export class AnswerRows {
+  readonly columns: Column[];
+  readonly count: number;
+  readonly truncated: boolean;
+  readonly loaded = signal<Row[]>([]);
+  readonly loading = signal(false);
+  readonly problem = signal<Problem | null>(null);
+  /** Known when the run has ended; there is nothing to fetch before. */
+  messageId: string | null = null;
+  private cursor: string | undefined;
+  private fetched = 0;
+
+  constructor(
+    readonly sessionId: string,
+    head: Head,
+  ) {
+    this.columns = head.columns;
+    this.count = head.rowCount;
+    this.truncated = head.truncated;
+    this.loaded.value = head.rows;
+  }
+
+  get complete(): boolean {
+    return this.loaded.value.length >= this.count;
+  }
+
+  /** Has at least so many rows loaded, or all; raises nothing, and tells what went wrong in `problem`. */
+  async load(wanted: number): Promise<void> {
+    if (this.loading.value || this.messageId === null) return;
+    this.loading.value = true;
+    this.problem.value = null;
+    try {
+      while (this.loaded.value.length < Math.min(wanted, this.count)) await this.loadPage(wanted);
+    } catch (error) {
+      this.problem.value = asProblem(error);
+    }
+    this.loading.value = false;
+  }
+
+  /** Every row, for a file. Raises like the API. */
+  async all(): Promise<Row[]> {
+    while (!this.complete) await this.loadPage(this.count);
+    return this.loaded.value;
+  }
+
+  /** The head may be shown already: what is fetched replaces it from the start. */
+  private async loadPage(wanted: number): Promise<void> {
+    const limit = wanted <= FIRST_PAGE ? FIRST_PAGE : PAGE;
+    const page = await readRows(this.sessionId, this.messageId ?? "", limit, this.cursor);
+    const rows = page.items as Row[];
+    this.loaded.value = [...this.loaded.value.slice(0, this.fetched), ...rows];
+    this.fetched += rows.length;
+    this.cursor = page.next_cursor ?? undefined;
+    if (page.next_cursor === null && this.fetched < this.count) throw new Error("the rows ended early");
+  }
+}

@@ -1,0 +1,22 @@
+/** The rows as a file. */
+import { rowsFile } from "../../api/client";
+import { download, fileName } from "../../shared/files";
+import type { AnswerRows } from "./answer_rows";
+
+/** Every row of the answer, also those not loaded. Raises like the API. */
+export async function exportRows(
+  rows: AnswerRows,
+  format: "csv" | "json" | "parquet",
+  title: string,
+): Promise<void> {
+  download(await contentOf(rows, format), fileName(title, format));
+}
+
+async function contentOf(rows: AnswerRows, format: "csv" | "json" | "parquet"): Promise<Blob> {
+  if (format !== "json") return rowsFile(rows.sessionId, rows.messageId ?? "", format);
+  const names = rows.columns.map((column) => column.name);
+  const objects = (await rows.all()).map((row) =>
+    Object.fromEntries(names.map((name, index) => [name, row[index]])),
+  );
+  return new Blob([JSON.stringify(objects, null, 1)], { type: "application/json" });
+}

@@ -1,0 +1,68 @@
+/** Cells as people read them, in their own locale. */
+import type { Cell, Column, Row } from "../../api/types";
+
+export type Format = (cell: Cell) => string;
+
+const NUMERIC = new Set(["integer", "number"]);
+const MOST_DECIMALS = 4;
+const PLAIN_NUMBER = /(^|_)(id|year|zip|code|no)$|Id$/i;
+const ZONED = /(Z|[+-]\d\d:?\d\d)$/;
+const DATE = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeZone: "UTC" });
+const WALL_TIME = new Intl.DateTimeFormat(undefined, {
+  dateStyle: "medium",
+  timeStyle: "medium",
+  timeZone: "UTC",
+});
+const MOMENT = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
+
+export const isNumeric = (column: Column) => NUMERIC.has(column.type);
+
+/** A column's format: numbers get as many decimals as the rows at hand have, so that they line up. */
+export function formatOf(column: Column, index: number, rows: Row[]): Format {
+  if (isNumeric(column)) return numberFormat(column, index, rows);
+  if (column.type === "date") return (cell) => onDate(DATE, cell);
+  if (column.type === "datetime") return datetime;
+  return plain;
+}
+
+/** The value itself, for copying and for what has no format. */
+export function plain(cell: Cell): string {
+  if (cell === null) return "";
+  return typeof cell === "object" ? JSON.stringify(cell) : String(cell);
+}
+
+function numberFormat(column: Column, index: number, rows: Row[]): Format {
+  const decimals = Math.max(0, ...rows.slice(0, 100).map((row) => decimalsOf(row[index] ?? null)));
+  const digits = Math.min(decimals, MOST_DECIMALS);
+  const format = new Intl.NumberFormat(undefined, {
+    minimumFractionDigits: digits,
+    maximumFractionDigits: digits,
+    useGrouping: !PLAIN_NUMBER.test(column.name),
+  });
+  // A number that a double cannot hold comes as text, which Intl formats exactly.
+  return (cell) => (isNumber(cell) ? format.format(cell as number) : plain(cell));
+}
+
+function isNumber(cell: Cell): boolean {
+  return (
+    typeof cell === "number" ||
+    (typeof cell === "string" && cell.trim() !== "" && !Number.isNaN(Number(cell)))
+  );
+}
+
+/** Of 0.1 + 0.2 one, not seventeen: what a double adds in its last digits is no decimal. */
+function decimalsOf(cell: Cell): number {
+  const text = typeof cell === "number" ? String(Number(cell.toFixed(6))) : plain(cell);
+  return isNumber(cell) ? (text.split(".")[1]?.length ?? 0) : 0;
+}
+
+/** A time without a zone is what a clock on the wall said; one with a zone is shown in the reader's. */
+function datetime(cell: Cell): string {
+  if (typeof cell !== "string") return plain(cell);
+  return ZONED.test(cell) ? onDate(MOMENT, cell) : onDate(WALL_TIME, `${cell.replace(" ", "T")}Z`, cell);
+}
+
+function onDate(format: Intl.DateTimeFormat, cell: Cell, otherwise: Cell = cell): string {
+  const time = new Date(plain(cell));
+  return cell === null || Number.isNaN(time.getTime()) ? plain(otherwise) : format.format(time);
+}

@@ -1,0 +1,17 @@
+/** How wide columns are at first, judged by what stands in them. */
+import type { Column, Row } from "../../api/types";
+import { plain } from "./format";
+
+export const NARROWEST = 56;
+const WIDEST = 320;
+const CHARACTER = 7.6;
+const PADDING = 40; // of the cell, and for the mark of the sorting
+
+export function firstWidths(columns: Column[], rows: Row[]): number[] {
+  return columns.map((column, index) => {
+    const lengths = rows.slice(0, 50).map((row) => plain(row[index] ?? null).length);
+    const longest = Math.max(column.name.length + 1, ...lengths);
+    const roomy = column.type === "datetime" || column.type === "date" ? 4 : 0; // formats are longer
+    return Math.round(Math.min(WIDEST, Math.max(NARROWEST, (longest + roomy) * CHARACTER + PADDING)));
+  });
+}

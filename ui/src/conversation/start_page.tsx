@@ -1,0 +1,79 @@
+import { useEffect, useState } from "preact/hooks";
+import { asProblem } from "../api/problem";
+import type { Connection } from "../api/types";
+import { connections, problem, refreshConnections, usualConnection } from "../connections/connections";
+import { ProblemBox } from "../shared/problem_box";
+import { onLinkClick } from "../shared/route";
+import { texts } from "../shared/texts";
+import { say } from "../shared/toasts";
+import { Composer } from "./composer";
+import { ModeTag } from "./mode_tag";
+import { openSession } from "./opening";
+import { StarterList } from "./starter_list";
+import "./start_page.css";
+
+/** An empty session: pick a database, ask, or take an example. */
+export function StartPage() {
+  const [chosen, choose] = useState<string | null>(null);
+  useEffect(() => void refreshConnections(), []);
+  useEffect(() => {
+    document.title = texts.product;
+    void import("./conversation_page"); // where the answer will be shown
+  }, []);
+  if (problem.value && connections.value === null) {
+    return <ProblemBox problem={problem.value} onRetry={() => void refreshConnections()} />;
+  }
+  if (connections.value === null) return <div class="start" aria-busy="true" />;
+  const connection = connections.value.find((each) => each.id === chosen) ?? usualConnection();
+  return connection ? <Ready connection={connection} choose={choose} /> : <NothingConnected />;
+}
+
+function Ready({ connection, choose }: { connection: Connection; choose: (id: string) => void }) {
+  const [opening, setOpening] = useState(false);
+  const ask = (question: string) => {
+    setOpening(true);
+    openSession(connection.id, question).catch((error: unknown) => {
+      setOpening(false);
+      say(asProblem(error).detail);
+    });
+  };
+  return (
+    <div class="start">
+      <h1>{texts.start.title}</h1>
+      <p class="lead">{texts.start.lead}</p>
+      <Composer
+        placeholder={texts.composer.placeholder}
+        asked={[]}
+        running={false}
+        disabled={opening}
+        onAsk={ask}
+      >
+        <select
+          aria-label={texts.start.connection}
+          value={connection.id}
+          onChange={(event) => choose(event.currentTarget.value)}
+        >
+          {connections.value?.map((each) => (
+            <option key={each.id} value={each.id}>
+              {each.name}
+            </option>
+          ))}
+        </select>
+        <ModeTag mode="ask" />
+      </Composer>
+      <StarterList key={connection.id} connection={connection} onAsk={ask} />
+    </div>
+  );
+}
+
+function NothingConnected() {
+  return (
+    <div class="start">
+      <h1>{texts.start.noConnections}</h1>
+      <p class="lead">{texts.start.noConnectionsLead}</p>
+      <a class="button primary" href="/connections" onClick={onLinkClick}>
+        {texts.start.connect}
+      </a>
+    </div>
+  );
+}

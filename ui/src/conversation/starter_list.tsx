@@ -1,0 +1,35 @@
+import { useEffect, useState } from "preact/hooks";
+import type { Connection } from "../api/types";
+import { allTables } from "../connections/connections";
+import { texts } from "../shared/texts";
+import { starters } from "./starters";
+import "./starter_list.css";
+
+/** Questions to begin with; none if the schema suggests none or cannot be read. */
+export function StarterList({
+  connection,
+  onAsk,
+}: {
+  connection: Connection;
+  onAsk: (question: string) => void;
+}) {
+  const [questions, setQuestions] = useState<string[] | null>(null);
+  useEffect(() => {
+    allTables(connection).then(
+      (tables) => setQuestions(starters(tables)),
+      () => setQuestions([]),
+    );
+  }, [connection.id]);
+  if (questions === null) return <p class="quiet starters-reading">{texts.start.reading}</p>;
+  if (questions.length === 0) return null;
+  return (
+    <section class="starters" aria-label={texts.start.examples}>
+      <h2>{texts.start.examples}</h2>
+      {questions.map((question) => (
+        <button type="button" key={question} onClick={() => onAsk(question)}>
+          {question}
+        </button>
+      ))}
+    </section>
+  );
+}

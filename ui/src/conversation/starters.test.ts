@@ -1,0 +1,41 @@
+import { expect, test } from "vitest";
+import type { Table, TableColumn } from "../api/types";
+import { starters } from "./starters";
+
+const column = (name: string, type: TableColumn["type"], values: string[] = []): TableColumn => ({
+  name,
+  type,
+  database_type: type,
+  nullable: true,
+  primary_key: false,
+  description: "",
+  values,
+});
+const table = (name: string, row_count: number, ...columns: TableColumn[]): Table => ({
+  name,
+  kind: "table",
+  description: "",
+  row_count,
+  columns,
+  foreign_keys: [],
+});
+
+test("questions come from what the columns hold", () => {
+  const customers = table("customers", 90, column("country", "text", ["Brazil", "Norway", "Peru"]));
+  const orders = table("order_lines", 900, column("sold", "date"), column("unitPrice", "number"));
+  expect(starters([customers, orders])).toEqual([
+    "How many customers per country?",
+    "What is the total unit price of order lines?",
+    "Number of order lines per month",
+    "How many customers are there?",
+  ]);
+});
+
+test("values that are nearly as many as the rows group nothing", () => {
+  const people = table("people", 4, column("name", "text", ["A", "B", "C"]));
+  expect(starters([people])).toEqual(["How many people are there?"]);
+});
+
+test("an empty schema suggests nothing", () => {
+  expect(starters([])).toEqual([]);
+});

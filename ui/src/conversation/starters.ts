@@ -1,0 +1,66 @@
+/** Questions that a schema suggests, in words that also the built-in writer understands. */
+import type { Table, TableColumn } from "../api/types";
+
+const MOST = 4;
+const FEW = 12;
+const MANY = 30;
+const AMOUNTS = [/amount|total|revenue|sales/i, /price|quantity|cost|salary|balance|score/i];
+
+/** Up to four, the most telling first; none for an empty schema. */
+export function starters(tables: Table[]): string[] {
+  const known = tables.filter((each) => each.kind === "table");
+  const big = [...known].sort((one, other) => (other.row_count ?? 0) - (one.row_count ?? 0));
+  const questions = [perGroup(known), total(big), perMonth(big), howMany(known), howMany(big)];
+  return [...new Set(questions.filter((each) => each !== null))].slice(0, MOST);
+}
+
+/** Few values that each stand for many rows, such as a country: a question with a picture. */
+function perGroup(tables: Table[]): string | null {
+  for (const most of [FEW, MANY]) {
+    for (const table of tables) {
+      const group = table.columns.find((each) => isGroup(each, table, most));
+      if (group) return `How many ${words(table.name)} per ${words(group.name)}?`;
+    }
+  }
+  return null;
+}
+
+function isGroup({ type, values }: TableColumn, table: Table, most: number): boolean {
+  const { length } = values;
+  return type === "text" && length > 2 && length <= most && length * 2 <= (table.row_count ?? 0);
+}
+
+function total(tables: Table[]): string | null {
+  for (const amount of AMOUNTS) {
+    for (const table of tables) {
+      const measure = table.columns.find((each) => isNumber(each) && amount.test(each.name));
+      if (measure) return `What is the total ${words(measure.name)} of ${words(table.name)}?`;
+    }
+  }
+  return null;
+}
+
+function isNumber(column: TableColumn): boolean {
+  return column.type === "number" || column.type === "integer";
+}
+
+function perMonth(tables: Table[]): string | null {
+  const dated = tables.find((table) => table.columns.some((each) => isDate(each)));
+  return dated ? `Number of ${words(dated.name)} per month` : null;
+}
+
+function isDate(column: TableColumn): boolean {
+  return column.type === "date" || column.type === "datetime";
+}
+
+function howMany(tables: Table[]): string | null {
+  const first = tables[0];
+  return first ? `How many ${words(first.name)} are there?` : null;
+}
+
+function words(name: string): string {
+  return name
+    .replace(/([a-z])([A-Z])/g, "$1 $2")
+    .replace(/_/g, " ")
+    .toLowerCase();
+}

@@ -1,0 +1,80 @@
+import { Check, CircleSlash, CircleX, LoaderCircle, WifiOff } from "lucide";
+import { Icon } from "../../shared/icon";
+import { texts } from "../../shared/texts";
+import { duration } from "../../shared/time";
+import { type Answer, isUnderWay, type TakenStep } from "../model";
+import { SqlText } from "../../shared/sql_text";
+import { Elapsed } from "../../shared/elapsed";
+import "./timeline.css";
+
+interface Shown {
+  answer: Answer;
+  link: "live" | "reconnecting";
+  /** Whether the statement is the analyst's own. */
+  given: boolean;
+}
+
+/** Where the answer stands in one line; opened, every step with its time, and what had to be repaired. */
+export function Timeline({ answer, link, given }: Shown) {
+  if (answer.steps.length === 0 && !isUnderWay(answer)) return null;
+  const last = answer.steps.at(-1);
+  return (
+    <details class="timeline">
+      <summary title={texts.steps.details}>
+        <Mark answer={answer} link={link} />
+        <span class="timeline-line">{line(answer, link, given)}</span>
+        {isUnderWay(answer) && last && <Elapsed since={last.startedAt} />}
+      </summary>
+      <ol>
+        {answer.steps.map((step) => (
+          <StepLine key={`${step.step} ${step.startedAt}`} step={step} />
+        ))}
+      </ol>
+      {answer.repairs.map((repair) => (
+        <div class="repair" key={repair.sql}>
+          <p>
+            <strong>{texts.steps.failedStatement}.</strong> {repair.error}
+          </p>
+          <SqlText sql={repair.sql} />
+        </div>
+      ))}
+    </details>
+  );
+}
+
+function StepLine({ step }: { step: TakenStep }) {
+  return (
+    <li>
+      <span>{texts.steps.names[step.step] ?? step.step}</span>
+      <span class="step-time">
+        {step.endedAt === null ? <Elapsed since={step.startedAt} /> : duration(step.endedAt - step.startedAt)}
+      </span>
+    </li>
+  );
+}
+
+function Mark({ answer, link }: Omit<Shown, "given">) {
+  if (isUnderWay(answer)) {
+    return link === "live" ? (
+      <span class="turning">
+        <Icon of={LoaderCircle} />
+      </span>
+    ) : (
+      <Icon of={WifiOff} />
+    );
+  }
+  const marks = { complete: Check, failed: CircleX, cancelled: CircleSlash, sending: Check, running: Check };
+  return <Icon of={marks[answer.phase]} />;
+}
+
+function line(answer: Answer, link: "live" | "reconnecting", given: boolean): string {
+  if (isUnderWay(answer)) {
+    if (link === "reconnecting") return texts.steps.reconnecting;
+    return answer.steps.at(-1)?.message ?? texts.steps.sending;
+  }
+  const { summary, repaired } = texts.steps;
+  const parts = [summary(answer.steps.length, duration(answer.elapsedMs ?? 0))];
+  if (answer.repairs.length) parts.push(repaired(answer.repairs.length));
+  if (given) parts.push(texts.answer.given);
+  return parts.join(" · ");
+}

@@ -1,0 +1,21 @@
+import { CornerDownRight } from "lucide";
+import { Icon } from "../shared/icon";
+import { texts } from "../shared/texts";
+import type { Conversation } from "./conversation";
+import type { Exchange } from "./model";
+
+/** Questions that could follow the newest answer, ready to send. */
+export function Suggestions({ exchange, conversation }: { exchange: Exchange; conversation: Conversation }) {
+  const newest = conversation.exchanges.value.at(-1)?.key === exchange.key;
+  const { suggestions, phase } = exchange.answer;
+  if (!newest || phase !== "complete" || suggestions.length === 0) return null;
+  return (
+    <section class="suggestions" aria-label={texts.answer.suggestions}>
+      {suggestions.map((question) => (
+        <button type="button" key={question} onClick={() => conversation.ask(question)}>
+          <Icon of={CornerDownRight} size={14} /> {question}
+        </button>
+      ))}
+    </section>
+  );
+}

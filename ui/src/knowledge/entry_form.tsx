@@ -1,0 +1,40 @@
+import { useState } from "preact/hooks";
+import { texts } from "../shared/texts";
+import { type Entry, type Field, FIELDS, type Kind } from "./knowledge";
+
+interface Shown {
+  kind: Kind;
+  entry: Entry | null;
+  onSave: (fields: Partial<Record<Field, string | null>>) => void;
+}
+
+/** The fields of an entry; an optional one left empty is sent as null. */
+export function EntryForm({ kind, entry, onSave }: Shown) {
+  const [values, setValues] = useState<Partial<Record<Field, string>>>({});
+  const valueOf = (name: Field) => values[name] ?? entry?.[name] ?? "";
+  const onSubmit = (event: Event) => {
+    event.preventDefault();
+    onSave(Object.fromEntries(FIELDS[kind].map(({ name }) => [name, valueOf(name).trim() || null])));
+  };
+  return (
+    <form class="form" onSubmit={onSubmit}>
+      {FIELDS[kind].map(({ name, optional, code }) => (
+        <label key={name}>
+          <span>
+            {texts.knowledge.fields[name]} {optional && <small>({texts.knowledge.optional})</small>}
+          </span>
+          <textarea
+            rows={code ? 6 : 2}
+            class={code && "code"}
+            required={!optional}
+            value={valueOf(name)}
+            onInput={(event) => setValues({ ...values, [name]: event.currentTarget.value })}
+          />
+        </label>
+      ))}
+      <button type="submit" class="button primary">
+        {texts.save}
+      </button>
+    </form>
+  );
+}

@@ -1,0 +1,77 @@
+import { Plus } from "lucide";
+import { useEffect, useState } from "preact/hooks";
+import { asProblem } from "../api/problem";
+import type { Problem } from "../api/types";
+import { Dialog } from "../shared/dialog";
+import { Icon } from "../shared/icon";
+import { ProblemBox } from "../shared/problem_box";
+import { texts } from "../shared/texts";
+import { say } from "../shared/toasts";
+import { EntryCard } from "./entry_card";
+import { EntryForm } from "./entry_form";
+import { addEntry, changeEntry, type Entry, type Kind, readEntries, removeEntry } from "./knowledge";
+import "./knowledge.css";
+
+/** The entries of one kind, to add to, edit, review and delete. */
+export function EntryList({ kind, connectionId }: { kind: Kind; connectionId: string }) {
+  const { entries, problem, act } = useEntries(kind, connectionId);
+  const [edited, edit] = useState<Entry | "new" | null>(null);
+  const save = async (fields: object) => {
+    const saved =
+      edited === "new" ? addEntry(kind, connectionId, fields) : changeEntry(kind, idOf(edited), fields);
+    if (await act(saved)) edit(null);
+  };
+  return (
+    <section class="entries">
+      <header>
+        <p class="quiet">{texts.knowledge.leads[kind]}</p>
+        <button type="button" class="button small" onClick={() => edit("new")}>
+          <Icon of={Plus} size={14} /> {texts.knowledge.add}
+        </button>
+      </header>
+      {problem && <ProblemBox problem={problem} />}
+      {entries?.length === 0 && <p class="quiet">{texts.knowledge.none}</p>}
+      {entries?.map((each) => (
+        <EntryCard
+          key={each.id}
+          kind={kind}
+          entry={each}
+          onEdit={() => edit(each)}
+          onReview={(status) => void act(changeEntry(kind, each.id, { status }))}
+          onRemove={() => void act(removeEntry(kind, each.id))}
+        />
+      ))}
+      {edited && (
+        <Dialog title={texts.knowledge[kind]} onClose={() => edit(null)}>
+          <EntryForm
+            kind={kind}
+            entry={edited === "new" ? null : edited}
+            onSave={(fields) => void save(fields)}
+          />
+        </Dialog>
+      )}
+    </section>
+  );
+}
+
+const idOf = (edited: Entry | "new" | null) => (edited === null || edited === "new" ? "" : edited.id);
+
+/** The entries, and a way to do something to them and read them anew; a refusal is said. */
+function useEntries(kind: Kind, connectionId: string) {
+  const [entries, setEntries] = useState<Entry[] | null>(null);
+  const [problem, setProblem] = useState<Problem | null>(null);
+  const read = () =>
+    readEntries(kind, connectionId).then(setEntries, (error: unknown) => setProblem(asProblem(error)));
+  useEffect(() => void read(), []);
+  const act = async (done: Promise<void>): Promise<boolean> => {
+    try {
+      await done;
+    } catch (error) {
+      say(asProblem(error).detail);
+      return false;
+    }
+    await read();
+    return true;
+  };
+  return { entries, problem, act };
+}

@@ -1,0 +1,42 @@
+/** What people have told of a database: examples, glossary, instructions. Not every server keeps them. */
+import { optional, type Page } from "../api/client";
+
+export const KINDS = ["examples", "glossary", "instructions"] as const;
+export type Kind = (typeof KINDS)[number];
+export type Field = "question" | "sql" | "term" | "meaning" | "text" | "scope";
+export type Status = "proposed" | "verified" | "rejected";
+
+/** An entry of any kind: the fields of its kind, and for an example whether a person has verified it. */
+export type Entry = { id: string; status?: Status } & Partial<Record<Field, string | null>>;
+
+/** What an entry of a kind consists of; an optional field may be left empty. */
+export const FIELDS: Record<Kind, { name: Field; optional?: true; code?: true }[]> = {
+  examples: [{ name: "question" }, { name: "sql", code: true }],
+  glossary: [{ name: "term" }, { name: "meaning" }, { name: "sql", code: true, optional: true }],
+  instructions: [{ name: "text" }, { name: "scope", optional: true }],
+};
+
+export async function hasKnowledge(connectionId: string): Promise<boolean> {
+  return (await optional("GET", listed("examples", connectionId, 1))) !== null;
+}
+
+export async function readEntries(kind: Kind, connectionId: string): Promise<Entry[]> {
+  const page = await optional<Page<Entry>>("GET", listed(kind, connectionId, 100));
+  return page?.items ?? [];
+}
+
+export async function addEntry(kind: Kind, connectionId: string, fields: object): Promise<void> {
+  await optional("POST", kind, { db_connection_id: connectionId, ...fields });
+}
+
+export async function changeEntry(kind: Kind, id: string, fields: object): Promise<void> {
+  await optional("PATCH", `${kind}/${encodeURIComponent(id)}`, fields);
+}
+
+export async function removeEntry(kind: Kind, id: string): Promise<void> {
+  await optional("DELETE", `${kind}/${encodeURIComponent(id)}`);
+}
+
+function listed(kind: Kind, connectionId: string, limit: number): string {
+  return `${kind}?${new URLSearchParams({ db_connection_id: connectionId, limit: String(limit) })}`;
+}

@@ -1,0 +1,12 @@
+import { say } from "./toasts";
+import { texts } from "./texts";
+
+/** Puts text on the clipboard and says so. A browser lends its clipboard to safe origins only: TLS or loopback. */
+export async function copy(text: string, done: string): Promise<void> {
+  if (!("clipboard" in navigator)) {
+    say(texts.noClipboard);
+    return;
+  }
+  await navigator.clipboard.writeText(text);
+  say(done);
+}

@@ -1,0 +1,20 @@
+import { type ComponentType, createElement } from "preact";
+import { useEffect, useState } from "preact/hooks";
+
+type Loaded<Props> = { default: ComponentType<Props> };
+
+/** A component whose code is fetched when it is first shown. */
+export function lazy<Props extends object>(load: () => Promise<Loaded<Props>>): ComponentType<Props> {
+  let loaded: ComponentType<Props> | null = null;
+  return function Lazy(props: Props) {
+    const [, shown] = useState(loaded !== null);
+    useEffect(() => {
+      if (loaded !== null) return;
+      void load().then((module) => {
+        loaded = module.default;
+        shown(true);
+      });
+    }, []);
+    return loaded && createElement(loaded, props);
+  };
+}

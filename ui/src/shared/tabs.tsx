@@ -1,0 +1,55 @@
+import type { IconNode } from "lucide";
+import type { ComponentChildren } from "preact";
+import { useId } from "preact/hooks";
+import { Icon } from "./icon";
+import "./tabs.css";
+
+export interface Tab<Key extends string> {
+  key: Key;
+  label: string;
+  icon?: IconNode;
+}
+
+interface Shown<Key extends string> {
+  label: string;
+  tabs: Tab<Key>[];
+  shown: Key;
+  show: (key: Key) => void;
+  children: ComponentChildren;
+}
+
+/** Tabs over one panel; arrow keys go from one to the next. */
+export function Tabs<Key extends string>({ label, tabs, shown, show, children }: Shown<Key>) {
+  const id = useId();
+  const onKeyDown = (event: KeyboardEvent) => {
+    const by = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
+    const at = tabs.findIndex((each) => each.key === shown);
+    const next = tabs[(at + by + tabs.length) % tabs.length];
+    if (by === 0 || !next) return;
+    show(next.key);
+    document.getElementById(`${id}-${next.key}`)?.focus();
+  };
+  return (
+    <div class="tabbed">
+      <div class="tabs" role="tablist" aria-label={label} onKeyDown={onKeyDown}>
+        {tabs.map(({ key, label, icon }) => (
+          <button
+            type="button"
+            role="tab"
+            key={key}
+            id={`${id}-${key}`}
+            aria-selected={key === shown}
+            aria-controls={`${id}-panel`}
+            tabIndex={key === shown ? 0 : -1}
+            onClick={() => show(key)}
+          >
+            {icon && <Icon of={icon} size={15} />} {label}
+          </button>
+        ))}
+      </div>
+      <div role="tabpanel" id={`${id}-panel`} aria-labelledby={`${id}-${shown}`}>
+        {children}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,29 @@
+/** Light, dark, or as the system has it; remembered by this browser. */
+import { effect, signal } from "@preact/signals";
+
+export type Theme = "system" | "light" | "dark";
+
+const KEY = "kai.theme";
+const ORDER: Theme[] = ["system", "light", "dark"];
+const dark = matchMedia("(prefers-color-scheme: dark)");
+const systemIsDark = signal(dark.matches);
+dark.addEventListener("change", () => {
+  systemIsDark.value = dark.matches;
+});
+
+export const theme = signal<Theme>(ORDER.find((each) => each === localStorage.getItem(KEY)) ?? "system");
+
+/** What is shown, whoever decided it. */
+export function shownTheme(): "light" | "dark" {
+  if (theme.value !== "system") return theme.value;
+  return systemIsDark.value ? "dark" : "light";
+}
+
+export function nextTheme(): void {
+  theme.value = ORDER[(ORDER.indexOf(theme.value) + 1) % ORDER.length] ?? "system";
+  localStorage.setItem(KEY, theme.value);
+}
+
+effect(() => {
+  document.documentElement.dataset.theme = theme.value;
+});

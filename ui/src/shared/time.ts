@@ -1,0 +1,33 @@
+/** Times and numbers as people read them, in their own locale. */
+import { texts } from "./texts";
+
+const DAY_MS = 86_400_000;
+const MONTH = new Intl.DateTimeFormat(undefined, { month: "long", year: "numeric" });
+const MOMENT = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+const NUMBER = new Intl.NumberFormat();
+
+export const count = (value: number) => NUMBER.format(value);
+export const moment = (time: string) => MOMENT.format(new Date(time));
+
+/** 40 ms, 0.4 s, 12 s, 2 min 5 s. */
+export function duration(milliseconds: number): string {
+  if (milliseconds < 100) return `${Math.max(0, Math.round(milliseconds))} ms`;
+  const seconds = milliseconds / 1000;
+  if (seconds < 10) return `${seconds.toFixed(1)} s`;
+  if (seconds < 60) return `${Math.round(seconds)} s`;
+  return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
+}
+
+/** The heading under which a day's sessions stand. */
+export function groupOf(time: string, now: Date): string {
+  const { groups } = texts.sessions;
+  const days = (startOfDay(now) - startOfDay(new Date(time))) / DAY_MS;
+  if (days < 0.5) return groups.today;
+  if (days < 1.5) return groups.yesterday;
+  if (days < 7.5) return groups.week;
+  return days < 30.5 ? groups.month : MONTH.format(new Date(time));
+}
+
+function startOfDay(time: Date): number {
+  return new Date(time.getFullYear(), time.getMonth(), time.getDate()).getTime();
+}
