@@ -22,8 +22,8 @@ from app.modules.database_connection.errors import (
 )
 from app.modules.database_connection.execution import Statement
 from app.modules.database_connection.guard import check
-from app.modules.database_connection.known import Known, KnownDatabases
 from app.modules.database_connection.inspection import InspectedStatement, inspect, sample_statement
+from app.modules.database_connection.known import Known, KnownDatabases
 from app.modules.database_connection.limits import Limits
 from app.modules.database_connection.network import ONE_USER, Access
 from app.modules.database_connection.progress import ScanProgress
