@@ -95,6 +95,11 @@ function Head({
           <code>{connection.masked_url}</code> ·{" "}
           {connection.scanned_at ? scanned(moment(connection.scanned_at)) : neverScanned}
         </p>
+        {connection.warnings.map((warning) => (
+          <p class="warning" key={warning}>
+            {warning}
+          </p>
+        ))}
       </div>
       <div class="page-actions">
         <button type="button" class="button primary" onClick={start}>

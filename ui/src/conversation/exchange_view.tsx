@@ -28,6 +28,11 @@ export function ExchangeView({ exchange, conversation }: Shown) {
     <article class="exchange" ref={root} aria-busy={isUnderWay(answer)}>
       <h2 class="question">{question}</h2>
       <Timeline answer={answer} link={conversation.link.value} given={exchange.sql !== undefined} />
+      {answer.standaloneQuestion && (
+        <p class="understood">
+          <span>{texts.answer.standalone}</span> {answer.standaloneQuestion}
+        </p>
+      )}
       {answer.explanation && (
         <p class="understood">
           <span>{texts.answer.understood}</span> {answer.explanation.replace(PREFIX, "")}

@@ -12,6 +12,7 @@ const message = (role: "human" | "assistant", run_id: string, more: Partial<Mess
   sql: null,
   dialect: "",
   explanation: "",
+  standalone_question: "",
   columns: [],
   row_count: null,
   truncated: false,

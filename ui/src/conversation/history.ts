@@ -38,6 +38,7 @@ function answerOf(message: Message): Answer {
     sqlWhole: message.sql !== null,
     dialect: message.dialect,
     explanation: message.explanation,
+    standaloneQuestion: message.standalone_question,
     head: headOf(message),
     analysis: message.analysis ?? "",
     analysisWhole: message.analysis !== null,

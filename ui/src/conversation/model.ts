@@ -36,6 +36,7 @@ export interface Answer {
   sqlWhole: boolean;
   dialect: string;
   explanation: string;
+  standaloneQuestion: string;
   repairs: FailedStatement[];
   head: Head | null;
   analysis: string;
@@ -69,6 +70,7 @@ export const NOTHING: Answer = {
   sqlWhole: false,
   dialect: "",
   explanation: "",
+  standaloneQuestion: "",
   repairs: [],
   head: null,
   analysis: "",

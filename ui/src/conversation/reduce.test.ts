@@ -22,6 +22,7 @@ const sql = (content: string) => ({
   content,
   dialect: "sqlite",
   explanation: "E",
+  standalone_question: "Q",
 });
 const done = {
   event: "done",
@@ -37,6 +38,7 @@ test("the whole statement takes the place of its tokens", () => {
   expect([writing.sql, writing.sqlWhole]).toEqual(["SELECT", false]);
   const whole = answerTo(text("sql", "SELEC"), sql("SELECT 1"));
   expect([whole.sql, whole.sqlWhole, whole.explanation]).toEqual(["SELECT 1", true, "E"]);
+  expect(whole.standaloneQuestion).toBe("Q");
 });
 
 test("a step ends when the next begins, and the last with the run", () => {

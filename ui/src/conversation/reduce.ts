@@ -33,8 +33,8 @@ function onChunk(answer: Answer, event: Of<"chunk">): Answer {
     case "text":
       return onText(answer, event.channel, event.content);
     case "sql": {
-      const { content, dialect, explanation } = event;
-      return { ...answer, sql: content, sqlWhole: true, dialect, explanation };
+      const { content, dialect, explanation, standalone_question: standaloneQuestion } = event;
+      return { ...answer, sql: content, sqlWhole: true, dialect, explanation, standaloneQuestion };
     }
     case "results":
       return { ...answer, head: headOf(event.content) };

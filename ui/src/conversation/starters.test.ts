@@ -9,6 +9,7 @@ const column = (name: string, type: TableColumn["type"], values: string[] = []):
   nullable: true,
   primary_key: false,
   description: "",
+  format: "",
   values,
 });
 const table = (name: string, row_count: number, ...columns: TableColumn[]): Table => ({

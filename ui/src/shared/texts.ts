@@ -96,6 +96,7 @@ export const texts = {
   },
 
   answer: {
+    standalone: "Asked in full",
     understood: "Understood as",
     tabs: "Ways to look at the answer",
     chart: "Chart",
