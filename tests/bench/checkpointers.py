@@ -9,7 +9,7 @@ import operator
 import statistics
 import tempfile
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,6 +28,7 @@ from tests.support.postgres_server import postgres_server, programs
 from tests.support.typesense import checkpointer_of
 
 AT_TURNS = (1, 50, 500)
+AROUND = 7
 NODES = 6
 THREADS = 1_000
 LIMIT_SECONDS = 150
@@ -187,27 +188,47 @@ class Clock:
 
 async def measure(name: str, graph_of: Callable[[Saver], Callable[[str, int], Awaitable[None]]]) -> None:
     async with SAVERS[name]() as (saver, wire):
+        turn = graph_of(saver)
+        for warming in range(5):
+            await turn("another", warming)
         clock = Clock()
         clock.watch(saver)
-        turn = graph_of(saver)
-        cells, started = [], time.perf_counter()
-        for number in range(1, max(AT_TURNS) + 1):
-            at = await timed_turn(turn, number, wire)
-            if number in AT_TURNS:
-                cells.append(at)
-            if time.perf_counter() - started > LIMIT_SECONDS:
-                cells.append(f"stopped at turn {number}: {at}")
-                break
-        print(f"{name:<18} {' | '.join(cells)} | put {spread(clock.puts)}, get_tuple {spread(clock.gets)} ms")
+        turns: list[Turned] = []
+        started = time.perf_counter()
+        while len(turns) < max(AT_TURNS) + AROUND and time.perf_counter() - started < LIMIT_SECONDS:
+            turns.append(await timed_turn(turn, len(turns), wire))
+        cells = [f"{cell(turns, at)}" for at in AT_TURNS]
+        print(
+            f"{name:<18} {' | '.join(cells)} | put {spread(clock.puts)}, get_tuple {spread(clock.gets)} ms",
+            flush=True,
+        )
 
 
-async def timed_turn(turn: Callable[[str, int], Awaitable[None]], number: int, wire: Wire) -> str:
+@dataclass(frozen=True)
+class Turned:
+    """What one turn took: milliseconds, requests, bytes sent."""
+
+    took: float
+    requests: int
+    sent: int
+
+
+async def timed_turn(turn: Callable[[str, int], Awaitable[None]], number: int, wire: Wire) -> Turned:
     requests, sent, start = wire.requests, wire.sent, time.perf_counter()
     await turn("t", number)
     took = (time.perf_counter() - start) * 1_000
-    if wire.requests == requests:
-        return f"{took:6.1f} ms"
-    return f"{took:6.1f} ms, {wire.requests - requests} requests, {(wire.sent - sent) / 1_024:.1f} kB"
+    return Turned(took, wire.requests - requests, wire.sent - sent)
+
+
+def cell(turns: Sequence[Turned], at: int) -> str:
+    """The median of some turns from that one on."""
+    some = turns[at - 1 : at - 1 + AROUND]
+    if len(some) < AROUND:
+        return f"stopped at turn {len(turns)}"
+    took = statistics.median(each.took for each in some)
+    requests = statistics.median(each.requests for each in some)
+    sent = statistics.median(each.sent for each in some) / 1_024
+    return f"{took:6.1f} ms" + (f" {requests:.0f} requests {sent:.1f} kB" if requests else "")
 
 
 async def memory_of_threads(name: str) -> None:
