@@ -4,7 +4,7 @@ import socket
 from pathlib import Path
 
 import httpx
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
 from tests.e2e.conftest import model_settings
 from tests.e2e.page.browser import ask
@@ -19,11 +19,30 @@ def test_stop_stops_the_run_on_the_server(
     model.say(Scripted(sql(PER_COUNTRY), hold_after=8))
     page.goto(f"/sessions/{session}")
     ask(page, "How many customers per country?")
+    expect(page.locator("pre.sql")).to_contain_text("SELECT country")
     page.get_by_role("button", name="Stop").click()
     expect(page.get_by_text("You stopped this answer.")).to_be_visible()
     expect(page.get_by_role("button", name="Stop")).to_have_count(0)
     assert api.get(f"/sessions/{session}").json()["active_run_id"] is None
-    assert model.disconnects == 1
+    model.wait_until(lambda: model.disconnects == 1)
+
+
+def test_a_question_is_stopped_while_it_is_still_on_its_way(
+    page: Page, model: ScriptedModel, session: str, api: httpx.Client
+) -> None:
+    model.say(Scripted("CHAT: never said", hold_after=0))
+    page.goto(f"/sessions/{session}", wait_until="networkidle")
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route("**/query/stream", hold)
+    with page.expect_request("**/query/stream"):
+        ask(page, "one")
+    page.get_by_role("button", name="Stop").click()
+    held[0].continue_()
+    expect(page.get_by_text("You stopped this answer.")).to_be_visible()
 
 
 def test_a_reload_in_mid_run_goes_on_where_it_was(page: Page, model: ScriptedModel, session: str) -> None:

@@ -27,6 +27,7 @@ export class Conversation {
   readonly refused = signal<Sent | null>(null);
   readonly running = computed(() => this.exchanges.value.find((each) => isUnderWay(each.answer)) ?? null);
 
+  private unwanted: string | undefined;
   private readonly closed = new AbortController();
   private readonly followed = new Set<string>();
   private readonly forgetNews = onNews((id) => {
@@ -87,9 +88,11 @@ export class Conversation {
     this.session.value = await api.resumeSession(this.sessionId);
   }
 
+  /** Stops what is being answered; a question still on its way is stopped as soon as it has arrived. */
   async stop(): Promise<void> {
-    const runId = this.running.value?.answer.runId;
-    if (runId) await api.cancelRun(this.sessionId, runId);
+    const running = this.running.value;
+    if (running?.answer.runId) await api.cancelRun(this.sessionId, running.answer.runId);
+    else this.unwanted = running?.key;
   }
 
   private async send(sent: Sent, on_busy: api.Asked["on_busy"]): Promise<void> {
@@ -104,6 +107,7 @@ export class Conversation {
       this.exchanges.value = this.exchanges.value.filter((each) => each.answer.runId !== runId);
       this.change(key, (each) => ({ ...each, answer: { ...each.answer, runId, phase: "running" } }));
       this.announce();
+      if (this.unwanted === key) await api.cancelRun(this.sessionId, runId);
       return response;
     };
     try {

@@ -25,11 +25,18 @@ export function Menu({ icon, label, text, items }: Shown) {
     setOpen(false);
     button.current?.focus();
   };
+  const isOutside = (target: EventTarget | null) =>
+    target !== null && !root.current?.contains(target as Node);
   useEffect(() => {
-    if (open) entries(root.current)[0]?.focus();
+    if (!open) return;
+    entries(root.current)[0]?.focus();
+    const onPointer = (event: PointerEvent) => isOutside(event.target) && setOpen(false);
+    document.addEventListener("pointerdown", onPointer);
+    return () => document.removeEventListener("pointerdown", onPointer);
   }, [open]);
+  // Nothing is focused instead when the list around the menu is put in another order: that closes nothing.
   const onFocusOut = (event: FocusEvent) => {
-    if (!root.current?.contains(event.relatedTarget as Node | null)) setOpen(false);
+    if (isOutside(event.relatedTarget)) setOpen(false);
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (!open) return;
