@@ -28,7 +28,7 @@ async def test_the_statement_runs_as_given_and_is_read_and_kept(
     ("statement", "words"),
     [
         ("DROP TABLE customers", "Only queries"),
-        ("SELECT * FROM sqlite_master", "no table"),
+        ("SELECT * FROM sqlite_master", "unknown table"),
         ("SELECT nmae FROM customers", "nmae"),
         ("SELECT 1; SELECT 2", "one statement"),
     ],

@@ -170,7 +170,7 @@ def test_a_failed_answer_says_why_and_offers_another_try(
     model.say(*[sql("SELECT nmae FROM customers")] * 3)
     page.goto(f"/sessions/{session}")
     ask(page, "List the customers")
-    expect(page.get_by_role("alert")).to_contain_text("no such column: nmae")
+    expect(page.get_by_role("alert")).to_contain_text("unknown column nmae")
     page.locator(".timeline summary").click()
     expect(page.locator(".repair")).to_have_count(2)
     model.say(sql("SELECT name FROM customers"), "Three names.")
