@@ -1,8 +1,10 @@
 """The composition root: from settings to opened services, and their closing. Names every concrete class."""
 
+import tempfile
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 from prometheus_client import CollectorRegistry
 
@@ -82,6 +84,16 @@ async def open_services(settings: Settings) -> AsyncGenerator[Services]:
         await turns.recover()
         sessions = SessionService(repository, rows, turns, logs, graph, connections, context)
         yield Services(storage, connections, context, sessions, metrics)
+
+
+@asynccontextmanager
+async def open_services_for_once(settings: Settings) -> AsyncGenerator[Services]:
+    """A KAI that keeps nothing, whatever store the settings name: another may be serving from that one,
+    whose runs must not be taken up. Raises `StorageUnavailable`, or `OSError` without room for its files."""
+    with tempfile.TemporaryDirectory(prefix="kai-") as folder:
+        own = {"data_dir": Path(folder), "store": "sqlite", "migrate_at_start": True}
+        async with open_services(settings.model_copy(update=own)) as services:
+            yield services
 
 
 @asynccontextmanager
