@@ -1,15 +1,17 @@
-"""What every route shares: the owner, pages, text that can be kept, and problems as answers (RFC 9457)."""
+"""What every route shares: owner, pages, times, text that can be kept, and problems as answers (RFC 9457)."""
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Annotated, Generic, TypeVar
 
 from fastapi import Depends, FastAPI, Query, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
-from pydantic import AfterValidator, BaseModel, ConfigDict, JsonValue
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, JsonValue
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from app.core.clock import as_datetime
 from app.core.errors import Problem
 from app.core.storage.port import InvalidCursor, StorageUnavailable
 
@@ -32,9 +34,18 @@ def storable(text: str) -> str:
     return text
 
 
+def not_null(value: object) -> object:
+    """Refuses null, as a `ValueError`, for a field of a change that may be left out."""
+    if value is None:
+        raise ValueError("null is no value of this field; leave it out to keep what is there")
+    return value
+
+
 Owner = Annotated[str, Depends(current_owner)]
 Text = Annotated[str, AfterValidator(storable)]
 """Text that every store and database can hold."""
+Time = Annotated[datetime, BeforeValidator(as_datetime)]
+"""Kept as epoch milliseconds, said as RFC 3339 in UTC."""
 
 
 class Body(BaseModel):
