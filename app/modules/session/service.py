@@ -160,7 +160,7 @@ class SessionService:
     async def rows(self, message: Message, limit: int, cursor: str | None) -> tuple[list[Row], str | None]:
         start, count = cursor_position(cursor), message.row_count or 0
         stop = min(start + limit, count)
-        rows = await self._rows.read(message.id, start, stop) if start < stop else []
+        rows = await self._rows.read(message.id, start, stop)
         return rows, position_cursor(stop) if stop < count else None
 
     def all_rows(self, message: Message) -> AsyncGenerator[list[Row]]:
