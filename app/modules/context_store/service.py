@@ -100,12 +100,12 @@ class ContextStore:
 
     async def verified_examples(self, connection: Connection) -> list[Example]:
         """The latest thousand, latest first."""
-        return await self.examples.all(connection.id, [Equals("status", "verified")])
+        return await self.examples.latest(connection.id, [Equals("status", "verified")])
 
     async def verified_answer(self, connection: Connection, question: str) -> Example | None:
         """The latest verified example of just this question."""
         same = [Equals("status", "verified"), Equals("question_key", question_key(question))]
-        found = await self.examples.all(connection.id, same)
+        found = await self.examples.latest(connection.id, same, limit=1)
         return found[0] if found else None
 
     async def _of_message(self, owner: str, message_id: str) -> Sequence[Example]:
