@@ -16,7 +16,7 @@ from app.core.settings import ConversationSettings, LimitSettings, LlmSettings, 
 from app.core.storage.port import Storage, StorageRefused, StorageUnavailable
 from app.core.storage.sqlite import open_sqlite
 from app.core.storage.typesense import TypesenseStorage
-from app.core.storage.typesense_client import TypesenseAddress, typesense_client
+from app.core.storage.typesense_client import TypesenseAddress, translated_errors, typesense_client
 from app.modules.context_store.service import ContextStore
 from app.modules.database_connection.limits import Limits, StatementLimits
 from app.modules.database_connection.network import ONE_USER, Access
@@ -112,8 +112,10 @@ async def open_store(settings: Settings) -> AsyncGenerator[tuple[Storage, Checkp
             client = await opened.enter_async_context(typesense_client(typesense_address(settings)))
             kept = TypesenseStorage(client, settings.typesense.prefix)
             await kept.open()
-            name = f"{settings.typesense.prefix}checkpoints0"
-            yield kept, await typesense_checkpointer(client, name, cipher)
+            with translated_errors():
+                name = f"{settings.typesense.prefix}checkpoints0"
+                checkpointer = await typesense_checkpointer(client, name, cipher)
+            yield kept, checkpointer
 
 
 def typesense_address(settings: Settings) -> TypesenseAddress:

@@ -111,7 +111,7 @@ def answer_problems(app: FastAPI) -> None:
     app.add_exception_handler(RequestValidationError, _validation)
     app.add_exception_handler(HTTPException, _http)
     app.add_exception_handler(InvalidCursor, _cursor)
-    app.add_exception_handler(StorageUnavailable, _storage)
+    app.add_exception_handler(StorageUnavailable, storage_away)
 
 
 async def _problem(_: Request, error: Exception) -> JSONResponse:
@@ -142,7 +142,8 @@ async def _cursor(_: Request, error: Exception) -> JSONResponse:
     return problem_response("invalid-cursor", "Invalid cursor", 422, detail)
 
 
-async def _storage(_: Request, error: Exception) -> JSONResponse:
+async def storage_away(_: Request, error: Exception) -> JSONResponse:
+    """For all that KAI keeps; what its checkpoints raise is the application's to register."""
     detail = "KAI's own store does not answer; nothing is lost, try again in a moment."
     return problem_response(
         "storage-unavailable", "The store is unavailable", 503, detail, headers={"Retry-After": "5"}
