@@ -1,10 +1,8 @@
 """`kai ask`: one question of one database, shown in the terminal."""
 
 import sys
-import tempfile
-from pathlib import Path
 
-from app.bootstrap import open_services
+from app.bootstrap import open_services_for_once
 from app.core.http import LOCAL_OWNER
 from app.core.settings import read_settings
 from app.terminal import Transcript, database_url
@@ -12,17 +10,15 @@ from app.terminal import Transcript, database_url
 
 async def ask(question: str, database: str) -> int:
     """Returns the exit code: 0 when the question was answered."""
-    with tempfile.TemporaryDirectory(prefix="kai-") as folder:
-        settings = read_settings().model_copy(update={"data_dir": Path(folder)})
-        async with open_services(settings) as services:
-            connection = await services.database_connections.register(
-                LOCAL_OWNER, database_url(database), "asked", ""
-            )
-            for warning in connection.warnings:
-                sys.stderr.write(f"kai: {warning}\n")
-            session = await services.sessions.create(LOCAL_OWNER, connection.id, None, "ask", {})
-            _, log = await services.sessions.ask(LOCAL_OWNER, session.id, question, "reject", None)
-            with Transcript() as transcript:
-                async for entry in log.read(after=0, stop=lambda: False):
-                    transcript.show(entry.event, entry.data)
-            return transcript.exit_code
+    async with open_services_for_once(read_settings()) as services:
+        connection = await services.database_connections.register(
+            LOCAL_OWNER, database_url(database), "asked", ""
+        )
+        for warning in connection.warnings:
+            sys.stderr.write(f"kai: {warning}\n")
+        session = await services.sessions.create(LOCAL_OWNER, connection.id, None, "ask", {})
+        _, log = await services.sessions.ask(LOCAL_OWNER, session.id, question, "reject", None)
+        with Transcript() as transcript:
+            async for entry in log.read(after=0, stop=lambda: False):
+                transcript.show(entry.event, entry.data)
+        return transcript.exit_code

@@ -20,6 +20,8 @@ _KEY = "secret.key"
 async def backup(folder: Path) -> None:
     """Copy what the store holds, while KAI may go on serving. Raises `Invalid`."""
     settings = read_settings()
+    if settings.store == "sqlite":
+        await asyncio.to_thread(_check_kept, settings.data_dir)
     folder = await asyncio.to_thread(_new_folder, folder)
     if settings.store == "sqlite":
         await asyncio.to_thread(_copy_databases, settings.data_dir, folder)
@@ -29,7 +31,10 @@ async def backup(folder: Path) -> None:
             async with typesense_client(typesense_address(settings)) as client:
                 await client.operations.perform("snapshot", {"snapshot_path": str(folder / "typesense")})
     await asyncio.to_thread(_copy_key, settings.data_dir, folder)
-    say(f"Backed up to {folder}. It holds the key to the database passwords: keep it as safe as those.")
+    said = f"Backed up to {folder}."
+    if (folder / _KEY).is_file():
+        said += " It holds the key to the database passwords: keep it as safe as those."
+    say(said)
 
 
 async def restore(folder: Path) -> None:
@@ -54,11 +59,15 @@ def _new_folder(folder: Path) -> Path:
     return folder.resolve()
 
 
-def _copy_databases(source: Path, folder: Path) -> None:
-    """By SQLite's own backup, which is of one moment even while it is written to."""
+def _check_kept(source: Path) -> None:
     for name in _DATABASES:
         if not (source / name).is_file():
             raise Invalid(f"There is nothing to back up: {source / name} is not there.")
+
+
+def _copy_databases(source: Path, folder: Path) -> None:
+    """By SQLite's own backup, which is of one moment even while it is written to."""
+    for name in _DATABASES:
         with closing(sqlite3.connect(source / name)) as kept, closing(sqlite3.connect(folder / name)) as copy:
             kept.backup(copy)
 
@@ -67,8 +76,9 @@ def _check_databases(folder: Path) -> None:
     for name in _DATABASES:
         if not (folder / name).is_file():
             raise Invalid(f"{folder} is no backup of an embedded store: it has no {name}.")
+        address = f"{(folder / name).absolute().as_uri()}?mode=ro"
         try:
-            with closing(sqlite3.connect(f"file:{folder / name}?mode=ro", uri=True)) as opened:
+            with closing(sqlite3.connect(address, uri=True)) as opened:
                 ((verdict,),) = opened.execute("PRAGMA integrity_check(1)").fetchall()
         except sqlite3.DatabaseError as error:
             verdict = str(error)

@@ -1,8 +1,10 @@
 """The composition root: from settings to opened services, and their closing. Names every concrete class."""
 
+import tempfile
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 from prometheus_client import CollectorRegistry
 
@@ -14,7 +16,7 @@ from app.core.settings import ConversationSettings, LimitSettings, LlmSettings, 
 from app.core.storage.port import Storage, StorageRefused, StorageUnavailable
 from app.core.storage.sqlite import open_sqlite
 from app.core.storage.typesense import TypesenseStorage
-from app.core.storage.typesense_client import TypesenseAddress, typesense_client
+from app.core.storage.typesense_client import TypesenseAddress, translated_errors, typesense_client
 from app.modules.context_store.service import ContextStore
 from app.modules.database_connection.limits import Limits, StatementLimits
 from app.modules.database_connection.network import ONE_USER, Access
@@ -85,6 +87,16 @@ async def open_services(settings: Settings) -> AsyncGenerator[Services]:
 
 
 @asynccontextmanager
+async def open_services_for_once(settings: Settings) -> AsyncGenerator[Services]:
+    """A KAI that keeps nothing, whatever store the settings name: another may be serving from that one,
+    whose runs must not be taken up. Raises `StorageUnavailable`, or `OSError` without room for its files."""
+    with tempfile.TemporaryDirectory(prefix="kai-") as folder:
+        own = {"data_dir": Path(folder), "store": "sqlite", "migrate_at_start": True}
+        async with open_services(settings.model_copy(update=own)) as services:
+            yield services
+
+
+@asynccontextmanager
 async def open_store(settings: Settings) -> AsyncGenerator[tuple[Storage, Checkpointer]]:
     """KAI's records and checkpoints, where `KAI_STORE` says; the data folder is there already.
 
@@ -100,8 +112,10 @@ async def open_store(settings: Settings) -> AsyncGenerator[tuple[Storage, Checkp
             client = await opened.enter_async_context(typesense_client(typesense_address(settings)))
             kept = TypesenseStorage(client, settings.typesense.prefix)
             await kept.open()
-            name = f"{settings.typesense.prefix}checkpoints0"
-            yield kept, await typesense_checkpointer(client, name, cipher)
+            with translated_errors():
+                name = f"{settings.typesense.prefix}checkpoints0"
+                checkpointer = await typesense_checkpointer(client, name, cipher)
+            yield kept, checkpointer
 
 
 def typesense_address(settings: Settings) -> TypesenseAddress:

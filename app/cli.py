@@ -168,6 +168,7 @@ def _run(command: Coroutine[None, None, int | None]) -> None:
     from pydantic import ValidationError  # noqa: PLC0415
 
     from app.core.errors import CannotRun, Problem  # noqa: PLC0415
+    from graph.errors import CheckpointsUnavailable  # noqa: PLC0415
 
     code: int | None = 130
     try:
@@ -182,6 +183,8 @@ def _run(command: Coroutine[None, None, int | None]) -> None:
         _fail(str(error))
     except Problem as error:
         _fail(error.detail)
+    except CheckpointsUnavailable:
+        _fail("The store of the checkpoints does not answer. Run this again; what is done stays done.")
     raise typer.Exit(code or 0)
 
 

@@ -6,12 +6,13 @@ from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 from app.bootstrap import Services
-from app.core.http import BodyLimit, answer_problems
+from app.core.http import BodyLimit, answer_problems, storage_away
 from app.core.settings import Settings
 from app.modules.context_store.router import router as context_store
 from app.modules.database_connection.router import router as database_connections
 from app.modules.session.router import router as sessions
 from app.web.page import serve_page
+from graph.errors import CheckpointsUnavailable
 
 _LOCAL_HOSTS = ["127.0.0.1", "localhost"]
 
@@ -44,6 +45,7 @@ def create_app(services: Services, settings: Settings) -> FastAPI:
     app.state.services = services
     serve_page(app)
     answer_problems(app)
+    app.add_exception_handler(CheckpointsUnavailable, storage_away)
     app.add_middleware(BodyLimit)
     if not settings.trust_network:
         # A page of another site must not reach the server by a name that resolves to loopback.

@@ -12,7 +12,7 @@ from app.core.storage.copying import CopyDiffers, copy_collection
 from app.core.storage.port import Storage
 from app.terminal import say
 from graph.checkpoint_copying import ThreadDiffers, copy_thread
-from graph.checkpoints import Checkpointer
+from graph.checkpoints import Checkpointer, translated_errors
 from migrations.runner import Step, migrate
 
 _NOT_COPIED = {"migrations", "leases"}
@@ -66,7 +66,8 @@ async def _copy_threads(
         page = await records.query("sessions", [], limit=200, cursor=cursor)
         for session in page.items:
             try:
-                await copy_thread(source, target, str(session["id"]))
+                with translated_errors():
+                    await copy_thread(source, target, str(session["id"]))
             except ThreadDiffers as error:
                 raise CopyDiffers(str(error)) from error
             progress.advance(task)

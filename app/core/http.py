@@ -1,15 +1,17 @@
-"""What every route shares: the owner, pages, text that can be kept, and problems as answers (RFC 9457)."""
+"""What every route shares: owner, pages, times, text that can be kept, and problems as answers (RFC 9457)."""
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Annotated, Generic, TypeVar
 
 from fastapi import Depends, FastAPI, Query, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
-from pydantic import AfterValidator, BaseModel, ConfigDict, JsonValue
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, JsonValue
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from app.core.clock import as_datetime
 from app.core.errors import Problem
 from app.core.storage.port import InvalidCursor, StorageUnavailable
 
@@ -32,9 +34,18 @@ def storable(text: str) -> str:
     return text
 
 
+def not_null(value: object) -> object:
+    """Refuses null, as a `ValueError`, for a field of a change that may be left out."""
+    if value is None:
+        raise ValueError("null is no value of this field; leave it out to keep what is there")
+    return value
+
+
 Owner = Annotated[str, Depends(current_owner)]
 Text = Annotated[str, AfterValidator(storable)]
 """Text that every store and database can hold."""
+Time = Annotated[datetime, BeforeValidator(as_datetime)]
+"""Kept as epoch milliseconds, said as RFC 3339 in UTC."""
 
 
 class Body(BaseModel):
@@ -100,7 +111,7 @@ def answer_problems(app: FastAPI) -> None:
     app.add_exception_handler(RequestValidationError, _validation)
     app.add_exception_handler(HTTPException, _http)
     app.add_exception_handler(InvalidCursor, _cursor)
-    app.add_exception_handler(StorageUnavailable, _storage)
+    app.add_exception_handler(StorageUnavailable, storage_away)
 
 
 async def _problem(_: Request, error: Exception) -> JSONResponse:
@@ -131,7 +142,8 @@ async def _cursor(_: Request, error: Exception) -> JSONResponse:
     return problem_response("invalid-cursor", "Invalid cursor", 422, detail)
 
 
-async def _storage(_: Request, error: Exception) -> JSONResponse:
+async def storage_away(_: Request, error: Exception) -> JSONResponse:
+    """For all that KAI keeps; what its checkpoints raise is the application's to register."""
     detail = "KAI's own store does not answer; nothing is lost, try again in a moment."
     return problem_response(
         "storage-unavailable", "The store is unavailable", 503, detail, headers={"Retry-After": "5"}

@@ -1,13 +1,12 @@
 """`kai eval`: put a question set to KAI as it is configured, score it, report. `kai eval-compare`: two."""
 
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
 
-from app.bootstrap import Services, open_services
+from app.bootstrap import Services, open_services_for_once
 from app.core.errors import Invalid
 from app.core.http import LOCAL_OWNER
 from app.core.settings import LlmSettings, read_settings
@@ -54,14 +53,13 @@ async def evaluate(wanted: Evaluation) -> None:
     report = output.with_suffix(".html")
     if report == output:
         raise Invalid("--output names the file of results; the report goes beside it, with the ending .html.")
-    with tempfile.TemporaryDirectory(prefix="kai-") as folder:
-        async with open_services(settings.model_copy(update={"data_dir": Path(folder)})) as services:
-            databases = await _register(services, conversations, wanted.database)
-            rest = _rest(conversations, resumed(output, header, fresh=wanted.fresh), output, console)
-            jobs = wanted.jobs or (_MODEL_JOBS if settings.llm.configured else 1)
-            with appending(output) as file:
-                asking = Asking(services, databases, file, instructed=settings.llm.configured)
-                await asking.ask(rest, jobs)
+    async with open_services_for_once(settings) as services:
+        databases = await _register(services, conversations, wanted.database)
+        rest = _rest(conversations, resumed(output, header, fresh=wanted.fresh), output, console)
+        jobs = wanted.jobs or (_MODEL_JOBS if settings.llm.configured else 1)
+        with appending(output) as file:
+            asking = Asking(services, databases, file, instructed=settings.llm.configured)
+            await asking.ask(rest, jobs)
     outcomes = read_results(output).of(conversations)
     summary = summarize(outcomes, wanted.mode)
     write_report(report, header, summary, outcomes)

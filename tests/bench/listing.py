@@ -13,10 +13,9 @@ from uuid import UUID
 
 from app.core.storage.port import Document, Equals, Storage
 from app.core.storage.sqlite import open_sqlite
-from app.core.storage.typesense import open_typesense
 from migrations.runner import migrate
 from tests.bench.checkpointers import temporary_folder, typesense
-from tests.support.typesense import address_of
+from tests.support.typesense import address_of, open_typesense
 
 OWNERS = 1_000
 PAGE = 20

@@ -27,6 +27,12 @@ def test_a_question_is_answered_with_its_sql_rows_and_reading(shop: Path, tmp_pa
         assert part in asked.stdout
 
 
+def test_a_question_leaves_the_store_of_the_server_alone(shop: Path, tmp_path: Path) -> None:
+    kept = {"KAI_STORE": "typesense", "KAI_MIGRATE_AT_START": "false"}  # no server, no key: none is needed
+    asked = kai("ask", "How many customers?", "--db", str(shop), data=tmp_path, **kept)
+    assert asked.returncode == 0, asked.stderr
+
+
 def test_a_question_beyond_it_fails_with_the_cure(shop: Path, tmp_path: Path) -> None:
     asked = kai("ask", "Why?", "--db", str(shop), data=tmp_path)
     assert asked.returncode == 1

@@ -11,23 +11,15 @@ from fastapi import FastAPI
 
 from app.core.http import answer_problems, current_owner
 from app.core.secrets import SecretBox
-from app.core.storage.sqlite import SqliteStorage, open_sqlite
+from app.core.storage.sqlite import SqliteStorage
 from app.modules.context_store.router import router
 from app.modules.context_store.service import ContextStore
 from app.modules.database_connection.limits import Limits
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.service import DatabaseConnections
-from migrations.runner import migrate
 from tests.support.shop import make_shop
 
 COUNT = "select count(*) from customers"
-
-
-@pytest.fixture
-async def storage(tmp_path: Path) -> AsyncIterator[SqliteStorage]:
-    async with open_sqlite(tmp_path / "kai.db") as opened:
-        await migrate(opened)
-        yield opened
 
 
 @pytest.fixture

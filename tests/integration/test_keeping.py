@@ -121,7 +121,7 @@ async def test_a_copy_that_has_more_than_its_original_is_refused(settings: Setti
 
 async def test_a_backup_of_a_running_kai_is_restored(settings: Settings, tmp_path: Path) -> None:
     (session,) = await fill(settings, sessions=1)
-    folder = tmp_path / "backups" / "monday"
+    folder = tmp_path / "backups" / "monday #1"
     async with open_services(settings) as services:
         await backup(folder)
         await ask(services, session)
@@ -131,6 +131,15 @@ async def test_a_backup_of_a_running_kai_is_restored(settings: Settings, tmp_pat
     await restore(folder)
     queries, _ = await seen(settings, session)
     assert len(queries) == 3  # two of the backup, and one more; what was asked after it is gone
+
+
+async def test_a_backup_of_nothing_leaves_nothing_in_the_way_of_the_next(
+    settings: Settings, tmp_path: Path
+) -> None:
+    with pytest.raises(Invalid, match="nothing to back up"):
+        await backup(tmp_path / "backup")
+    await fill(settings, 1)
+    await backup(tmp_path / "backup")
 
 
 async def test_what_is_no_backup_changes_nothing(settings: Settings, tmp_path: Path) -> None:

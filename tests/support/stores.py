@@ -9,9 +9,8 @@ import pytest
 
 from app.core.storage.port import Storage
 from app.core.storage.sqlite import open_sqlite
-from app.core.storage.typesense import open_typesense
 from app.core.storage.typesense_server import TypesenseServer
-from tests.support.typesense import address_of
+from tests.support.typesense import address_of, open_typesense
 
 Open = Callable[[], AbstractAsyncContextManager[Storage]]
 """Opens the same store, again and again."""

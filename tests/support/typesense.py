@@ -9,7 +9,8 @@ import httpx
 from pydantic import SecretStr
 from typesense import AsyncClient
 
-from app.core.storage.typesense_client import TypesenseAddress
+from app.core.storage.typesense import TypesenseStorage
+from app.core.storage.typesense_client import TypesenseAddress, typesense_client
 from app.core.storage.typesense_server import TypesenseServer
 from graph.checkpointer import TypesenseCheckpointer
 
@@ -80,6 +81,14 @@ def address_of(server: TypesenseServer) -> TypesenseAddress:
     return TypesenseAddress(
         nodes=[server.url], api_key=SecretStr(server.api_key), timeout_seconds=5, max_retries=2
     )
+
+
+@asynccontextmanager
+async def open_typesense(address: TypesenseAddress, prefix: str) -> AsyncGenerator[TypesenseStorage]:
+    async with typesense_client(address) as client:
+        storage = TypesenseStorage(client, prefix)
+        await storage.open()
+        yield storage
 
 
 @asynccontextmanager

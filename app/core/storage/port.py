@@ -250,9 +250,7 @@ class Storage(Protocol):
     ) -> Sequence[Document]:
         """The documents whose vector points most in the direction of this one, the nearest first.
 
-        All that meet the conditions are compared; those without a vector are left out. A vector of
-        other than the declared dimensions is refused with `ValueError`.
+        Up to 10,000 documents that meet the conditions are all compared; among more, a store may miss
+        some. Those without a vector are left out. A vector of other than the declared dimensions is
+        refused with `ValueError`.
         """
-
-    async def close(self) -> None:
-        """Let go of the store; no call may follow."""

@@ -4,8 +4,7 @@ What is found is compared once more before it is given away. Typesense has no co
 a patch is atomic all the same is told in `typesense_patches`.
 """
 
-from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Mapping, Sequence
 from typing import cast
 from uuid import uuid4
 
@@ -24,14 +23,14 @@ from app.core.storage.port import (
     Page,
     is_uuid,
 )
-from app.core.storage.typesense_client import TypesenseAddress, translated_errors, typesense_client
+from app.core.storage.typesense_client import translated_errors
 from app.core.storage.typesense_patches import Patches
 from graph.typesense_collection import MOST_FOUND, TypesenseCollection
 
 _CATALOG = "collections0"
 _REFILLED_AT_ONCE = 1_000
-_COMPARED_VECTORS = 100  # with fewer the index misses near ones; see the measurements in docs/typesense.md
-_COMPARED_EXACTLY = 10_000
+_COMPARED_VECTORS = 100  # with fewer the index misses near ones
+_COMPARED_EXACTLY = 10_000  # documents that meet the conditions; of more, the index alone finds the nearest
 
 
 class TypesenseStorage:
@@ -45,7 +44,10 @@ class TypesenseStorage:
         self._catalog = TypesenseCollection(client, f"{prefix}{_CATALOG}")
 
     async def open(self) -> None:
-        """Make what the store itself needs, and learn the collections it holds."""
+        """Make what the store itself needs, and learn the collections it holds.
+
+        Raises `StorageUnavailable`, which is a `StorageRefused` when the key is wrong.
+        """
         with translated_errors():
             await self._patches.make()
             await self._catalog.make(
@@ -252,15 +254,3 @@ class TypesenseStorage:
         documents = [layout.document_of(each) for page in found for each in page]
         exact = [each for each in documents if all(meets(each, condition, collection) for condition in where)]
         return exact[:limit]
-
-    async def close(self) -> None:
-        """The client is its opener's to close."""
-
-
-@asynccontextmanager
-async def open_typesense(address: TypesenseAddress, prefix: str) -> AsyncGenerator[TypesenseStorage]:
-    """Raises `StorageUnavailable`, which is a `StorageRefused` when the key is wrong."""
-    async with typesense_client(address) as client:
-        storage = TypesenseStorage(client, prefix)
-        await storage.open()
-        yield storage

@@ -65,8 +65,10 @@ class Entries(Generic[Entry]):
         entries = [self._adapter.validate_python(each) for each in found[start : start + limit]]
         return entries, position_cursor(start + limit) if len(found) > start + limit else None
 
-    async def all(self, db_connection_id: str, filters: Sequence[Condition] = ()) -> list[Entry]:
+    async def latest(
+        self, db_connection_id: str, filters: Sequence[Condition] = (), limit: int = _MOST_USED
+    ) -> list[Entry]:
         """Of a connection, the latest first."""
         where = [Equals("db_connection_id", db_connection_id), *filters]
-        page = await self._storage.query(self._collection, where, descending=True, limit=_MOST_USED)
+        page = await self._storage.query(self._collection, where, descending=True, limit=limit)
         return [self._adapter.validate_python(each) for each in page.items]

@@ -1,23 +1,19 @@
 """The context store on the wire. In a change, what is left out stays as it is."""
 
-from datetime import datetime
 from typing import Annotated
 
 from pydantic import (
     AfterValidator,
     BaseModel,
-    BeforeValidator,
     ConfigDict,
     Field,
     StringConstraints,
     field_validator,
 )
 
-from app.core.clock import as_datetime
-from app.core.http import Body, Text, storable
+from app.core.http import Body, Text, Time, not_null, storable
 from app.modules.context_store.model import ExampleStatus
 
-Time = Annotated[datetime, BeforeValidator(as_datetime)]
 ConnectionId = Annotated[Text, Field(max_length=100)]
 _Filled = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1), AfterValidator(storable)]
 Name = Annotated[_Filled, Field(max_length=200)]
@@ -25,12 +21,6 @@ Words = Annotated[_Filled, Field(max_length=2_000)]
 Fragment = Annotated[_Filled, Field(max_length=4_000)]
 Sql = Annotated[_Filled, Field(max_length=64 * 1024)]
 _ID = "019ab1c2-0000-7000-8000-000000000000"
-
-
-def _not_null(value: object) -> object:
-    if value is None:
-        raise ValueError("null is no value of this field; leave it out to keep what is there")
-    return value
 
 
 class NewExample(Body):
@@ -63,7 +53,7 @@ class ExampleChange(Body):
     sql: Sql | None = None
     status: ExampleStatus | None = None
 
-    _given = field_validator("question", "sql", "status", mode="before")(_not_null)
+    _given = field_validator("question", "sql", "status", mode="before")(not_null)
 
 
 class NewTerm(Body):
@@ -97,7 +87,7 @@ class TermChange(Body):
     meaning: Words | None = None
     sql: Fragment | None = None
 
-    _given = field_validator("term", "meaning", mode="before")(_not_null)
+    _given = field_validator("term", "meaning", mode="before")(not_null)
 
 
 class NewInstruction(Body):
@@ -122,7 +112,7 @@ class InstructionChange(Body):
     text: Words | None = None
     scope: Name | None = None
 
-    _given = field_validator("text", mode="before")(_not_null)
+    _given = field_validator("text", mode="before")(not_null)
 
 
 class _Entry(BaseModel):

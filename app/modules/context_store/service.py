@@ -1,7 +1,7 @@
 """What people have told of a database: kept under its connection, checked where it will run."""
 
-from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
 from pydantic import JsonValue
 
@@ -11,10 +11,10 @@ from app.core.storage.port import Equals, Storage
 from app.modules.context_store.errors import ExampleNotRunnable, ScopeUnknown
 from app.modules.context_store.model import Example, ExampleStatus, Instruction, Term, question_key
 from app.modules.context_store.repository import Entries
-from app.modules.database_connection.errors import ConnectionNotFound, DatabaseDown
+from app.modules.database_connection.errors import ConnectionNotFound, as_problems
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.service import DatabaseConnections
-from graph.errors import DatabaseUnavailable, StatementFailed
+from graph.errors import StatementFailed
 
 
 class ContextStore:
@@ -100,12 +100,12 @@ class ContextStore:
 
     async def verified_examples(self, connection: Connection) -> list[Example]:
         """The latest thousand, latest first."""
-        return await self.examples.all(connection.id, [Equals("status", "verified")])
+        return await self.examples.latest(connection.id, [Equals("status", "verified")])
 
     async def verified_answer(self, connection: Connection, question: str) -> Example | None:
         """The latest verified example of just this question."""
         same = [Equals("status", "verified"), Equals("question_key", question_key(question))]
-        found = await self.examples.all(connection.id, same)
+        found = await self.examples.latest(connection.id, same, limit=1)
         return found[0] if found else None
 
     async def _of_message(self, owner: str, message_id: str) -> Sequence[Example]:
@@ -113,7 +113,7 @@ class ContextStore:
         return found
 
     async def _check(self, connection: Connection, sql: str) -> None:
-        with _database_down():
+        with as_problems():
             try:
                 await self._connections.check(connection, sql)
             except StatementFailed as error:
@@ -122,18 +122,10 @@ class ContextStore:
     async def _check_scope(self, connection: Connection, scope: str | None) -> None:
         if scope is None:
             return
-        with _database_down():
+        with as_problems():
             schema = await self._connections.schema(connection)
         if all(table.name != scope for table in schema.tables):
             raise ScopeUnknown(scope)
-
-
-@contextmanager
-def _database_down() -> Generator[None]:
-    try:
-        yield
-    except DatabaseUnavailable as error:
-        raise DatabaseDown(error.detail) from error
 
 
 def _example(

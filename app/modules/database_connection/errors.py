@@ -1,6 +1,10 @@
 """What can go wrong with a connection, in words that hold no secret and no driver's text."""
 
+from collections.abc import Generator
+from contextlib import contextmanager
+
 from app.core.errors import Invalid, NotFound, Problem
+from graph.errors import DatabaseUnavailable, StatementFailed
 
 
 class ConnectionNotFound(NotFound):
@@ -29,7 +33,7 @@ class DatabaseUnreachable(Invalid):
     title = "The database cannot be reached"
 
 
-class StatementRefused(Invalid):
+class StatementNotRun(Invalid):
     """The guard does not let the statement through, or the database did not run it."""
 
     problem = "statement-failed"
@@ -42,3 +46,14 @@ class DatabaseDown(Problem):
     problem = "database-unavailable"
     title = "The database is unavailable"
     status = 503
+
+
+@contextmanager
+def as_problems() -> Generator[None]:
+    """For what is done outside a turn: raises `StatementNotRun` and `DatabaseDown` for a turn's errors."""
+    try:
+        yield
+    except StatementFailed as failure:
+        raise StatementNotRun(failure.detail) from failure
+    except DatabaseUnavailable as error:
+        raise DatabaseDown(error.detail) from error

@@ -5,6 +5,7 @@ import ssl
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Literal, NamedTuple
 
 import pymysql
@@ -123,7 +124,9 @@ class MysqlDatabase:
             defer_connect=True,
         )
         try:
-            connection.connect(self._socket(seconds))
+            wire = self._socket(seconds)
+            with _greeted_within(seconds, wire):
+                connection.connect(wire)
         except (pymysql.Error, OSError, ssl.SSLError) as error:
             raise DatabaseUnavailable(f"The database cannot be used: {_cause(error)}.") from None
         return connection
@@ -141,6 +144,26 @@ class MysqlDatabase:
                 opened.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
                 return opened
         raise refused
+
+
+@contextmanager
+def _greeted_within(seconds: float, wire: socket.socket) -> Iterator[None]:
+    """Raises `TimeoutError` when the server takes longer: the driver would wait for its greeting as long
+    as for a slow statement, and what is no MySQL server may never send one."""
+    stop = Stop()
+    stop.after(seconds)
+    with closing(wire.dup()) as same, cancelled_when_due(partial(_break_off, same), stop):
+        try:
+            yield
+        except pymysql.Error:
+            if stop.due:
+                raise TimeoutError from None
+            raise
+
+
+def _break_off(wire: socket.socket) -> None:
+    with suppress(OSError):  # broken off already
+        wire.shutdown(socket.SHUT_RDWR)
 
 
 @dataclass

@@ -69,10 +69,7 @@ class Scans:
         return self._scans.get(connection_id)
 
     def start(self, connection: Connection, database: Database) -> Scan:
-        """A new scan, or the one that is under way."""
-        running = self._scans.get(connection.id)
-        if running is not None:
-            return running
+        """A new scan, of a connection that none is running of."""
         begun = self._scans[connection.id] = Scan()
         task = self._tasks[connection.id] = asyncio.create_task(
             self._see_through(connection, database, begun)

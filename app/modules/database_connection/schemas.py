@@ -1,12 +1,10 @@
 """Database connections on the wire; a URL comes in and never goes out."""
 
-from datetime import datetime
 from typing import Annotated, Literal
 
 from pydantic import (
     AfterValidator,
     BaseModel,
-    BeforeValidator,
     ConfigDict,
     Field,
     JsonValue,
@@ -14,12 +12,10 @@ from pydantic import (
     StringConstraints,
 )
 
-from app.core.clock import as_datetime
-from app.core.http import Body, Text, storable
+from app.core.http import Body, Text, Time, storable
 from app.modules.database_connection.progress import ScanState
 from app.modules.database_connection.schema import Column, ColumnType, ForeignKey
 
-Time = Annotated[datetime, BeforeValidator(as_datetime)]
 Description = Annotated[Text, Field(max_length=2_000)]
 
 

@@ -1,8 +1,8 @@
 """Registered databases: the one way to what stands in them."""
 
 import asyncio
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 
@@ -16,9 +16,9 @@ from app.modules.database_connection.databases import Database
 from app.modules.database_connection.errors import (
     DatabaseDown,
     DatabaseUnreachable,
-    StatementRefused,
     TableNotFound,
     UrlNotSupported,
+    as_problems,
 )
 from app.modules.database_connection.execution import Statement
 from app.modules.database_connection.guard import check
@@ -33,7 +33,7 @@ from app.modules.database_connection.scans import Scan, Scans
 from app.modules.database_connection.schema import Schema, Table
 from app.modules.database_connection.threads import DatabaseThreads, Stop
 from app.modules.database_connection.urls import read_url
-from graph.errors import DatabaseUnavailable, StatementFailed
+from graph.errors import DatabaseUnavailable
 
 _TOLD_EVERY = timedelta(minutes=1)
 """A running scan says how far it is far more often than this."""
@@ -105,13 +105,13 @@ class DatabaseConnections:
         What is known already serves until then. Raises `DatabaseDown` when that shows at once.
         """
         connection = await self._repository.get(owner, connection_id)
-        with _as_problem():
+        with as_problems():
             return self._start_scan(connection).progress
 
     async def scan(self, owner: str, connection_id: str) -> Connection:
         """`start_scan`, and its end waited for. Raises `DatabaseDown`."""
         connection = await self._repository.get(owner, connection_id)
-        with _as_problem():
+        with as_problems():
             scan = self._start_scan(connection)
         await scan.ended.wait()
         scanned = await self._repository.get(owner, connection_id)
@@ -150,33 +150,25 @@ class DatabaseConnections:
         return described
 
     async def sample(self, owner: str, connection_id: str, table_name: str) -> ResultSet:
-        """The first rows of a table. Raises `TableNotFound`, `StatementRefused` or `DatabaseDown`."""
+        """The first rows of a table. Raises `TableNotFound`, `StatementNotRun` or `DatabaseDown`."""
         connection, schema = await self._with_schema(owner, connection_id)
         table = next((each for each in schema.tables if each.name == table_name), None)
         if table is None:
             raise TableNotFound("The scanned schema has no table of this name.")
-        try:
+        with as_problems():
             return await self.run(connection, sample_statement(table, schema.dialect))
-        except StatementFailed as failure:
-            raise StatementRefused(failure.detail) from failure
-        except DatabaseUnavailable as error:
-            raise DatabaseDown(error.detail) from error
 
     async def inspect(self, owner: str, connection_id: str, sql: str) -> InspectedStatement:
-        """Look at a statement without running it. Raises `StatementRefused` or `DatabaseDown`."""
+        """Look at a statement without running it. Raises `StatementNotRun` or `DatabaseDown`."""
         _, schema = await self._with_schema(owner, connection_id)
-        try:
+        with as_problems():
             return await asyncio.to_thread(inspect, sql, schema)
-        except StatementFailed as failure:
-            raise StatementRefused(failure.detail) from failure
 
     async def _with_schema(self, owner: str, connection_id: str) -> tuple[Connection, Schema]:
         """A connection with its schema. Raises `DatabaseDown` when it cannot be read for the first time."""
         connection = await self._repository.get(owner, connection_id)
-        try:
+        with as_problems():
             return connection, await self.schema(connection)
-        except DatabaseUnavailable as error:
-            raise DatabaseDown(error.detail) from error
 
     async def schema(self, connection: Connection) -> Schema:
         """The schema of what is `known`. Raises `DatabaseUnavailable`."""
@@ -243,14 +235,6 @@ class DatabaseConnections:
         """Raises `DatabaseUnavailable`."""
         running = self._scans.running(connection.id)
         return running or self._scans.start(connection, self._database(connection))
-
-
-@contextmanager
-def _as_problem() -> Generator[None]:
-    try:
-        yield
-    except DatabaseUnavailable as error:
-        raise DatabaseDown(error.detail) from error
 
 
 def _if_alive(progress: ScanProgress) -> ScanProgress:

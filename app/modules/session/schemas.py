@@ -7,7 +7,6 @@ from typing import Annotated, Literal
 from pydantic import (
     AfterValidator,
     BaseModel,
-    BeforeValidator,
     ConfigDict,
     Field,
     JsonValue,
@@ -15,8 +14,7 @@ from pydantic import (
     field_validator,
 )
 
-from app.core.clock import as_datetime
-from app.core.http import Body, PageOf, Text, storable
+from app.core.http import Body, PageOf, Text, Time, not_null, storable
 from app.modules.session.model import Mode, Outcome, SessionStatus
 from graph.state import Column, Route
 
@@ -43,7 +41,6 @@ Question = Annotated[
     StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_QUERY_CHARACTERS),
     AfterValidator(storable),
 ]
-Time = Annotated[datetime, BeforeValidator(as_datetime)]
 
 
 class NewSession(Body):
@@ -71,12 +68,7 @@ class SessionChange(Body):
     metadata: Metadata | None = None
     status: Literal["idle", "closed"] | None = None
 
-    @field_validator("mode", "metadata", "status", mode="before")
-    @classmethod
-    def _not_null(cls, value: object) -> object:
-        if value is None:
-            raise ValueError("null is no value of this field; leave it out to keep what is there")
-        return value
+    _given = field_validator("mode", "metadata", "status", mode="before")(not_null)
 
 
 class SessionQuery(Body):

@@ -66,7 +66,7 @@ class Knowledge:
         connection = self._connection
         examples, terms, instructions = await asyncio.gather(
             self._context.verified_examples(connection),
-            self._context.terms.all(connection.id),
-            self._context.instructions.all(connection.id),
+            self._context.terms.latest(connection.id),
+            self._context.instructions.latest(connection.id),
         )
         return Told(examples, terms, instructions)

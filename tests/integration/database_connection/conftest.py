@@ -11,7 +11,6 @@ from app.modules.database_connection.schema import Schema
 from app.modules.database_connection.sqlite import SqliteDatabase
 from app.modules.database_connection.threads import Stop
 from tests.support.mariadb_server import MariadbServer, installed, mariadb_server
-from tests.support.postgres_server import PostgresServer, postgres_server, programs
 from tests.support.shop import make_shop
 
 
@@ -31,16 +30,6 @@ def chinook() -> SqliteDatabase:
     if not path.exists():
         pytest.skip("the Chinook database is not here")
     return SqliteDatabase(path.resolve())
-
-
-@pytest.fixture(scope="session")
-def server() -> Iterator[PostgresServer]:
-    pytest.importorskip("psycopg")
-    folder = programs()
-    if folder is None:
-        pytest.skip("no PostgreSQL server is installed here")
-    with postgres_server(folder) as running:
-        yield running
 
 
 @pytest.fixture(scope="session")

@@ -44,7 +44,7 @@ def _make(dialect: str, folder: Path, request: pytest.FixtureRequest) -> Target:
         case "duckdb":
             return targets.duckdb_target(folder)
         case "postgres":
-            return targets.postgres_target(request.getfixturevalue("server"))
+            return targets.postgres_target(request.getfixturevalue("postgres"))
         case _:
             return targets.mysql_target(request.getfixturevalue("mariadb"))
 

@@ -11,11 +11,10 @@ from cryptography.fernet import Fernet
 
 from app.core.clock import now_ms
 from app.core.secrets import SecretBox
-from app.core.storage.sqlite import SqliteStorage, open_sqlite
+from app.core.storage.sqlite import SqliteStorage
 from app.modules.database_connection.limits import Limits
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.service import DatabaseConnections
-from migrations.runner import migrate
 
 ENDLESS = """create table customers (id integer primary key, country text);
     insert into customers values (1, 'Brazil'), (2, 'Norway');
@@ -23,13 +22,6 @@ ENDLESS = """create table customers (id integer primary key, country text);
         select count(*) as c from n"""
 PATIENT = Limits(profile_statement_seconds=60, first_profile_seconds=0.1)
 SECRETS = SecretBox(Fernet.generate_key())
-
-
-@pytest.fixture
-async def storage(tmp_path: Path) -> AsyncIterator[SqliteStorage]:
-    async with open_sqlite(tmp_path / "kai.db") as opened:
-        await migrate(opened)
-        yield opened
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 import asyncio
 import sqlite3
-from collections.abc import AsyncIterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +12,7 @@ from cryptography.fernet import Fernet
 from app.core.errors import NotFound
 from app.core.ids import new_id
 from app.core.secrets import SecretBox
-from app.core.storage.sqlite import SqliteStorage, open_sqlite
+from app.core.storage.sqlite import SqliteStorage
 from app.modules.database_connection.errors import (
     ConnectionNotFound,
     DatabaseDown,
@@ -26,16 +25,8 @@ from app.modules.database_connection.network import Access
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.service import DatabaseConnections
 from graph.errors import DatabaseUnavailable, StatementFailed
-from migrations.runner import migrate
 from tests.support.postgres_server import PostgresServer
 from tests.support.shop import make_shop
-
-
-@pytest.fixture
-async def storage(tmp_path: Path) -> AsyncIterator[SqliteStorage]:
-    async with open_sqlite(tmp_path / "kai.db") as opened:
-        await migrate(opened)
-        yield opened
 
 
 @pytest.fixture
@@ -72,33 +63,33 @@ async def test_a_question_needs_no_scan_beforehand(
 
 
 async def test_a_url_is_kept_encrypted_and_shown_masked(
-    connections: DatabaseConnections, storage: SqliteStorage, server: PostgresServer
+    connections: DatabaseConnections, storage: SqliteStorage, postgres: PostgresServer
 ) -> None:
-    kept = await connections.register("ann", server.url("postgres"), "Server", "")
+    kept = await connections.register("ann", postgres.url("postgres"), "Server", "")
     document = await storage.get("database_connections", kept.id)
     assert "s3cret" not in f"{document} {kept!r}"
-    assert kept.masked_url == f"postgresql://analyst@127.0.0.1:{server.port}/postgres"
+    assert kept.masked_url == f"postgresql://analyst@127.0.0.1:{postgres.port}/postgres"
     assert (await connections.run(kept, "select 1")).rows == [[1]]
 
 
 async def test_an_account_that_may_write_is_registered_with_a_warning(
-    connections: DatabaseConnections, server: PostgresServer
+    connections: DatabaseConnections, postgres: PostgresServer
 ) -> None:
-    kept = await connections.register("ann", server.url("postgres"), "Server", "")
+    kept = await connections.register("ann", postgres.url("postgres"), "Server", "")
     (warning,) = kept.warnings
     assert "superuser" in warning
     assert (await connections.get("ann", kept.id)).warnings == kept.warnings
 
 
 async def test_a_host_that_may_not_be_reached_is_refused_now_and_at_every_later_use(
-    connections: DatabaseConnections, storage: SqliteStorage, server: PostgresServer
+    connections: DatabaseConnections, storage: SqliteStorage, postgres: PostgresServer
 ) -> None:
     secrets, strict = SecretBox(Fernet.generate_key()), Access(networks=())
     careful = DatabaseConnections(storage, secrets, Limits(), strict)
     with pytest.raises(DatabaseUnreachable, match="KAI_DATABASES__NETWORKS"):
-        await careful.register("ann", server.url("postgres"), "Server", "")
+        await careful.register("ann", postgres.url("postgres"), "Server", "")
     kept = await DatabaseConnections(storage, secrets, Limits()).register(
-        "ann", server.url("postgres"), "Server", ""
+        "ann", postgres.url("postgres"), "Server", ""
     )
     with pytest.raises(DatabaseUnavailable, match="KAI_DATABASES__NETWORKS"):
         await careful.run(kept, "select 1")

@@ -1,5 +1,6 @@
 """A real MariaDB server: sessions that only read, typed rows, scans, warnings, and refusals to connect."""
 
+import socket
 import time
 
 import pytest
@@ -177,3 +178,13 @@ def test_a_port_where_nothing_listens_is_explained() -> None:
     database = read_url("mysql://ann:hunter2@127.0.0.1:1/shop")
     with pytest.raises(DatabaseUnavailable, match="nothing listens"), database.session(Stop(), 5):
         pass
+
+
+def test_a_port_where_something_else_waits_to_be_spoken_to_is_given_up_in_time() -> None:
+    pytest.importorskip("pymysql")
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        database = read_url(f"mysql://ann:hunter2@127.0.0.1:{silent.getsockname()[1]}/shop")
+        started = time.monotonic()
+        with pytest.raises(DatabaseUnavailable, match="in time"), database.session(Stop(), 0.2):
+            pass
+        assert time.monotonic() - started < 5

@@ -32,12 +32,12 @@ create function sneak() returns int language sql as 'delete from customers; sele
 
 
 @pytest.fixture(scope="module")
-def shop(server: PostgresServer) -> Database:
-    with psycopg.connect(server.url("postgres"), autocommit=True) as connection:
+def shop(postgres: PostgresServer) -> Database:
+    with psycopg.connect(postgres.url("postgres"), autocommit=True) as connection:
         connection.execute("create database shop")
-    with psycopg.connect(server.url(), autocommit=True) as connection:
+    with psycopg.connect(postgres.url(), autocommit=True) as connection:
         connection.execute(SHOP)
-    return read_url(server.url())
+    return read_url(postgres.url())
 
 
 @pytest.fixture(scope="module")
@@ -141,9 +141,9 @@ def test_a_scan_knows_comments_enumerations_views_and_estimates_nothing_small(sc
     assert {c.name: c.type for c in tables["orders"].columns}["tags"] == "json"
 
 
-def test_a_server_that_dies_in_the_middle_is_unavailable(server: PostgresServer, shop: Database) -> None:
+def test_a_server_that_dies_in_the_middle_is_unavailable(postgres: PostgresServer, shop: Database) -> None:
     kill = "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'kai'"
-    with shop.session(Stop(), 5) as session, psycopg.connect(server.url(), autocommit=True) as other:
+    with shop.session(Stop(), 5) as session, psycopg.connect(postgres.url(), autocommit=True) as other:
         other.execute(kill)
         with pytest.raises(DatabaseUnavailable, match="broke the connection off"):
             list(session.execute("select 1").rows)
@@ -154,11 +154,11 @@ def test_a_plan_can_be_asked_for(shop: Database, schema: Schema) -> None:
     assert str(result.rows[0][0]).startswith("Seq Scan on customers")
 
 
-def test_a_role_that_only_reads_is_not_warned_of(server: PostgresServer, shop: Database) -> None:
-    with psycopg.connect(server.url(), autocommit=True) as connection:
+def test_a_role_that_only_reads_is_not_warned_of(postgres: PostgresServer, shop: Database) -> None:
+    with psycopg.connect(postgres.url(), autocommit=True) as connection:
         connection.execute("create role looker login password 's3cret/with@signs'")
         connection.execute("grant select on all tables in schema public to looker")
-    assert read_url(server.url().replace("analyst", "looker")).warnings(Stop(), 5) == []
+    assert read_url(postgres.url().replace("analyst", "looker")).warnings(Stop(), 5) == []
 
 
 @pytest.mark.parametrize(
@@ -171,13 +171,13 @@ def test_a_role_that_only_reads_is_not_warned_of(server: PostgresServer, shop: D
     ],
 )
 def test_a_role_that_may_do_more_than_read_is_warned_of(
-    grant: str, warning: str, server: PostgresServer, shop: Database
+    grant: str, warning: str, postgres: PostgresServer, shop: Database
 ) -> None:
     role = "writer_" + warning.replace(" ", "_").replace("'", "")[:20]
-    with psycopg.connect(server.url(), autocommit=True) as connection:
+    with psycopg.connect(postgres.url(), autocommit=True) as connection:
         connection.execute(f"create role {role} login password 's3cret/with@signs'")
         connection.execute(grant.format(role))
-    (said,) = read_url(server.url().replace("analyst", role)).warnings(Stop(), 5)
+    (said,) = read_url(postgres.url().replace("analyst", role)).warnings(Stop(), 5)
     assert warning in said
     assert "may only SELECT" in said
 
@@ -192,9 +192,9 @@ def test_a_role_that_may_do_more_than_read_is_warned_of(
     ],
 )
 def test_a_refused_connection_is_explained_without_secrets(
-    server: PostgresServer, shop: Database, change: tuple[str, str], cause: str
+    postgres: PostgresServer, shop: Database, change: tuple[str, str], cause: str
 ) -> None:
-    database = read_url(server.url().replace(*change))
+    database = read_url(postgres.url().replace(*change))
     with pytest.raises(DatabaseUnavailable) as refused, database.session(Stop(), 5):
         pass
     assert refused.value.detail == f"The database cannot be used: {cause}."

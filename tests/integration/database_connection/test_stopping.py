@@ -34,8 +34,8 @@ def database(request: pytest.FixtureRequest, tmp_path: Path) -> Database:
     if request.param == "mysql":
         mariadb: MariadbServer = request.getfixturevalue("mariadb")
         return read_url(mariadb.root_url("mysql"))
-    server: PostgresServer = request.getfixturevalue("server")
-    return read_url(server.url("postgres"))
+    postgres: PostgresServer = request.getfixturevalue("postgres")
+    return read_url(postgres.url("postgres"))
 
 
 def statement(sql: str, database: Database, limits: StatementLimits) -> Statement:

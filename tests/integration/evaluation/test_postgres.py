@@ -1,23 +1,11 @@
 """Decimals, dates and order on a real PostgreSQL server."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from app.evaluation.outcome import Kind
 from tests.integration.evaluation.conftest import Shop
-from tests.support.postgres_server import PostgresServer, postgres_server, programs
+from tests.support.postgres_server import PostgresServer
 from tests.support.scripted_model import ScriptedModel
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[PostgresServer]:
-    pytest.importorskip("psycopg")
-    folder = programs()
-    if folder is None:
-        pytest.skip("no PostgreSQL server is installed here")
-    with postgres_server(folder) as running:
-        yield running
 
 
 @pytest.mark.parametrize(
@@ -32,8 +20,8 @@ def server() -> Iterator[PostgresServer]:
     ],
 )
 async def test_values_of_the_server_are_compared_by_what_they_mean(
-    gold: str, predicted: str, kind: Kind, server: PostgresServer, shop: Shop, model: ScriptedModel
+    gold: str, predicted: str, kind: Kind, postgres: PostgresServer, shop: Shop, model: ScriptedModel
 ) -> None:
     model.rule("", f"```sql\n{predicted}\n```")
-    (outcome,) = await shop.evaluate({"gold_sql": gold}, database=server.url("postgres"))
+    (outcome,) = await shop.evaluate({"gold_sql": gold}, database=postgres.url("postgres"))
     assert outcome.kind == kind, outcome.detail

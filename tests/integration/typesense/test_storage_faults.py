@@ -20,11 +20,11 @@ from app.core.storage.port import (
     StorageRefused,
     StorageUnavailable,
 )
-from app.core.storage.typesense import TypesenseStorage, open_typesense
+from app.core.storage.typesense import TypesenseStorage
 from app.core.storage.typesense_client import TypesenseAddress
 from app.core.storage.typesense_server import TypesenseServer
 from tests.support.fault_proxy import FaultProxy, fault_proxy
-from tests.support.typesense import ConfiguredServer, Wire, address_of, client_of, cluster
+from tests.support.typesense import ConfiguredServer, Wire, address_of, client_of, cluster, open_typesense
 
 JOBS = Collection("jobs", [Field("owner", "keyword")])
 
