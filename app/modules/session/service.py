@@ -116,9 +116,9 @@ class SessionService:
     async def delete(self, owner: str, session_id: str) -> None:
         """Stops what runs, then deletes the session with all that hangs on it."""
         session = await self._repository.get(owner, session_id)
-        await self._turns.cancel_all(session)
-        await self._graph.forget(session.id)
-        await self._repository.delete(session)
+        async with self._turns.stopped(session):
+            await self._graph.forget(session.id)
+            await self._repository.delete(session)
 
     async def ask(
         self,

@@ -7,8 +7,8 @@ again at the next start, from the last completed step.
 
 import asyncio
 from collections import defaultdict, deque
-from collections.abc import Awaitable, Callable
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Literal
 from weakref import WeakValueDictionary
@@ -100,14 +100,19 @@ class Turns:
             elif any(each.id == run.id for each in self._waiting.get(run.session_id, ())):
                 await self._drop(run)
 
-    async def cancel_all(self, session: Session) -> None:
-        """Stop every run of a session and wait until none is left."""
-        async with self._lock(session.id):
-            await self._drop_waiting(session.id)
-            running = [each for each in self._executions.values() if each.run.session_id == session.id]
-            for execution in running:
-                execution.answering.cancel()
-        await asyncio.gather(*(each.task for each in running))
+    @asynccontextmanager
+    async def stopped(self, session: Session) -> AsyncGenerator[None]:
+        """Stops every run of a session; within the block none is left, and none begins."""
+        while True:
+            async with self._lock(session.id):
+                await self._drop_waiting(session.id)
+                running = [each for each in self._executions.values() if each.run.session_id == session.id]
+                if not running:
+                    yield
+                    return
+                for execution in running:
+                    execution.answering.cancel()
+            await asyncio.gather(*(each.task for each in running))
 
     async def recover(self) -> None:
         """Take up the runs an earlier process did not live to finish. Called once, before any submit."""
