@@ -26,7 +26,7 @@ MAX_METADATA_BYTES = 16 * 1024
 
 def _small(metadata: dict[str, JsonValue]) -> dict[str, JsonValue]:
     try:
-        size = len(json.dumps(metadata, ensure_ascii=False).encode())
+        size = len(json.dumps(metadata, ensure_ascii=False, allow_nan=False).encode())
     except UnicodeEncodeError as error:
         raise ValueError("the metadata holds half a surrogate pair") from error
     if size > MAX_METADATA_BYTES:

@@ -10,7 +10,7 @@ from app.core.clock import now_ms
 from app.core.cursor import cursor_position, position_cursor
 from app.core.errors import NotFound
 from app.core.ids import new_id
-from app.core.storage.port import Condition, Equals
+from app.core.storage.port import Condition, Equals, InvalidCursor, is_uuid
 from app.modules.context_store.service import ContextStore
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.session.errors import (
@@ -204,7 +204,10 @@ class SessionService:
     async def checkpoints(
         self, owner: str, session_id: str, limit: int, cursor: str | None
     ) -> tuple[list[Checkpoint], str | None]:
+        """Raises `InvalidCursor` for what is no id of a checkpoint."""
         session = await self._repository.get(owner, session_id)
+        if cursor is not None and not is_uuid(cursor):
+            raise InvalidCursor
         found = await self._graph.checkpoints(session.id, limit=limit + 1, before=cursor)
         return found[:limit], found[limit - 1].id if len(found) > limit else None
 
