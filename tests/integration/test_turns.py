@@ -52,6 +52,15 @@ async def test_a_hold_whose_run_is_gone_does_not_block_the_session(
     assert (await services.sessions.get(OWNER, session.id)).status == "idle"
 
 
+async def test_a_hold_whose_run_is_gone_does_not_keep_the_session_from_being_closed(
+    services: Services, session: Session
+) -> None:
+    left_over = {"status": "processing", "active_run_id": "01970000-0000-7000-8000-000000000000"}
+    await services.storage.patch("sessions", session.id, left_over)
+    changed = await services.sessions.change(OWNER, session.id, {"status": "closed"})
+    assert (changed.status, changed.active_run_id) == ("closed", None)
+
+
 async def test_a_hold_without_a_run_is_cleared_at_the_next_start(settings: Settings, tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / "shop.db")) as connection:
         connection.execute("CREATE TABLE customers (id INTEGER PRIMARY KEY)")

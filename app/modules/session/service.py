@@ -107,6 +107,8 @@ class SessionService:
     async def change(self, owner: str, session_id: str, changes: Mapping[str, JsonValue]) -> Session:
         """Raises `SessionBusy` when a run stands against a change of status."""
         session = await self._repository.get(owner, session_id)
+        if "status" in changes:
+            await self._turns.release(session)
         where = [Equals("active_run_id", None)] if "status" in changes else []
         changed = await self._repository.change(session, {**changes, "updated_at": now_ms()}, where)
         if changed is None:

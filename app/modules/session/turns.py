@@ -114,6 +114,11 @@ class Turns:
                     execution.answering.cancel()
             await asyncio.gather(*(each.task for each in running))
 
+    async def release(self, session: Session) -> None:
+        """Take away a hold without its run: the store was away when the run ended."""
+        async with self._lock(session.id):
+            await self._release(session)
+
     async def recover(self) -> None:
         """Take up the runs an earlier process did not live to finish. Called once, before any submit."""
         held = await self._repository.held()
@@ -143,12 +148,15 @@ class Turns:
     async def _claim(self, session: Session, run: Run) -> bool:
         if await self._repository.claim(session, run):
             return True
+        return await self._release(session) and await self._repository.claim(session, run)
+
+    async def _release(self, session: Session) -> bool:
+        """Whether there was a hold to take away; the session's lock is held."""
         now = await self._repository.get(session.owner, session.id)
         if now.active_run_id is None or now.active_run_id in self._executions:
             return False
-        # A hold without its run: the store was away when the run ended.
         await self._repository.hand_over(session.id, now.active_run_id, None)
-        return await self._repository.claim(session, run)
+        return True
 
     async def _make_way(self, session: Session, on_busy: OnBusy) -> None:
         """Refuse the question, or let it wait for the run that holds the session."""
