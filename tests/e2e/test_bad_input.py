@@ -173,6 +173,17 @@ async def test_a_session_of_a_deleted_connection_stays_readable_and_says_what_is
     assert (await plain.session(session))["status"] == "idle"
 
 
+async def test_a_blank_correction_proposes_nothing(plain: Client, shop: str) -> None:
+    connection = await plain.connect(shop)
+    session = await plain.open_session(connection)
+    message = (await plain.ask(session, "How many orders?"))[-1].data["message_id"]
+    blank = {"rating": "down", "corrected_sql": " \n"}
+    answer = await plain.http.post(f"/sessions/{session}/messages/{message}/feedback", json=blank)
+    assert answer.json()["corrected_sql"] is None
+    proposed = await plain.http.get("/examples", params={"db_connection_id": connection})
+    assert proposed.json()["items"] == []
+
+
 @pytest.mark.parametrize("number", [b"NaN", b"Infinity", b"1e999"])
 async def test_metadata_holds_only_numbers_that_json_has(plain: Client, session: str, number: bytes) -> None:
     content, headers = b'{"metadata": {"a": %s}}' % number, {"Content-Type": "application/json"}

@@ -93,11 +93,16 @@ class SessionQuery(Body):
 
 
 class NewFeedback(Body):
-    """What you think of an answer; the latest counts."""
+    """What you think of an answer; the latest counts. Blank SQL corrects nothing."""
 
     rating: Literal["up", "down"]
     comment: Annotated[Text, Field(max_length=4_000)] | None = None
     corrected_sql: Annotated[Text, Field(max_length=64 * 1024)] | None = None
+
+    @field_validator("corrected_sql")
+    @classmethod
+    def _not_blank(cls, sql: str | None) -> str | None:
+        return None if sql is None or not sql.strip() else sql
 
 
 class _FromRecord(BaseModel):
