@@ -3,7 +3,8 @@
 import asyncio
 import shutil
 import sqlite3
-from contextlib import closing
+from collections.abc import Generator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from app.bootstrap import typesense_address
@@ -20,20 +21,18 @@ _KEY = "secret.key"
 async def backup(folder: Path) -> None:
     """Copy what the store holds, while KAI may go on serving. Raises `Invalid`."""
     settings = read_settings()
-    if settings.store == "sqlite":
-        await asyncio.to_thread(_check_kept, settings.data_dir)
-    folder = await asyncio.to_thread(_new_folder, folder)
-    if settings.store == "sqlite":
-        await asyncio.to_thread(_copy_databases, settings.data_dir, folder)
-    else:
-        # The server writes it, all collections of one moment, to its own disk.
-        with translated_errors():
-            async with typesense_client(typesense_address(settings)) as client:
-                await client.operations.perform("snapshot", {"snapshot_path": str(folder / "typesense")})
-    await asyncio.to_thread(_copy_key, settings.data_dir, folder)
-    said = f"Backed up to {folder}."
-    if (folder / _KEY).is_file():
-        said += " It holds the key to the database passwords: keep it as safe as those."
+    with _new_folder(folder) as folder:
+        if settings.store == "sqlite":
+            await asyncio.to_thread(_copy_databases, settings.data_dir, folder)
+        else:
+            # The server writes it, all collections of one moment, to its own disk.
+            with translated_errors():
+                async with typesense_client(typesense_address(settings)) as client:
+                    await client.operations.perform("snapshot", {"snapshot_path": str(folder / "typesense")})
+        await asyncio.to_thread(_copy_key, settings.data_dir, folder)
+        said = f"Backed up to {folder}."
+        if (folder / _KEY).is_file():
+            said += " It holds the key to the database passwords: keep it as safe as those."
     say(said)
 
 
@@ -46,33 +45,45 @@ async def restore(folder: Path) -> None:
             f"its data folder, start it; and put {folder / _KEY} into {settings.data_dir}."
         )
     with exclusive_folder(settings.data_dir):
-        await asyncio.to_thread(_check_databases, folder)
+        await asyncio.to_thread(_check_databases, folder, settings.data_dir)
         await asyncio.to_thread(_replace_databases, folder, settings.data_dir)
         await asyncio.to_thread(_copy_key, folder, settings.data_dir)
     say(f"Restored from {folder} into {settings.data_dir}.")
 
 
-def _new_folder(folder: Path) -> Path:
+@contextmanager
+def _new_folder(folder: Path) -> Generator[Path]:
+    """Taken away again when the backup fails: what is there is whole, and the name is free to try again."""
     if folder.exists():
         raise Invalid(f"{folder} is there already. Name a folder that is not, so that no backup is lost.")
     folder.mkdir(parents=True, mode=0o700)
-    return folder.resolve()
-
-
-def _check_kept(source: Path) -> None:
-    for name in _DATABASES:
-        if not (source / name).is_file():
-            raise Invalid(f"There is nothing to back up: {source / name} is not there.")
+    try:
+        yield folder.resolve()
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
 
 
 def _copy_databases(source: Path, folder: Path) -> None:
     """By SQLite's own backup, which is of one moment even while it is written to."""
     for name in _DATABASES:
-        with closing(sqlite3.connect(source / name)) as kept, closing(sqlite3.connect(folder / name)) as copy:
+        if not (source / name).is_file():
+            raise Invalid(f"There is nothing to back up: {source / name} is not there.")
+        _copy_database(source / name, folder / name)
+
+
+def _copy_database(source: Path, target: Path) -> None:
+    """With what its log holds, which a copy of the file alone would lose."""
+    try:
+        with closing(sqlite3.connect(source)) as kept, closing(sqlite3.connect(target)) as copy:
             kept.backup(copy)
+    except sqlite3.DatabaseError as error:
+        raise Invalid(f"{source} cannot be copied ({error}).") from error
 
 
-def _check_databases(folder: Path) -> None:
+def _check_databases(folder: Path, data_dir: Path) -> None:
+    if folder.resolve() == data_dir.resolve():
+        raise Invalid(f"{folder} is what KAI works with. Name the folder of a backup.")
     for name in _DATABASES:
         if not (folder / name).is_file():
             raise Invalid(f"{folder} is no backup of an embedded store: it has no {name}.")
@@ -89,7 +100,8 @@ def _check_databases(folder: Path) -> None:
 def _replace_databases(folder: Path, data_dir: Path) -> None:
     for name in _DATABASES:
         draft = data_dir / f"{name}.restored"
-        shutil.copyfile(folder / name, draft)
+        draft.unlink(missing_ok=True)
+        _copy_database(folder / name, draft)
         for log in data_dir.glob(f"{name}-*"):  # of the old one: it must not be applied to the new one
             log.unlink()
         draft.replace(data_dir / name)

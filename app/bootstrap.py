@@ -29,7 +29,7 @@ from app.modules.session.service import SessionService
 from app.modules.session.turns import Turns
 from graph import SessionGraph
 from graph.checkpoints import Checkpointer, sqlite_checkpointer, typesense_checkpointer
-from migrations.runner import StoreTooOld, migrate, missing_steps
+from migrations.runner import check_up_to_date, migrate
 
 
 @dataclass(frozen=True)
@@ -63,8 +63,8 @@ async def open_services(settings: Settings) -> AsyncGenerator[Services]:
         storage, checkpointer = await opened.enter_async_context(open_store(settings))
         if settings.migrate_at_start:
             await migrate(storage)
-        elif missing := await missing_steps(storage):
-            raise StoreTooOld(f"The store lacks {len(missing)} steps that this KAI needs. Run: kai migrate")
+        else:
+            await check_up_to_date(storage)
         metrics = CollectorRegistry()
         connections = DatabaseConnections(
             storage, SecretBox(_key(settings)), _limits(settings.limits), _access(settings)

@@ -61,7 +61,12 @@ def ask(
 ) -> None:
     """Ask one question of a database and show the steps, the SQL, the rows and the analysis."""
     from app.asking import ask as run  # noqa: PLC0415
+    from app.core.http import storable  # noqa: PLC0415
 
+    try:
+        storable(question)
+    except ValueError as error:
+        _fail(f"The question cannot be asked: {error}.")
     _run(run(question, db))
 
 
@@ -104,7 +109,9 @@ def restore(folder: Folder) -> None:
 
 @app.command()
 def prune(
-    idle_days: Annotated[int, typer.Option(min=1, help="Sessions that nobody has used for this long.")] = 30,
+    idle_days: Annotated[
+        int, typer.Option(min=1, max=36_500, help="Sessions that nobody has used for this long.")
+    ] = 30,
 ) -> None:
     """Delete the past states of sessions long unused; they can go on, but not be forked from their past."""
     from app.pruning import prune as run  # noqa: PLC0415

@@ -8,7 +8,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from app.bootstrap import open_store
 from app.core.exclusive import exclusive_folder
 from app.core.settings import Store, read_settings
-from app.core.storage.copying import CopyDiffers, copy_collection
+from app.core.storage.copying import CURE, CopyDiffers, copy_collection
 from app.core.storage.port import Storage
 from app.terminal import say
 from graph.checkpoint_copying import ThreadDiffers, copy_thread
@@ -69,7 +69,7 @@ async def _copy_threads(
                 with translated_errors():
                     await copy_thread(source, target, str(session["id"]))
             except ThreadDiffers as error:
-                raise CopyDiffers(str(error)) from error
+                raise CopyDiffers(f"{error} {CURE}") from error
             progress.advance(task)
         if (cursor := page.next_cursor) is None:
             return

@@ -7,16 +7,21 @@ from app.core.settings import read_settings
 from app.core.storage.port import Condition, Equals, Range
 from app.terminal import say
 from graph import SessionGraph
+from migrations.runner import check_up_to_date
 
 _DAY_MS = 86_400_000
 
 
 async def prune(idle_days: int) -> None:
-    """Keep only the latest checkpoint of each session that has been idle for so long."""
+    """Keep only the latest checkpoint of each session that has been idle for so long.
+
+    Raises `StoreTooOld`.
+    """
     settings = read_settings()
     pruned = 0
     with exclusive_folder(settings.data_dir):
         async with open_store(settings) as (storage, checkpointer):
+            await check_up_to_date(storage)
             graph = SessionGraph(checkpointer)
             long_ago = now_ms() - idle_days * _DAY_MS
             unused: list[Condition] = [Range("updated_at", below=long_ago), Equals("active_run_id", None)]

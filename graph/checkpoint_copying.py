@@ -27,7 +27,9 @@ async def copy_thread(
         written[_key(original)] = original.checkpoint["channel_versions"]
     copies = {_key(each): each async for each in target.alist(config)}
     if len(copies) != len(originals) or not all(_same(each, copies.get(_key(each))) for each in originals):
-        raise ThreadDiffers(f"The conversation {thread_id} was written to meanwhile. Run this again.")
+        raise ThreadDiffers(
+            f"The conversation {thread_id} was written to meanwhile, or its copy was used since."
+        )
     return len(copies)
 
 

@@ -64,6 +64,12 @@ async def missing_steps(storage: Storage, steps: Sequence[Step] = STEPS) -> list
     return [step for step in steps if step.number not in done]
 
 
+async def check_up_to_date(storage: Storage) -> None:
+    """Raises `StoreTooOld` or `StoreTooNew`."""
+    if missing := await missing_steps(storage):
+        raise StoreTooOld(f"The store lacks {len(missing)} steps that this KAI needs. Run: kai migrate")
+
+
 async def migrate(
     storage: Storage, steps: Sequence[Step] = STEPS, watch: Callable[[Step], Progress] = _silent
 ) -> list[int]:

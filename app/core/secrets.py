@@ -6,9 +6,15 @@ from pathlib import Path
 
 from cryptography.fernet import Fernet, InvalidToken
 
+from app.core.errors import CannotRun
+
 
 class SecretUnreadable(Exception):
     """The text was not encrypted with this key, or was changed since."""
+
+
+class KeyDamaged(CannotRun):
+    """The file of the key holds no key: nothing that was encrypted with it can be read."""
 
 
 class SecretBox:
@@ -51,11 +57,19 @@ def load_or_create_key(path: Path) -> bytes:
     """The key kept in a file, made on first use, readable by its owner only.
 
     Processes that start together agree on one key: a file is complete before it gets its name, and
-    the first to name it wins. The parent folder must exist.
+    the first to name it wins. The parent folder must exist. Raises `KeyDamaged`.
     """
     if not path.exists():
         _create_key(path)
-    return path.read_bytes().strip()
+    key = path.read_bytes().strip()
+    try:
+        Fernet(key)
+    except ValueError:
+        raise KeyDamaged(
+            f"{path} holds no key. Put the one of a backup in its place; without one, remove the file and "
+            "register your databases again."
+        ) from None
+    return key
 
 
 def _create_key(path: Path) -> None:

@@ -153,6 +153,11 @@ async def test_a_bad_page_is_refused(plain: Client, query: dict[str, str]) -> No
     assert_problem(await plain.http.get("/sessions", params=query), 422)
 
 
+async def test_what_is_no_checkpoint_is_no_place_in_the_past(plain: Client, session: str) -> None:
+    url = f"/sessions/{session}/checkpoints"
+    assert_problem(await plain.http.get(url, params={"cursor": "made up"}), 422)
+
+
 async def test_a_session_needs_a_connection_that_exists(plain: Client) -> None:
     assert_problem(await plain.http.post("/sessions", json={"db_connection_id": UNKNOWN}), 404)
 
@@ -166,6 +171,24 @@ async def test_a_session_of_a_deleted_connection_stays_readable_and_says_what_is
     answer = await plain.http.post(f"/sessions/{session}/query/stream", json={"query": "How many orders?"})
     assert "deleted" in assert_problem(answer, 409)["detail"]
     assert (await plain.session(session))["status"] == "idle"
+
+
+async def test_a_blank_correction_proposes_nothing(plain: Client, shop: str) -> None:
+    connection = await plain.connect(shop)
+    session = await plain.open_session(connection)
+    message = (await plain.ask(session, "How many orders?"))[-1].data["message_id"]
+    blank = {"rating": "down", "corrected_sql": " \n"}
+    answer = await plain.http.post(f"/sessions/{session}/messages/{message}/feedback", json=blank)
+    assert answer.json()["corrected_sql"] is None
+    proposed = await plain.http.get("/examples", params={"db_connection_id": connection})
+    assert proposed.json()["items"] == []
+
+
+@pytest.mark.parametrize("number", [b"NaN", b"Infinity", b"1e999"])
+async def test_metadata_holds_only_numbers_that_json_has(plain: Client, session: str, number: bytes) -> None:
+    content, headers = b'{"metadata": {"a": %s}}' % number, {"Content-Type": "application/json"}
+    answer = await plain.http.patch(f"/sessions/{session}", content=content, headers=headers)
+    assert_problem(answer, 422)
 
 
 @pytest.mark.parametrize(

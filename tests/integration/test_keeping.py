@@ -147,6 +147,8 @@ async def test_what_is_no_backup_changes_nothing(settings: Settings, tmp_path: P
     folder = tmp_path / "backup"
     with pytest.raises(Invalid, match="is no backup"):
         await restore(folder)
+    with pytest.raises(Invalid, match="is what KAI works with"):
+        await restore(settings.data_dir)
     await backup(folder)
     with pytest.raises(Invalid, match="is there already"):
         await backup(folder)
@@ -154,6 +156,31 @@ async def test_what_is_no_backup_changes_nothing(settings: Settings, tmp_path: P
     with pytest.raises(Invalid, match="is damaged"):
         await restore(folder)
     assert len((await seen(settings, session))[0]) == 3
+
+
+async def test_a_backup_that_fails_leaves_nothing_behind(settings: Settings, tmp_path: Path) -> None:
+    folder = tmp_path / "backup"
+    with pytest.raises(Invalid, match="nothing to back up"):
+        await backup(folder)
+    settings.data_dir.mkdir()
+    (settings.data_dir / "kai.db").write_bytes(b"no database" * 100)
+    with pytest.raises(Invalid, match="cannot be copied"):
+        await backup(folder)
+    assert not folder.exists()
+
+
+async def test_a_folder_copied_from_a_killed_kai_is_restored_with_its_log(
+    settings: Settings, tmp_path: Path
+) -> None:
+    async with open_services(settings):
+        pass
+    folder = tmp_path / "copied"
+    with closing(sqlite3.connect(settings.data_dir / "kai.db", isolation_level=None)) as opened:
+        opened.execute("CREATE TABLE late (x)")  # stands in the log alone until this connection closes
+        shutil.copytree(settings.data_dir, folder)
+    await restore(folder)
+    with closing(sqlite3.connect(settings.data_dir / "kai.db")) as restored:
+        assert restored.execute("SELECT count(*) FROM late").fetchone() == (0,)
 
 
 async def test_a_snapshot_of_typesense_is_restored_by_starting_on_it(

@@ -88,3 +88,8 @@ def test_a_wheel_holds_the_page(tmp_path: Path) -> None:
     }
     assert built - {"app/web/static/.sources"} <= names
     assert not [name for name in names if name.startswith("ui/")]
+
+
+async def test_a_file_of_the_page_that_is_not_there_is_not_found(browser: httpx.AsyncClient) -> None:
+    for path in ("gone.js", "%00", "..%2fpage.py"):
+        assert (await browser.get(f"/assets/{path}")).status_code == 404

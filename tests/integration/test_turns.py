@@ -1,8 +1,9 @@
 """Runs within one process: what was left over is cleared, what is broken off goes on."""
 
+import asyncio
 import sqlite3
 from collections.abc import AsyncGenerator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,8 @@ import pytest
 from app.bootstrap import Services, open_services
 from app.core.exclusive import FolderInUse
 from app.core.settings import Settings
+from app.core.storage.port import Equals
+from app.modules.session.errors import SessionUnknown
 from app.modules.session.model import Session
 
 OWNER = "local"
@@ -49,6 +52,15 @@ async def test_a_hold_whose_run_is_gone_does_not_block_the_session(
     assert (await services.sessions.get(OWNER, session.id)).status == "idle"
 
 
+async def test_a_hold_whose_run_is_gone_does_not_keep_the_session_from_being_closed(
+    services: Services, session: Session
+) -> None:
+    left_over = {"status": "processing", "active_run_id": "01970000-0000-7000-8000-000000000000"}
+    await services.storage.patch("sessions", session.id, left_over)
+    changed = await services.sessions.change(OWNER, session.id, {"status": "closed"})
+    assert (changed.status, changed.active_run_id) == ("closed", None)
+
+
 async def test_a_hold_without_a_run_is_cleared_at_the_next_start(settings: Settings, tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / "shop.db")) as connection:
         connection.execute("CREATE TABLE customers (id INTEGER PRIMARY KEY)")
@@ -71,3 +83,19 @@ async def test_what_belongs_to_somebody_else_is_unknown(services: Services, sess
         with pytest.raises(Exception, match="no session"):
             await services.sessions.get(owner, session.id)
     assert (await services.sessions.get(OWNER, session.id)).id == session.id
+
+
+async def test_questions_asked_while_their_session_is_deleted_leave_nothing_behind(
+    services: Services, session: Session, settings: Settings
+) -> None:
+    async def hurried() -> None:
+        for _ in range(3):
+            with suppress(SessionUnknown):
+                await services.sessions.ask(OWNER, session.id, "How many customers?", "enqueue", None)
+
+    deleting = services.sessions.delete(OWNER, session.id)
+    await asyncio.wait_for(asyncio.gather(hurried(), deleting, hurried(), hurried()), 20)
+    for collection in ("runs", "messages", "result_chunks"):
+        assert await services.storage.count(collection, [Equals("session_id", session.id)]) == 0
+    with closing(sqlite3.connect(settings.data_dir / "checkpoints.db")) as opened:
+        assert opened.execute("SELECT count(*) FROM checkpoints").fetchone() == (0,)

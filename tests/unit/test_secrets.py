@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from cryptography.fernet import Fernet
 
-from app.core.secrets import SecretBox, SecretUnreadable, load_or_create_key
+from app.core.secrets import KeyDamaged, SecretBox, SecretUnreadable, load_or_create_key
 
 
 def test_a_text_comes_back_from_its_box_and_does_not_show_in_the_token() -> None:
@@ -35,3 +35,12 @@ def test_processes_that_start_together_agree_on_one_key(tmp_path: Path) -> None:
     with ThreadPoolExecutor(16) as threads:
         keys = set(threads.map(load_or_create_key, [tmp_path / "secret.key"] * 64))
     assert len(keys) == 1
+
+
+@pytest.mark.parametrize("content", ["", "not a key"])
+def test_a_file_that_holds_no_key_is_said_and_kept(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "secret.key"
+    path.write_text(content)
+    with pytest.raises(KeyDamaged, match="holds no key"):
+        load_or_create_key(path)
+    assert path.read_text() == content

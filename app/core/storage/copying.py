@@ -11,6 +11,11 @@ from app.core.storage.port import AnyOf, Document, Storage
 Watch = Callable[[int, int], None]
 """Told how many of how many documents have been seen to."""
 
+CURE = (
+    "Stop KAI and run this again; when it comes again, copy to where nothing is yet "
+    "(another KAI_TYPESENSE__PREFIX, or a new folder)."
+)
+
 _AT_ONCE = 500
 
 
@@ -42,7 +47,7 @@ async def copy_collection(source: Storage, target: Storage, name: str, watch: Wa
     if copied != original:
         raise CopyDiffers(
             f"The collection {name!r} has {original.count} documents and its copy {copied.count}, or they "
-            "differ: one of the stores was written to meanwhile. Stop KAI and run this again."
+            f"differ: one of the stores was written to meanwhile, or the copy was used since. {CURE}"
         )
     return copied
 

@@ -24,7 +24,7 @@ MAX_METADATA_BYTES = 16 * 1024
 
 def _small(metadata: dict[str, JsonValue]) -> dict[str, JsonValue]:
     try:
-        size = len(json.dumps(metadata, ensure_ascii=False).encode())
+        size = len(json.dumps(metadata, ensure_ascii=False, allow_nan=False).encode())
     except UnicodeEncodeError as error:
         raise ValueError("the metadata holds half a surrogate pair") from error
     if size > MAX_METADATA_BYTES:
@@ -85,11 +85,16 @@ class SessionQuery(Body):
 
 
 class NewFeedback(Body):
-    """What you think of an answer; the latest counts."""
+    """What you think of an answer; the latest counts. Blank SQL corrects nothing."""
 
     rating: Literal["up", "down"]
     comment: Annotated[Text, Field(max_length=4_000)] | None = None
     corrected_sql: Annotated[Text, Field(max_length=64 * 1024)] | None = None
+
+    @field_validator("corrected_sql")
+    @classmethod
+    def _not_blank(cls, sql: str | None) -> str | None:
+        return None if sql is None or not sql.strip() else sql
 
 
 class _FromRecord(BaseModel):

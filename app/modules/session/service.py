@@ -107,6 +107,8 @@ class SessionService:
     async def change(self, owner: str, session_id: str, changes: Mapping[str, JsonValue]) -> Session:
         """Raises `SessionBusy` when a run stands against a change of status."""
         session = await self._repository.get(owner, session_id)
+        if "status" in changes:
+            await self._turns.release(session)
         where = [Equals("active_run_id", None)] if "status" in changes else []
         changed = await self._repository.change(session, {**changes, "updated_at": now_ms()}, where)
         if changed is None:
@@ -116,9 +118,9 @@ class SessionService:
     async def delete(self, owner: str, session_id: str) -> None:
         """Stops what runs, then deletes the session with all that hangs on it."""
         session = await self._repository.get(owner, session_id)
-        await self._turns.cancel_all(session)
-        await self._graph.forget(session.id)
-        await self._repository.delete(session)
+        async with self._turns.stopped(session):
+            await self._graph.forget(session.id)
+            await self._repository.delete(session)
 
     async def ask(
         self,

@@ -7,8 +7,8 @@ again at the next start, from the last completed step.
 
 import asyncio
 from collections import defaultdict, deque
-from collections.abc import Awaitable, Callable
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Literal
 from weakref import WeakValueDictionary
@@ -100,14 +100,24 @@ class Turns:
             elif any(each.id == run.id for each in self._waiting.get(run.session_id, ())):
                 await self._drop(run)
 
-    async def cancel_all(self, session: Session) -> None:
-        """Stop every run of a session and wait until none is left."""
+    @asynccontextmanager
+    async def stopped(self, session: Session) -> AsyncGenerator[None]:
+        """Stops every run of a session; within the block none is left, and none begins."""
+        while True:
+            async with self._lock(session.id):
+                await self._drop_waiting(session.id)
+                running = [each for each in self._executions.values() if each.run.session_id == session.id]
+                if not running:
+                    yield
+                    return
+                for execution in running:
+                    execution.answering.cancel()
+            await asyncio.gather(*(each.task for each in running))
+
+    async def release(self, session: Session) -> None:
+        """Take away a hold without its run: the store was away when the run ended."""
         async with self._lock(session.id):
-            await self._drop_waiting(session.id)
-            running = [each for each in self._executions.values() if each.run.session_id == session.id]
-            for execution in running:
-                execution.answering.cancel()
-        await asyncio.gather(*(each.task for each in running))
+            await self._release(session)
 
     async def recover(self) -> None:
         """Take up the runs an earlier process did not live to finish. Called once, before any submit."""
@@ -138,12 +148,15 @@ class Turns:
     async def _claim(self, session: Session, run: Run) -> bool:
         if await self._repository.claim(session, run):
             return True
+        return await self._release(session) and await self._repository.claim(session, run)
+
+    async def _release(self, session: Session) -> bool:
+        """Whether there was a hold to take away; the session's lock is held."""
         now = await self._repository.get(session.owner, session.id)
         if now.active_run_id is None or now.active_run_id in self._executions:
             return False
-        # A hold without its run: the store was away when the run ended.
         await self._repository.hand_over(session.id, now.active_run_id, None)
-        return await self._repository.claim(session, run)
+        return True
 
     async def _make_way(self, session: Session, on_busy: OnBusy) -> None:
         """Refuse the question, or let it wait for the run that holds the session."""
