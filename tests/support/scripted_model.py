@@ -35,7 +35,7 @@ class ScriptedModel:
         self.embedded: deque[str] = deque(maxlen=10_000)
         """The texts that were embedded, in their order."""
         self.embedding = Scripted()
-        """Its status and its delay are those of every request for embeddings."""
+        """Its delay, status and text (a whole body) are those of every answer with embeddings."""
         self._rules: list[tuple[Callable[[Asked], bool], Scripted]] = []
         self._queue: deque[Scripted] = deque()
         self._holding = True
@@ -164,6 +164,8 @@ class ScriptedModel:
             await asyncio.sleep(reply.delay_seconds)
         if reply.status != 200:
             return chat_protocol.refusal(reply, "")
+        if reply.text:
+            return chat_protocol.json_response(json.loads(reply.text))
         return chat_protocol.embeddings(str(asked["model"]), texts)
 
     def _reply_to(self, asked: Asked) -> Scripted:
