@@ -154,6 +154,7 @@ async def test_without_the_service_the_other_rankings_do_and_the_log_tells_once(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     connection = await scanned(connections, url)
+    caplog.clear()
     with caplog.at_level(logging.WARNING, "app"):
         for service.embedding in (Scripted(delay_seconds=9), Scripted(status=503)):
             async with asyncio.timeout(5):
