@@ -10,6 +10,7 @@ from prometheus_client import CollectorRegistry
 
 from app.core.bus.event_log import EventLogs
 from app.core.exclusive import exclusive_folder
+from app.core.llm.embedding import EmbeddingModel
 from app.core.llm.model import LanguageModel, ModelSettings
 from app.core.secrets import CheckpointCipher, SecretBox, load_or_create_key
 from app.core.settings import ConversationSettings, LimitSettings, LlmSettings, Settings
@@ -67,7 +68,11 @@ async def open_services(settings: Settings) -> AsyncGenerator[Services]:
             await check_up_to_date(storage)
         metrics = CollectorRegistry()
         connections = DatabaseConnections(
-            storage, SecretBox(_key(settings)), _limits(settings.limits), _access(settings)
+            storage,
+            SecretBox(_key(settings)),
+            _limits(settings.limits),
+            _access(settings),
+            _embedding(settings.llm, opened),
         )
         opened.push_async_callback(connections.close)
         context = ContextStore(storage, connections)
@@ -183,6 +188,14 @@ def _models(settings: LlmSettings, opened: AsyncExitStack) -> Models:
         summary=model(settings.summary_model),
         context_tokens=settings.context_tokens,
     )
+
+
+def _embedding(settings: LlmSettings, opened: AsyncExitStack) -> EmbeddingModel | None:
+    if settings.embedding_model is None or not settings.configured:
+        return None
+    model = EmbeddingModel(_model_settings(settings, settings.embedding_model))
+    opened.push_async_callback(model.close)
+    return model
 
 
 def _model_settings(settings: LlmSettings, name: str) -> ModelSettings:

@@ -10,6 +10,7 @@ from app.core.exclusive import exclusive_folder
 from app.core.settings import Store, read_settings
 from app.core.storage.copying import CURE, CopyDiffers, copy_collection
 from app.core.storage.port import Storage
+from app.modules.database_connection.vectors_kept import is_of_vectors
 from app.terminal import say
 from graph.checkpoint_copying import ThreadDiffers, copy_thread
 from graph.checkpoints import Checkpointer, translated_errors
@@ -42,7 +43,7 @@ async def copy_store(source: Store, target: Store) -> None:
             for storage, _ in stores:
                 await migrate(storage)
             with _progress() as progress:
-                for name in sorted(set(records.collections()) - _NOT_COPIED):
+                for name in sorted(filter(_is_copied, records.collections())):
                     await _copy_records(records, copied_records, name, progress)
                 await _copy_threads(records, checkpoints, copied_checkpoints, progress)
     say(f"Everything is in {target} now, counted and compared. Set KAI_STORE={target} to use it.")
@@ -73,6 +74,11 @@ async def _copy_threads(
             progress.advance(task)
         if (cursor := page.next_cursor) is None:
             return
+
+
+def _is_copied(name: str) -> bool:
+    """Vectors are not: they are made anew when they are missed."""
+    return name not in _NOT_COPIED and not is_of_vectors(name)
 
 
 def _progress() -> Progress:

@@ -49,6 +49,8 @@ class LlmSettings(_Group):
     sql_model: str | None = None
     analysis_model: str | None = None
     summary_model: str | None = None
+    embedding_model: str | None = None
+    """Without one there is no vector ranking of tables."""
     connect_timeout_seconds: Seconds = 5
     first_token_timeout_seconds: Seconds = 60
     total_timeout_seconds: Seconds = 180

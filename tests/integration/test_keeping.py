@@ -17,6 +17,7 @@ from app.core.settings import Settings, read_settings
 from app.core.storage.copying import CopyDiffers, contents, copy_collection
 from app.core.storage.typesense_server import TypesenseServer
 from app.migrating import copy_store, migrate_store
+from app.modules.database_connection.vectors_kept import VectorsKept
 from app.pruning import prune
 from migrations.m0001_initial import COLLECTIONS
 from migrations.runner import StoreTooOld
@@ -93,6 +94,16 @@ async def test_everything_is_copied_to_typesense_and_back_and_goes_on_there(
     back, checkpoints_back = await seen(settings, sessions[0])
     assert back == [*queries, queries[0]]
     assert checkpoints_back > checkpoints
+
+
+async def test_vectors_are_not_copied_for_they_can_be_made_anew(settings: Settings) -> None:
+    await fill(settings, sessions=1)
+    async with open_store(settings) as (source, _):
+        await VectorsKept(source, "a-model").keep(str(uuid4()), {"customers": [0.5, 1.0]})
+        assert "table_vectors_c" in source.collections()
+    await copy_store("sqlite", "typesense")
+    async with open_store(settings.model_copy(update={"store": "typesense"})) as (target, _):
+        assert "table_vectors_c" not in target.collections()
 
 
 async def test_a_copy_that_was_broken_off_goes_on_and_what_is_there_is_left(settings: Settings) -> None:

@@ -2,12 +2,13 @@
 
 import json
 from asyncio import IncompleteReadError, StreamReader
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pydantic import JsonValue
 
 from tests.support.model_script import Scripted
+from tests.support.trigrams import vector_of
 
 STREAM_HEAD = (
     b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-cache\r\n"
@@ -58,6 +59,16 @@ def completion(reply: Scripted) -> bytes:
     }
     usage: dict[str, JsonValue] = {"usage": reply.counted} if reply.usage else {}
     return json_response({"id": "1", "object": "chat.completion", "choices": [choice], **usage})
+
+
+def embeddings(model: str, texts: Sequence[str]) -> bytes:
+    """Of a model whose name ends in how long its vectors are: `trigrams-64`."""
+    dimensions = int(model.rsplit("-", 1)[1])
+    data: list[JsonValue] = [
+        {"object": "embedding", "index": index, "embedding": [*vector_of(text, dimensions)]}
+        for index, text in enumerate(texts)
+    ]
+    return json_response({"object": "list", "model": model, "data": data})
 
 
 def models() -> bytes:

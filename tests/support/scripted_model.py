@@ -12,7 +12,9 @@ from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from types import TracebackType
-from typing import Self
+from typing import Self, cast
+
+from pydantic import JsonValue
 
 from tests.support import chat_protocol
 from tests.support.model_script import EMPTY_CHOICES, TOOL_CALL, Asked, Scripted
@@ -30,6 +32,10 @@ class ScriptedModel:
     def __init__(self) -> None:
         self.base_url = ""
         self.requests: deque[Asked] = deque(maxlen=1_000)
+        self.embedded: deque[str] = deque(maxlen=10_000)
+        """The texts that were embedded, in their order."""
+        self.embedding = Scripted()
+        """Its delay, status and text (a whole body) are those of every answer with embeddings."""
         self._rules: list[tuple[Callable[[Asked], bool], Scripted]] = []
         self._queue: deque[Scripted] = deque()
         self._holding = True
@@ -55,6 +61,8 @@ class ScriptedModel:
         self._rules.clear()
         self._queue.clear()
         self.requests.clear()
+        self.embedded.clear()
+        self.embedding = Scripted()
         self._holding = True
 
     def release(self) -> None:
@@ -118,6 +126,8 @@ class ScriptedModel:
                     case "POST", "/v1/chat/completions":
                         asked = Asked(json.loads(request.body), request.headers)
                         await self._answer(asked, reader, writer)
+                    case "POST", "/v1/embeddings":
+                        writer.write(await self._embed(json.loads(request.body)))
                     case "GET", "/v1/models":
                         writer.write(chat_protocol.models())
                     case _:
@@ -144,6 +154,19 @@ class ScriptedModel:
                 self._note(asked, disconnected=True)
                 raise
             _end_stream(reply, writer)
+
+    async def _embed(self, asked: dict[str, JsonValue]) -> bytes:
+        texts, reply = cast("list[str]", asked["input"]), self.embedding
+        with self._changed:
+            self.embedded.extend(texts)
+            self._changed.notify_all()
+        if reply.delay_seconds:
+            await asyncio.sleep(reply.delay_seconds)
+        if reply.status != 200:
+            return chat_protocol.refusal(reply, "")
+        if reply.text:
+            return chat_protocol.json_response(json.loads(reply.text))
+        return chat_protocol.embeddings(str(asked["model"]), texts)
 
     def _reply_to(self, asked: Asked) -> Scripted:
         for met, reply in self._rules:

@@ -13,6 +13,7 @@ from app.core.llm.settings import ModelSettings
 if TYPE_CHECKING:
     from langchain_core.messages import AIMessageChunk
     from langchain_openai import ChatOpenAI
+    from openai import AsyncOpenAI
 
 _OPENAI = "https://api.openai.com/v1"
 _NO_KEY = SecretStr("none")
@@ -41,6 +42,21 @@ def make_client(settings: ModelSettings) -> "ChatOpenAI":
         temperature=settings.temperature,
         stream_chunk_timeout=None,
         use_responses_api=False,
+    )
+
+
+def make_embedding_client(settings: ModelSettings) -> "AsyncOpenAI":
+    """A client with a connection pool of its own. Slow at first: to be called in a thread.
+
+    It tries again by itself, for as long as its caller bears.
+    """
+    from openai import AsyncOpenAI, Timeout  # noqa: PLC0415 - a second of import
+
+    return AsyncOpenAI(
+        base_url=settings.base_url or _OPENAI,
+        api_key=(settings.api_key or _NO_KEY).get_secret_value(),
+        timeout=Timeout(settings.total_timeout_seconds, connect=settings.connect_timeout_seconds),
+        max_retries=settings.max_retries,
     )
 
 

@@ -14,6 +14,7 @@ from app.modules.database_connection.errors import ConnectionNotFound
 from app.modules.database_connection.known import Known
 from app.modules.database_connection.progress import ScanProgress
 from app.modules.database_connection.schema import Schema, Table
+from app.modules.database_connection.vectors_kept import is_of_vectors
 
 _PAGE = 200
 # The last three are the context store's: what people have told of a database goes with it.
@@ -75,7 +76,8 @@ class ConnectionRepository:
 
     async def delete_parts(self, connection: Connection) -> None:
         """All that hangs on a connection."""
-        for collection in _OF_A_CONNECTION:
+        vectors = filter(is_of_vectors, self._storage.collections())
+        for collection in (*_OF_A_CONNECTION, *vectors):
             await self._storage.delete(collection, [Equals("db_connection_id", connection.id)])
 
     async def keep_catalog(self, connection: Connection, found: Schema, replacing: Schema) -> None:

@@ -20,6 +20,7 @@ from app.modules.database_connection.progress import ScanProgress, ScanState
 from app.modules.database_connection.repository import Connection, ConnectionRepository
 from app.modules.database_connection.scan import scan
 from app.modules.database_connection.schema import Profile, Table
+from app.modules.database_connection.table_vectors import TableVectors
 from app.modules.database_connection.threads import DatabaseThreads
 from graph.errors import TurnError
 
@@ -57,11 +58,13 @@ class Scans:
         known: KnownDatabases,
         threads: DatabaseThreads,
         limits: Limits,
+        vectors: TableVectors | None,
     ) -> None:
         self._repository = repository
         self._known = known
         self._threads = threads
         self._limits = limits
+        self._vectors = vectors
         self._scans: dict[str, Scan] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
 
@@ -104,6 +107,7 @@ class Scans:
         try:
             await self._repository.keep_progress(connection, begun.progress)
             await self._scan(connection, database, begun)
+            await self._embed(connection)
         except (TurnError, Problem) as error:
             return error.detail
         except StorageUnavailable:
@@ -138,6 +142,11 @@ class Scans:
             reading.cancel()
             with suppress(asyncio.CancelledError, TurnError):
                 await reading
+
+    async def _embed(self, connection: Connection) -> None:
+        if self._vectors is not None:
+            known = self._known.get(connection.id) or await self._repository.known(connection)
+            self._vectors.refresh(connection.id, known.schema.tables)
 
     async def _take_catalog(self, connection: Connection, dialect: str, tables: Sequence[Table]) -> None:
         async with self._known.lock(connection.id):

@@ -10,6 +10,7 @@ from sqlalchemy.exc import DBAPIError
 
 from app.core.clock import now_ms
 from app.core.ids import new_id
+from app.core.llm.embedding import EmbeddingModel
 from app.core.secrets import SecretBox, SecretUnreadable
 from app.core.storage.port import Storage
 from app.modules.database_connection.databases import Database
@@ -31,6 +32,7 @@ from app.modules.database_connection.repository import Connection, ConnectionRep
 from app.modules.database_connection.results import ResultSet
 from app.modules.database_connection.scans import Scan, Scans
 from app.modules.database_connection.schema import Schema, Table
+from app.modules.database_connection.table_vectors import TableVectors
 from app.modules.database_connection.threads import DatabaseThreads, Stop
 from app.modules.database_connection.urls import read_url
 from graph.errors import DatabaseUnavailable
@@ -48,6 +50,7 @@ class DatabaseConnections:
         secrets: SecretBox,
         limits: Limits,
         access: Access = ONE_USER,
+        embedding: EmbeddingModel | None = None,
     ) -> None:
         self._repository = ConnectionRepository(storage)
         self._secrets = secrets
@@ -55,11 +58,14 @@ class DatabaseConnections:
         self._access = access
         self._threads = DatabaseThreads(limits.max_threads)
         self._known = KnownDatabases(limits.max_cached_schemas)
-        self._scans = Scans(self._repository, self._known, self._threads, limits)
+        self._vectors = TableVectors(storage, embedding) if embedding else None
+        self._scans = Scans(self._repository, self._known, self._threads, limits, self._vectors)
 
     async def close(self) -> None:
         """Break off the scans; the next need of their tables takes them up."""
         await self._scans.close()
+        if self._vectors is not None:
+            await self._vectors.close()
 
     async def register(self, owner: str, url: str, name: str, description: str) -> Connection:
         """Test a database and keep its URL, encrypted, with warnings of what its account may do.
@@ -96,6 +102,8 @@ class DatabaseConnections:
         connection = await self._repository.get(owner, connection_id)
         await self._repository.delete(connection)
         await self._scans.stop(connection.id)
+        if self._vectors is not None:
+            await self._vectors.stop(connection.id)
         await self._repository.delete_parts(connection)  # those that the scan has found meanwhile
         self._known.forget(connection.id)
 
@@ -146,7 +154,7 @@ class DatabaseConnections:
                 raise TableNotFound("The scanned schema has no table of this name.")
             described = replace(found, description=description)
             await self._repository.save_table(connection, described)
-            self._known.remember(connection.id, known.with_table(described))
+            self._remember(connection, known.with_table(described))
         return described
 
     async def sample(self, owner: str, connection_id: str, table_name: str) -> ResultSet:
@@ -185,6 +193,13 @@ class DatabaseConnections:
             known = self._known.get(connection.id) or await self._repository.known(connection)
         return known
 
+    async def nearest_tables(self, connection: Connection, text: str) -> list[str]:
+        """The few tables whose descriptions are nearest to what was said, the nearest first.
+
+        None without an embedding model, or when it fails; some may be gone from the schema.
+        """
+        return [] if self._vectors is None else await self._vectors.nearest(connection.id, text)
+
     async def check(self, connection: Connection, sql: str) -> None:
         """Whether a statement may run. Raises `StatementFailed` or `DatabaseUnavailable`."""
         schema = await self.schema(connection)
@@ -220,9 +235,14 @@ class DatabaseConnections:
             return
         async with self._known.lock(now.id):
             if self._known.get(now.id) is None:
-                self._known.remember(now.id, await self._repository.known(now))
+                self._remember(now, await self._repository.known(now))
         if (await self._repository.progress(now)).state in ("never", "running"):
             self._start_scan(now)  # an older KAI knew no values; another process was broken off
+
+    def _remember(self, connection: Connection, known: Known) -> None:
+        self._known.remember(connection.id, known)
+        if self._vectors is not None:
+            self._vectors.refresh(connection.id, known.schema.tables)
 
     async def _first_tables(self, scan: Scan) -> None:
         await scan.tables_known.wait()

@@ -15,10 +15,20 @@ from app.modules.sql_generation.schema_linking import link
 from graph.ports import Question
 
 
-def context_for(question: Question, index: SchemaIndex, told: Told, budget_tokens: int) -> str:
-    """Sections of a prompt; the budget is the schema's, the others have small ones of their own."""
-    conversation = [question.summary or "", *(each["query"] for each in question.exchanges), question.text]
-    linked = link(index, conversation, _tables_at_hand(question, index), budget_tokens)
+def conversation_of(question: Question) -> list[str]:
+    """What was asked, oldest first."""
+    return [question.summary or "", *(each["query"] for each in question.exchanges), question.text]
+
+
+def context_for(
+    question: Question, index: SchemaIndex, told: Told, budget_tokens: int, near: Sequence[str] = ()
+) -> str:
+    """Sections of a prompt; the budget is the schema's, the others have small ones of their own.
+
+    `near`: tables that an embedding model takes to be meant, the likeliest first.
+    """
+    conversation = conversation_of(question)
+    linked = link(index, conversation, _tables_at_hand(question, index), budget_tokens, near)
     return sections(
         [
             *business_sections(told, conversation, linked.tables),

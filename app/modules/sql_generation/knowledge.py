@@ -8,7 +8,7 @@ from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.sql_generation.business import Told
 from app.modules.sql_generation.checking.check import check
-from app.modules.sql_generation.context import context_for
+from app.modules.sql_generation.context import context_for, conversation_of
 from app.modules.sql_generation.doubts.doubts import doubts
 from app.modules.sql_generation.schema_index import SchemaIndex, SchemaIndexes
 from graph.errors import StatementFailed
@@ -37,7 +37,8 @@ class Knowledge:
     async def context(self, question: Question, budget_tokens: int) -> str:
         """What a model is shown with a question."""
         index, told = await self._index(), await self._told()
-        return await asyncio.to_thread(context_for, question, index, told, budget_tokens)
+        near = await self._near(question, index, budget_tokens)
+        return await asyncio.to_thread(context_for, question, index, told, budget_tokens, near)
 
     async def verified_answer(self, question: str) -> Example | None:
         return await self._context.verified_answer(self._connection, question)
@@ -57,6 +58,13 @@ class Knowledge:
     async def doubts(self, sql: str, rows: Rows) -> list[str]:
         """What speaks against a result although its statement ran."""
         return await asyncio.to_thread(doubts, sql, rows, await self._index())
+
+    async def _near(self, question: Question, index: SchemaIndex, budget_tokens: int) -> list[str]:
+        """Of a schema that is shown whole nothing is ranked."""
+        if await asyncio.to_thread(index.fits, budget_tokens):
+            return []
+        said = "\n".join(filter(None, conversation_of(question)))
+        return await self._connections.nearest_tables(self._connection, said)
 
     async def _index(self) -> SchemaIndex:
         known = await self._connections.known(self._connection)

@@ -34,6 +34,10 @@ class SchemaIndex:
         """Of all cards together."""
         return approximate_tokens("\n\n".join(self.cards.values()))
 
+    def fits(self, budget_tokens: int) -> bool:
+        """Whether all cards may be shown."""
+        return self.tokens <= budget_tokens
+
     @cached_property
     def words(self) -> Bm25:
         return index_tables(self.known.schema.tables)

@@ -28,16 +28,21 @@ class Linked:
 
 
 def link(
-    index: SchemaIndex, conversation: Sequence[str], at_hand: Sequence[str], budget_tokens: int
+    index: SchemaIndex,
+    conversation: Sequence[str],
+    at_hand: Sequence[str],
+    budget_tokens: int,
+    near: Sequence[str] = (),
 ) -> Linked:
-    """`conversation` is oldest first, `at_hand` the tables of the statement before this question.
+    """`conversation` is oldest first, `at_hand` the tables of the statement before this question, `near`
+    those whose vectors are nearest to it.
 
     At least one table is shown, whatever the budget.
     """
     mentioned = mentions(conversation, index.stored)
-    if index.tokens <= budget_tokens:
+    if index.fits(budget_tokens):
         return Linked("\n\n".join(index.cards.values()), list(index.cards), mentioned)
-    ranking = rank(index, conversation, at_hand, mentioned)
+    ranking = rank(index, conversation, at_hand, mentioned, near)
     asked = set(words_of(" ".join(conversation)))
     shown = dict(_within(_candidates(index, ranking, asked), budget_tokens))
     if not shown:
@@ -52,11 +57,13 @@ def rank(
     conversation: Sequence[str],
     at_hand: Sequence[str],
     mentioned: Sequence[Mention],
+    near: Sequence[str] = (),
 ) -> list[str]:
     """Tables that have anything to do with the conversation, best first."""
     by_words = index.words.ranked(words_of(" ".join(conversation)))
     by_texts = [place.table for mention in mentioned if mention.exact for place in mention.places]
-    return fused([by_words, list(dict.fromkeys(by_texts)), at_hand])
+    by_vectors = [name for name in near if name in index.tables]
+    return fused([by_words, list(dict.fromkeys(by_texts)), at_hand, by_vectors])
 
 
 def _candidates(

@@ -1,0 +1,66 @@
+"""Texts as vectors, by an embedding model behind any OpenAI-compatible endpoint."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from pydantic import FiniteFloat, TypeAdapter
+
+from app.core.llm.client import make_embedding_client
+from app.core.llm.errors import ModelUnavailable, failure_told
+from app.core.llm.settings import ModelSettings
+
+if TYPE_CHECKING:
+    from openai.types import CreateEmbeddingResponse
+
+MOST_TEXTS = 64
+"""Of one request: services allow more, but not of long texts."""
+
+_VECTORS = TypeAdapter(list[list[FiniteFloat]])
+
+
+class EmbeddingModel:
+    """Made within a running event loop, closed by `close`."""
+
+    def __init__(self, settings: ModelSettings) -> None:
+        self.name = settings.model
+        self._total_seconds = settings.total_timeout_seconds
+        self._client = asyncio.create_task(asyncio.to_thread(make_embedding_client, settings))
+
+    async def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        """A vector a text, in their order, all of the same length; at least one text, at most `MOST_TEXTS`.
+
+        Raises `ModelUnavailable` or `ModelRejected`; cancelling the caller closes the request.
+        """
+        try:
+            async with asyncio.timeout(self._total_seconds):
+                return await self._embed(texts)
+        except TimeoutError as error:
+            took = f"{self._total_seconds:g} s"
+            raise ModelUnavailable(f"The model {self.name} did not finish within {took}.") from error
+
+    async def close(self) -> None:
+        await (await self._client).close()
+
+    async def _embed(self, texts: Sequence[str]) -> list[list[float]]:
+        client = await asyncio.shield(self._client)
+        import openai  # noqa: PLC0415 - loaded with the client by now
+
+        try:
+            answer = await client.embeddings.create(
+                model=self.name, input=list(texts), encoding_format="float"
+            )
+            return _vectors(answer, len(texts))
+        except (openai.OpenAIError, OSError, AttributeError, LookupError, TypeError, ValueError) as error:
+            # The library raises whatever an answer that is not as it should be leads to.
+            raise failure_told(error, self.name) from None
+
+
+def _vectors(answer: "CreateEmbeddingResponse", count: int) -> list[list[float]]:
+    """Raises `ValueError` when that is not a vector a text."""
+    in_order = sorted(answer.data, key=lambda each: each.index)
+    vectors = _VECTORS.validate_python([each.embedding for each in in_order])
+    lengths = {len(vector) for vector in vectors}
+    if len(vectors) != count or len(lengths) != 1 or 0 in lengths:
+        raise ValueError("not a vector a text")
+    return vectors

@@ -1,0 +1,94 @@
+"""Tables by what they mean: embedded in the background as they change, and ranked for a question."""
+
+import asyncio
+import logging
+from collections.abc import Sequence
+
+from app.core.llm.embedding import MOST_TEXTS, EmbeddingModel
+from app.core.llm.errors import ModelRejected, ModelUnavailable
+from app.core.storage.port import Storage, StorageUnavailable
+from app.modules.database_connection.schema import Table
+from app.modules.database_connection.table_text import digest_of, table_text
+from app.modules.database_connection.vectors_kept import VectorsKept
+
+logger = logging.getLogger(__name__)
+
+_NEAREST = 10
+_QUESTION_SECONDS = 1.0
+_QUESTION_LENGTH = 4_000
+"""Characters, the last ones: what was said long ago matters less."""
+
+
+class TableVectors:
+    """Of all connections, for as long as this process lives."""
+
+    def __init__(self, storage: Storage, model: EmbeddingModel) -> None:
+        self._kept = VectorsKept(storage, model.name)
+        self._model = model
+        self._tasks: dict[asyncio.Task[None], str] = {}
+        self._one_at_a_time = asyncio.Lock()
+        self._warned = False
+
+    def refresh(self, connection_id: str, tables: Sequence[Table]) -> None:
+        """Embed in the background what has changed of a database that has these tables.
+
+        What fails is logged, and made up for by the next call.
+        """
+        task = asyncio.create_task(self._refresh(connection_id, tables))
+        self._tasks[task] = connection_id
+        task.add_done_callback(self._tasks.pop)
+
+    async def stop(self, connection_id: str) -> None:
+        """Break off what is under way for a connection, and wait for its end."""
+        await self._end([task for task, of in self._tasks.items() if of == connection_id])
+
+    async def close(self) -> None:
+        await self._end(list(self._tasks))
+
+    async def nearest(self, connection_id: str, text: str) -> list[str]:
+        """The few tables nearest to what was said, the nearest first; of a later scan some may be gone.
+
+        None when that cannot be found out within a second or so, of which the log tells once.
+        """
+        try:
+            async with asyncio.timeout(_QUESTION_SECONDS):
+                (vector,) = await self._model.embed([text[-_QUESTION_LENGTH:]])
+            found = await self._kept.nearest(connection_id, vector, _NEAREST)
+        except (ModelUnavailable, ModelRejected, StorageUnavailable, TimeoutError) as error:
+            if not self._warned:
+                told = f"{self._model.name} takes too long" if isinstance(error, TimeoutError) else error
+                logger.warning("questions go without KAI_LLM__EMBEDDING_MODEL: %s", told)
+            self._warned = True
+            return []
+        self._warned = False
+        return found
+
+    async def _refresh(self, connection_id: str, tables: Sequence[Table]) -> None:
+        try:
+            async with self._one_at_a_time:
+                await self._embed_changed(connection_id, tables)
+        except (ModelUnavailable, ModelRejected, StorageUnavailable) as error:
+            logger.warning("connection %s: tables were not embedded: %s", connection_id, error)
+
+    async def _embed_changed(self, connection_id: str, tables: Sequence[Table]) -> None:
+        """The ledger is kept after each request, so that nothing is embedded again after a break."""
+        texts = {table.name: table_text(table) for table in tables}
+        digests = {name: digest_of(text) for name, text in texts.items()}
+        ledger = await self._kept.ledger(connection_id)
+        if gone := ledger.keys() - texts.keys():
+            await self._kept.drop(connection_id, gone)
+            ledger = {name: digest for name, digest in ledger.items() if name in texts}
+            await self._kept.keep_ledger(connection_id, ledger)
+        changed = [name for name in texts if ledger.get(name) != digests[name]]
+        for start in range(0, len(changed), MOST_TEXTS):
+            names = changed[start : start + MOST_TEXTS]
+            vectors = await self._model.embed([texts[name] for name in names])
+            await self._kept.keep(connection_id, dict(zip(names, vectors, strict=True)))
+            ledger |= {name: digests[name] for name in names}
+            await self._kept.keep_ledger(connection_id, ledger)
+
+    async def _end(self, tasks: Sequence[asyncio.Task[None]]) -> None:
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks)

@@ -1,0 +1,80 @@
+"""Vectors of tables in the store, and which text each was made of.
+
+A collection holds vectors of one length, so there is one a length, made when it is first needed; beside
+them one holds a ledger a connection and model: small enough to be read without all the vectors.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import cast
+
+from app.core.ids import id_of
+from app.core.storage.port import AnyOf, Collection, Condition, Document, Equals, Field, Storage
+
+_PREFIX = "table_vectors"
+_FIELDS = [Field("db_connection_id", "keyword"), Field("model", "keyword"), Field("name", "keyword")]
+_LEDGERS = Collection(f"{_PREFIX}_ledgers", _FIELDS)
+_LETTERS = str.maketrans("0123456789", "abcdefghij")
+
+
+def is_of_vectors(collection: str) -> bool:
+    """Whether a collection is one of these; all declare `db_connection_id`."""
+    return collection.startswith(_PREFIX)
+
+
+class VectorsKept:
+    """Of one model: another one's are never found, nor replaced."""
+
+    def __init__(self, storage: Storage, model: str) -> None:
+        self._storage = storage
+        self._model = model
+
+    async def ledger(self, connection_id: str) -> dict[str, str]:
+        """By table, the digest of the text whose vector is kept."""
+        await self._storage.create_collection(_LEDGERS)
+        found = await self._storage.get(_LEDGERS.name, id_of(connection_id, self._model))
+        return {} if found is None else cast("dict[str, str]", found["digests"])
+
+    async def keep_ledger(self, connection_id: str, digests: Mapping[str, str]) -> None:
+        """To be called after `keep`, so that what it tells of is there."""
+        document = self._document(connection_id, None)
+        await self._storage.put(_LEDGERS.name, [{**document, "digests": dict(digests)}])
+
+    async def keep(self, connection_id: str, vectors: Mapping[str, Sequence[float]]) -> None:
+        """Vectors by table, all of one length, at least one."""
+        dimensions = len(next(iter(vectors.values())))
+        name = _collection_name(dimensions)
+        vector = Field("vector", "vector", dimensions)
+        await self._storage.create_collection(Collection(name, [*_FIELDS, vector]))
+        await self._storage.put(
+            name,
+            [{**self._document(connection_id, table), "vector": list(of)} for table, of in vectors.items()],
+        )
+
+    async def drop(self, connection_id: str, tables: Iterable[str]) -> None:
+        where: list[Condition] = [*self._mine(connection_id), AnyOf("name", sorted(tables))]
+        for name in filter(is_of_vectors, self._storage.collections()):
+            await self._storage.delete(name, where)
+
+    async def nearest(self, connection_id: str, vector: Sequence[float], limit: int) -> list[str]:
+        """Tables by how near they are, the nearest first; they may be gone from the database meanwhile."""
+        name = _collection_name(len(vector))
+        if name not in self._storage.collections():
+            return []
+        found = await self._storage.nearest(name, "vector", vector, self._mine(connection_id), limit=limit)
+        return [str(each["name"]) for each in found]
+
+    def _mine(self, connection_id: str) -> list[Equals]:
+        return [Equals("db_connection_id", connection_id), Equals("model", self._model)]
+
+    def _document(self, connection_id: str, table: str | None) -> Document:
+        return {
+            "id": id_of(connection_id, self._model if table is None else f"{self._model}\n{table}"),
+            "db_connection_id": connection_id,
+            "model": self._model,
+            "name": table,
+        }
+
+
+def _collection_name(dimensions: int) -> str:
+    """Names have no digits, so the number is spelled in letters."""
+    return f"{_PREFIX}_{str(dimensions).translate(_LETTERS)}"
