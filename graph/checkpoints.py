@@ -15,7 +15,7 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from typesense import AsyncClient
 from typesense.exceptions import TypesenseClientError
 
-from graph.checkpointer import TypesenseCheckpointer
+from graph.checkpointer import CheckpointIncomplete, TypesenseCheckpointer
 from graph.errors import CheckpointsUnavailable
 
 Checkpointer = BaseCheckpointSaver[str]
@@ -76,7 +76,7 @@ def translated_errors() -> Generator[None]:
     """Raises `CheckpointsUnavailable` when the store is away, slow, full or refuses."""
     try:
         yield
-    except (TypesenseClientError, httpx.HTTPError, sqlite3.OperationalError) as error:
+    except (TypesenseClientError, httpx.HTTPError, sqlite3.OperationalError, CheckpointIncomplete) as error:
         raise CheckpointsUnavailable(
             "The store does not answer, so the conversation cannot go on just now. Ask again."
         ) from error

@@ -1,14 +1,11 @@
 """Examples, glossary and instructions on the page, of servers that keep them."""
 
-import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
 
 @pytest.fixture
-def parts(page: Page, connection: str, api: httpx.Client) -> Page:
-    if api.get("/examples").status_code == 404:
-        pytest.skip("this server keeps no examples")
+def parts(page: Page, connection: str) -> Page:
     page.goto(f"/connections/{connection}")
     return page
 
@@ -38,11 +35,3 @@ def test_a_term_and_an_instruction_need_no_sql_and_no_table(parts: Page) -> None
             parts.get_by_role("dialog").get_by_label(label).fill(value)
         parts.get_by_role("button", name="Save").click()
         expect(parts.get_by_role("article")).to_contain_text(next(iter(fields.values())))
-
-
-def test_a_server_without_them_shows_tables_alone(page: Page, connection: str, api: httpx.Client) -> None:
-    if api.get("/examples").status_code != 404:
-        pytest.skip("this server keeps examples")
-    page.goto(f"/connections/{connection}", wait_until="networkidle")
-    expect(page.locator(".table-entry")).to_have_count(2)
-    expect(page.get_by_role("tab")).to_have_count(0)

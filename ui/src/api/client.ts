@@ -147,14 +147,15 @@ export async function deleteConnection(connection_id: string): Promise<void> {
   await told(http.DELETE("/api/v1/database-connections/{connection_id}", { params }));
 }
 
-/** Begins a scan. The answer comes when it is done, or says how far a scan in the background is. */
-export async function startScan(connection_id: string): Promise<Connection | Scan> {
+/** Begins a scan in the background, and says how far it is. */
+export function startScan(connection_id: string): Promise<Scan> {
   const params = { path: { connection_id } };
   return told(http.POST("/api/v1/database-connections/{connection_id}/scan", { params }));
 }
 
-export async function readScan(connection_id: string): Promise<Scan | null> {
-  return optional<Scan>("GET", `database-connections/${encodeURIComponent(connection_id)}/scan`);
+export function readScan(connection_id: string): Promise<Scan> {
+  const params = { path: { connection_id } };
+  return told(http.GET("/api/v1/database-connections/{connection_id}/scan", { params }));
 }
 
 export function listTables(connection_id: string, cursor?: string): Promise<Page<Table>> {
@@ -186,12 +187,11 @@ export function inspectStatement(connection_id: string, sql: string): Promise<In
   );
 }
 
-/** A route that a server may not have: null where it has not. `path` stands under /api/v1. */
-export async function optional<Answer>(method: string, path: string, body?: object): Promise<Answer | null> {
+/** A route whose path is made, for it is the same for several kinds of things; it stands under /api/v1. */
+export async function call<Answer>(method: string, path: string, body?: object): Promise<Answer> {
   const headers = { "Content-Type": "application/json" };
   const sent = body && { headers, body: JSON.stringify(body) };
   const response = await fetch(`/api/v1/${path}`, { method, ...sent });
-  if (response.status === 404 || response.status === 405) return null;
   const answer: unknown = response.status === 204 ? {} : await response.json().catch(() => null);
   if (!response.ok) throw new ApiError(problemIn(answer, response.status));
   return answer as Answer;

@@ -1,21 +1,16 @@
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import type { Table } from "../api/types";
 import { EntryList } from "../knowledge/entry_list";
-import { hasKnowledge, type Kind, KINDS } from "../knowledge/knowledge";
+import { type Kind, KINDS } from "../knowledge/knowledge";
 import { Tabs } from "../shared/tabs";
 import { texts } from "../shared/texts";
 import { TableList } from "./table_list";
 
 type Part = "schema" | Kind;
 
-/** The tables of a database and, where the server keeps it, what people have told of it. */
+/** The tables of a database, and what people have told of it. */
 export function ConnectionParts({ connectionId, tables }: { connectionId: string; tables: Table[] }) {
   const [shown, show] = useState<Part>("schema");
-  const [known, setKnown] = useState(false);
-  useEffect(() => {
-    hasKnowledge(connectionId).then(setKnown, () => setKnown(false));
-  }, [connectionId]);
-  if (!known) return <TableList connectionId={connectionId} tables={tables} />;
   const names = { schema: texts.connections.schema, ...texts.knowledge };
   const tabs = (["schema", ...KINDS] as const).map((key) => ({ key, label: names[key] }));
   return (

@@ -8,14 +8,13 @@ const POLL_MS = 400;
 
 /** Ends when the schema is read. Raises `ApiError` when it cannot be. */
 export async function scan(connectionId: string, onProgress: (scan: Scan) => void): Promise<void> {
-  const begun = await startScan(connectionId);
-  let now: Scan | null = "state" in begun ? begun : null;
-  while (now?.state === "running") {
+  let now = await startScan(connectionId);
+  while (now.state === "running") {
     onProgress(now);
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
     now = await readScan(connectionId);
   }
-  if (now?.state === "failed") throw failed(now);
+  if (now.state === "failed") throw failed(now);
 }
 
 function failed({ error }: Scan): ApiError {

@@ -1,5 +1,5 @@
-/** What people have told of a database: examples, glossary, instructions. Not every server keeps them. */
-import { optional, type Page } from "../api/client";
+/** What people have told of a database: examples, glossary, instructions. */
+import { call, type Page } from "../api/client";
 
 export const KINDS = ["examples", "glossary", "instructions"] as const;
 export type Kind = (typeof KINDS)[number];
@@ -16,27 +16,19 @@ export const FIELDS: Record<Kind, { name: Field; optional?: true; code?: true }[
   instructions: [{ name: "text" }, { name: "scope", optional: true }],
 };
 
-export async function hasKnowledge(connectionId: string): Promise<boolean> {
-  return (await optional("GET", listed("examples", connectionId, 1))) !== null;
-}
-
 export async function readEntries(kind: Kind, connectionId: string): Promise<Entry[]> {
-  const page = await optional<Page<Entry>>("GET", listed(kind, connectionId, 100));
-  return page?.items ?? [];
+  const query = new URLSearchParams({ db_connection_id: connectionId, limit: "100" });
+  return (await call<Page<Entry>>("GET", `${kind}?${query}`)).items;
 }
 
 export async function addEntry(kind: Kind, connectionId: string, fields: object): Promise<void> {
-  await optional("POST", kind, { db_connection_id: connectionId, ...fields });
+  await call("POST", kind, { db_connection_id: connectionId, ...fields });
 }
 
 export async function changeEntry(kind: Kind, id: string, fields: object): Promise<void> {
-  await optional("PATCH", `${kind}/${encodeURIComponent(id)}`, fields);
+  await call("PATCH", `${kind}/${encodeURIComponent(id)}`, fields);
 }
 
 export async function removeEntry(kind: Kind, id: string): Promise<void> {
-  await optional("DELETE", `${kind}/${encodeURIComponent(id)}`);
-}
-
-function listed(kind: Kind, connectionId: string, limit: number): string {
-  return `${kind}?${new URLSearchParams({ db_connection_id: connectionId, limit: String(limit) })}`;
+  await call("DELETE", `${kind}/${encodeURIComponent(id)}`);
 }
