@@ -12,7 +12,7 @@ from app.core.bus.event_log import EventLogs
 from app.core.exclusive import exclusive_folder
 from app.core.llm.embedding import EmbeddingModel
 from app.core.llm.model import LanguageModel, ModelSettings
-from app.core.secrets import CheckpointCipher, SecretBox, load_or_create_key
+from app.core.secrets import CheckpointCipher, ClearCheckpoints, SecretBox, load_or_create_key
 from app.core.settings import ConversationSettings, LimitSettings, LlmSettings, Settings
 from app.core.storage.port import Storage, StorageRefused, StorageUnavailable
 from app.core.storage.sqlite import open_sqlite
@@ -107,7 +107,7 @@ async def open_store(settings: Settings) -> AsyncGenerator[tuple[Storage, Checkp
 
     Raises `StorageUnavailable`.
     """
-    cipher = CheckpointCipher(_key(settings)) if settings.encrypt_checkpoints else None
+    cipher = (CheckpointCipher if settings.encrypt_checkpoints else ClearCheckpoints)(_key(settings))
     async with AsyncExitStack() as opened:
         if settings.store == "sqlite":
             storage = await opened.enter_async_context(open_sqlite(settings.data_dir / "kai.db"))

@@ -46,9 +46,7 @@ _PRUNING = {
 
 
 @asynccontextmanager
-async def sqlite_checkpointer(
-    path: Path, cipher: CipherProtocol | None = None
-) -> AsyncGenerator[SqliteCheckpointer]:
+async def sqlite_checkpointer(path: Path, cipher: CipherProtocol) -> AsyncGenerator[SqliteCheckpointer]:
     """Opens (and makes) the file. A checkpoint outlives the death of the process, not a power cut."""
     async with aiosqlite.connect(path) as connection:
         saver = SqliteCheckpointer(connection, serde=_serializer(cipher))
@@ -58,17 +56,16 @@ async def sqlite_checkpointer(
 
 
 async def typesense_checkpointer(
-    client: AsyncClient, collection: str, cipher: CipherProtocol | None = None
+    client: AsyncClient, collection: str, cipher: CipherProtocol
 ) -> TypesenseCheckpointer:
     saver = TypesenseCheckpointer(client, collection=collection, serde=_serializer(cipher))
     await saver.setup()
     return saver
 
 
-def _serializer(cipher: CipherProtocol | None) -> SerializerProtocol:
+def _serializer(cipher: CipherProtocol) -> SerializerProtocol:
     # No module is allowed besides plain values, so a tampered checkpoint cannot run code.
-    plain = JsonPlusSerializer(allowed_msgpack_modules=None)
-    return plain if cipher is None else EncryptedSerializer(cipher, plain)
+    return EncryptedSerializer(cipher, JsonPlusSerializer(allowed_msgpack_modules=None))
 
 
 @contextmanager

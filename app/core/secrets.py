@@ -35,7 +35,10 @@ class SecretBox:
 
 
 class CheckpointCipher:
-    """Encrypts checkpoints, as LangGraph's `CipherProtocol` has it, with the same kind of key."""
+    """Encrypts checkpoints, as LangGraph's `CipherProtocol` has it, with the same kind of key.
+
+    Reads those that `ClearCheckpoints` has written, too.
+    """
 
     def __init__(self, key: bytes) -> None:
         self._fernet = Fernet(key)
@@ -46,11 +49,21 @@ class CheckpointCipher:
     def decrypt(self, ciphername: str, ciphertext: bytes) -> bytes:
         """The bytes again. Raises `SecretUnreadable`."""
         try:
-            if ciphername == "fernet":
-                return self._fernet.decrypt(ciphertext)
+            match ciphername:
+                case "fernet":
+                    return self._fernet.decrypt(ciphertext)
+                case "clear":
+                    return ciphertext
         except InvalidToken:
             pass
         raise SecretUnreadable("the checkpoint cannot be read with this key")
+
+
+class ClearCheckpoints(CheckpointCipher):
+    """Encrypts nothing, and still reads what was encrypted before."""
+
+    def encrypt(self, plaintext: bytes) -> tuple[str, bytes]:
+        return "clear", plaintext
 
 
 def load_or_create_key(path: Path) -> bytes:

@@ -16,10 +16,12 @@ from pathlib import Path
 from typing import Annotated, Any, TypedDict
 
 import httpx
+from cryptography.fernet import Fernet
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, StateGraph
 
+from app.core.secrets import ClearCheckpoints
 from app.core.storage.typesense_server import TypesenseServer
 from graph import SessionGraph, Turn
 from graph.checkpoints import sqlite_checkpointer
@@ -84,7 +86,9 @@ async def memory() -> AsyncGenerator[tuple[Saver, Wire]]:
 @asynccontextmanager
 async def sqlite() -> AsyncGenerator[tuple[Saver, Wire]]:
     with temporary_folder() as folder:
-        async with sqlite_checkpointer(folder / "checkpoints.db") as saver:
+        async with sqlite_checkpointer(
+            folder / "checkpoints.db", ClearCheckpoints(Fernet.generate_key())
+        ) as saver:
             yield saver, Wire()
 
 

@@ -7,7 +7,14 @@ from pathlib import Path
 import pytest
 from cryptography.fernet import Fernet
 
-from app.core.secrets import KeyDamaged, SecretBox, SecretUnreadable, load_or_create_key
+from app.core.secrets import (
+    CheckpointCipher,
+    ClearCheckpoints,
+    KeyDamaged,
+    SecretBox,
+    SecretUnreadable,
+    load_or_create_key,
+)
 
 
 def test_a_text_comes_back_from_its_box_and_does_not_show_in_the_token() -> None:
@@ -44,3 +51,17 @@ def test_a_file_that_holds_no_key_is_said_and_kept(tmp_path: Path, content: str)
     with pytest.raises(KeyDamaged, match="holds no key"):
         load_or_create_key(path)
     assert path.read_text() == content
+
+
+def test_checkpoints_stay_readable_when_their_encryption_is_switched_on_or_off() -> None:
+    key = Fernet.generate_key()
+    for writer in (CheckpointCipher(key), ClearCheckpoints(key)):
+        for reader in (CheckpointCipher(key), ClearCheckpoints(key)):
+            assert reader.decrypt(*writer.encrypt(b"state")) == b"state"
+
+
+@pytest.mark.parametrize("name", ["fernet", "aes"])
+def test_a_checkpoint_of_another_key_or_cipher_is_unreadable(name: str) -> None:
+    _, encrypted = CheckpointCipher(Fernet.generate_key()).encrypt(b"state")
+    with pytest.raises(SecretUnreadable, match="this key"):
+        CheckpointCipher(Fernet.generate_key()).decrypt(name, encrypted)

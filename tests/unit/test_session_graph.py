@@ -6,9 +6,11 @@ from pathlib import Path
 
 import ormsgpack
 import pytest
+from cryptography.fernet import Fernet
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
+from app.core.secrets import ClearCheckpoints
 from graph import SessionEvent, SessionGraph, Turn
 from graph.checkpoints import sqlite_checkpointer
 from graph.errors import StatementFailed
@@ -28,10 +30,12 @@ TURN = Turn(
     asked_at="2026-01-02T00:00:00Z",
 )
 
+CIPHER = ClearCheckpoints(Fernet.generate_key())
+
 
 @pytest.fixture
 async def saver(tmp_path: Path) -> AsyncGenerator[BaseCheckpointSaver[str]]:
-    async with sqlite_checkpointer(tmp_path / "checkpoints.db") as opened:
+    async with sqlite_checkpointer(tmp_path / "checkpoints.db", CIPHER) as opened:
         yield opened
 
 
@@ -156,7 +160,7 @@ async def test_a_tampered_checkpoint_cannot_run_code(tmp_path: Path) -> None:
     # What LangGraph's serializer would rebuild by calling os.system, unless the class has to be allowed.
     call = ormsgpack.packb(["os", "system", f"touch {mark}"])
     tampered = ("msgpack", ormsgpack.packb(ormsgpack.Ext(0, call)))
-    async with sqlite_checkpointer(tmp_path / "checkpoints.db") as saver:
+    async with sqlite_checkpointer(tmp_path / "checkpoints.db", CIPHER) as saver:
         saver.serde.loads_typed(tampered)
     assert not mark.exists()
     JsonPlusSerializer(allowed_msgpack_modules=True).loads_typed(tampered)

@@ -51,6 +51,8 @@ class EventLog:
         `stop` is asked whenever readers are woken: true lets this one go before the end.
         """
         position = min(max(0, after - self.first_id + 1), len(self._entries))
+        if self.ended_at is not None and after >= self.first_id + len(self._entries):
+            position = len(self._entries) - 1  # no id of this run: what it asks for can only be the end
         while True:
             news = self._news
             while position < len(self._entries):

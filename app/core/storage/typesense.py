@@ -15,10 +15,12 @@ from app.core.storage import typesense_layout as layout
 from app.core.storage.conditions import meets
 from app.core.storage.paging import Order, Place, check_limit, check_vector, read_cursor, write_cursor
 from app.core.storage.port import (
+    AnyOf,
     Collection,
     Condition,
     Document,
     DocumentExists,
+    Equals,
     Field,
     Page,
     is_uuid,
@@ -153,8 +155,11 @@ class TypesenseStorage:
         compiled = layout.compile_all(await self._collection(collection), where)
         if compiled is None:
             return 0
+        documents = self._documents(collection)
         with translated_errors():
-            return await self._documents(collection).delete(compiled)
+            deleted = await documents.delete(compiled)
+            await self._patches.forget(documents, [each for each in _ids(where) if is_uuid(each)])
+        return deleted
 
     # Questions
 
@@ -254,3 +259,15 @@ class TypesenseStorage:
         documents = [layout.document_of(each) for page in found for each in page]
         exact = [each for each in documents if all(meets(each, condition, collection) for condition in where)]
         return exact[:limit]
+
+
+def _ids(where: Sequence[Condition]) -> list[str]:
+    """The documents that conditions name."""
+    ids: list[str] = []
+    for condition in where:
+        match condition:
+            case Equals(field="id", value=str(value)):
+                ids.append(value)
+            case AnyOf(field="id", values=values):
+                ids.extend(values)
+    return ids

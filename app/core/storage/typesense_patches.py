@@ -134,6 +134,10 @@ class Patches:
         if state is not None and not state.written:
             await documents.write([layout.row(collection, state.document, state.revision)], "update")
 
+    async def forget(self, documents: TypesenseCollection, ids: Sequence[str]) -> None:
+        """Delete what is kept of the earlier states of documents that are deleted."""
+        await self._successors.delete_any("of", [layout.key(documents.name, each) for each in ids])
+
     async def _sweep(self) -> None:
         if time.monotonic() - self._swept > _KEPT_SECONDS:
             self._swept = time.monotonic()

@@ -142,6 +142,21 @@ async def test_a_change_that_was_claimed_and_not_written_is_finished_by_the_next
         assert await storage.get("jobs", uid(1)) == changed
 
 
+async def test_nothing_is_left_of_the_earlier_states_of_a_deleted_document(
+    typesense_server: TypesenseServer, wire: Wire
+) -> None:
+    async with client_of(typesense_server, wire) as client:
+        prefix = f"t{uuid4().hex}_"
+        storage = TypesenseStorage(client, prefix)
+        await storage.open()
+        await storage.create_collection(JOBS)
+        for number in (1, 2):
+            await storage.create("jobs", {"id": uid(number)})
+            await storage.patch("jobs", uid(number), {"title": "What nobody shall read"})
+        await storage.delete("jobs", [Equals("id", uid(1))])
+        assert (await client.collections[f"{prefix}patches0"].retrieve())["num_documents"] == 1
+
+
 # Servers that stop and start
 
 
