@@ -96,16 +96,15 @@ class CheckpointRecord:
             "newer_still": newer_still,
             "tags": tags,
             "data": _pack(
+                self.lane,
                 {
-                    "thread_id": self.lane.thread_id,
-                    "namespace": self.lane.namespace,
                     "id": self.id,
                     "parent_id": self.parent_id,
                     "checkpoint": self.checkpoint,
                     "metadata": self.metadata,
                     "inline": self.inline,
                     "apart": self.apart,
-                }
+                },
             ),
         }
         return document if run_id is None else {**document, "run": run_key(run_id)}
@@ -114,7 +113,7 @@ class CheckpointRecord:
     def of(cls, document: Mapping[str, object]) -> "CheckpointRecord":
         packed = _unpack(document)
         return cls(
-            lane=Lane(cast("str", packed["thread_id"]), cast("str", packed["namespace"])),
+            lane=_lane(packed),
             id=cast("str", packed["id"]),
             parent_id=cast("str | None", packed["parent_id"]),
             checkpoint=_typed(packed["checkpoint"]),
@@ -145,13 +144,12 @@ class ValueRecord:
             "kind": "value",
             "thread": thread_key(self.lane.thread_id),
             "data": _pack(
+                self.lane,
                 {
-                    "thread_id": self.lane.thread_id,
-                    "namespace": self.lane.namespace,
                     "channel": self.channel,
                     "version": self.version,
                     "value": self.value,
-                }
+                },
             ),
         }
 
@@ -159,7 +157,7 @@ class ValueRecord:
     def of(cls, document: Mapping[str, object]) -> "ValueRecord":
         packed = _unpack(document)
         return cls(
-            lane=Lane(cast("str", packed["thread_id"]), cast("str", packed["namespace"])),
+            lane=_lane(packed),
             channel=cast("str", packed["channel"]),
             version=cast("Version", packed["version"]),
             value=_typed(packed["value"]),
@@ -191,16 +189,15 @@ class WriteRecord:
             "thread": thread_key(self.lane.thread_id),
             "checkpoint": checkpoint,
             "data": _pack(
+                self.lane,
                 {
-                    "thread_id": self.lane.thread_id,
-                    "namespace": self.lane.namespace,
                     "checkpoint_id": self.checkpoint_id,
                     "task_path": self.task_path,
                     "task_id": self.task_id,
                     "index": self.index,
                     "channel": self.channel,
                     "value": self.value,
-                }
+                },
             ),
         }
 
@@ -208,7 +205,7 @@ class WriteRecord:
     def of(cls, document: Mapping[str, object]) -> "WriteRecord":
         packed = _unpack(document)
         return cls(
-            lane=Lane(cast("str", packed["thread_id"]), cast("str", packed["namespace"])),
+            lane=_lane(packed),
             checkpoint_id=cast("str", packed["checkpoint_id"]),
             task_path=cast("str", packed["task_path"]),
             task_id=cast("str", packed["task_id"]),
@@ -272,8 +269,13 @@ def _typed(packed: object) -> TypedBytes:
     return cast("str", kind), cast("bytes", value)
 
 
-def _pack(record: Mapping[str, object]) -> str:
-    return base64.b64encode(zlib.compress(ormsgpack.packb(record), 1)).decode()
+def _pack(lane: Lane, record: Mapping[str, object]) -> str:
+    packed = ormsgpack.packb({"thread_id": lane.thread_id, "namespace": lane.namespace, **record})
+    return base64.b64encode(zlib.compress(packed, 1)).decode()
+
+
+def _lane(packed: Mapping[str, object]) -> Lane:
+    return Lane(cast("str", packed["thread_id"]), cast("str", packed["namespace"]))
 
 
 def _unpack(document: Mapping[str, object]) -> dict[str, object]:

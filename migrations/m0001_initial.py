@@ -2,6 +2,7 @@
 
 from app.core.storage.port import Collection, Field, Storage
 from migrations.backfill import Progress
+from migrations.creation import create_all
 
 COLLECTIONS = [
     Collection(
@@ -51,6 +52,4 @@ COLLECTIONS = [
 
 
 async def migrate(storage: Storage, progress: Progress) -> None:
-    for number, collection in enumerate(COLLECTIONS):
-        await storage.create_collection(collection)
-        await progress(number + 1, len(COLLECTIONS))
+    await create_all(storage, COLLECTIONS, progress)

@@ -3,6 +3,7 @@ people have told of it (verified examples, glossary, instructions)."""
 
 from app.core.storage.port import Collection, Field, Storage
 from migrations.backfill import Progress
+from migrations.creation import create_all
 
 _OF_A_CONNECTION = [Field("owner", "keyword"), Field("db_connection_id", "keyword")]
 
@@ -25,6 +26,4 @@ COLLECTIONS = [
 
 
 async def migrate(storage: Storage, progress: Progress) -> None:
-    for number, collection in enumerate(COLLECTIONS):
-        await storage.create_collection(collection)
-        await progress(number + 1, len(COLLECTIONS))
+    await create_all(storage, COLLECTIONS, progress)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from langgraph.checkpoint.conformance import checkpointer_test, validate
 from langgraph.checkpoint.conformance.capabilities import Capability
+from langgraph.checkpoint.conformance.initializer import RegisteredCheckpointer
 from langgraph.checkpoint.conformance.report import ProgressCallbacks
 
 from app.core.storage.typesense_server import TypesenseServer
@@ -28,13 +29,19 @@ def main() -> int:
     return 0 if conforming == len(Capability) else 1
 
 
-async def _conforming(server: TypesenseServer) -> int:
+def registered(server: TypesenseServer) -> RegisteredCheckpointer:
+    """The checkpointer as the suite takes it: a new collection for each capability."""
+
     @checkpointer_test(name="TypesenseCheckpointer")
-    async def registered() -> AsyncGenerator[TypesenseCheckpointer]:
+    async def opened() -> AsyncGenerator[TypesenseCheckpointer]:
         async with checkpointer_of(server) as checkpointer:
             yield checkpointer
 
-    report = await validate(registered, progress=ProgressCallbacks.verbose())
+    return opened
+
+
+async def _conforming(server: TypesenseServer) -> int:
+    report = await validate(registered(server), progress=ProgressCallbacks.verbose())
     return sum(result.passed is True for result in report.results.values())
 
 
