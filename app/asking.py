@@ -17,8 +17,8 @@ async def ask(question: str, database: str) -> int:
         for warning in connection.warnings:
             sys.stderr.write(f"kai: {warning}\n")
         session = await services.sessions.create(LOCAL_OWNER, connection.id, None, "ask", {})
-        _, log = await services.sessions.ask(LOCAL_OWNER, session.id, question, "reject", None)
+        asked = await services.sessions.ask(LOCAL_OWNER, session.id, question, "reject", None)
         with Transcript() as transcript:
-            async for entry in log.read(after=0, stop=lambda: False):
+            async for entry in services.sessions.events(*asked):
                 transcript.show(entry.event, entry.data)
         return transcript.exit_code

@@ -5,15 +5,23 @@ from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from prometheus_client import CollectorRegistry
 
-from app.core.bus.event_log import EventLogs
+from app.core.bus.local import LocalLogs, LocalQueue
+from app.core.bus.port import EventLogs, RunQueue
+from app.core.bus.redis_client import redis_client
+from app.core.bus.redis_keys import RedisKeys
+from app.core.bus.redis_logs import RedisLogs
+from app.core.bus.redis_queue import RedisQueue
+from app.core.clock import now_ms
+from app.core.errors import CannotRun
 from app.core.exclusive import exclusive_folder
 from app.core.llm.embedding import EmbeddingModel
 from app.core.llm.model import LanguageModel, ModelSettings
 from app.core.secrets import CheckpointCipher, ClearCheckpoints, SecretBox, load_or_create_key
-from app.core.settings import ConversationSettings, LimitSettings, LlmSettings, Settings
+from app.core.settings import ConversationSettings, LimitSettings, LlmSettings, RedisSettings, Settings
 from app.core.storage.port import Storage, StorageRefused, StorageUnavailable
 from app.core.storage.sqlite import open_sqlite
 from app.core.storage.typesense import TypesenseStorage
@@ -24,13 +32,21 @@ from app.modules.database_connection.network import ONE_USER, Access
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.session.adapters import Models, PortsOfRun
 from app.modules.session.cache import ConversationCache
+from app.modules.session.execution import Executions
+from app.modules.session.following import Following
 from app.modules.session.repository import SessionRepository
 from app.modules.session.rows import RowStore
 from app.modules.session.service import SessionService
+from app.modules.session.submission import Submissions
 from app.modules.session.turns import Turns
+from app.modules.session.worker import Worker
 from graph import SessionGraph
 from graph.checkpoints import Checkpointer, sqlite_checkpointer, typesense_checkpointer
 from migrations.runner import check_up_to_date, migrate
+
+Role = Literal["all", "api", "worker"]
+
+_DRAIN_ALL_SECONDS = 1.0
 
 
 @dataclass(frozen=True)
@@ -41,6 +57,7 @@ class Services:
     database_connections: DatabaseConnections
     context_store: ContextStore
     sessions: SessionService
+    queue: RunQueue
     metrics: CollectorRegistry
 
     async def ready(self) -> bool:
@@ -53,14 +70,16 @@ class Services:
 
 
 @asynccontextmanager
-async def open_services(settings: Settings) -> AsyncGenerator[Services]:
-    """Everything of a KAI; runs broken off by the last process go on.
+async def open_services(settings: Settings, role: Role = "all") -> AsyncGenerator[Services]:
+    """Everything of a KAI; one that answers takes up the runs that others have left behind.
 
-    Raises `FolderInUse`, `StoreTooNew`, `StoreTooOld`, `StorageUnavailable`, or `OSError` when the data
-    folder cannot be written.
+    Raises `CannotRun`: `FolderInUse`, `StoreTooNew`, `StoreTooOld`, `StorageUnavailable`, `BusUnavailable`
+    or for settings that do not fit together; or `OSError` when the data folder cannot be written.
     """
+    _check_role(settings, role)
     async with AsyncExitStack() as opened:
-        opened.enter_context(exclusive_folder(settings.data_dir))
+        if settings.redis.url is None:
+            opened.enter_context(exclusive_folder(settings.data_dir))
         storage, checkpointer = await opened.enter_async_context(open_store(settings))
         if settings.migrate_at_start:
             await migrate(storage)
@@ -76,19 +95,65 @@ async def open_services(settings: Settings) -> AsyncGenerator[Services]:
         )
         opened.push_async_callback(connections.close)
         context = ContextStore(storage, connections)
-        graph, repository, rows, logs = (
+        graph, repository, rows = (
             SessionGraph(checkpointer),
             SessionRepository(storage, _cache(settings.conversations, metrics)),
             RowStore(storage),
-            EventLogs(),
         )
-        models = _models(settings.llm, opened) if settings.llm.configured else None
-        ports = PortsOfRun(connections, context, rows, models)
-        turns = Turns(graph, repository, logs, ports.bind)
-        opened.push_async_callback(turns.close)
-        await turns.recover()
-        sessions = SessionService(repository, rows, turns, logs, graph, connections, context)
-        yield Services(storage, connections, context, sessions, metrics)
+        queue, logs = await opened.enter_async_context(_bus(settings))
+        turns = Turns(repository, queue, logs)
+        if role != "api":
+            models = _models(settings.llm, opened) if settings.llm.configured else None
+            ports = PortsOfRun(connections, context, rows, models)
+            execution = Executions(graph, turns, repository, logs, ports.bind)
+            worker = Worker(turns, repository, queue, execution, settings.worker.concurrency)
+            await opened.enter_async_context(_working(settings, role, worker))
+        sessions = SessionService(
+            repository,
+            rows,
+            Submissions(turns, repository, queue, logs),
+            Following(repository, rows, logs),
+            graph,
+            connections,
+            context,
+        )
+        yield Services(storage, connections, context, sessions, queue, metrics)
+
+
+def _check_role(settings: Settings, role: Role) -> None:
+    if settings.redis.url is None and role != "all":
+        raise CannotRun(f"kai {role} works with others over Redis: set KAI_REDIS__URL, or run kai serve.")
+    if settings.redis.url is not None and settings.store == "sqlite":
+        raise CannotRun("Processes that share a Redis need a store to share: set KAI_STORE=typesense.")
+
+
+@asynccontextmanager
+async def _bus(settings: Settings) -> AsyncGenerator[tuple[RunQueue, EventLogs]]:
+    url = settings.redis.url
+    if url is None:
+        yield LocalQueue(), LocalLogs()
+        return
+    keys = RedisKeys(settings.redis.prefix)
+    async with redis_client(url.get_secret_value()) as redis:
+        queue = RedisQueue(redis, keys, settings.worker.lease_seconds)
+        logs = RedisLogs(redis, keys)
+        await queue.ping()
+        try:
+            yield queue, logs
+        finally:
+            await logs.aclose()
+
+
+@asynccontextmanager
+async def _working(settings: Settings, role: Role, worker: Worker) -> AsyncGenerator[None]:
+    """A server with everything in it has let its streams go by the time it stops: nobody waits then."""
+    if settings.redis.url is None:
+        await worker.sweep(before=now_ms())
+    worker.start()
+    try:
+        yield
+    finally:
+        await worker.stop(settings.worker.drain_seconds if role == "worker" else _DRAIN_ALL_SECONDS)
 
 
 @asynccontextmanager
@@ -96,8 +161,9 @@ async def open_services_for_once(settings: Settings) -> AsyncGenerator[Services]
     """A KAI that keeps nothing, whatever store the settings name: another may be serving from that one,
     whose runs must not be taken up. Raises `StorageUnavailable`, or `OSError` without room for its files."""
     with tempfile.TemporaryDirectory(prefix="kai-") as folder:
-        own = {"data_dir": Path(folder), "store": "sqlite", "migrate_at_start": True}
-        async with open_services(settings.model_copy(update=own)) as services:
+        own = {"data_dir": Path(folder), "store": "sqlite", "redis": RedisSettings()}
+        alone = settings.model_copy(update={**own, "migrate_at_start": True})
+        async with open_services(alone) as services:
             yield services
 
 

@@ -1,7 +1,9 @@
 """What happens in a turn of a session: its steps, its state and what it says. Knows nothing of servers."""
 
+from langgraph.runtime import RunControl
+
 from graph.events import SessionEvent
 from graph.ports import Ports
 from graph.session import Checkpoint, SessionGraph, Turn
 
-__all__ = ["Checkpoint", "Ports", "SessionEvent", "SessionGraph", "Turn"]
+__all__ = ["Checkpoint", "Ports", "RunControl", "SessionEvent", "SessionGraph", "Turn"]

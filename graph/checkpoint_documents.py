@@ -28,6 +28,7 @@ FIELDS: list[dict[str, "str | bool"]] = [
     {"name": "kind", "type": "string"},
     {"name": "thread", "type": "string"},
     {"name": "lane", "type": "string", "optional": True},
+    {"name": "fence", "type": "int64", "optional": True, "sort": True},
     {"name": "newer", "type": "int64", "optional": True, "sort": True},
     {"name": "newer_still", "type": "int64", "optional": True, "sort": True},
     {"name": "run", "type": "string", "optional": True},
@@ -71,10 +72,16 @@ class CheckpointRecord:
     metadata: TypedBytes
     inline: Mapping[str, TypedBytes]
     apart: Mapping[str, Version]
+    fence: int = 0
 
     @property
     def key(self) -> str:
         return self.lane.checkpoint_key(self.id)
+
+    @property
+    def age(self) -> tuple[int, int, int]:
+        """Of a lane's checkpoints the one with the greatest is the latest."""
+        return (self.fence, *order(self.id))
 
     @property
     def channels(self) -> set[str]:
@@ -92,6 +99,7 @@ class CheckpointRecord:
             "kind": "checkpoint",
             "thread": thread_key(self.lane.thread_id),
             "lane": self.lane.key,
+            "fence": self.fence,
             "newer": newer,
             "newer_still": newer_still,
             "tags": tags,
@@ -104,6 +112,7 @@ class CheckpointRecord:
                     "metadata": self.metadata,
                     "inline": self.inline,
                     "apart": self.apart,
+                    "fence": self.fence,
                 },
             ),
         }
@@ -122,6 +131,7 @@ class CheckpointRecord:
                 name: _typed(value) for name, value in cast("dict[str, object]", packed["inline"]).items()
             },
             apart=cast("dict[str, Version]", packed["apart"]),
+            fence=cast("int", packed["fence"]),
         )
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from graph.checkpoint_documents import CheckpointRecord, Lane, order
+from graph.checkpoint_documents import CheckpointRecord, Lane
 
 
 def latest_and_their_past(
@@ -15,7 +15,7 @@ def latest_and_their_past(
     """
     by_key = {record.key: record for record in records}
     latest: dict[Lane, CheckpointRecord] = {}
-    for record in sorted(records, key=lambda each: order(each.id)):
+    for record in sorted(records, key=lambda each: each.age):
         latest[record.lane] = record
     needed: list[CheckpointRecord] = []
     for record in latest.values():

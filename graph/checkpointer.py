@@ -40,6 +40,7 @@ from graph.synchronous import SynchronousCheckpointer
 from graph.typesense_collection import MOST_FOUND, Document, TypesenseCollection, by_ids
 
 _NEWEST_FIRST = "newer:desc,newer_still:desc"
+_LATEST_FIRST = f"fence:desc,{_NEWEST_FIRST}"
 _LISTED_AT_ONCE = 50
 _WALKED_AT_ONCE = 100
 
@@ -70,6 +71,10 @@ class TypesenseCheckpointer(SynchronousCheckpointer):
     A channel's value is written once a version. Threads whose ids differ only in case, accents or
     punctuation are different threads. Every write may be repeated: ids that follow from what is written
     make that harmless.
+
+    Where several processes may work on one thread by mistake (one was thought dead and is not), give
+    each that takes over a greater number as `configurable["fence"]`: the latest checkpoint is the newest of
+    those with the greatest fence, whatever an earlier holder still writes and whatever its clock says.
 
     `serde` is LangGraph's. The default constructs only what is known to be safe (and the types of the
     graph's own state), whatever a tampered document asks for; give an `EncryptedSerializer` to encrypt
@@ -131,6 +136,7 @@ class TypesenseCheckpointer(SynchronousCheckpointer):
             metadata=self.serde.dumps_typed(full_metadata),
             inline=inline,
             apart=apart,
+            fence=int(config["configurable"].get("fence", 0)),
         )
         documents = [*new, _document(record, full_metadata)]
         if not all(await self._created.create(documents, urgent=True)):
@@ -221,7 +227,7 @@ class TypesenseCheckpointer(SynchronousCheckpointer):
     async def _records(self, lane: Lane, checkpoint_id: str | None) -> list[CheckpointRecord]:
         """The one of this id, or else the latest; none when there is no such checkpoint."""
         if checkpoint_id is None:
-            search = {"filter_by": f"lane:={lane.key}", "sort_by": _NEWEST_FIRST, "per_page": 1}
+            search = {"filter_by": f"lane:={lane.key}", "sort_by": _LATEST_FIRST, "per_page": 1}
         else:
             search = {"filter_by": f"id:={lane.checkpoint_key(checkpoint_id)}"}
         (found,) = await self._kept.find(search)

@@ -18,6 +18,10 @@ class TurnError(Exception):
         self.detail = detail
 
 
+class Drained(Exception):
+    """The turn was asked to end after a step; it can be resumed from there."""
+
+
 class ModelUnavailable(TurnError):
     """The model did not answer in time or at all."""
 

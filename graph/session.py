@@ -13,14 +13,15 @@ from dataclasses import dataclass
 from typing import Literal, cast
 
 from langchain_core.runnables import RunnableConfig
-from langgraph.errors import NodeTimeoutError
+from langgraph.errors import GraphDrained, NodeTimeoutError
 from langgraph.graph import END, START, StateGraph
+from langgraph.runtime import RunControl
 from langgraph.types import RetryPolicy, StateSnapshot, TimeoutPolicy
 from pydantic import JsonValue
 
 from graph.answer import Answer, answer_of
 from graph.checkpoints import Checkpointer, translated_errors
-from graph.errors import DatabaseUnavailable, StepTimedOut
+from graph.errors import DatabaseUnavailable, Drained, StepTimedOut
 from graph.events import Reset, SessionEvent, Status
 from graph.nodes.analyse import analyse
 from graph.nodes.load_context import load_context
@@ -45,7 +46,11 @@ _MODEL_TIMEOUT = TimeoutPolicy(run_timeout=600)
 
 @dataclass(frozen=True)
 class Turn:
-    """A question put to a session; times are RFC 3339 in UTC."""
+    """A question put to a session; times are RFC 3339 in UTC.
+
+    Of several that work on a thread at once (one was thought dead), the one with the greatest `fence`
+    makes its state.
+    """
 
     session_id: str
     db_connection_id: str
@@ -55,6 +60,7 @@ class Turn:
     metadata: dict[str, JsonValue]
     session_created_at: str
     asked_at: str
+    fence: int
 
 
 @dataclass(frozen=True)
@@ -79,28 +85,35 @@ class SessionGraph:
         self._checkpointer = checkpointer
         self._graph = _shape().compile(checkpointer=checkpointer)
 
-    async def ask(self, turn: Turn, ports: Ports) -> AsyncGenerator[SessionEvent]:
-        """Run a turn from its start. Raises what the ports raise."""
+    async def ask(
+        self, turn: Turn, ports: Ports, control: RunControl | None = None
+    ) -> AsyncGenerator[SessionEvent]:
+        """Run a turn from its start.
+
+        Raises what the ports raise, and `Drained` after the step at which the control asked for that.
+        """
         yield Status(
             step="loading_context", message="Reading the conversation and the schema", run_id=turn.run_id
         )
-        async with aclosing(self._run(turn, ports, _opening(turn))) as events:
+        async with aclosing(self._run(turn, ports, _opening(turn), control)) as events:
             async for event in events:
                 yield event
 
-    async def resume(self, turn: Turn, ports: Ports) -> AsyncGenerator[SessionEvent]:
+    async def resume(
+        self, turn: Turn, ports: Ports, control: RunControl | None = None
+    ) -> AsyncGenerator[SessionEvent]:
         """Go on with a turn that was broken off, after its last completed step.
 
         Says `reset` and again what those steps had said; a turn of which no step is kept starts anew.
         """
-        yield Reset(reason="The server was restarted; the answer goes on from its last completed step.")
+        yield Reset(reason="The answer was broken off; it goes on from its last completed step.")
         snapshot = await self._state(turn.session_id)
         if snapshot.values.get("run_id") != turn.run_id:
-            events = self.ask(turn, ports)
+            events = self.ask(turn, ports, control)
         else:
             for chunk in _answer(snapshot).chunks():
                 yield chunk
-            events = self._run(turn, ports, None)
+            events = self._run(turn, ports, None, control)
         async with aclosing(events) as rest:
             async for event in rest:
                 yield event
@@ -147,14 +160,15 @@ class SessionGraph:
             return await self._graph.aget_state(_config(session_id, checkpoint_id))
 
     async def _run(
-        self, turn: Turn, ports: Ports, opening: SessionState | None
+        self, turn: Turn, ports: Ports, opening: SessionState | None, control: RunControl | None
     ) -> AsyncGenerator[SessionEvent]:
         # Sync durability: a step that was announced is never run twice after a crash, and `done`
         # comes after the last checkpoint. It costs a local write a step (see docs/decisions).
         said = self._graph.astream(
             opening,
-            {**_config(turn.session_id), "metadata": {"run_id": turn.run_id}},
+            _config_of(turn),
             context=ports,
+            control=control,
             stream_mode="custom",
             durability="sync",
         )
@@ -162,6 +176,8 @@ class SessionGraph:
             with translated_errors():
                 async for event in said:
                     yield cast("SessionEvent", event)
+        except GraphDrained as error:
+            raise Drained from error
         except NodeTimeoutError as error:
             raise StepTimedOut("A step of the answer took too long and was stopped. Ask again.") from error
 
@@ -199,10 +215,16 @@ def _after_running(state: SessionState) -> Literal["write_sql", "analyse"]:
 
 
 def _config(session_id: str, checkpoint_id: str | None = None) -> RunnableConfig:
-    configurable = {"thread_id": session_id}
+    configurable: dict[str, str | int] = {"thread_id": session_id}
     if checkpoint_id is not None:
         configurable["checkpoint_id"] = checkpoint_id
     return {"configurable": configurable, "recursion_limit": _RECURSION_LIMIT}
+
+
+def _config_of(turn: Turn) -> RunnableConfig:
+    config = _config(turn.session_id)
+    config["configurable"]["fence"] = turn.fence
+    return {**config, "metadata": {"run_id": turn.run_id}}
 
 
 def _opening(turn: Turn) -> SessionState:

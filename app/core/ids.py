@@ -5,8 +5,11 @@ from uuid import UUID, uuid5
 import uuid_utils
 
 
-def new_id() -> str:
-    return str(uuid_utils.uuid7())
+def new_id(at_ms: int | None = None) -> str:
+    """Of this moment, or of this epoch millisecond."""
+    if at_ms is None:
+        return str(uuid_utils.uuid7())
+    return str(uuid_utils.uuid7(timestamp=at_ms // 1_000, nanos=at_ms % 1_000 * 1_000_000))
 
 
 def id_of(owner_id: str, name: str) -> str:

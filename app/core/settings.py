@@ -93,6 +93,30 @@ class TypesenseSettings(_Group):
     max_retries: Annotated[int, Field(ge=0, le=10)] = 2
 
 
+class RedisSettings(_Group):
+    """`KAI_REDIS__...`: what several processes share their work by; without it one process does it all."""
+
+    url: SecretStr | None = None
+    """Of the queue and the streams: a Redis that evicts nothing."""
+    cache_url: SecretStr | None = None
+    """Of the hot conversations: a Redis that may evict anything; by default the same."""
+    prefix: Annotated[str, Field(pattern=r"^[a-z0-9_:-]{1,40}$")] = "kai:"
+
+
+class WorkerSettings(_Group):
+    """`KAI_WORKER__...`: the process that answers, or the part of `kai serve` that does."""
+
+    concurrency: Annotated[int, Field(ge=1, le=1_000)] = 32
+    """Runs at once."""
+    lease_seconds: Annotated[float, Field(ge=3, le=600)] = 15
+    """A worker that was not heard of for so long has lost its runs to others."""
+    drain_seconds: Annotated[float, Field(ge=0, le=600)] = 20
+    """What a stopping worker gives its runs before it hands them over."""
+    host: str = "127.0.0.1"
+    port: Annotated[int, Field(ge=0, le=65_535)] = 8_001
+    """Where `kai worker` tells of its health and its metrics."""
+
+
 class DatabaseSettings(_Group):
     """`KAI_DATABASES__...`: which databases may be registered, as JSON lists.
 
@@ -136,6 +160,8 @@ class Settings(BaseSettings):
     limits: LimitSettings = LimitSettings()
     typesense: TypesenseSettings = TypesenseSettings()
     conversations: ConversationSettings = ConversationSettings()
+    redis: RedisSettings = RedisSettings()
+    worker: WorkerSettings = WorkerSettings()
     databases: DatabaseSettings = DatabaseSettings()
 
     @property

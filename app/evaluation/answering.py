@@ -72,8 +72,8 @@ async def ask(services: Services, session_id: str, question: str, *, to_the_end:
     not scored, and a model takes as long for it as for the statement.
     """
     answer, started = Answer(), time.monotonic()
-    run, log = await services.sessions.ask(LOCAL_OWNER, session_id, question, "reject", None)
-    async for entry in log.read(after=0, stop=lambda: False):
+    session, run = await services.sessions.ask(LOCAL_OWNER, session_id, question, "reject", None)
+    async for entry in services.sessions.events(session, run):
         event = event_of(entry.event, entry.data)
         answer.take(event)
         if isinstance(event, Status) and event.step == "analyzing":

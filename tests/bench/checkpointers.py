@@ -160,7 +160,9 @@ def sessions(saver: Saver) -> Callable[[str, int], Awaitable[None]]:
     graph = SessionGraph(saver)
 
     async def turn(thread: str, number: int) -> None:
-        asked = Turn(thread, "d", f"r{number}", f"m{number}", "How many?", {}, "2026-01-01", "2026-01-01")
+        asked = Turn(
+            thread, "d", f"r{number}", f"m{number}", "How many?", {}, "2026-01-01", "2026-01-01", number
+        )
         async for _ in graph.ask(asked, fake_ports()):
             pass
 

@@ -35,7 +35,7 @@ async def test_a_reader_that_left_in_mid_answer_resumes_live(
     async with kai.following(session, stream.run_id, before[-1].id) as resumed:
         model.release()
         after = await resumed.rest()
-    assert [event.id for event in before + after] == list(range(1, after[-1].id + 1))
+    assert [event.id for event in before + after] == list(range(before[0].id, after[-1].id + 1))
     assert after[-1].data["status"] == "complete"
 
 

@@ -44,8 +44,8 @@ def settings(tmp_path: Path, typesense_server: TypesenseServer, monkeypatch: pyt
 
 
 async def ask(services: Services, session_id: str, question: str = QUESTION) -> None:
-    _, log = await services.sessions.ask(LOCAL_OWNER, session_id, question, "reject", None)
-    said = [entry async for entry in log.read(after=0, stop=lambda: False)]
+    asked = await services.sessions.ask(LOCAL_OWNER, session_id, question, "reject", None)
+    said = [entry async for entry in services.sessions.events(*asked)]
     assert '"complete"' in said[-1].data
 
 

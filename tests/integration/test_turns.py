@@ -12,8 +12,9 @@ from app.bootstrap import Services, open_services
 from app.core.exclusive import FolderInUse
 from app.core.settings import Settings
 from app.core.storage.port import Equals
-from app.modules.session.errors import SessionUnknown
+from app.modules.session.errors import SessionClosed, SessionUnknown
 from app.modules.session.model import Session
+from tests.support.waiting import until
 
 OWNER = "local"
 
@@ -39,8 +40,8 @@ async def session(services: Services, tmp_path: Path) -> Session:
 
 
 async def ask(services: Services, session: Session) -> list[str]:
-    _, log = await services.sessions.ask(OWNER, session.id, "How many customers?", "reject", None)
-    return [entry.event async for entry in log.read(0, stop=lambda: False)]
+    asked = await services.sessions.ask(OWNER, session.id, "How many customers?", "reject", None)
+    return [entry.event async for entry in services.sessions.events(*asked)]
 
 
 async def test_a_hold_whose_run_is_gone_does_not_block_the_session(
@@ -69,7 +70,11 @@ async def test_a_hold_without_a_run_is_cleared_at_the_next_start(settings: Setti
         kept = await first.sessions.create(OWNER, known.id, None, "ask", {})
         await first.storage.patch("sessions", kept.id, {"status": "processing", "active_run_id": "ghost"})
     async with open_services(settings) as second:
-        assert (await second.sessions.get(OWNER, kept.id)).status == "idle"
+
+        async def idle() -> bool:
+            return (await second.sessions.get(OWNER, kept.id)).status == "idle"
+
+        await until(idle)
 
 
 async def test_one_process_at_a_time_has_a_data_folder(services: Services, settings: Settings) -> None:
@@ -90,7 +95,7 @@ async def test_questions_asked_while_their_session_is_deleted_leave_nothing_behi
 ) -> None:
     async def hurried() -> None:
         for _ in range(3):
-            with suppress(SessionUnknown):
+            with suppress(SessionUnknown, SessionClosed):
                 await services.sessions.ask(OWNER, session.id, "How many customers?", "enqueue", None)
 
     deleting = services.sessions.delete(OWNER, session.id)

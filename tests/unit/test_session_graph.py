@@ -28,6 +28,7 @@ TURN = Turn(
     metadata={},
     session_created_at="2026-01-01T00:00:00Z",
     asked_at="2026-01-02T00:00:00Z",
+    fence=1,
 )
 
 CIPHER = ClearCheckpoints(Fernet.generate_key())

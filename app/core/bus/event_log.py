@@ -1,16 +1,14 @@
-"""What each run has said, in order, for those who follow it live and those who come back later.
+"""What a run has said, in order, for those who follow it live and those who come back later.
 
 Readers go through the log by themselves, so a slow one holds nothing up and costs no memory.
 """
 
 import asyncio
-import time
-from collections.abc import AsyncGenerator, Callable
+from bisect import bisect_right
+from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass
 
 IDS_PER_ATTEMPT = 1_000_000
-KEPT_SECONDS = 600
-KEPT_LOGS = 1_000
 
 
 @dataclass(frozen=True)
@@ -22,69 +20,62 @@ class Entry:
     data: str
 
 
-class EventLog:
-    """The events of one run; ids increase over all its attempts."""
+def first_id(attempt: int) -> int:
+    """Ids increase over all attempts of a run; attempt 0 is what is said before there is one."""
+    return attempt * IDS_PER_ATTEMPT + 1
 
-    def __init__(self, attempt: int) -> None:
-        self.first_id = (attempt - 1) * IDS_PER_ATTEMPT + 1
-        self.ended_at: float | None = None
+
+def entries(start: int, said: Sequence[tuple[str, str]]) -> list[Entry]:
+    """Events (names and data) with the ids from `start` on."""
+    return [Entry(start + position, event, data) for position, (event, data) in enumerate(said)]
+
+
+class EventLog:
+    """The events of one run. Only its writer appends; nothing is appended after the end."""
+
+    def __init__(self) -> None:
+        self.ended = False
         self._entries: list[Entry] = []
         self._news = asyncio.Event()
 
     @property
-    def size(self) -> int:
-        """How many entries there are."""
-        return len(self._entries)
+    def last_id(self) -> int:
+        """0 while there is nothing."""
+        return self._entries[-1].id if self._entries else 0
 
-    def append(self, event: str, data: str) -> None:
-        self._entries.append(Entry(self.first_id + len(self._entries), event, data))
+    def extend(self, entries: Sequence[Entry], *, ended: bool = False) -> None:
+        """Add entries of increasing ids; those that are there already are left out."""
+        last = self.last_id
+        if not self.ended:
+            self._entries.extend(entry for entry in entries if entry.id > last)
+            self.ended = ended
         self.wake_readers()
 
-    def end(self) -> None:
-        """Nothing more will be said: readers are let go after the last entry."""
-        self.ended_at = time.monotonic()
-        self.wake_readers()
+    def after(self, entry_id: int) -> Sequence[Entry]:
+        """The entries there are with greater ids."""
+        return self._entries[bisect_right(self._entries, entry_id, key=lambda entry: entry.id) :]
 
     async def read(self, after: int, stop: Callable[[], bool]) -> AsyncGenerator[Entry]:
         """Every entry with a greater id than `after`, now and as they come, until the end.
 
-        `stop` is asked whenever readers are woken: true lets this one go before the end.
+        An id beyond the end gets the last entry: what asks for it can only want the end. `stop` is asked
+        whenever readers are woken: true lets this one go before the end.
         """
-        position = min(max(0, after - self.first_id + 1), len(self._entries))
-        if self.ended_at is not None and after >= self.first_id + len(self._entries):
-            position = len(self._entries) - 1  # no id of this run: what it asks for can only be the end
+        if self.ended and self._entries and after > self.last_id:
+            after = self.last_id - 1
         while True:
             news = self._news
-            while position < len(self._entries):
-                yield self._entries[position]
-                position += 1
-            if self.ended_at is not None or stop():
+            for entry in self.after(after):
+                yield entry
+                after = entry.id
+            if (self.ended and after >= self.last_id) or stop():
                 return
             await news.wait()
+
+    async def news(self) -> None:
+        """Waits for what is appended next, for the end, or for a call of `wake_readers`."""
+        await self._news.wait()
 
     def wake_readers(self) -> None:
         self._news.set()
         self._news = asyncio.Event()
-
-
-class EventLogs:
-    """The logs of runs under way and, for a while, of those that ended lately."""
-
-    def __init__(self) -> None:
-        self._logs: dict[str, EventLog] = {}
-
-    def open(self, run_id: str, attempt: int) -> EventLog:
-        self._forget_old()
-        log = self._logs[run_id] = EventLog(attempt)
-        return log
-
-    def get(self, run_id: str) -> EventLog | None:
-        return self._logs.get(run_id)
-
-    def _forget_old(self) -> None:
-        oldest = time.monotonic() - KEPT_SECONDS
-        ended = [(run_id, log.ended_at) for run_id, log in self._logs.items() if log.ended_at is not None]
-        for position, (run_id, ended_at) in enumerate(ended):
-            if ended_at >= oldest and len(ended) - position < KEPT_LOGS:
-                return
-            del self._logs[run_id]

@@ -11,7 +11,7 @@ from app.modules.database_connection.schema import Schema
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.session.given_sql import GivenSql, OnlyOnce
 from app.modules.session.model import Run, Session
-from app.modules.session.rows import HEAD_ROWS, RowStore
+from app.modules.session.rows import HEAD_ROWS, Result, RowStore
 from app.modules.session.summary import DigestSummarizer, ModelSummarizer
 from app.modules.sql_generation.knowledge import Knowledge
 from app.modules.sql_generation.schema_index import SchemaIndexes
@@ -117,7 +117,7 @@ class _DoubtingAnalyst:
 @dataclass(frozen=True)
 class _KeepingRunner:
     """Checks and runs a statement and keeps all its rows under the run's message, before anything is said
-    of them."""
+    of them. What an earlier attempt at the run has kept is not fetched again."""
 
     connections: DatabaseConnections
     connection: Connection
@@ -126,13 +126,17 @@ class _KeepingRunner:
     run_of: Run
 
     async def run(self, sql: str) -> Rows:
-        await self.knowledge.check(sql)
-        result = await self.connections.run(self.connection, sql)
         run = self.run_of
-        await self.rows.keep(run.owner, run.session_id, run.message_id, result.rows)
+        if run.attempt > 1 and (kept := await self.rows.kept(run.message_id, sql)) is not None:
+            return kept
+        await self.knowledge.check(sql)
+        fetched = await self.connections.run(self.connection, sql)
+        columns = [Column(name=column.name, type=column.type) for column in fetched.columns]
+        result = Result(sql=sql, columns=columns, row_count=len(fetched.rows), truncated=fetched.truncated)
+        await self.rows.keep(run.owner, run.session_id, run.message_id, fetched.rows, result)
         return Rows(
-            columns=[Column(name=column.name, type=column.type) for column in result.columns],
-            rows=result.rows[:HEAD_ROWS],
-            row_count=len(result.rows),
-            truncated=result.truncated,
+            columns=columns,
+            rows=fetched.rows[:HEAD_ROWS],
+            row_count=len(fetched.rows),
+            truncated=fetched.truncated,
         )

@@ -50,6 +50,15 @@ class SessionBusy(Conflict):
         super().__init__(detail, active_run_id=active_run_id)
 
 
+class StillStopping(Conflict):
+    """A run of the session does not end."""
+
+    problem = "still-stopping"
+
+    def __init__(self) -> None:
+        super().__init__("The session is still stopping its runs. Try again in a moment.")
+
+
 class ConnectionGone(Conflict):
     """The database connection of the session was deleted."""
 

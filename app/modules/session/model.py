@@ -9,14 +9,17 @@ from graph.state import Column
 
 Mode = Literal["ask", "agent"]
 SessionStatus = Literal["idle", "processing", "error", "closed"]
-RunStatus = Literal["queued", "running", "complete", "failed", "cancelled"]
+RunStatus = Literal["open", "complete", "failed", "cancelled"]
 Rating = Literal["up", "down"]
 Outcome = Literal["complete", "failed", "cancelled"]
 
 
 @dataclass(frozen=True)
 class Session:
-    """A conversation about one database; `active_run_id` names the run that holds it."""
+    """A conversation about one database; `active_run_id` names the run that holds it.
+
+    `fence` grows with every attempt at a run: what an earlier attempt still writes counts no more.
+    """
 
     id: str
     owner: str
@@ -28,23 +31,7 @@ class Session:
     updated_at: int
     status: SessionStatus = "idle"
     active_run_id: str | None = None
-
-
-@dataclass(frozen=True)
-class Run:
-    """One question being answered. `attempt` grows each time a run is taken up again after a crash."""
-
-    id: str
-    owner: str
-    session_id: str
-    message_id: str
-    question: str
-    created_at: int
-    status: RunStatus = "running"
-    attempt: int = 1
-    idempotency_key: str | None = None
-    sql: str | None = None
-    """The analyst's own statement, run instead of a written one."""
+    fence: int = 0
 
 
 @dataclass(frozen=True)
@@ -56,6 +43,31 @@ class RunError:
     status: int
     detail: str
     retryable: bool
+
+
+@dataclass(frozen=True)
+class Run:
+    """A question, open until it is answered: waiting for its session, or holding it.
+
+    `attempt` grows each time it is taken up again; `handovers` are those attempts that ended because
+    their worker was stopped, and are nobody's fault.
+    """
+
+    id: str
+    owner: str
+    session_id: str
+    message_id: str
+    question: str
+    created_at: int
+    status: RunStatus = "open"
+    attempt: int = 1
+    handovers: int = 0
+    cancel_requested: bool = False
+    ended_at: int | None = None
+    error: RunError | None = None
+    idempotency_key: str | None = None
+    sql: str | None = None
+    """The analyst's own statement, run instead of a written one."""
 
 
 @dataclass(frozen=True)

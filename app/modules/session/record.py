@@ -1,17 +1,54 @@
 """A turn's result as it is kept: the answer as a message of the history, a failure as a problem."""
 
 import logging
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
+from typing import cast
+
+from pydantic import JsonValue
 
 from app.core.errors import Problem
 from app.core.storage.port import StorageUnavailable
-from app.modules.session.model import Message, Outcome, Run, RunError
+from app.modules.session.model import Message, Outcome, Run
 from graph.answer import Answer
 from graph.errors import TurnError
-from graph.events import Chunk, Failure
+from graph.events import Chunk, Done, Failure, SessionEvent
 from graph.state import Analysis, Rows
 
 logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How a run ended, when (epoch ms), why it failed, and what its completed steps gave."""
+
+    outcome: Outcome
+    at: int
+    failure: Failure | None = None
+    answer: Answer = field(default_factory=Answer)
+
+    def of_run(self) -> dict[str, JsonValue]:
+        """What it changes in its run."""
+        error = None if self.failure is None else self.failure.model_dump(exclude={"event"})
+        return {"status": self.outcome, "ended_at": self.at, "error": error}
+
+
+def wire(event: SessionEvent) -> tuple[str, str]:
+    """An event's name and data, as its log has them."""
+    return event.event, event.model_dump_json(exclude={"event"})
+
+
+def done_event(run: Run, ending: Ending) -> tuple[str, str]:
+    """The last event of a run."""
+    return wire(
+        Done(
+            run_id=run.id,
+            session_id=run.session_id,
+            message_id=run.message_id,
+            status=ending.outcome,
+            tokens_used=ending.answer.tokens_used,
+            elapsed_ms=max(0, ending.at - run.created_at),
+        )
+    )
 
 
 def question_message(run: Run, message_id: str) -> Message:
@@ -26,11 +63,9 @@ def question_message(run: Run, message_id: str) -> Message:
     )
 
 
-def answer_message(
-    run: Run, answer: Answer, outcome: Outcome, failure: Failure | None, finished_at: int
-) -> Message:
-    """What the run gave, whole or in part."""
-    rows, analysis = answer.results, answer.analysis
+def answer_message(run: Run, answer: Answer) -> Message:
+    """What a run that is over gave, whole or in part."""
+    rows, analysis, finished_at = answer.results, answer.analysis, run.ended_at or run.created_at
     return Message(
         id=run.message_id,
         owner=run.owner,
@@ -39,7 +74,7 @@ def answer_message(
         role="assistant",
         query=run.question,
         created_at=finished_at,
-        status=outcome,
+        status=cast("Outcome", run.status),
         route=answer.route,
         sql=answer.sql,
         dialect=answer.dialect,
@@ -53,9 +88,9 @@ def answer_message(
         chart=analysis["chart"] if analysis else None,
         suggestions=analysis["suggestions"] if analysis else [],
         clarification=answer.reply if answer.route == "clarify" else None,
-        error=None if failure is None else RunError(**failure.model_dump(exclude={"event"})),
+        error=run.error,
         tokens_used=answer.tokens_used,
-        elapsed_ms=finished_at - run.created_at,
+        elapsed_ms=max(0, finished_at - run.created_at),
     )
 
 

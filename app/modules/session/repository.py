@@ -9,10 +9,10 @@ from pydantic import JsonValue, TypeAdapter
 
 from app.core.clock import now_ms
 from app.core.cursor import cursor_position, position_cursor
-from app.core.storage.port import AnyOf, Condition, Document, Equals, Storage
+from app.core.storage.port import AnyOf, Condition, Document, DocumentExists, Equals, Range, Storage
 from app.modules.session.cache import ConversationCache
 from app.modules.session.errors import MessageUnknown, RunUnknown, SessionUnknown
-from app.modules.session.model import Feedback, Message, Run, Session, SessionStatus
+from app.modules.session.model import Feedback, Message, Run, Session
 
 _OF_A_SESSION = ("messages", "runs", "result_chunks", "feedback")
 _SEARCHED_MATCHES = 250
@@ -93,63 +93,96 @@ class SessionRepository:
             await self._storage.delete(collection, [Equals("session_id", session.id)])
         await self._storage.delete("sessions", [Equals("id", session.id)])
 
-    async def held(self) -> Sequence[Session]:
-        """Sessions of all owners that a run holds."""
-        page = await self._storage.query("sessions", [Equals("status", "processing")], limit=1_000)
-        return [_SESSION.validate_python(each) for each in page.items]
+    async def find(self, session_id: str) -> Session | None:
+        """A session of whomever."""
+        found = await self._storage.get("sessions", session_id)
+        return None if found is None else _SESSION.validate_python(found)
+
+    async def held(self, before: int) -> AsyncGenerator[Session]:
+        """Sessions of all owners that a run holds, and that have not moved since then (epoch ms)."""
+        held: list[Condition] = [Equals("status", "processing"), Range("updated_at", below=before)]
+        async for found in self._all("sessions", held):
+            yield _SESSION.validate_python(found)
 
     # Runs
 
-    async def claim(self, session: Session, run: Run) -> bool:
-        """Give an idle session to a run; False when another run holds it or it is closed."""
+    async def claim(self, session: Session, run: Run) -> Session | None:
+        """Give an idle session to a run: the session as it is then, or None if it is not idle (any more)."""
         changes: dict[str, JsonValue] = {
             "status": "processing",
             "active_run_id": run.id,
-            "updated_at": run.created_at,
+            "fence": session.fence + 1,
+            "updated_at": max(run.created_at, session.updated_at),
             "title": session.title or _title(run.question),
         }
-        free: list[Condition] = [Equals("active_run_id", None), AnyOf("status", ["idle", "error"])]
-        return await self.change(session, changes, free) is not None
+        free: list[Condition] = [
+            Equals("active_run_id", None),
+            AnyOf("status", ["idle", "error"]),
+            Equals("fence", session.fence),
+        ]
+        return await self.change(session, changes, free)
 
-    async def hand_over(self, session_id: str, run_id: str, following_run_id: str | None) -> None:
-        """Give the session a run holds to the run that follows, or make it idle."""
-        status: SessionStatus = "idle" if following_run_id is None else "processing"
-        changes: dict[str, JsonValue] = {
-            "status": status,
-            "active_run_id": following_run_id,
-            "updated_at": now_ms(),
-        }
-        await self._storage.patch("sessions", session_id, changes, where=[Equals("active_run_id", run_id)])
+    async def raise_fence(self, session: Session) -> Session | None:
+        """Shut out who began the session's run before; None when somebody else has just done so."""
+        same = [Equals("active_run_id", session.active_run_id), Equals("fence", session.fence)]
+        return await self.change(session, {"fence": session.fence + 1}, same)
+
+    async def release(self, session: Session, run_id: str) -> None:
+        """Make a session idle that this run holds; a closed one stays closed."""
+        free: dict[str, JsonValue] = {"active_run_id": None, "updated_at": _later(session)}
+        held = Equals("active_run_id", run_id)
+        open_ones = [held, Equals("status", "processing")]
+        if await self.change(session, {**free, "status": "idle"}, open_ones) is None:
+            await self.change(session, free, [held])
 
     async def add_run(self, run: Run, question: Message) -> None:
-        """Both are kept when this returns; a crash between them leaves a question without a run."""
-        await asyncio.gather(
-            self._storage.put("messages", [document(question)]), self._storage.put("runs", [document(run)])
-        )
+        """Both are kept when this returns; a crash between them leaves a question without a run.
 
-    async def save_run(self, run: Run) -> None:
-        await self._storage.put("runs", [document(run)])
+        Raises `DocumentExists`.
+        """
+        adding = self._storage.create("runs", document(run))
+        put, added = await asyncio.gather(
+            self._storage.put("messages", [document(question)]), adding, return_exceptions=True
+        )
+        if isinstance(added, DocumentExists):
+            await self._storage.delete("messages", [Equals("id", question.id)])
+        for failure in (put, added):
+            if failure is not None:
+                raise failure
+
+    async def withdraw(self, run: Run) -> None:
+        """Take a question back that nobody was told of."""
+        await self._storage.delete("runs", [Equals("id", run.id)])
+        await self._storage.delete("messages", [Equals("run_id", run.id)])
+
+    async def change_run(self, run: Run, changes: Mapping[str, JsonValue]) -> Run | None:
+        """The changed run; None when it is over, gone, or at another attempt."""
+        same = [Equals("status", "open"), Equals("attempt", run.attempt)]
+        changed = await self._storage.patch("runs", run.id, changes, where=same)
+        return None if changed is None else _RUN.validate_python(changed)
 
     async def get_run(self, session: Session, run_id: str) -> Run:
         """Raises `RunUnknown`."""
-        found = await self._storage.get("runs", run_id)
-        if found is None or found["session_id"] != session.id:
+        run = await self.find_run(run_id)
+        if run is None or run.session_id != session.id:
             raise RunUnknown
-        return _RUN.validate_python(found)
+        return run
 
     async def find_run(self, run_id: str) -> Run | None:
         found = await self._storage.get("runs", run_id)
         return None if found is None else _RUN.validate_python(found)
 
-    async def run_of_key(self, session: Session, idempotency_key: str) -> Run | None:
-        where = [Equals("session_id", session.id), Equals("idempotency_key", idempotency_key)]
-        page = await self._storage.query("runs", where, limit=1)
-        return _RUN.validate_python(page.items[0]) if page.items else None
-
-    async def queued_runs(self) -> Sequence[Run]:
-        """Runs of all owners that wait, oldest first."""
-        page = await self._storage.query("runs", [Equals("status", "queued")], limit=1_000)
+    async def open_runs(self, session_id: str, limit: int) -> Sequence[Run]:
+        """Those that wait, and the one that holds the session: the first asked first."""
+        where = [Equals("session_id", session_id), Equals("status", "open")]
+        page = await self._storage.query("runs", where, order_by="created_at", limit=limit)
         return [_RUN.validate_python(each) for each in page.items]
+
+    async def all_open_runs(self, before: int) -> AsyncGenerator[Run]:
+        """Those of all owners that were asked before then (epoch ms)."""
+        where: list[Condition] = [Equals("status", "open"), Range("created_at", below=before)]
+        async for found in self._all("runs", where):
+            yield _RUN.validate_python(found)
 
     # Messages
 
@@ -171,15 +204,8 @@ class SessionRepository:
 
     async def all_messages(self, session: Session) -> AsyncGenerator[Message]:
         """Every message, oldest first."""
-        cursor: str | None = None
-        while True:
-            page = await self._storage.query(
-                "messages", [Equals("session_id", session.id)], limit=200, cursor=cursor
-            )
-            for each in page.items:
-                yield _MESSAGE.validate_python(each)
-            if (cursor := page.next_cursor) is None:
-                return
+        async for found in self._all("messages", [Equals("session_id", session.id)]):
+            yield _MESSAGE.validate_python(found)
 
     async def get_answer(self, session: Session, message_id: str) -> Message:
         """Raises `MessageUnknown` also for questions."""
@@ -190,6 +216,20 @@ class SessionRepository:
 
     async def save_feedback(self, feedback: Feedback) -> None:
         await self._storage.put("feedback", [document(feedback)])
+
+    async def _all(self, collection: str, where: Sequence[Condition]) -> AsyncGenerator[Document]:
+        cursor: str | None = None
+        while True:
+            page = await self._storage.query(collection, where, limit=200, cursor=cursor)
+            for each in page.items:
+                yield each
+            if (cursor := page.next_cursor) is None:
+                return
+
+
+def _later(session: Session) -> int:
+    """Now, or if this clock is behind another's, just after the session has moved last."""
+    return max(now_ms(), session.updated_at + 1)
 
 
 def _title(question: str) -> str:

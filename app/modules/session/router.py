@@ -110,8 +110,8 @@ async def ask(
     idempotency_key: Annotated[Text | None, Header(min_length=1, max_length=255)] = None,
 ) -> EventStream:
     """Ask a question and follow its run. The run goes on when the client leaves."""
-    run, log = await service.ask(owner, session_id, body.query, body.on_busy, idempotency_key, body.sql)
-    return event_stream(run.id, log, after=0)
+    session, run = await service.ask(owner, session_id, body.query, body.on_busy, idempotency_key, body.sql)
+    return event_stream(run.id, service.follow(session, run), after=0)
 
 
 @router.get("/{session_id}/runs/{run_id}/stream", responses=_EVENT_STREAM, response_class=EventStream)
@@ -124,7 +124,8 @@ async def follow(
 ) -> EventStream:
     """Follow a run from its start, or after the event a client has seen last."""
     after = last_event_id(last_event)
-    return event_stream(run_id, await service.log(owner, session_id, run_id), after)
+    session, run = await service.run(owner, session_id, run_id)
+    return event_stream(run.id, service.follow(session, run), after)
 
 
 @router.post("/{session_id}/runs/{run_id}/cancel", status_code=status.HTTP_202_ACCEPTED)

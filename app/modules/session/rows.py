@@ -1,13 +1,14 @@
 """The rows of answers: kept in chunks beside the messages, so that any page is one read."""
 
 from collections.abc import AsyncGenerator, Sequence
-from typing import cast
+from typing import TypedDict, cast
 
 from pydantic import JsonValue
 
 from app.core.ids import id_of
 from app.core.storage.port import AnyOf, Document, Storage
 from app.modules.session.model import Message
+from graph.state import Column, Rows
 
 ROWS_PER_CHUNK = 500
 HEAD_ROWS = 100
@@ -16,15 +17,29 @@ HEAD_ROWS = 100
 Row = list[JsonValue]
 
 
+class Result(TypedDict):
+    """What rows are: of which statement, and whether a limit cut them."""
+
+    sql: str
+    columns: list[Column]
+    row_count: int
+    truncated: bool
+
+
 class RowStore:
     """Rows by the message they answer."""
 
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
 
-    async def keep(self, owner: str, session_id: str, message_id: str, rows: Sequence[Row]) -> None:
-        """Keep all rows of a message; keeping them again replaces them."""
-        chunks = [
+    async def keep(
+        self, owner: str, session_id: str, message_id: str, rows: Sequence[Row], result: Result | None = None
+    ) -> None:
+        """Keep all rows of a message; keeping them again replaces them. `result` is what `kept` tells.
+
+        The first chunk is written last: when it is there, all are.
+        """
+        first, *others = [
             cast(
                 "Document",
                 {
@@ -35,10 +50,24 @@ class RowStore:
                     "rows": rows[start : start + ROWS_PER_CHUNK],
                 },
             )
-            for start in range(0, len(rows), ROWS_PER_CHUNK)
+            for start in range(0, max(1, len(rows)), ROWS_PER_CHUNK)
         ]
-        if chunks:
-            await self._storage.put("result_chunks", chunks)
+        if others:
+            await self._storage.put("result_chunks", others)
+        await self._storage.put("result_chunks", [{**first, **cast("Document", result or {})}])
+
+    async def kept(self, message_id: str, sql: str) -> Rows | None:
+        """The result of this very statement, if it was kept for the message before."""
+        found = await self._storage.get("result_chunks", id_of(message_id, "0"))
+        if found is None or found.get("sql") != sql:
+            return None
+        result = cast("Result", found)
+        return Rows(
+            columns=result["columns"],
+            rows=cast("list[Row]", found["rows"])[:HEAD_ROWS],
+            row_count=result["row_count"],
+            truncated=result["truncated"],
+        )
 
     async def read(self, message_id: str, start: int, stop: int) -> list[Row]:
         """The rows from `start` up to, not including, `stop`."""

@@ -1,11 +1,12 @@
 """What can be done with a session, refused early and said clearly."""
 
 from collections.abc import AsyncGenerator, Mapping
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 
 from pydantic import JsonValue
 
-from app.core.bus.event_log import EventLog, EventLogs
+from app.core.bus.event_log import Entry, EventLog
 from app.core.clock import now_ms
 from app.core.cursor import cursor_position, position_cursor
 from app.core.errors import NotFound
@@ -20,14 +21,12 @@ from app.modules.session.errors import (
     SessionBusy,
     SessionClosed,
 )
+from app.modules.session.following import Following
 from app.modules.session.model import Feedback, Message, Mode, Rating, Run, Session
-from app.modules.session.record import said
 from app.modules.session.repository import SessionRepository
-from app.modules.session.rows import HEAD_ROWS, Row, RowStore
-from app.modules.session.turns import OnBusy, Turns, say, say_done
+from app.modules.session.rows import Row, RowStore
+from app.modules.session.submission import OnBusy, Submissions
 from graph import Checkpoint, SessionGraph
-from graph.events import Reset
-from graph.state import Rows
 
 
 @dataclass(frozen=True)
@@ -50,16 +49,16 @@ class SessionService:
         self,
         repository: SessionRepository,
         rows: RowStore,
-        turns: Turns,
-        logs: EventLogs,
+        submissions: Submissions,
+        following: Following,
         graph: SessionGraph,
         connections: DatabaseConnections,
         context: ContextStore,
     ) -> None:
         self._repository = repository
         self._rows = rows
-        self._turns = turns
-        self._logs = logs
+        self._submissions = submissions
+        self._following = following
         self._graph = graph
         self._connections = connections
         self._context = context
@@ -108,7 +107,7 @@ class SessionService:
         """Raises `SessionBusy` when a run stands against a change of status."""
         session = await self._repository.get(owner, session_id)
         if "status" in changes:
-            await self._turns.release(session)
+            await self._submissions.without_ghost(session)
         where = [Equals("active_run_id", None)] if "status" in changes else []
         changed = await self._repository.change(session, {**changes, "updated_at": now_ms()}, where)
         if changed is None:
@@ -118,7 +117,7 @@ class SessionService:
     async def delete(self, owner: str, session_id: str) -> None:
         """Stops what runs, then deletes the session with all that hangs on it."""
         session = await self._repository.get(owner, session_id)
-        async with self._turns.stopped(session):
+        async with self._submissions.stopped(session):
             await self._graph.forget(session.id)
             await self._repository.delete(session)
 
@@ -130,7 +129,7 @@ class SessionService:
         on_busy: OnBusy,
         idempotency_key: str | None,
         sql: str | None = None,
-    ) -> tuple[Run, EventLog]:
+    ) -> tuple[Session, Run]:
         """Start or queue a run; whatever can be refused is refused here, before anything streams."""
         session = await self._repository.get(owner, session_id)
         if session.status == "closed":
@@ -139,17 +138,25 @@ class SessionService:
             await self._connections.get(owner, session.db_connection_id)
         except NotFound as error:
             raise ConnectionGone from error
-        run = await self._turns.submit(session, question, on_busy, idempotency_key, sql)
-        return run, await self._log_of(session, run)
+        return session, await self._submissions.submit(session, question, on_busy, idempotency_key, sql)
 
-    async def log(self, owner: str, session_id: str, run_id: str) -> EventLog:
-        """The events of a run; of one that ended long ago, its answer said again."""
+    async def run(self, owner: str, session_id: str, run_id: str) -> tuple[Session, Run]:
+        """A run of a session, to be followed or cancelled. Raises `RunUnknown`."""
         session = await self._repository.get(owner, session_id)
-        return await self._log_of(session, await self._repository.get_run(session, run_id))
+        return session, await self._repository.get_run(session, run_id)
+
+    def follow(self, session: Session, run: Run) -> AbstractAsyncContextManager[EventLog]:
+        """The events of a run; of one that ended long ago, its answer said again."""
+        return self._following.follow(session, run)
+
+    async def events(self, session: Session, run: Run) -> AsyncGenerator[Entry]:
+        """All events of a run, as they come."""
+        async with self.follow(session, run) as log:
+            async for entry in log.read(after=0, stop=lambda: False):
+                yield entry
 
     async def cancel(self, owner: str, session_id: str, run_id: str) -> None:
-        session = await self._repository.get(owner, session_id)
-        await self._turns.cancel(await self._repository.get_run(session, run_id))
+        await self._submissions.cancel(*await self.run(owner, session_id, run_id))
 
     async def answer(self, owner: str, session_id: str, message_id: str) -> Message:
         """An answer that has rows. Raises `MessageUnknown`."""
@@ -218,7 +225,7 @@ class SessionService:
         session = await self._repository.get(owner, session_id)
         now = now_ms()
         forked = replace(
-            session, id=new_id(), status="idle", active_run_id=None, created_at=now, updated_at=now
+            session, id=new_id(), status="idle", active_run_id=None, fence=0, created_at=now, updated_at=now
         )
         state = await self._graph.fork(session.id, checkpoint_id, forked.id)
         if state is None:
@@ -235,23 +242,3 @@ class SessionService:
             copy = replace(message, id=new_id(), session_id=forked.id)
             await self._repository.add_message(copy)
             await self._rows.copy(message.id, copy)
-
-    async def _log_of(self, session: Session, run: Run) -> EventLog:
-        return self._logs.get(run.id) or await self._said_again(session, run)
-
-    async def _said_again(self, session: Session, run: Run) -> EventLog:
-        message = await self._repository.get_answer(session, run.message_id)
-        head: Rows | None = None
-        if message.row_count is not None:
-            head = Rows(
-                columns=message.columns,
-                rows=await self._rows.read(message.id, 0, min(HEAD_ROWS, message.row_count)),
-                row_count=message.row_count,
-                truncated=message.truncated,
-            )
-        log = EventLog(run.attempt + 1)
-        say(log, Reset(reason="The run ended a while ago; this is its answer."))
-        for event in said(message, head):
-            say(log, event)
-        say_done(log, run, message.status, message.tokens_used, message.elapsed_ms)
-        return log

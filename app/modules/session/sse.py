@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
+from contextlib import AbstractAsyncContextManager
 
 import anyio
 from sse_starlette import EventSourceResponse, ServerSentEvent
@@ -37,10 +38,10 @@ class EventStream(EventSourceResponse):
     media_type = "text/event-stream"
 
 
-def event_stream(run_id: str, log: EventLog, after: int) -> EventStream:
+def event_stream(run_id: str, following: AbstractAsyncContextManager[EventLog], after: int) -> EventStream:
     leaving = anyio.Event()
     return EventStream(
-        _frames(log, after, leaving),
+        _frames(following, after, leaving),
         headers={"Cache-Control": "no-cache", "X-Run-Id": run_id},
         ping=PING_SECONDS,
         send_timeout=SEND_TIMEOUT_SECONDS,
@@ -50,14 +51,17 @@ def event_stream(run_id: str, log: EventLog, after: int) -> EventStream:
     )
 
 
-async def _frames(log: EventLog, after: int, leaving: anyio.Event) -> AsyncGenerator[ServerSentEvent]:
-    watch = asyncio.create_task(leaving.wait())
-    watch.add_done_callback(lambda _: log.wake_readers())
-    try:
-        async for entry in log.read(after, leaving.is_set):
-            yield ServerSentEvent(entry.data, event=entry.event, id=str(entry.id), sep="\n")
-        if log.ended_at is None:
-            farewell = "the server is stopping; come back with Last-Event-ID"
-            yield ServerSentEvent(comment=farewell, sep="\n")
-    finally:
-        watch.cancel()
+async def _frames(
+    following: AbstractAsyncContextManager[EventLog], after: int, leaving: anyio.Event
+) -> AsyncGenerator[ServerSentEvent]:
+    async with following as log:
+        watch = asyncio.create_task(leaving.wait())
+        watch.add_done_callback(lambda _: log.wake_readers())
+        try:
+            async for entry in log.read(after, leaving.is_set):
+                yield ServerSentEvent(entry.data, event=entry.event, id=str(entry.id), sep="\n")
+            if not log.ended:
+                farewell = "the server is stopping; come back with Last-Event-ID"
+                yield ServerSentEvent(comment=farewell, sep="\n")
+        finally:
+            watch.cancel()

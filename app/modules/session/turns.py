@@ -1,309 +1,93 @@
-"""Runs: a question answered in a task of its own, one at a time per session.
+"""The life of a run in the store: it waits for its session, holds it, is over, and lets the next one have it.
 
-A run goes on when its client leaves. Whatever happens in it ends its log with exactly one `done`,
-said after everything else is durable. A run that the process did not live to finish is taken up
-again at the next start, from the last completed step.
+The store decides: every change here is one that only one process can make, whatever the queue has
+forgotten or delivered twice.
 """
 
-import asyncio
-from collections import defaultdict, deque
-from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import aclosing, asynccontextmanager
-from dataclasses import dataclass, replace
-from typing import Literal
-from weakref import WeakValueDictionary
-
-from app.core.bus.event_log import EventLog, EventLogs
-from app.core.clock import now_ms, rfc3339
-from app.core.ids import new_id
-from app.modules.session.errors import KeyReused, QueueFull, SessionBusy, SessionClosed
-from app.modules.session.model import Outcome, Run, Session
-from app.modules.session.record import answer_message, failure_of, question_message
+from app.core.bus.port import Delivery, EventLogs, RunQueue, Ticket
+from app.core.clock import now_ms
+from app.modules.session.model import Run, Session
+from app.modules.session.record import Ending, answer_message, done_event
 from app.modules.session.repository import SessionRepository
-from graph import Ports, SessionEvent, SessionGraph, Turn
 from graph.answer import Answer
-from graph.errors import TurnError
-from graph.events import Done, Failure, Status, TextChunk
-
-OnBusy = Literal["reject", "enqueue", "interrupt"]
-Bind = Callable[[Session, Run], Awaitable[Ports]]
-
-MAX_WAITING = 10
-MAX_ATTEMPTS = 3
-MAX_EVENTS = 10_000
-"""Of one run; token deltas beyond are left out, for the whole text follows them anyway."""
-
-
-class TooManyAttempts(TurnError):
-    """The run broke the process off each time it was tried."""
-
-    problem = "too-many-attempts"
-
-
-@dataclass(frozen=True)
-class _Execution:
-    """A run under way: `answering` may be stopped by its owner; `task` sees it through to its `done`."""
-
-    run: Run
-    answering: asyncio.Task[None]
-    task: asyncio.Task[None]
 
 
 class Turns:
-    """Starts, queues, stops and takes up runs in this process."""
+    """What those who submit runs and those who answer them have in common."""
 
-    def __init__(
-        self, graph: SessionGraph, repository: SessionRepository, logs: EventLogs, bind: Bind
-    ) -> None:
-        self._graph = graph
+    def __init__(self, repository: SessionRepository, queue: RunQueue, logs: EventLogs) -> None:
         self._repository = repository
+        self._queue = queue
         self._logs = logs
-        self._bind = bind
-        self._executions: dict[str, _Execution] = {}
-        self._waiting: defaultdict[str, deque[Run]] = defaultdict(deque)
-        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
-    async def submit(
-        self,
-        session: Session,
-        question: str,
-        on_busy: OnBusy,
-        idempotency_key: str | None,
-        sql: str | None = None,
-    ) -> Run:
-        """Make a question a run, with a log; it is durable when this returns.
-
-        The same idempotency key gives the same run again. Raises `SessionClosed`, `SessionBusy`,
-        `QueueFull` or `KeyReused`.
-        """
-        async with self._lock(session.id):
-            if idempotency_key is not None:
-                known = await self._repository.run_of_key(session, idempotency_key)
-                if known is not None:
-                    return _same(known, question, sql)
-            question_id, run = new_id(), _new_run(session, question, idempotency_key, sql)
-            if await self._claim(session, run):
-                await self._repository.add_run(run, question_message(run, question_id))
-                self._start(session, run)
-            else:
-                run = replace(run, status="queued")
-                await self._make_way(session, on_busy)
-                await self._repository.add_run(run, question_message(run, question_id))
-                self._wait(run)
-            return run
-
-    async def cancel(self, run: Run) -> None:
-        """Ask a run to stop; its log ends soon after. A run that is over stays as it is."""
-        async with self._lock(run.session_id):
-            if run.id in self._executions:
-                self._executions[run.id].answering.cancel()
-            elif any(each.id == run.id for each in self._waiting.get(run.session_id, ())):
-                await self._drop(run)
-
-    @asynccontextmanager
-    async def stopped(self, session: Session) -> AsyncGenerator[None]:
-        """Stops every run of a session; within the block none is left, and none begins."""
-        while True:
-            async with self._lock(session.id):
-                await self._drop_waiting(session.id)
-                running = [each for each in self._executions.values() if each.run.session_id == session.id]
-                if not running:
-                    yield
-                    return
-                for execution in running:
-                    execution.answering.cancel()
-            await asyncio.gather(*(each.task for each in running))
-
-    async def release(self, session: Session) -> None:
-        """Take away a hold without its run: the store was away when the run ended."""
-        async with self._lock(session.id):
-            await self._release(session)
-
-    async def recover(self) -> None:
-        """Take up the runs an earlier process did not live to finish. Called once, before any submit."""
-        held = await self._repository.held()
-        active = {session.active_run_id for session in held}
-        for run in await self._repository.queued_runs():
-            if run.id not in active:
-                self._wait(run)
-        for session in held:
-            held_by = await self._repository.find_run(session.active_run_id or "")
-            if held_by is not None and held_by.status in ("queued", "running"):
-                again = replace(held_by, status="running", attempt=held_by.attempt + 1)
-                await self._repository.save_run(again)
-                self._start(session, again)
-            else:
-                await self._hand_over(session, session.active_run_id or "")
-
-    async def close(self) -> None:
-        """Break all runs off; the next process takes them up again."""
-        tasks = [execution.task for execution in self._executions.values()]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-
-    def _lock(self, session_id: str) -> asyncio.Lock:
-        return self._locks.setdefault(session_id, asyncio.Lock())
-
-    async def _claim(self, session: Session, run: Run) -> bool:
-        if await self._repository.claim(session, run):
-            return True
-        return await self._release(session) and await self._repository.claim(session, run)
-
-    async def _release(self, session: Session) -> bool:
-        """Whether there was a hold to take away; the session's lock is held."""
-        now = await self._repository.get(session.owner, session.id)
-        if now.active_run_id is None or now.active_run_id in self._executions:
+    async def start(self, session: Session, run: Run) -> bool:
+        """Give an idle session to a run and have it answered; False when the session is not idle."""
+        if await self._repository.claim(session, run) is None:
             return False
-        await self._repository.hand_over(session.id, now.active_run_id, None)
+        await self._queue.put(ticket_of(run), first=run.attempt == 1)
         return True
 
-    async def _make_way(self, session: Session, on_busy: OnBusy) -> None:
-        """Refuse the question, or let it wait for the run that holds the session."""
-        now = await self._repository.get(session.owner, session.id)
-        if now.status == "closed":
-            raise SessionClosed
-        if on_busy == "reject":
-            raise SessionBusy(now.active_run_id)
-        if on_busy == "interrupt":
-            await self._drop_waiting(session.id)
-            if now.active_run_id in self._executions:
-                self._executions[now.active_run_id].answering.cancel()
-        if len(self._waiting.get(session.id, ())) >= MAX_WAITING:
-            raise QueueFull(MAX_WAITING)
+    async def start_next(self, session_id: str) -> None:
+        """If the session is idle, the question that waits longest has it now."""
+        while True:
+            session = await self._repository.find(session_id)
+            if session is None or session.active_run_id is not None or session.status == "closed":
+                return
+            waiting = await self._repository.open_runs(session_id, 1)
+            if not waiting or await self.start(session, waiting[0]):
+                return
 
-    def _wait(self, run: Run) -> None:
-        log = self._logs.open(run.id, run.attempt)
-        message = "Waiting for the question before this one"
-        say(log, Status(step="loading_context", message=message, run_id=run.id))
-        self._waiting[run.session_id].append(run)
+    async def end(self, session: Session, run: Run, ending: Ending) -> bool:
+        """Keep what the run gave and let the next one have the session.
 
-    def _start(self, session: Session, run: Run) -> None:
-        log = self._logs.get(run.id) or self._logs.open(run.id, run.attempt)
-        answering = asyncio.create_task(self._answer(session, run, log))
-        task = asyncio.create_task(self._see_through(session, run, log, answering))
-        self._executions[run.id] = _Execution(run, answering, task)
+        False when another attempt has begun meanwhile, or somebody else ended the run: nothing is kept.
+        """
+        ended = await self._repository.change_run(run, ending.of_run())
+        if ended is not None:
+            await self.keep(session, ended, ending.answer)
+        return ended is not None
 
-    async def _answer(self, session: Session, run: Run, log: EventLog) -> None:
-        if run.attempt > MAX_ATTEMPTS:
-            raise TooManyAttempts(f"It broke off {MAX_ATTEMPTS} times and is not tried again.")
-        turn = _turn(session, run)
-        ports = await self._bind(session, run)
-        events = self._graph.ask(turn, ports) if run.attempt == 1 else self._graph.resume(turn, ports)
-        async with aclosing(events):
-            async for event in events:
-                if log.size < MAX_EVENTS or not isinstance(event, TextChunk):
-                    say(log, event)
+    async def keep(self, session: Session, ended: Run, answer: Answer) -> None:
+        """What follows the end of a run; it may be done again."""
+        await self._repository.add_message(answer_message(ended, answer))
+        await self.let_go(session, ended.id)
 
-    async def _see_through(
-        self, session: Session, run: Run, log: EventLog, answering: asyncio.Task[None]
-    ) -> None:
-        try:
-            try:
-                await asyncio.wait({answering})
-            except asyncio.CancelledError:
-                answering.cancel()
-                await asyncio.wait({answering})
-                raise
-            if answering.cancelled():
-                await self._end(session, run, log, "cancelled")
-            elif (error := answering.exception()) is not None:
-                await self._end(session, run, log, "failed", failure_of(error, run))
-            else:
-                await self._end(session, run, log, "complete")
-        finally:
-            del self._executions[run.id]
+    async def let_go(self, session: Session, run_id: str) -> None:
+        """The session is the next one's, if this run held it."""
+        await self._repository.release(session, run_id)
+        await self.start_next(session.id)
 
-    async def _end(
-        self, session: Session, run: Run, log: EventLog, outcome: Outcome, failure: Failure | None = None
-    ) -> None:
-        """Keep what the run gave, let the next one have the session, and say so: always one `done`."""
-        if failure is not None:
-            say(log, failure)
-        say(log, Status(step="saving", message="Saving the answer", run_id=run.id))
-        answer = Answer()
-        try:
-            answer = await self._graph.answer(_turn(session, run))
-            await self._keep(run, answer, outcome, failure)
-            await self._hand_over(session, run.id)
-        except Exception as error:  # noqa: BLE001 - the turn's boundary: whatever happens ends the log
-            outcome = "failed"
-            say(log, failure_of(error, run))
-        say_done(log, run, outcome, answer.tokens_used, now_ms() - run.created_at)
+    async def drop(self, session: Session, run: Run) -> None:
+        """End a run that nobody has begun, as cancelled."""
+        ending = Ending("cancelled", now_ms())
+        if await self.end(session, run, ending):
+            await self._logs.say(run.id, run.attempt + 1, [done_event(run, ending)], ended=True)
 
-    async def _keep(self, run: Run, answer: Answer, outcome: Outcome, failure: Failure | None) -> None:
-        await self._repository.add_message(answer_message(run, answer, outcome, failure, now_ms()))
-        await self._repository.save_run(replace(run, status=outcome))
+    async def hand_over(self, run: Run) -> None:
+        """Count an attempt that was ended for no fault of the run."""
+        await self._repository.change_run(run, {"handovers": run.handovers + 1})
 
-    async def _hand_over(self, session: Session, run_id: str) -> None:
-        """Give the session to the question that waits longest, or make it idle."""
-        async with self._lock(session.id):
-            waiting = self._waiting.get(session.id, deque())
-            following = replace(waiting.popleft(), status="running") if waiting else None
-            if not waiting:
-                self._waiting.pop(session.id, None)
-            await self._repository.hand_over(session.id, run_id, following.id if following else None)
-            if following is not None:
-                await self._repository.save_run(following)
-                self._start(session, following)
+    async def take_up(self, delivery: Delivery) -> tuple[Session, Run] | None:
+        """The run to answer, at its new attempt; over already, if only its ending is to be finished.
 
-    async def _drop_waiting(self, session_id: str) -> None:
-        for run in tuple(self._waiting.get(session_id, ())):
-            await self._drop(run)
-
-    async def _drop(self, run: Run) -> None:
-        """End a run that waits; the session's lock is held."""
-        self._waiting[run.session_id].remove(run)
-        log = self._logs.get(run.id) or self._logs.open(run.id, run.attempt)
-        await self._keep(run, Answer(), "cancelled", None)
-        say_done(log, run, "cancelled", 0, now_ms() - run.created_at)
+        None when there is nothing to do: its run or session is gone, or somebody else is at it.
+        """
+        ticket = delivery.ticket
+        session = await self._repository.find(ticket.session_id)
+        run = await self._repository.find_run(ticket.run_id)
+        if session is None or session.active_run_id != ticket.run_id:
+            await self._queue.remove(ticket)
+            return None
+        if run is None:
+            await self.let_go(session, ticket.run_id)
+            await self._queue.remove(ticket)
+            return None
+        if delivery.first or run.status != "open":
+            return session, run
+        again = await self._repository.change_run(run, {"attempt": run.attempt + 1})
+        fenced = await self._repository.raise_fence(session)
+        return None if again is None or fenced is None else (fenced, again)
 
 
-def _new_run(session: Session, question: str, idempotency_key: str | None, sql: str | None) -> Run:
-    return Run(
-        id=new_id(),
-        owner=session.owner,
-        session_id=session.id,
-        message_id=new_id(),
-        question=question,
-        created_at=now_ms(),
-        idempotency_key=idempotency_key,
-        sql=sql,
-    )
-
-
-def _same(known: Run, question: str, sql: str | None) -> Run:
-    if (known.question, known.sql) != (question, sql):
-        raise KeyReused
-    return known
-
-
-def _turn(session: Session, run: Run) -> Turn:
-    return Turn(
-        session_id=session.id,
-        db_connection_id=session.db_connection_id,
-        run_id=run.id,
-        message_id=run.message_id,
-        question=run.question,
-        metadata=session.metadata,
-        session_created_at=rfc3339(session.created_at),
-        asked_at=rfc3339(run.created_at),
-    )
-
-
-def say(log: EventLog, event: SessionEvent) -> None:
-    log.append(event.event, event.model_dump_json(exclude={"event"}))
-
-
-def say_done(log: EventLog, run: Run, outcome: Outcome, tokens_used: int, elapsed_ms: int) -> None:
-    """The last event of a run, and the end of its log."""
-    done = Done(
-        run_id=run.id,
-        session_id=run.session_id,
-        message_id=run.message_id,
-        status=outcome,
-        tokens_used=tokens_used,
-        elapsed_ms=elapsed_ms,
-    )
-    say(log, done)
-    log.end()
+def ticket_of(run: Run) -> Ticket:
+    return Ticket(run.session_id, run.id)

@@ -1,0 +1,135 @@
+"""The bus of a process that does everything itself: plain memory."""
+
+import asyncio
+import time
+from collections import OrderedDict
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Sequence
+from contextlib import asynccontextmanager
+from weakref import WeakValueDictionary
+
+from app.core.bus.event_log import Entry, EventLog, first_id
+from app.core.bus.port import Delivery, Kept, LogWriter, Ticket
+
+KEPT_SECONDS = 600
+KEPT_LOGS = 1_000
+
+
+class LocalQueue:
+    """Leases do not run out: who holds one lives as long as the queue itself."""
+
+    def __init__(self) -> None:
+        self._waiting: OrderedDict[Ticket, bool] = OrderedDict()
+        self._taken: set[Ticket] = set()
+        self._ready = asyncio.Condition()
+        self._to_cancel: set[str] = set()
+        self._cancelled: asyncio.Queue[str] = asyncio.Queue()
+
+    async def put(self, ticket: Ticket, *, first: bool) -> None:
+        if ticket not in self._waiting and ticket not in self._taken:
+            self._waiting[ticket] = first
+            await self._wake()
+
+    async def take(self, patience_seconds: float) -> Delivery | None:
+        try:
+            async with asyncio.timeout(patience_seconds), self._ready:
+                await self._ready.wait_for(lambda: bool(self._waiting))
+                ticket, first = self._waiting.popitem(last=False)
+        except TimeoutError:
+            return None
+        self._taken.add(ticket)
+        return Delivery(ticket, first)
+
+    async def keep(self, attempts: Sequence[tuple[Ticket, int]]) -> Sequence[Kept]:
+        return [
+            Kept(ticket, lost=False, cancelled=ticket.run_id in self._to_cancel) for ticket, _ in attempts
+        ]
+
+    async def remove(self, ticket: Ticket) -> None:
+        self._waiting.pop(ticket, None)
+        self._taken.discard(ticket)
+        self._to_cancel.discard(ticket.run_id)
+
+    async def give_back(self, delivery: Delivery) -> None:
+        self._taken.discard(delivery.ticket)
+        self._waiting[delivery.ticket] = delivery.first
+        self._waiting.move_to_end(delivery.ticket, last=False)
+        await self._wake()
+
+    async def missing(self, tickets: Collection[Ticket]) -> Sequence[Ticket]:
+        return [each for each in tickets if each not in self._waiting and each not in self._taken]
+
+    async def waiting(self) -> int:
+        return len(self._waiting)
+
+    async def cancel(self, run_id: str) -> None:
+        self._to_cancel.add(run_id)
+        self._cancelled.put_nowait(run_id)
+
+    async def cancellations(self) -> AsyncIterator[str]:
+        while True:
+            yield await self._cancelled.get()
+
+    async def ping(self) -> None:
+        """It is there as long as the process is."""
+
+    async def _wake(self) -> None:
+        async with self._ready:
+            self._ready.notify()
+
+
+class LocalLogs:
+    """Every log of the process; those that ended are forgotten after a while."""
+
+    def __init__(self) -> None:
+        self._followed: WeakValueDictionary[str, EventLog] = WeakValueDictionary()
+        self._open: dict[str, EventLog] = {}
+        self._ended: OrderedDict[str, tuple[float, EventLog]] = OrderedDict()
+
+    def writer(self, run_id: str, attempt: int) -> LogWriter:
+        log = self._log(run_id)
+        if not log.ended:
+            self._open[run_id] = log
+        return _LocalWriter(log, attempt, lambda: self._end(run_id))
+
+    async def say(self, run_id: str, attempt: int, said: Sequence[tuple[str, str]], *, ended: bool) -> None:
+        writer = self.writer(run_id, attempt)
+        *before, last = said
+        for event in before:
+            writer.append(*event)
+        await writer.end(*last) if ended else writer.append(*last)
+
+    @asynccontextmanager
+    async def follow(self, run_id: str) -> AsyncGenerator[EventLog]:
+        yield self._log(run_id)
+
+    async def aclose(self) -> None:
+        """Nothing is on its way."""
+
+    def _log(self, run_id: str) -> EventLog:
+        return self._followed.setdefault(run_id, EventLog())
+
+    def _end(self, run_id: str) -> None:
+        now = time.monotonic()
+        self._ended[run_id] = now, self._open.pop(run_id)
+        while len(self._ended) > KEPT_LOGS or next(iter(self._ended.values()))[0] < now - KEPT_SECONDS:
+            self._ended.popitem(last=False)
+
+
+class _LocalWriter:
+    def __init__(self, log: EventLog, attempt: int, ended: Callable[[], None]) -> None:
+        self._log = log
+        self._next_id = self._first_id = first_id(attempt)
+        self._ended = ended
+
+    @property
+    def size(self) -> int:
+        return self._next_id - self._first_id
+
+    def append(self, event: str, data: str) -> None:
+        self._log.extend([Entry(self._next_id, event, data)])
+        self._next_id += 1
+
+    async def end(self, event: str, data: str) -> None:
+        if not self._log.ended:
+            self._log.extend([Entry(self._next_id, event, data)], ended=True)
+            self._ended()

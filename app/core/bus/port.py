@@ -1,0 +1,117 @@
+"""Between those who take questions in and those who answer them: a queue of runs, and what runs say.
+
+In one process both are plain memory; over Redis any process can answer any run, and any other can
+follow it. The store stays the truth of which runs there are: whatever the bus forgets is put in again
+from there.
+"""
+
+from collections.abc import AsyncIterator, Collection, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from typing import Protocol
+
+from app.core.bus.event_log import EventLog
+from app.core.errors import CannotRun
+
+
+class BusUnavailable(CannotRun):
+    """The queue cannot be reached or did not answer in time."""
+
+
+@dataclass(frozen=True)
+class Ticket:
+    """A run that is ready to be answered; its particulars are in the store."""
+
+    session_id: str
+    run_id: str
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """A ticket with its lease; `first` means that certainly nobody has begun the run before."""
+
+    ticket: Ticket
+    first: bool
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What became of a renewed lease."""
+
+    ticket: Ticket
+    lost: bool
+    """Another attempt of the run has begun to speak: this one has to fall silent."""
+    cancelled: bool
+
+
+class RunQueue(Protocol):
+    """Runs ready to be answered, oldest first; at least once each, for a lease that runs out unless kept.
+
+    All methods raise `BusUnavailable` when the queue is away.
+    """
+
+    async def put(self, ticket: Ticket, *, first: bool) -> None:
+        """Make a run ready. One that is waiting or worked on already stays as it is."""
+
+    async def take(self, patience_seconds: float) -> Delivery | None:
+        """The next run, leased; one whose lease ran out goes first. None when there is none in time."""
+
+    async def keep(self, attempts: Sequence[tuple[Ticket, int]]) -> Sequence[Kept]:
+        """Renew the leases of these runs, at these attempts; of a forgotten one, anew."""
+
+    async def remove(self, ticket: Ticket) -> None:
+        """The run is over."""
+
+    async def give_back(self, delivery: Delivery) -> None:
+        """Let another take it, before all that wait."""
+
+    async def missing(self, tickets: Collection[Ticket]) -> Sequence[Ticket]:
+        """Those of them that neither wait nor are leased."""
+
+    async def waiting(self) -> int:
+        """How many runs wait for somebody to take them."""
+
+    async def cancel(self, run_id: str) -> None:
+        """Ask whoever answers the run to stop."""
+
+    def cancellations(self) -> AsyncIterator[str]:
+        """The runs somebody asks to stop, as it happens; some may be missed, and `keep` tells those."""
+
+    async def ping(self) -> None:
+        """Returns if the queue answers."""
+
+
+class LogWriter(Protocol):
+    """Appends to the log of one attempt at a run.
+
+    Nothing of it is heard any more once a later attempt has begun to speak, or one has ended the log.
+    """
+
+    @property
+    def size(self) -> int:
+        """How many events were appended."""
+
+    def append(self, event: str, data: str) -> None:
+        """Say an event; it is on its way when this returns."""
+
+    async def end(self, event: str, data: str) -> None:
+        """Say the last event; returns when all is where followers find it, or after 5 s without the bus."""
+
+
+class EventLogs(Protocol):
+    """The logs of runs under way and, for ten minutes, of those that ended lately.
+
+    No method fails when the bus is away: what is said is kept until it is back, and followers wait.
+    """
+
+    def writer(self, run_id: str, attempt: int) -> LogWriter:
+        """For who makes this attempt at the run."""
+
+    async def say(self, run_id: str, attempt: int, said: Sequence[tuple[str, str]], *, ended: bool) -> None:
+        """Events (names and data) by who makes no attempt: at one that nobody else makes."""
+
+    def follow(self, run_id: str) -> AbstractAsyncContextManager[EventLog]:
+        """The log as it grows, empty if the bus knows none; to be read only."""
+
+    async def aclose(self) -> None:
+        """Say what is still to be said, for a moment, and stop."""

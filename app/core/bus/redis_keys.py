@@ -1,0 +1,46 @@
+"""What KAI's keys in Redis are called."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class RedisKeys:
+    """All begin with the prefix, so several KAIs can share a server."""
+
+    prefix: str
+
+    @property
+    def waiting(self) -> str:
+        """Sorted set of tickets, by when they were put in."""
+        return f"{self.prefix}runs:waiting"
+
+    @property
+    def leased(self) -> str:
+        """Sorted set of tickets, by when their lease runs out (epoch milliseconds)."""
+        return f"{self.prefix}runs:leased"
+
+    @property
+    def first(self) -> str:
+        """Set of the waiting tickets that nobody has had before."""
+        return f"{self.prefix}runs:first"
+
+    @property
+    def wake(self) -> str:
+        """List that idle workers wait at."""
+        return f"{self.prefix}runs:wake"
+
+    @property
+    def cancellations(self) -> str:
+        """Channel of the ids of runs that are to stop."""
+        return f"{self.prefix}runs:cancellations"
+
+    def cancelled(self, run_id: str) -> str:
+        return f"{self.prefix}run:{run_id}:cancelled"
+
+    def log(self, run_id: str) -> str:
+        """Stream of what the run has said."""
+        return f"{self.prefix}run:{run_id}:log"
+
+    def wake_reader(self, reader: str) -> str:
+        """Stream that interrupts one process's reading of logs."""
+        return f"{self.prefix}reader:{reader}:wake"

@@ -1,0 +1,123 @@
+"""The queue of runs in Redis: a sorted set of tickets that wait, and one of those that are leased.
+
+Not a stream with a consumer group: who holds a lease must find it again when Redis has lost its data, and
+a run put in twice must be one. The scripts are in `lua/`; times are those of the Redis server, so the
+clocks of the processes do not matter.
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Collection, Sequence
+
+from redis.asyncio import Redis
+
+from app.core.bus.port import Delivery, Kept, Ticket
+from app.core.bus.redis_client import BLOCKS_SECONDS, REDIS_FAILURES, script, translated_errors
+from app.core.bus.redis_keys import RedisKeys
+from app.core.bus.redis_logs import KEPT_SECONDS
+
+_AGAIN_SECONDS = 0.5
+_CANCELLED_SECONDS = 3_600
+_BEFORE_ALL = "0"
+
+
+class RedisQueue:
+    def __init__(self, redis: Redis, keys: RedisKeys, lease_seconds: float) -> None:
+        self._redis = redis
+        self._keys = keys
+        self._lease_ms = round(lease_seconds * 1_000)
+        self._put_script = redis.register_script(script("put"))
+        self._take_script = redis.register_script(script("take"))
+        self._keep_script = redis.register_script(script("keep"))
+
+    async def put(self, ticket: Ticket, *, first: bool) -> None:
+        await self._put(_text(ticket), "1" if first else "0")
+
+    async def take(self, patience_seconds: float) -> Delivery | None:
+        keys, until = self._keys, time.monotonic() + patience_seconds
+        with translated_errors():
+            while True:
+                where = [keys.waiting, keys.leased, keys.first]
+                if (taken := await self._take_script(where, [self._lease_ms])) is not None:
+                    return Delivery(_ticket(taken[0]), first=bool(taken[1]))
+                left = min(until - time.monotonic(), BLOCKS_SECONDS)
+                if left <= 0:
+                    return None
+                await self._redis.blpop([keys.wake], timeout=left)
+
+    async def keep(self, attempts: Sequence[tuple[Ticket, int]]) -> Sequence[Kept]:
+        where, arguments = [self._keys.leased], [str(self._lease_ms), str(KEPT_SECONDS)]
+        for ticket, attempt in attempts:
+            where += [self._keys.log(ticket.run_id), self._keys.cancelled(ticket.run_id)]
+            arguments += [_text(ticket), str(attempt)]
+        with translated_errors():
+            told = await self._keep_script(where, arguments)
+        return [
+            Kept(ticket, lost=bool(lost), cancelled=bool(cancelled))
+            for (ticket, _), (lost, cancelled) in zip(attempts, told, strict=True)
+        ]
+
+    async def remove(self, ticket: Ticket) -> None:
+        keys, text = self._keys, _text(ticket)
+        with translated_errors():
+            async with self._redis.pipeline() as together:
+                together.zrem(keys.leased, text)
+                together.zrem(keys.waiting, text)
+                together.srem(keys.first, text)
+                together.delete(keys.cancelled(ticket.run_id))
+                await together.execute()
+
+    async def give_back(self, delivery: Delivery) -> None:
+        text = _text(delivery.ticket)
+        with translated_errors():
+            await self._redis.zrem(self._keys.leased, text)
+        await self._put(text, "1" if delivery.first else "0", _BEFORE_ALL)
+
+    async def missing(self, tickets: Collection[Ticket]) -> Sequence[Ticket]:
+        if not tickets:
+            return []
+        texts = [_text(each) for each in tickets]
+        with translated_errors():
+            waiting = await self._redis.zmscore(self._keys.waiting, texts)
+            leased = await self._redis.zmscore(self._keys.leased, texts)
+        found = zip(tickets, waiting, leased, strict=True)
+        return [ticket for ticket, waits, held in found if waits is None and held is None]
+
+    async def waiting(self) -> int:
+        with translated_errors():
+            return int(await self._redis.zcard(self._keys.waiting))
+
+    async def cancel(self, run_id: str) -> None:
+        with translated_errors():
+            await self._redis.set(self._keys.cancelled(run_id), 1, ex=_CANCELLED_SECONDS)
+            await self._redis.publish(self._keys.cancellations, run_id)
+
+    async def cancellations(self) -> AsyncIterator[str]:
+        while True:
+            try:
+                async with self._redis.pubsub() as channel:
+                    await channel.subscribe(self._keys.cancellations)
+                    while True:
+                        message = await channel.get_message(True, BLOCKS_SECONDS)
+                        if message is not None:
+                            yield message["data"].decode()
+            except REDIS_FAILURES:
+                await asyncio.sleep(_AGAIN_SECONDS)
+
+    async def ping(self) -> None:
+        with translated_errors():
+            await self._redis.ping()
+
+    async def _put(self, *arguments: str) -> None:
+        keys = self._keys
+        with translated_errors():
+            await self._put_script([keys.waiting, keys.leased, keys.first, keys.wake], arguments)
+
+
+def _text(ticket: Ticket) -> str:
+    return f"{ticket.session_id}:{ticket.run_id}"
+
+
+def _ticket(text: bytes) -> Ticket:
+    session_id, run_id = text.decode().split(":")
+    return Ticket(session_id, run_id)

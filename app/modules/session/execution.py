@@ -1,0 +1,202 @@
+"""One attempt at a run: from its first event to its last, or to the point where another goes on.
+
+An attempt that is not stopped ends its log with exactly one `done`, said after all else is durable.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from app.core.bus.port import EventLogs, LogWriter
+from app.core.clock import now_ms, rfc3339
+from app.core.storage.port import StorageUnavailable
+from app.modules.session.model import Outcome, Run, Session
+from app.modules.session.record import Ending, done_event, failure_of, wire
+from app.modules.session.repository import SessionRepository
+from app.modules.session.turns import Turns
+from graph import Ports, RunControl, SessionEvent, SessionGraph, Turn
+from graph.errors import CheckpointsUnavailable, Drained, TurnError
+from graph.events import Status, TextChunk
+
+logger = logging.getLogger(__name__)
+
+Bind = Callable[[Session, Run], Awaitable[Ports]]
+Stop = Literal["cancelled", "handed over", "lost"]
+Result = Literal["over", "handed over", "lost"]
+
+MAX_TRIES = 3
+MAX_EVENTS = 10_000
+"""Of one attempt; token deltas beyond are left out, for the whole text follows them anyway."""
+
+_STORE_AWAY_SECONDS = 3
+"""So long a stream waits for the store to keep the end of its run before it is told of it."""
+_AGAIN_SECONDS = 0.5
+_STORE_AWAY = (StorageUnavailable, CheckpointsUnavailable)
+
+
+class TooManyTries(TurnError):
+    """The run broke its process off each time it was tried."""
+
+    problem = "too-many-attempts"
+
+
+class StoreWasAway(TurnError):
+    """Its stream was told so; the run is not answered a second time."""
+
+    problem = "storage-unavailable"
+    title = "The store is unavailable"
+    status = 503
+    retryable = True
+
+
+class Execution:
+    """Answers a run; whoever holds it may let another go on with it, cancel it, or hush it."""
+
+    def __init__(self, session: Session, run: Run, common: "Executions") -> None:
+        self.turn = _turn(session, run)
+        self.attempt = run.attempt
+        self._session = session
+        self._run = run
+        self._graph = common.graph
+        self._turns = common.turns
+        self._repository = common.repository
+        self._logs = common.logs
+        self._bind = common.bind
+        self._control = RunControl()
+        self._stopped: Stop | None = None
+        self._answering: asyncio.Task[None] | None = None
+
+    def drain(self) -> None:
+        """Let another go on after the present step."""
+        self._control.request_drain()
+
+    def stop(self, why: Stop) -> None:
+        """At once. `lost` means that another attempt has begun: nothing of this one counts any more."""
+        if self._stopped is None:
+            self._stopped = why
+            if self._answering is not None:
+                self._answering.cancel()
+
+    async def run(self) -> Result:
+        """What became of this attempt. Raises `StorageUnavailable` only before anything was said."""
+        if self._run.status != "open":
+            await self._finish_ending(self._run.status)
+            return "over"
+        log = self._logs.writer(self._run.id, self._run.attempt)
+        self._answering = asyncio.create_task(self._answer(log))
+        if self._run.cancel_requested:
+            self.stop("cancelled")
+        try:
+            await asyncio.wait({self._answering})
+        finally:
+            self._answering.cancel()
+        ending = self._ending(self._answering)
+        if ending is None:
+            return "lost" if self._stopped == "lost" else "handed over"
+        return await self._end(log, ending)
+
+    async def _answer(self, log: LogWriter) -> None:
+        run = self._run
+        if run.attempt > 1:
+            await self._check_tries()
+        ports = await self._bind(self._session, run)
+        ask = self._graph.ask if run.attempt == 1 else self._graph.resume
+        async with aclosing(ask(self.turn, ports, self._control)) as events:
+            async for event in events:
+                if log.size < MAX_EVENTS or not isinstance(event, TextChunk):
+                    say(log, event)
+
+    async def _check_tries(self) -> None:
+        run = self._run
+        if run.attempt - run.handovers > MAX_TRIES:
+            logger.error("run %s of session %s is given up after %d tries", run.id, run.session_id, MAX_TRIES)
+            raise TooManyTries(f"It broke off {MAX_TRIES} times and is not tried again.")
+        async with self._logs.follow(run.id) as said:
+            if said.ended:
+                raise StoreWasAway("KAI's own store did not keep the answer. Ask again.")
+
+    def _ending(self, answering: asyncio.Task[None]) -> Ending | None:
+        """None when the run is not over."""
+        if self._stopped == "cancelled":
+            return Ending("cancelled", now_ms())
+        if self._stopped is not None or answering.cancelled():
+            return None
+        match answering.exception():
+            case None:
+                return Ending("complete", now_ms())
+            case Drained():
+                return None
+            case error:
+                return Ending("failed", now_ms(), failure_of(error, self._run))
+
+    async def _end(self, log: LogWriter, ending: Ending) -> Result:
+        """Keep what the run gave, and say so; while the store is away that is tried again and again."""
+        if ending.failure is not None:
+            say(log, ending.failure)
+        say(log, Status(step="saving", message="Saving the answer", run_id=self._run.id))
+        told, tell_at = False, time.monotonic() + _STORE_AWAY_SECONDS
+        while self._stopped in (None, "cancelled"):
+            try:
+                ending, result = await self._kept(ending)
+            except Exception as error:  # noqa: BLE001 - the turn's boundary: whatever happens ends the log
+                if not told and (time.monotonic() > tell_at or not isinstance(error, _STORE_AWAY)):
+                    ending, told = Ending("failed", now_ms(), failure_of(error, self._run)), True
+                    say(log, failure_of(error, self._run))
+                    await log.end(*done_event(self._run, ending))
+                await asyncio.sleep(_AGAIN_SECONDS)
+                continue
+            if result == "over" and not told:
+                await log.end(*done_event(self._run, ending))
+            return result
+        return "lost" if self._stopped == "lost" else "handed over"
+
+    async def _kept(self, ending: Ending) -> tuple[Ending, Result]:
+        run = self._run
+        ending = replace(ending, answer=await self._graph.answer(self.turn))
+        if await self._turns.end(self._session, run, ending):
+            return ending, "over"
+        now = await self._repository.find_run(run.id)
+        return ending, "lost" if now is not None and now.status == "open" else "over"
+
+    async def _finish_ending(self, outcome: Outcome) -> None:
+        """For who ended the run and did not live to keep its answer, or to say so."""
+        run = self._run
+        ending = Ending(outcome, run.ended_at or now_ms(), None, await self._graph.answer(self.turn))
+        await self._turns.keep(self._session, run, ending.answer)
+        await self._logs.say(run.id, run.attempt + 1, [done_event(run, ending)], ended=True)
+
+
+@dataclass(frozen=True)
+class Executions:
+    """Makes them: all that they have in common."""
+
+    graph: SessionGraph
+    turns: Turns
+    repository: SessionRepository
+    logs: EventLogs
+    bind: Bind
+
+    def __call__(self, session: Session, run: Run) -> Execution:
+        return Execution(session, run, self)
+
+
+def _turn(session: Session, run: Run) -> Turn:
+    return Turn(
+        session_id=session.id,
+        db_connection_id=session.db_connection_id,
+        run_id=run.id,
+        message_id=run.message_id,
+        question=run.question,
+        metadata=session.metadata,
+        session_created_at=rfc3339(session.created_at),
+        asked_at=rfc3339(run.created_at),
+        fence=session.fence,
+    )
+
+
+def say(log: LogWriter, event: SessionEvent) -> None:
+    log.append(*wire(event))

@@ -1,0 +1,72 @@
+"""What a run says, for those who follow it: from its log, or from the store when there is no log any more."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, suppress
+
+from app.core.bus.event_log import EventLog, entries, first_id
+from app.core.bus.port import EventLogs
+from app.core.storage.port import StorageUnavailable
+from app.modules.session.errors import MessageUnknown
+from app.modules.session.model import Run, Session
+from app.modules.session.record import Ending, done_event, said, wire
+from app.modules.session.repository import SessionRepository
+from app.modules.session.rows import HEAD_ROWS, RowStore
+from graph.answer import Answer
+from graph.events import Reset
+from graph.state import Rows
+
+_SILENT_SECONDS = 5.0
+"""After so long without an event the store is asked whether the run is over."""
+
+
+class Following:
+    def __init__(self, repository: SessionRepository, rows: RowStore, logs: EventLogs) -> None:
+        self._repository = repository
+        self._rows = rows
+        self._logs = logs
+
+    @asynccontextmanager
+    async def follow(self, session: Session, run: Run) -> AsyncGenerator[EventLog]:
+        """The log of a run as it grows to its end; of one that ended long ago, its answer said again."""
+        async with self._logs.follow(run.id) as log:
+            if run.status != "open" and log.last_id == 0:
+                with suppress(MessageUnknown, StorageUnavailable):
+                    await self._say_again(session, run, log)
+            watching = asyncio.create_task(self._watch(session, run, log))
+            try:
+                yield log
+            finally:
+                watching.cancel()
+
+    async def _watch(self, session: Session, run: Run, log: EventLog) -> None:
+        """The log of a run that is over ends, whatever has become of it."""
+        while not log.ended:
+            heard = log.last_id
+            await asyncio.sleep(_SILENT_SECONDS)
+            if log.last_id > heard:
+                continue
+            with suppress(MessageUnknown, StorageUnavailable):
+                now = await self._repository.find_run(run.id)
+                if now is None:  # deleted, with its session
+                    log.extend([], ended=True)
+                elif now.status != "open":
+                    await self._say_again(session, now, log)
+
+    async def _say_again(self, session: Session, run: Run, log: EventLog) -> None:
+        """Raises `MessageUnknown` while the answer is being kept."""
+        message = await self._repository.get_answer(session, run.message_id)
+        head: Rows | None = None
+        if message.row_count is not None:
+            head = Rows(
+                columns=message.columns,
+                rows=await self._rows.read(message.id, 0, min(HEAD_ROWS, message.row_count)),
+                row_count=message.row_count,
+                truncated=message.truncated,
+            )
+        ended_at = run.created_at + message.elapsed_ms
+        ending = Ending(message.status, ended_at, None, Answer(tokens_used=message.tokens_used))
+        reset = Reset(reason="The run ended a while ago; this is its answer.")
+        events = [wire(event) for event in (reset, *said(message, head))]
+        start = max(first_id(run.attempt + 1), log.last_id + 1)
+        log.extend(entries(start, [*events, done_event(run, ending)]), ended=True)

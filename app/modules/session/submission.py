@@ -1,0 +1,160 @@
+"""Taking questions in: each becomes a run that is durable before its client is told of it."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Literal
+
+from app.core.bus.port import EventLogs, RunQueue
+from app.core.clock import now_ms
+from app.core.ids import id_of, new_id
+from app.core.storage.port import DocumentExists
+from app.modules.session.errors import KeyReused, QueueFull, SessionBusy, SessionClosed, StillStopping
+from app.modules.session.model import Run, Session
+from app.modules.session.record import question_message, wire
+from app.modules.session.repository import SessionRepository
+from app.modules.session.turns import Turns
+from graph.events import Status
+
+OnBusy = Literal["reject", "enqueue", "interrupt"]
+
+MAX_WAITING = 10
+"""Questions for one session."""
+
+_STOPPING_SECONDS = 30
+_LOOK_AGAIN_SECONDS = (0.005, 0.25)
+
+
+class Submissions:
+    """Starts, queues and stops runs, whoever answers them."""
+
+    def __init__(self, turns: Turns, repository: SessionRepository, queue: RunQueue, logs: EventLogs) -> None:
+        self._turns = turns
+        self._repository = repository
+        self._queue = queue
+        self._logs = logs
+
+    async def submit(
+        self,
+        session: Session,
+        question: str,
+        on_busy: OnBusy,
+        idempotency_key: str | None,
+        sql: str | None = None,
+    ) -> Run:
+        """Make a question a run; it is durable when this returns.
+
+        The same idempotency key gives the same run again. Raises `SessionClosed`, `SessionBusy`,
+        `QueueFull`, `KeyReused`, or `BusUnavailable` when nobody could be told of it.
+        """
+        await self._queue.ping()  # nothing is kept of a question that nobody can be told of
+        run = _new_run(session, question, idempotency_key, sql)
+        if idempotency_key is not None and (known := await self._repository.find_run(run.id)) is not None:
+            return _same(known, run)
+        if session.active_run_id is not None:
+            session = await self.without_ghost(session)
+            await self._check_room(session, on_busy)
+        try:
+            await self._repository.add_run(run, question_message(run, new_id(run.created_at)))
+        except DocumentExists:
+            return _same(await self._repository.get_run(session, run.id), run)
+        if not await self._turns.start(session, run):
+            await self._line_up(session, run, on_busy)
+        return run
+
+    async def cancel(self, session: Session, run: Run) -> None:
+        """Ask a run to stop; its log ends soon after. A run that is over stays as it is."""
+        if run.status != "open":
+            return
+        await self._repository.change_run(run, {"cancel_requested": True})
+        now = await self._repository.get(session.owner, session.id)
+        if now.active_run_id == run.id:
+            await self._queue.cancel(run.id)
+        else:
+            await self._turns.drop(session, run)
+
+    @asynccontextmanager
+    async def stopped(self, session: Session) -> AsyncGenerator[None]:
+        """Closes a session and stops its runs; within the block none is left, and none begins.
+
+        Raises `StillStopping` when a run does not end in time.
+        """
+        await self._repository.change(session, {"status": "closed"})
+        pause, longest = _LOOK_AGAIN_SECONDS
+        try:
+            async with asyncio.timeout(_STOPPING_SECONDS):
+                while runs := await self._left(session):
+                    for run in runs:
+                        await self.cancel(session, run)
+                    await asyncio.sleep(pause)
+                    pause = min(2 * pause, longest)
+        except TimeoutError as error:
+            raise StillStopping from error
+        yield
+
+    async def without_ghost(self, session: Session) -> Session:
+        """The session, freed of a hold whose run is gone."""
+        held_by = session.active_run_id
+        if held_by is None or await self._repository.find_run(held_by) is not None:
+            return session
+        await self._repository.release(session, held_by)
+        return await self._repository.get(session.owner, session.id)
+
+    async def _check_room(self, session: Session, on_busy: OnBusy) -> None:
+        """Refuse a question that could not even wait."""
+        if session.status == "closed":
+            raise SessionClosed
+        if session.active_run_id is not None and on_busy == "reject":
+            raise SessionBusy(session.active_run_id)
+        if on_busy == "enqueue" and len(await self._open(session)) > MAX_WAITING:
+            raise QueueFull(MAX_WAITING)
+
+    async def _line_up(self, session: Session, run: Run, on_busy: OnBusy) -> None:
+        """Let the run wait for the one that holds the session, unless it may not or has it already."""
+        now = await self._repository.find(session.id)
+        if now is None or now.status == "closed" or on_busy == "reject":
+            if now is not None and now.active_run_id == run.id:
+                return
+            await self._repository.withdraw(run)
+            now = await self._repository.get(session.owner, session.id)
+            raise SessionClosed if now.status == "closed" else SessionBusy(now.active_run_id)
+        if on_busy == "interrupt":
+            for other in await self._open(now):
+                if other.id != run.id:
+                    await self.cancel(now, other)
+        notice = Status(
+            step="loading_context", message="Waiting for the question before this one", run_id=run.id
+        )
+        await self._logs.say(run.id, 0, [wire(notice)], ended=False)
+        await self._turns.start_next(session.id)
+
+    async def _left(self, session: Session) -> list[Run]:
+        """Runs that are open, and the one that is over but still holds the session."""
+        now = await self.without_ghost(await self._repository.get(session.owner, session.id))
+        holding = await self._repository.find_run(now.active_run_id) if now.active_run_id else None
+        return [*await self._open(session), *([holding] if holding else [])]
+
+    async def _open(self, session: Session) -> list[Run]:
+        return list(await self._repository.open_runs(session.id, MAX_WAITING + 1))
+
+
+def _new_run(session: Session, question: str, idempotency_key: str | None, sql: str | None) -> Run:
+    # After all that the session holds already, also when this machine's clock is behind another's:
+    # questions and answers are in the order of their ids.
+    created_at = max(now_ms(), session.updated_at + 2)
+    return Run(
+        id=new_id() if idempotency_key is None else id_of(session.id, f"idempotency-key {idempotency_key}"),
+        owner=session.owner,
+        session_id=session.id,
+        message_id=new_id(created_at + 1),
+        question=question,
+        created_at=created_at,
+        idempotency_key=idempotency_key,
+        sql=sql,
+    )
+
+
+def _same(known: Run, asked: Run) -> Run:
+    if (known.question, known.sql) != (asked.question, asked.sql):
+        raise KeyReused
+    return known
