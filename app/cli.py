@@ -39,6 +39,22 @@ def serve(host: Host = None, port: Port = None, data_dir: DataDir = None) -> Non
 
 
 @app.command()
+def api(host: Host = None, port: Port = None) -> None:
+    """Serve the HTTP API and its streams; workers answer the questions (KAI_REDIS__URL)."""
+    from app.serving import serve as run  # noqa: PLC0415
+
+    _run(run(host=host, port=port, data_dir=None, role="api"))
+
+
+@app.command()
+def worker() -> None:
+    """Answer the questions that any API process has taken in (KAI_REDIS__URL)."""
+    from app.serving import work as run  # noqa: PLC0415
+
+    _run(run())
+
+
+@app.command()
 def demo(
     host: Host = None,
     port: Port = None,

@@ -53,6 +53,14 @@ def create_app(services: Services, settings: Settings) -> FastAPI:
     return app
 
 
+def create_health_app(services: Services) -> FastAPI:
+    """For a process that serves nothing else."""
+    app = FastAPI(openapi_url=None)
+    app.state.services = services
+    app.include_router(_health)
+    return app
+
+
 def describe_api() -> FastAPI:
     """The routes with nothing behind them: enough to describe the API to those who build on it."""
     app = FastAPI(

@@ -8,18 +8,21 @@ from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from datetime import date
 from pathlib import Path
+from signal import SIGINT, SIGTERM
 from socket import IPPROTO_TCP, TCP_NODELAY, AddressFamily, create_server, socket
 
 import uvicorn
+from fastapi import FastAPI
 from pydantic import SecretStr
 
-from app.bootstrap import Services, open_services
+from app.bootstrap import Role, Services, open_services
+from app.core.bus.port import BusUnavailable
 from app.core.errors import Invalid
 from app.core.http import LOCAL_OWNER
 from app.core.settings import Settings, Store, read_settings
 from app.core.storage.port import StorageRefused, StorageUnavailable
 from app.core.storage.typesense_server import TypesenseServer
-from app.main import create_app
+from app.main import create_app, create_health_app
 from app.sample_data.build import build_sample
 from app.terminal import say
 
@@ -32,11 +35,23 @@ SAMPLE_NAME = "Sample business"
 _SAMPLE_QUESTION = "Top 5 products by revenue"
 
 
-async def serve(host: str | None, port: int | None, data_dir: Path | None) -> None:
+async def serve(host: str | None, port: int | None, data_dir: Path | None, role: Role = "all") -> None:
+    """`all`: everything in this process; `api`: the routes and streams, whose runs workers answer."""
     settings = _settings(host, port, data_dir)
     with _bind(settings) as opened:
-        async with _services(settings) as services:
-            await _listen(services, settings, opened, lambda address: say(f"KAI is ready at {address}"))
+        async with _services(settings, role) as services:
+            app = create_app(services, settings)
+            await _listen(app, opened, lambda address: say(f"KAI is ready at {address}"))
+
+
+async def work() -> None:
+    """`worker`: the runs of others; of the routes only those of its health."""
+    settings = read_settings()
+    its = settings.model_copy(update={"host": settings.worker.host, "port": settings.worker.port})
+    with _bind(its, "KAI_WORKER__HOST and KAI_WORKER__PORT") as opened:
+        async with _services(settings, "worker") as services:
+            app = create_health_app(services)
+            await _listen(app, opened, lambda address: say(f"KAI works; its health is at {address}/readyz"))
 
 
 async def demo(host: str | None, port: int | None, data_dir: Path | None, store: Store | None) -> None:
@@ -44,18 +59,19 @@ async def demo(host: str | None, port: int | None, data_dir: Path | None, store:
     with _bind(settings) as opened, _store_of_its_own(settings, store or settings.store) as settings:
         async with _services(settings) as services:
             session_id = await _sample_session(services, settings.data_dir.resolve() / "sample.db")
-            await _listen(services, settings, opened, lambda address: say(_invitation(address, session_id)))
+            app = create_app(services, settings)
+            await _listen(app, opened, lambda address: say(_invitation(address, session_id)))
 
 
 @asynccontextmanager
-async def _services(settings: Settings) -> AsyncGenerator[Services]:
+async def _services(settings: Settings, role: Role = "all") -> AsyncGenerator[Services]:
     """Waits for a server that is away; a refusal, and all other failures, are told at once."""
     async with AsyncExitStack() as opened:
         services: Services | None = None
         while services is None:
             try:
-                services = await opened.enter_async_context(open_services(settings))
-            except StorageUnavailable as error:
+                services = await opened.enter_async_context(open_services(settings, role))
+            except (StorageUnavailable, BusUnavailable) as error:
                 if settings.store == "sqlite" or isinstance(error, StorageRefused):
                     raise
                 say(f"{error} Trying again in {_TRY_AGAIN_SECONDS} s; Ctrl-C gives up.")
@@ -93,7 +109,7 @@ def _settings(host: str | None, port: int | None, data_dir: Path | None) -> Sett
     return settings
 
 
-def _bind(settings: Settings) -> socket:
+def _bind(settings: Settings, names: str = "KAI_HOST and KAI_PORT") -> socket:
     """The port, taken before anything is opened. Raises `Invalid` when somebody else has it."""
     family = AddressFamily.AF_INET6 if ":" in settings.host else AddressFamily.AF_INET
     try:
@@ -101,7 +117,7 @@ def _bind(settings: Settings) -> socket:
     except OSError as error:
         raise Invalid(
             f"KAI cannot listen on {settings.host}, port {settings.port} ({os.strerror(error.errno or 0)}). "
-            "Choose another by KAI_HOST and KAI_PORT."
+            f"Choose another by {names}."
         ) from error
     # asyncio does this only for sockets it has made itself; without it each small answer waits 40 ms.
     opened.setsockopt(IPPROTO_TCP, TCP_NODELAY, 1)
@@ -135,16 +151,27 @@ class _Server(uvicorn.Server):
         super().__init__(config)
         self._announce = announce
 
+    @contextmanager
+    def capture_signals(self) -> Generator[None]:
+        """Unlike the usual, which ends the process by the signal as soon as nothing is served any more: the
+        runs under way are still to be handed over then. A second signal ends it at once."""
+        loop, signals = asyncio.get_running_loop(), (SIGINT, SIGTERM)
+        for each in signals:
+            loop.add_signal_handler(each, self.handle_exit, each, None)
+        try:
+            yield
+        finally:
+            for each in signals:
+                loop.remove_signal_handler(each)
+
     async def startup(self, sockets: list[socket] | None = None) -> None:
         await super().startup(sockets)
         self._announce()
 
 
-async def _listen(
-    services: Services, settings: Settings, opened: socket, announce: Callable[[str], None]
-) -> None:
+async def _listen(app: FastAPI, opened: socket, announce: Callable[[str], None]) -> None:
     config = uvicorn.Config(
-        create_app(services, settings),
+        app,
         log_level="warning",
         timeout_graceful_shutdown=GRACEFUL_SHUTDOWN_SECONDS,
         server_header=False,

@@ -33,7 +33,7 @@ class Step:
 STEPS: Sequence[Step] = (
     Step(1, "initial", m0001_initial.migrate),
     Step(2, "knowledge", m0002_knowledge.migrate),
-    Step(3, "many processes", m0003_many_processes.migrate),
+    Step(3, "many_processes", m0003_many_processes.migrate),
 )
 
 

@@ -20,10 +20,11 @@ STREAM_SECONDS = 30
 
 @dataclass
 class Server:
-    """A running `kai serve`; `kill` is kill -9, and `start` begins again on the same data."""
+    """A running `kai serve` or other role; `kill` is kill -9, and `start` begins again on the same data."""
 
     data_dir: Path
     settings: dict[str, str] = field(default_factory=dict)
+    role: str = "serve"
     address: str = ""
     _process: subprocess.Popen[str] | None = None
 
@@ -31,11 +32,12 @@ class Server:
         clean = {
             name: value for name, value in os.environ.items() if not name.startswith(("KAI_", "OPENAI_"))
         }
-        environment = {**clean, "KAI_DATA_DIR": str(self.data_dir), "KAI_PORT": "0", **self.settings}
-        command = [sys.executable, "-c", "from app.cli import main; main()", "serve"]
+        ports = {"KAI_PORT": "0", "KAI_WORKER__PORT": "0"}
+        environment = {**clean, **ports, "KAI_DATA_DIR": str(self.data_dir), **self.settings}
+        command = [sys.executable, "-c", "from app.cli import main; main()", self.role]
         self._process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
         line = self.next_line()
-        assert line.startswith("KAI is ready at "), f"KAI said {line!r}"
+        assert line.startswith(("KAI is ready at ", "KAI works")), f"KAI said {line!r}"
         self.address = line.split()[-1]
 
     def next_line(self) -> str:

@@ -1,0 +1,99 @@
+"""Any API streams any run, any worker answers it, and a stop reaches it wherever it is."""
+
+import asyncio
+from collections.abc import Callable
+
+from tests.e2e.test_turn import PER_COUNTRY, sql
+from tests.support.scripted_model import Scripted, ScriptedModel
+from tests.support.server import Client, chunks, steps
+
+QUESTION = "How many customers per country?"
+ROWS = [["Brazil", 2], ["Norway", 1]]
+
+
+async def test_a_question_to_one_instance_is_followed_on_another_without_a_gap(
+    first: Client, second: Client, model: ScriptedModel, shop: str
+) -> None:
+    session = await first.open_session(await first.connect(shop))
+    model.say(sql(PER_COUNTRY), Scripted("One two three four five six", hold_after=3))
+    async with first.asking(session, QUESTION) as stream:
+        before = await stream.until("chunk", channel="analysis")
+    async with second.following(session, stream.run_id, before[-1].id) as resumed:
+        model.release()
+        after = await resumed.rest()
+    assert [event.id for event in before + after] == list(range(before[0].id, after[-1].id + 1))
+    assert chunks(before, "results")[0]["rows"] == ROWS
+    assert "".join(chunks(before + after, "text")[1:]).endswith("One two three four five six")
+    assert after[-1].data["status"] == "complete"
+
+
+async def test_a_conversation_goes_on_over_instances(
+    first: Client, second: Client, model: ScriptedModel, shop: str
+) -> None:
+    session = await first.open_session(await first.connect(shop))
+    model.say(sql(PER_COUNTRY), "Two in Brazil.", sql("SELECT count(*) AS n FROM customers"), "Three.")
+    await first.ask(session, QUESTION)
+    again = await second.ask(session, "And in all?")
+    assert chunks(again, "results")[0]["rows"] == [[3]]
+    assert QUESTION in model.requests[-2].text
+    assert len((await first.session(session))["messages"]["items"]) == 4
+
+
+async def test_a_run_is_cancelled_from_an_instance_that_has_no_part_in_it(
+    first: Client, second: Client, model: ScriptedModel, shop: str
+) -> None:
+    session = await first.open_session(await first.connect(shop))
+    model.say(Scripted("CHAT: never said", hold_after=0))
+    async with first.asking(session, "one") as stream:
+        await model.until(lambda: len(model.requests) == 1)
+        await second.cancel(session, stream.run_id)
+        assert (await asyncio.wait_for(stream.rest(), 5))[-1].data["status"] == "cancelled"
+    assert (await second.session(session))["status"] == "idle"
+
+
+async def test_questions_that_wait_are_answered_in_order_whichever_instance_took_them(
+    first: Client, second: Client, model: ScriptedModel, shop: str
+) -> None:
+    session = await first.open_session(await first.connect(shop))
+    model.say(Scripted("CHAT: held", hold_after=0), *(f"CHAT: answer {number}" for number in range(4)))
+    async with first.asking(session, "held") as held:
+        await model.until(lambda: len(model.requests) == 1)
+        waiting = []
+        for number in range(4):
+            client = (first, second)[number % 2]
+            asked = client.asking(session, f"question {number}", on_busy="enqueue")
+            waiting.append((asked, await asked.__aenter__()))
+        model.release()
+        await held.rest()
+        answers = [chunks(await stream.rest(), "analysis") for _, stream in waiting]
+        for asked, _ in waiting:
+            await asked.__aexit__(None, None, None)
+    assert answers == [[f"answer {number}"] for number in range(4)]
+    history = (await second.session(session))["messages"]["items"]
+    asked_for = [each["query"] for each in history if each["role"] == "assistant"]
+    assert asked_for == ["held", *(f"question {number}" for number in range(4))]
+
+
+async def test_a_session_deleted_on_one_instance_stops_its_run_on_another(
+    first: Client, second: Client, model: ScriptedModel, shop: str
+) -> None:
+    session = await first.open_session(await first.connect(shop))
+    model.say(Scripted("CHAT: never said", hold_after=0))
+    async with first.asking(session, "one") as stream:
+        await model.until(lambda: len(model.requests) == 1)
+        deleted = await second.http.delete(f"/sessions/{session}")
+        assert deleted.status_code == 204
+        assert (await stream.rest())[-1].data["status"] == "cancelled"
+    assert (await first.http.get(f"/sessions/{session}")).status_code == 404
+
+
+async def test_an_answer_is_tens_of_writes_to_redis_however_many_tokens_it_has(
+    first: Client, model: ScriptedModel, shop: str, log_writes: Callable[[], int]
+) -> None:
+    session = await first.open_session(await first.connect(shop))
+    model.say(sql(PER_COUNTRY), " ".join(f"token{number}" for number in range(2_000)))
+    before = log_writes()
+    events = await first.ask(session, QUESTION)
+    assert len(chunks(events, "text")) > 1_000
+    assert log_writes() - before < 100
+    assert "analyzing" in steps(events)

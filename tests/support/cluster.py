@@ -1,0 +1,55 @@
+"""KAI as several processes: APIs and workers over one Typesense and one Redis."""
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from uuid import uuid4
+
+from cryptography.fernet import Fernet
+
+from app.core.storage.typesense_server import TypesenseServer
+from tests.support.redis_server import RedisServer
+from tests.support.server import Server
+
+
+@dataclass(frozen=True)
+class Cluster:
+    apis: Sequence[Server]
+    workers: Sequence[Server]
+
+    @property
+    def processes(self) -> list[Server]:
+        return [*self.apis, *self.workers]
+
+
+def shared(typesense: TypesenseServer, redis: RedisServer) -> dict[str, str]:
+    """The settings by which processes are one KAI; each call makes another."""
+    name = f"t{uuid4().hex}_"
+    return {
+        "KAI_STORE": "typesense",
+        "KAI_TYPESENSE__NODES": f'["{typesense.url}"]',
+        "KAI_TYPESENSE__API_KEY": typesense.api_key,
+        "KAI_TYPESENSE__PREFIX": name,
+        "KAI_REDIS__URL": redis.url,
+        "KAI_REDIS__PREFIX": name,
+        "KAI_ENCRYPTION_KEY": Fernet.generate_key().decode(),
+        "KAI_WORKER__LEASE_SECONDS": "3",
+    }
+
+
+@contextmanager
+def running_cluster(
+    folder: Path, settings: dict[str, str], *, apis: int = 2, workers: int = 2
+) -> Iterator[Cluster]:
+    """On one machine, each with a data folder of its own."""
+    roles = ["api"] * apis + ["worker"] * workers
+    processes = [Server(folder / f"{role}{n}", settings, role) for n, role in enumerate(roles)]
+    try:
+        with ThreadPoolExecutor() as pool:
+            list(pool.map(Server.start, processes))
+        yield Cluster(processes[:apis], processes[apis:])
+    finally:
+        for process in processes:
+            process.kill()
