@@ -11,7 +11,7 @@ from prometheus_client import CollectorRegistry
 
 from app.core.bus.local import LocalLogs, LocalQueue
 from app.core.bus.port import EventLogs, RunQueue
-from app.core.bus.redis_client import redis_client
+from app.core.bus.redis_client import redis_clients
 from app.core.bus.redis_keys import RedisKeys
 from app.core.bus.redis_logs import RedisLogs
 from app.core.bus.redis_queue import RedisQueue
@@ -134,9 +134,9 @@ async def _bus(settings: Settings) -> AsyncGenerator[tuple[RunQueue, EventLogs]]
         yield LocalQueue(), LocalLogs()
         return
     keys = RedisKeys(settings.redis.prefix)
-    async with redis_client(url.get_secret_value()) as redis:
-        queue = RedisQueue(redis, keys, settings.worker.lease_seconds)
-        logs = RedisLogs(redis, keys)
+    async with redis_clients(url.get_secret_value()) as clients:
+        queue = RedisQueue(clients, keys, settings.worker.lease_seconds)
+        logs = RedisLogs(clients, keys)
         await queue.ping()
         try:
             yield queue, logs

@@ -44,11 +44,13 @@ class EventLog:
         return self._entries[-1].id if self._entries else 0
 
     def extend(self, entries: Sequence[Entry], *, ended: bool = False) -> None:
-        """Add entries of increasing ids; those that are there already are left out."""
+        """Add entries of increasing ids, and perhaps the end; what is not newer than the last is left out."""
         last = self.last_id
-        if not self.ended:
-            self._entries.extend(entry for entry in entries if entry.id > last)
-            self.ended = ended
+        new = [entry for entry in entries if entry.id > last]
+        if self.ended or (entries and not new):
+            return
+        self._entries.extend(new)
+        self.ended = ended
         self.wake_readers()
 
     def after(self, entry_id: int) -> Sequence[Entry]:

@@ -132,4 +132,5 @@ class _LocalWriter:
     async def end(self, event: str, data: str) -> None:
         if not self._log.ended:
             self._log.extend([Entry(self._next_id, event, data)], ended=True)
-            self._ended()
+            if self._log.ended:
+                self._ended()

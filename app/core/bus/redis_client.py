@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from redis.asyncio import Redis
@@ -15,27 +16,39 @@ from app.core.bus.port import BusUnavailable
 BLOCKS_SECONDS = 2
 """How long a call may wait for something to happen; a quiet connection is looked at as often."""
 
-_TIMEOUT_SECONDS = 3
+_TIMEOUT_SECONDS = 2
 _MAX_CONNECTIONS = 200
-_RETRY = Retry(ConstantBackoff(0.05), 1)
 
 REDIS_FAILURES = (RedisError, OSError, TimeoutError)
 
 
+@dataclass(frozen=True)
+class RedisClients:
+    """One server: for calls that are answered at once, and for those that wait until something happens."""
+
+    quick: Redis
+    patient: Redis
+
+
 @asynccontextmanager
-async def redis_client(url: str) -> AsyncGenerator[Redis]:
-    """Connects when first used; a call that takes 3 s longer than it may wait for news has failed."""
-    client = Redis.from_url(
+async def redis_clients(url: str) -> AsyncGenerator[RedisClients]:
+    """Connects when first used; a call that takes 2 s (longer than it may wait) is tried once more."""
+    clients = RedisClients(_client(url, _TIMEOUT_SECONDS), _client(url, BLOCKS_SECONDS + _TIMEOUT_SECONDS))
+    try:
+        yield clients
+    finally:
+        await clients.quick.aclose()
+        await clients.patient.aclose()
+
+
+def _client(url: str, timeout_seconds: float) -> Redis:
+    return Redis.from_url(
         url,
-        socket_timeout=BLOCKS_SECONDS + _TIMEOUT_SECONDS,
+        socket_timeout=timeout_seconds,
         socket_connect_timeout=_TIMEOUT_SECONDS,
         max_connections=_MAX_CONNECTIONS,
-        retry=_RETRY,
+        retry=Retry(ConstantBackoff(0.05), 1),
     )
-    try:
-        yield client
-    finally:
-        await client.aclose()
 
 
 @contextmanager

@@ -13,13 +13,13 @@ from dataclasses import dataclass, field
 from typing import TypeAlias, cast
 
 import ormsgpack
-from redis.asyncio import Redis
 
 from app.core.bus.event_log import Entry, EventLog, entries, first_id
 from app.core.bus.port import LogWriter
-from app.core.bus.redis_client import BLOCKS_SECONDS, REDIS_FAILURES, script
+from app.core.bus.redis_client import BLOCKS_SECONDS, REDIS_FAILURES, RedisClients, script
 from app.core.bus.redis_keys import RedisKeys
 from app.core.ids import new_id
+from app.core.tasks import end_tasks
 
 logger = logging.getLogger(__name__)
 
@@ -38,8 +38,9 @@ _Cursors: TypeAlias = "dict[bytes | str | memoryview[int], int | bytes | str | m
 class RedisLogs:
     """Needs a running event loop; `aclose` ends what it has started."""
 
-    def __init__(self, redis: Redis, keys: RedisKeys) -> None:
-        self._redis = redis
+    def __init__(self, clients: RedisClients, keys: RedisKeys) -> None:
+        redis = self._redis = clients.quick
+        self._patient = clients.patient
         self._keys = keys
         self._append = redis.register_script(script("append"))
         self._publishing: set[asyncio.Task[None]] = set()
@@ -77,10 +78,7 @@ class RedisLogs:
     async def aclose(self) -> None:
         if self._publishing:
             await asyncio.wait(self._publishing, timeout=_FAREWELL_SECONDS)
-        tasks = [*self._publishing, *([self._reading] if self._reading else [])]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await end_tasks([*self._publishing, *([self._reading] if self._reading else [])])
 
     # Writing
 
@@ -132,7 +130,7 @@ class RedisLogs:
             wanted = {followed.key: followed for followed in self._followed.values()}
             cursors: _Cursors = {self._wake_key: woken, **{key: each.cursor for key, each in wanted.items()}}
             try:
-                answer = await self._redis.xread(cursors, block=BLOCKS_SECONDS * 1_000)
+                answer = await self._patient.xread(cursors, block=BLOCKS_SECONDS * 1_000)
             except REDIS_FAILURES as error:
                 if not away:
                     logger.warning("the logs of runs cannot be read: %s", error)

@@ -9,10 +9,14 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Collection, Sequence
 
-from redis.asyncio import Redis
-
 from app.core.bus.port import Delivery, Kept, Ticket
-from app.core.bus.redis_client import BLOCKS_SECONDS, REDIS_FAILURES, script, translated_errors
+from app.core.bus.redis_client import (
+    BLOCKS_SECONDS,
+    REDIS_FAILURES,
+    RedisClients,
+    script,
+    translated_errors,
+)
 from app.core.bus.redis_keys import RedisKeys
 from app.core.bus.redis_logs import KEPT_SECONDS
 
@@ -22,8 +26,9 @@ _BEFORE_ALL = "0"
 
 
 class RedisQueue:
-    def __init__(self, redis: Redis, keys: RedisKeys, lease_seconds: float) -> None:
-        self._redis = redis
+    def __init__(self, clients: RedisClients, keys: RedisKeys, lease_seconds: float) -> None:
+        redis = self._redis = clients.quick
+        self._patient = clients.patient
         self._keys = keys
         self._lease_ms = round(lease_seconds * 1_000)
         self._put_script = redis.register_script(script("put"))
@@ -43,7 +48,7 @@ class RedisQueue:
                 left = min(until - time.monotonic(), BLOCKS_SECONDS)
                 if left <= 0:
                     return None
-                await self._redis.blpop([keys.wake], timeout=left)
+                await self._patient.blpop([keys.wake], timeout=left)
 
     async def keep(self, attempts: Sequence[tuple[Ticket, int]]) -> Sequence[Kept]:
         where, arguments = [self._keys.leased], [str(self._lease_ms), str(KEPT_SECONDS)]
@@ -95,7 +100,7 @@ class RedisQueue:
     async def cancellations(self) -> AsyncIterator[str]:
         while True:
             try:
-                async with self._redis.pubsub() as channel:
+                async with self._patient.pubsub() as channel:
                     await channel.subscribe(self._keys.cancellations)
                     while True:
                         message = await channel.get_message(True, BLOCKS_SECONDS)

@@ -8,6 +8,7 @@ from contextlib import suppress
 from app.core.bus.port import BusUnavailable, Delivery, RunQueue, Ticket
 from app.core.clock import now_ms
 from app.core.storage.port import StorageUnavailable
+from app.core.tasks import end_tasks
 from app.modules.session.execution import Execution
 from app.modules.session.model import Run, Session
 from app.modules.session.repository import SessionRepository
@@ -51,8 +52,7 @@ class Worker:
     async def stop(self, drain_seconds: float) -> None:
         """Take no more runs, let those under way end, and hand over those that do not in this time."""
         taking, *others = self._loops
-        taking.cancel()
-        await asyncio.gather(taking, return_exceptions=True)
+        await end_tasks([taking])
         if self._answering:
             await asyncio.wait(self._answering, timeout=drain_seconds / 2)
         for execution in self._executions.values():
@@ -62,9 +62,7 @@ class Worker:
         for execution in self._executions.values():
             execution.stop("handed over")
         await asyncio.gather(*self._answering, return_exceptions=True)
-        for loop in others:
-            loop.cancel()
-        await asyncio.gather(*others, return_exceptions=True)
+        await end_tasks(others)
 
     async def sweep(self, before: int) -> None:
         """Put in again what the queue has forgotten of runs that have not moved since then (epoch ms)."""

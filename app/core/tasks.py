@@ -1,0 +1,13 @@
+"""Ending background tasks for good."""
+
+import asyncio
+from collections.abc import Iterable
+
+
+async def end_tasks(tasks: Iterable[asyncio.Task[None]]) -> None:
+    """Cancel them until they have ended: again and again, for a library may swallow a cancellation."""
+    left = {task for task in tasks if not task.done()}
+    while left:
+        for task in left:
+            task.cancel()
+        _, left = await asyncio.wait(left, timeout=0.5)
