@@ -41,11 +41,18 @@ def shared(typesense: TypesenseServer, redis: RedisServer) -> dict[str, str]:
 
 @contextmanager
 def running_cluster(
-    folder: Path, settings: dict[str, str], *, apis: int = 2, workers: int = 2
+    folder: Path,
+    settings: dict[str, str],
+    *,
+    apis: int = 2,
+    workers: int = 2,
+    clock_ahead_seconds: int = 0,
 ) -> Iterator[Cluster]:
     """On one machine, each with a data folder of its own."""
     roles = ["api"] * apis + ["worker"] * workers
-    processes = [Server(folder / f"{role}{n}", settings, role) for n, role in enumerate(roles)]
+    processes = [
+        Server(folder / f"{role}{n}", settings, role, clock_ahead_seconds) for n, role in enumerate(roles)
+    ]
     try:
         with ThreadPoolExecutor() as pool:
             list(pool.map(Server.start, processes))

@@ -18,6 +18,14 @@ START_SECONDS = 30
 STREAM_SECONDS = 30
 
 
+_CLOCK = """
+import time
+now, ahead = time.time_ns, {}
+time.time_ns = lambda: now() + ahead * 10**9
+time.time = lambda: time.time_ns() / 10**9
+"""
+
+
 @dataclass
 class Server:
     """A running `kai serve` or other role; `kill` is kill -9, and `start` begins again on the same data."""
@@ -25,6 +33,8 @@ class Server:
     data_dir: Path
     settings: dict[str, str] = field(default_factory=dict)
     role: str = "serve"
+    clock_ahead_seconds: int = 0
+    """By how much the process thinks it is later than it is."""
     address: str = ""
     _process: subprocess.Popen[str] | None = None
 
@@ -34,7 +44,8 @@ class Server:
         }
         ports = {"KAI_PORT": "0", "KAI_WORKER__PORT": "0"}
         environment = {**clean, **ports, "KAI_DATA_DIR": str(self.data_dir), **self.settings}
-        command = [sys.executable, "-c", "from app.cli import main; main()", self.role]
+        program = _CLOCK.format(self.clock_ahead_seconds) + "from app.cli import main; main()"
+        command = [sys.executable, "-c", program, self.role]
         self._process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
         line = self.next_line()
         assert line.startswith(("KAI is ready at ", "KAI works")), f"KAI said {line!r}"
@@ -52,6 +63,13 @@ class Server:
     def stop(self) -> None:
         self._end(signal.SIGTERM)
 
+    def freeze(self) -> None:
+        """It neither works nor ends, until `thaw`."""
+        self._signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        self._signal(signal.SIGCONT)
+
     def cpu_seconds(self) -> float:
         """Processor time the server has used so far, of all its threads."""
         assert self._process is not None
@@ -63,9 +81,14 @@ class Server:
         status = Path(f"/proc/{self._process.pid}/status").read_text()
         return int(next(line for line in status.splitlines() if line.startswith("VmRSS")).split()[1])
 
+    def _signal(self, which: signal.Signals) -> None:
+        assert self._process is not None
+        self._process.send_signal(which)
+
     def _end(self, how: signal.Signals) -> None:
         if self._process is not None:
             self._process.send_signal(how)
+            self._process.send_signal(signal.SIGCONT)  # a frozen one ends, too
             self._process.wait(START_SECONDS)
             assert self._process.stdout is not None
             self._process.stdout.close()

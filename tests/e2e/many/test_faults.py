@@ -1,0 +1,194 @@
+"""Workers that die, freeze or stop, clocks that differ, a Redis that forgets: each question is answered once."""
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from app.core.storage.typesense_server import TypesenseServer
+from tests.e2e.conftest import model_settings
+from tests.e2e.test_turn import PER_COUNTRY, sql
+from tests.support import redis_server as redis_program
+from tests.support.cluster import Cluster, running_cluster, shared
+from tests.support.redis_server import RedisServer, running_redis
+from tests.support.scripted_model import Scripted, ScriptedModel
+from tests.support.server import Client, Event, Server, chunks, client_of, steps
+
+QUESTION = "How many customers per country?"
+ROWS = [["Brazil", 2], ["Norway", 1]]
+
+
+@pytest.fixture
+def redis(tmp_path: Path) -> Iterator[RedisServer]:
+    """One to break."""
+    if not redis_program.installed():
+        pytest.skip("Redis is not installed: apt-get install redis-server")
+    (tmp_path / "redis").mkdir()
+    with running_redis(tmp_path / "redis") as server:
+        yield server
+
+
+@pytest.fixture
+def settings(typesense_server: TypesenseServer, redis: RedisServer, model: ScriptedModel) -> dict[str, str]:
+    return shared(typesense_server, redis) | model_settings(model)
+
+
+@pytest.fixture
+def cluster(settings: dict[str, str], tmp_path: Path) -> Iterator[Cluster]:
+    """One API; the worker that begins is the first, for the second starts when it is told to."""
+    with running_cluster(tmp_path, settings, apis=1, workers=1) as running:
+        yield running
+
+
+@pytest.fixture
+def second_worker(settings: dict[str, str], tmp_path: Path) -> Iterator[Server]:
+    worker = Server(tmp_path / "second", settings, "worker")
+    yield worker
+    worker.kill()
+
+
+async def interrupted(kai: Client, model: ScriptedModel, session: str) -> tuple[str, list[Event]]:
+    """A run whose rows are there and whose analysis has begun; its id, and its events so far."""
+    model.say(sql(PER_COUNTRY), Scripted("Two in Brazil.", hold_after=1))
+    async with kai.asking(session, QUESTION) as stream:
+        return stream.run_id, await stream.until("chunk", channel="analysis")
+
+
+async def answers(kai: Client, session: str) -> list[str]:
+    items = (await kai.session(session))["messages"]["items"]
+    return [each["analysis"] for each in items if each["role"] == "assistant"]
+
+
+async def test_a_worker_killed_in_mid_answer_is_replaced_and_its_statement_is_not_run_again(
+    cluster: Cluster, second_worker: Server, model: ScriptedModel, shop: str
+) -> None:
+    async with client_of(cluster.apis[0]) as kai:
+        session = await kai.open_session(await kai.connect(shop))
+        run_id, before = await interrupted(kai, model, session)
+        cluster.workers[0].kill()
+        model.say("Brazil has two.")
+        second_worker.start()
+        async with kai.following(session, run_id, before[-1].id) as stream:
+            after = await stream.rest()
+        assert after[0].name == "reset"
+        assert "executing_sql" not in steps(after)
+        assert chunks(after, "results") == chunks(before, "results")
+        assert [event.name for event in after].count("done") == 1
+        assert await answers(kai, session) == ["Brazil has two."]
+
+
+async def test_a_frozen_worker_that_wakes_up_after_it_was_replaced_says_and_keeps_nothing_more(
+    cluster: Cluster, second_worker: Server, model: ScriptedModel, shop: str
+) -> None:
+    async with client_of(cluster.apis[0]) as kai:
+        session = await kai.open_session(await kai.connect(shop))
+        run_id, before = await interrupted(kai, model, session)
+        cluster.workers[0].freeze()
+        model.release()
+        model.say("The second's reading.", sql("SELECT count(*) AS n FROM customers"), "Three.")
+        second_worker.start()
+        async with kai.following(session, run_id, before[-1].id) as stream:
+            after = await stream.rest()
+        cluster.workers[0].thaw()
+        again = await kai.ask(session, "And in all?")
+        async with kai.following(session, run_id) as stream:
+            whole = await stream.rest()
+        assert [event.name for event in whole].count("done") == 1
+        assert whole[-1] == after[-1]
+        assert chunks(again, "results")[0]["rows"] == [[3]]
+        assert "The second's reading." in model.requests[-2].text
+        assert await answers(kai, session) == ["The second's reading.", "Three."]
+
+
+async def test_a_worker_that_is_stopped_hands_its_runs_over_and_none_is_lost(
+    cluster: Cluster, second_worker: Server, model: ScriptedModel, shop: str
+) -> None:
+    model.rule("", Scripted("CHAT: hello there", delay_seconds=0.5))
+    async with client_of(cluster.apis[0]) as kai:
+        connection = await kai.connect(shop)
+        sessions = [await kai.open_session(connection) for _ in range(50)]
+        asking = [asyncio.create_task(kai.ask(session, "hello to you, KAI")) for session in sessions]
+        await model.until(lambda: len(model.requests) >= 10)
+        second_worker.start()
+        await asyncio.to_thread(cluster.workers[0].stop)
+        for events in await asyncio.wait_for(asyncio.gather(*asking), 90):
+            assert [event.name for event in events].count("done") == 1
+            assert events[-1].data["status"] == "complete"
+
+
+async def test_a_run_that_kills_its_workers_is_given_up_with_a_reason(
+    cluster: Cluster, model: ScriptedModel, shop: str
+) -> None:
+    worker = cluster.workers[0]
+    async with client_of(cluster.apis[0]) as kai:
+        session = await kai.open_session(await kai.connect(shop))
+        model.rule("", Scripted("CHAT: never said", hold_after=0))
+        async with kai.asking(session, "one two three") as stream:
+            for tries in range(1, 4):
+                await model.until(lambda: len(model.requests) == tries)  # noqa: B023
+                worker.kill()
+                worker.start()
+            events = await stream.rest()
+        error = next(event.data for event in events if event.name == "error")
+        assert error["type"] == "urn:kai:too-many-attempts"
+        assert events[-1].data["status"] == "failed"
+        model.forget()
+        model.say("CHAT: at last")
+        assert chunks(await kai.ask(session, "and now?"), "analysis") == ["at last"]
+
+
+async def test_a_redis_that_loses_its_data_in_mid_answer_costs_nothing(
+    cluster: Cluster, redis: RedisServer, model: ScriptedModel, shop: str
+) -> None:
+    async with client_of(cluster.apis[0]) as kai:
+        session = await kai.open_session(await kai.connect(shop))
+        model.say(sql(PER_COUNTRY), Scripted("Two in Brazil.", hold_after=1), "CHAT: next")
+        async with (
+            kai.asking(session, QUESTION) as stream,
+            kai.asking(session, "what is next?", on_busy="enqueue") as waiting,
+        ):
+            before = await stream.until("chunk", channel="analysis")
+            redis.kill()
+            redis.start()
+            model.release()
+            after = await stream.rest()
+            assert chunks(await waiting.rest(), "analysis") == ["next"]
+        assert [event.id for event in before + after] == list(range(before[0].id, after[-1].id + 1))
+        assert after[-1].data["status"] == "complete"
+        assert len(model.requests) == 3
+        assert await answers(kai, session) == ["Two in Brazil.", "next"]
+
+
+async def test_while_redis_is_away_questions_are_refused_and_nothing_is_kept_of_them(
+    cluster: Cluster, redis: RedisServer, model: ScriptedModel, shop: str
+) -> None:
+    async with client_of(cluster.apis[0]) as kai:
+        session = await kai.open_session(await kai.connect(shop))
+        redis.kill()
+        refused = await kai.http.post(f"/sessions/{session}/query/stream", json={"query": QUESTION})
+        assert (refused.status_code, refused.headers["Retry-After"]) == (503, "5")
+        assert (await kai.session(session))["messages"]["items"] == []
+        redis.start()
+        model.say(sql(PER_COUNTRY), "Two in Brazil.")
+        assert (await kai.ask(session, QUESTION))[-1].data["status"] == "complete"
+
+
+async def test_a_conversation_keeps_its_order_over_machines_whose_clocks_differ(
+    cluster: Cluster, settings: dict[str, str], model: ScriptedModel, shop: str, tmp_path: Path
+) -> None:
+    async with client_of(cluster.apis[0]) as kai:
+        session = await kai.open_session(await kai.connect(shop))
+        model.say(sql(PER_COUNTRY), "Two in Brazil.")
+        await kai.ask(session, QUESTION)
+    cluster.workers[0].stop()
+    with running_cluster(
+        tmp_path / "behind", settings, apis=1, workers=1, clock_ahead_seconds=-3_600
+    ) as late:
+        async with client_of(late.apis[0]) as kai:
+            for number in range(2):
+                model.say(sql("SELECT count(*) AS n FROM customers"), f"Answer {number}.")
+                assert (await kai.ask(session, f"Again {number}?"))[-1].data["status"] == "complete"
+            history = [each["query"] for each in (await kai.session(session))["messages"]["items"]]
+    assert history == [QUESTION, QUESTION, "Again 0?", "Again 0?", "Again 1?", "Again 1?"]
+    assert "Answer 0." in model.requests[-2].text
