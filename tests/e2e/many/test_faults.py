@@ -1,4 +1,4 @@
-"""Workers that die, freeze or stop, clocks that differ, a Redis that forgets: each question is answered once."""
+"""Workers die, freeze or stop, clocks differ, Redis forgets: each question is answered, and once."""
 
 import asyncio
 from collections.abc import Iterator
