@@ -1,10 +1,13 @@
-"""One Typesense server for all tests that do not break it, and the stores to be held to one contract."""
+"""One Typesense and one Redis server for all tests that do not break them, and the stores to be held to one
+contract."""
 
 from collections.abc import Iterator
 
 import pytest
 
 from app.core.storage.typesense_server import TypesenseNotInstalled, TypesenseServer
+from tests.support import redis_server as redis_program
+from tests.support.redis_server import RedisServer, running_redis
 from tests.support.stores import ADAPTERS, Open
 
 
@@ -17,6 +20,14 @@ def typesense_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Types
         pytest.skip(str(missing))
     yield server
     server.stop()
+
+
+@pytest.fixture(scope="session")
+def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
+    if not redis_program.installed():
+        pytest.skip("Redis is not installed: apt-get install redis-server")
+    with running_redis(tmp_path_factory.mktemp("redis")) as server:
+        yield server
 
 
 @pytest.fixture(params=ADAPTERS)
