@@ -10,10 +10,18 @@ from prometheus_client import CollectorRegistry
 
 from app.core.bus.event_log import EventLogs
 from app.core.exclusive import exclusive_folder
+from app.core.limits.rates import Policy, Rates, open_rates
 from app.core.llm.embedding import EmbeddingModel
 from app.core.llm.model import LanguageModel, ModelSettings
 from app.core.secrets import CheckpointCipher, ClearCheckpoints, SecretBox, load_or_create_key
-from app.core.settings import ConversationSettings, LimitSettings, LlmSettings, Settings
+from app.core.settings import (
+    NO_QUOTAS,
+    ConversationSettings,
+    LimitSettings,
+    LlmSettings,
+    QuotaSettings,
+    Settings,
+)
 from app.core.storage.port import Storage, StorageRefused, StorageUnavailable
 from app.core.storage.sqlite import open_sqlite
 from app.core.storage.typesense import TypesenseStorage
@@ -28,6 +36,8 @@ from app.modules.session.repository import SessionRepository
 from app.modules.session.rows import RowStore
 from app.modules.session.service import SessionService
 from app.modules.session.turns import Turns
+from app.modules.usage.repository import UsageRepository
+from app.modules.usage.service import Allowances, Quotas
 from graph import SessionGraph
 from graph.checkpoints import Checkpointer, sqlite_checkpointer, typesense_checkpointer
 from migrations.runner import check_up_to_date, migrate
@@ -41,6 +51,8 @@ class Services:
     database_connections: DatabaseConnections
     context_store: ContextStore
     sessions: SessionService
+    rates: Rates
+    allowances: Allowances
     metrics: CollectorRegistry
 
     async def ready(self) -> bool:
@@ -84,19 +96,22 @@ async def open_services(settings: Settings) -> AsyncGenerator[Services]:
         )
         models = _models(settings.llm, opened) if settings.llm.configured else None
         ports = PortsOfRun(connections, context, rows, models)
-        turns = Turns(graph, repository, logs, ports.bind)
+        rates = await opened.enter_async_context(open_rates(settings.redis.url, _policies(settings.quotas)))
+        allowances = Allowances(UsageRepository(storage), _quotas(settings.quotas))
+        turns = Turns(graph, repository, logs, ports.bind, allowances)
         opened.push_async_callback(turns.close)
         await turns.recover()
-        sessions = SessionService(repository, rows, turns, logs, graph, connections, context)
-        yield Services(storage, connections, context, sessions, metrics)
+        sessions = SessionService(repository, rows, turns, logs, graph, connections, context, allowances)
+        yield Services(storage, connections, context, sessions, rates, allowances, metrics)
 
 
 @asynccontextmanager
 async def open_services_for_once(settings: Settings) -> AsyncGenerator[Services]:
     """A KAI that keeps nothing, whatever store the settings name: another may be serving from that one,
-    whose runs must not be taken up. Raises `StorageUnavailable`, or `OSError` without room for its files."""
+    whose runs must not be taken up. Its one user is not limited. Raises `StorageUnavailable`, or `OSError`
+    without room for its files."""
     with tempfile.TemporaryDirectory(prefix="kai-") as folder:
-        own = {"data_dir": Path(folder), "store": "sqlite", "migrate_at_start": True}
+        own = {"data_dir": Path(folder), "store": "sqlite", "migrate_at_start": True, "quotas": NO_QUOTAS}
         async with open_services(settings.model_copy(update=own)) as services:
             yield services
 
@@ -157,6 +172,19 @@ def _limits(settings: LimitSettings) -> Limits:
             max_rows=settings.result_rows,
             max_bytes=settings.result_bytes,
         )
+    )
+
+
+def _policies(settings: QuotaSettings) -> list[Policy]:
+    granted = {"requests": settings.requests_per_minute, "questions": settings.questions_per_minute}
+    return [Policy(name, quota, window_seconds=60) for name, quota in granted.items() if quota > 0]
+
+
+def _quotas(settings: QuotaSettings) -> Quotas:
+    return Quotas(
+        runs=settings.runs or None,
+        sessions=settings.sessions or None,
+        tokens_per_day=settings.tokens_per_day or None,
     )
 
 

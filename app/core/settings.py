@@ -3,6 +3,7 @@
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated, Literal
+from urllib.parse import urlsplit
 
 from cryptography.fernet import Fernet
 from pydantic import (
@@ -21,6 +22,7 @@ DEFAULT_MODEL = "gpt-4.1-mini"
 
 Store = Literal["sqlite", "typesense"]
 Seconds = Annotated[float, Field(gt=0)]
+Quota = Annotated[int, Field(ge=0, le=2**53)]
 
 
 def _http_url(text: str) -> str:
@@ -33,6 +35,18 @@ BaseUrl = Annotated[str, AfterValidator(_http_url)]
 
 def _fernet_key(secret: SecretStr) -> SecretStr:
     Fernet(secret.get_secret_value())  # a ValueError says what is wrong with it
+    return secret
+
+
+def _redis_url(secret: SecretStr) -> SecretStr:
+    """A password with signs that are not encoded moves the host: nothing of the URL is in what is raised."""
+    text = secret.get_secret_value()
+    if not text.startswith(("redis://", "rediss://", "unix://")):
+        raise ValueError("it has to begin with redis://, rediss:// or unix://")
+    try:
+        _ = urlsplit(text).port
+    except ValueError:
+        raise ValueError("its host and port cannot be read; is the password URL-encoded?") from None
     return secret
 
 
@@ -71,6 +85,27 @@ class LimitSettings(_Group):
     statement_seconds: Seconds = 30
     result_rows: Annotated[int, Field(ge=1, le=1_000_000)] = 10_000
     result_bytes: Annotated[int, Field(ge=1_024)] = 16 * 1024 * 1024
+
+
+class QuotaSettings(_Group):
+    """`KAI_QUOTAS__...`: what one owner may use; 0 is no limit."""
+
+    requests_per_minute: Quota = 600
+    questions_per_minute: Quota = 60
+    runs: Quota = 20
+    """Questions that are being answered or wait for it, at any time."""
+    sessions: Quota = 10_000
+    tokens_per_day: Quota = 0
+    """Of the UTC day; what is under way when they are spent is finished."""
+
+
+NO_QUOTAS = QuotaSettings(requests_per_minute=0, questions_per_minute=0, runs=0, sessions=0, tokens_per_day=0)
+
+
+class RedisSettings(_Group):
+    """`KAI_REDIS__...`: what several processes share."""
+
+    url: Annotated[SecretStr, AfterValidator(_redis_url)] | None = None
 
 
 class ConversationSettings(_Group):
@@ -134,6 +169,8 @@ class Settings(BaseSettings):
     """Serve on an address that others can reach although there is no login yet."""
     llm: LlmSettings = LlmSettings()
     limits: LimitSettings = LimitSettings()
+    quotas: QuotaSettings = QuotaSettings()
+    redis: RedisSettings = RedisSettings()
     typesense: TypesenseSettings = TypesenseSettings()
     conversations: ConversationSettings = ConversationSettings()
     databases: DatabaseSettings = DatabaseSettings()

@@ -17,6 +17,12 @@ from httpx_sse import EventSource, ServerSentEvent, aconnect_sse
 START_SECONDS = 30
 STREAM_SECONDS = 30
 
+NO_QUOTAS = {
+    f"KAI_QUOTAS__{name}": "0"
+    for name in ("REQUESTS_PER_MINUTE", "QUESTIONS_PER_MINUTE", "RUNS", "SESSIONS", "TOKENS_PER_DAY")
+}
+"""Tests are all one owner, in a great hurry."""
+
 
 @dataclass
 class Server:
@@ -31,7 +37,13 @@ class Server:
         clean = {
             name: value for name, value in os.environ.items() if not name.startswith(("KAI_", "OPENAI_"))
         }
-        environment = {**clean, "KAI_DATA_DIR": str(self.data_dir), "KAI_PORT": "0", **self.settings}
+        environment = {
+            **clean,
+            "KAI_DATA_DIR": str(self.data_dir),
+            "KAI_PORT": "0",
+            **NO_QUOTAS,
+            **self.settings,
+        }
         command = [sys.executable, "-c", "from app.cli import main; main()", "serve"]
         self._process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
         line = self.next_line()

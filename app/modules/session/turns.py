@@ -17,9 +17,10 @@ from app.core.bus.event_log import EventLog, EventLogs
 from app.core.clock import now_ms, rfc3339
 from app.core.ids import new_id
 from app.modules.session.errors import KeyReused, QueueFull, SessionBusy, SessionClosed
-from app.modules.session.model import Outcome, Run, Session
+from app.modules.session.model import Message, Outcome, Run, Session
 from app.modules.session.record import answer_message, failure_of, question_message
 from app.modules.session.repository import SessionRepository
+from app.modules.usage.service import Allowances
 from graph import Ports, SessionEvent, SessionGraph, Turn
 from graph.answer import Answer
 from graph.errors import TurnError
@@ -53,12 +54,18 @@ class Turns:
     """Starts, queues, stops and takes up runs in this process."""
 
     def __init__(
-        self, graph: SessionGraph, repository: SessionRepository, logs: EventLogs, bind: Bind
+        self,
+        graph: SessionGraph,
+        repository: SessionRepository,
+        logs: EventLogs,
+        bind: Bind,
+        allowances: Allowances,
     ) -> None:
         self._graph = graph
         self._repository = repository
         self._logs = logs
         self._bind = bind
+        self._allowances = allowances
         self._executions: dict[str, _Execution] = {}
         self._waiting: defaultdict[str, deque[Run]] = defaultdict(deque)
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
@@ -74,7 +81,7 @@ class Turns:
         """Make a question a run, with a log; it is durable when this returns.
 
         The same idempotency key gives the same run again. Raises `SessionClosed`, `SessionBusy`,
-        `QueueFull` or `KeyReused`.
+        `QueueFull`, `KeyReused`, `TokensSpent` or `TooManyRuns`.
         """
         async with self._lock(session.id):
             if idempotency_key is not None:
@@ -82,15 +89,20 @@ class Turns:
                 if known is not None:
                     return _same(known, question, sql)
             question_id, run = new_id(), _new_run(session, question, idempotency_key, sql)
-            if await self._claim(session, run):
-                await self._repository.add_run(run, question_message(run, question_id))
-                self._start(session, run)
-            else:
-                run = replace(run, status="queued")
-                await self._make_way(session, on_busy)
-                await self._repository.add_run(run, question_message(run, question_id))
-                self._wait(run)
-            return run
+            async with self._allowances.new_run(session.owner):
+                return await self._begin(session, run, question_message(run, question_id), on_busy)
+
+    async def _begin(self, session: Session, run: Run, question: Message, on_busy: OnBusy) -> Run:
+        """Start a run, or let it wait; the session's lock is held."""
+        if await self._claim(session, run):
+            await self._repository.add_run(run, question)
+            self._start(session, run)
+        else:
+            run = replace(run, status="queued")
+            await self._make_way(session, on_busy)
+            await self._repository.add_run(run, question)
+            self._wait(run)
+        return run
 
     async def cancel(self, run: Run) -> None:
         """Ask a run to stop; its log ends soon after. A run that is over stays as it is."""
@@ -229,6 +241,7 @@ class Turns:
         except Exception as error:  # noqa: BLE001 - the turn's boundary: whatever happens ends the log
             outcome = "failed"
             say(log, failure_of(error, run))
+        await self._allowances.spent(run.owner, answer.tokens_used)
         say_done(log, run, outcome, answer.tokens_used, now_ms() - run.created_at)
 
     async def _keep(self, run: Run, answer: Answer, outcome: Outcome, failure: Failure | None) -> None:
