@@ -139,4 +139,4 @@ async def test_rates_open_without_their_redis_and_never_show_its_password() -> N
     url = "redis://:s3cret@127.0.0.1:1/0"
     async with open_rates(SecretStr(url), [SCARCE]) as rates:
         assert await rates.count("requests", "ada") is None
-        assert "s3cret" not in repr(vars(rates)) + repr(vars(rates._limiter.storage))
+        assert "s3cret" not in repr(vars(rates)) + repr(vars(rates._storage))

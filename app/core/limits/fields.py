@@ -34,6 +34,7 @@ class RateLimitFields:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         counts: list[Count] = []
+        scope[_COUNTS] = counts
 
         async def saying(message: Message) -> None:
             if counts and message["type"] == "http.response.start":
@@ -42,4 +43,4 @@ class RateLimitFields:
                 headers["RateLimit"] = limit_field(counts)
             await send(message)
 
-        await self._app({**scope, _COUNTS: counts}, receive, saying)
+        await self._app(scope, receive, saying)

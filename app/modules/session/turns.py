@@ -238,10 +238,10 @@ class Turns:
             answer = await self._graph.answer(_turn(session, run))
             await self._keep(run, answer, outcome, failure)
             await self._hand_over(session, run.id)
+            await self._allowances.spent(run.owner, answer.tokens_used)
         except Exception as error:  # noqa: BLE001 - the turn's boundary: whatever happens ends the log
             outcome = "failed"
             say(log, failure_of(error, run))
-        await self._allowances.spent(run.owner, answer.tokens_used)
         say_done(log, run, outcome, answer.tokens_used, now_ms() - run.created_at)
 
     async def _keep(self, run: Run, answer: Answer, outcome: Outcome, failure: Failure | None) -> None:
