@@ -5,12 +5,15 @@ import logging
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import Literal
 from weakref import WeakValueDictionary
 
 from app.core.clock import now_ms
 from app.core.storage.port import StorageUnavailable
 from app.modules.usage.errors import TokensSpent, TooManyRuns, TooManySessions
 from app.modules.usage.repository import UsageRepository
+
+_Counted = Literal["runs", "sessions", "tokens"]
 
 _DAY_MS = 86_400_000
 
@@ -48,8 +51,7 @@ class Allowances:
         self.quotas = quotas
         self._repository = repository
         self._clock = clock
-        self._runs: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
-        self._sessions: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._locks: WeakValueDictionary[tuple[_Counted, str], asyncio.Lock] = WeakValueDictionary()
 
     @asynccontextmanager
     async def new_run(self, owner: str) -> AsyncGenerator[None]:
@@ -58,7 +60,7 @@ class Allowances:
         if self.quotas.runs is None:
             yield
             return
-        async with self._runs.setdefault(owner, asyncio.Lock()):
+        async with self._lock("runs", owner):
             if await self._repository.runs(owner) >= self.quotas.runs:
                 raise TooManyRuns(self.quotas.runs)
             yield
@@ -69,7 +71,7 @@ class Allowances:
         if self.quotas.sessions is None:
             yield
             return
-        async with self._sessions.setdefault(owner, asyncio.Lock()):
+        async with self._lock("sessions", owner):
             if await self._repository.sessions(owner) >= self.quotas.sessions:
                 raise TooManySessions(self.quotas.sessions)
             yield
@@ -79,7 +81,8 @@ class Allowances:
         if tokens == 0:
             return
         try:
-            await self._repository.add_tokens(owner, self._clock() // _DAY_MS, tokens)
+            async with self._lock("tokens", owner):  # one after the other is faster than each trying again
+                await self._repository.add_tokens(owner, self._clock() // _DAY_MS, tokens)
         except StorageUnavailable:
             logger.warning("the store is away: %d tokens of a run are not counted for their day", tokens)
 
@@ -91,6 +94,9 @@ class Allowances:
             self._repository.tokens(owner, day),
         )
         return Usage(runs, sessions, tokens, (day + 1) * _DAY_MS)
+
+    def _lock(self, counted: _Counted, owner: str) -> asyncio.Lock:
+        return self._locks.setdefault((counted, owner), asyncio.Lock())
 
     async def _check_tokens(self, owner: str) -> None:
         limit, now = self.quotas.tokens_per_day, self._clock()
