@@ -104,6 +104,16 @@ async def test_a_new_day_begins_from_nothing_and_a_clock_behind_does_not_bring_t
     assert (await granted.usage("ada")).tokens_today == 11
 
 
+async def test_a_clock_that_was_a_year_ahead_for_once_locks_nobody_out(
+    storage: Storage, clock: Clock
+) -> None:
+    granted = allowances(storage, clock)
+    await allowances(storage, Clock(NOON + 365 * DAY_MS)).spent("ada", 1_000)
+    assert await begin_run(granted, storage)
+    await granted.spent("ada", 5)
+    assert (await granted.usage("ada")).tokens_today == 5
+
+
 async def test_as_many_runs_as_allowed_begin_of_many_at_the_same_moment(
     storage: Storage, clock: Clock
 ) -> None:

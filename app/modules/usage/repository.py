@@ -32,9 +32,8 @@ class UsageRepository:
         return await self._storage.count("sessions", [Equals("owner", owner)])
 
     async def tokens(self, owner: str, day: int) -> int:
-        """Spent on this day or, by a clock that goes ahead, a later one."""
         latest, tokens = await self._latest(owner) or (day, 0)
-        return tokens if latest >= day else 0
+        return tokens if _goes_on(latest, day) else 0
 
     async def add_tokens(self, owner: str, day: int, tokens: int) -> None:
         """Exact, although others may add at the same time: each try that fails is one of theirs done."""
@@ -46,9 +45,10 @@ class UsageRepository:
         if known is None:
             return await self._created(owner, day, tokens)
         latest, before = known
-        after = before + tokens if latest >= day else tokens
         unchanged = [Equals("day", latest), Equals("tokens", before)]
-        changes = {"day": max(day, latest), "tokens": after}
+        changes = {"day": day, "tokens": tokens}
+        if _goes_on(latest, day):
+            changes = {"day": latest, "tokens": before + tokens}
         return await self._storage.patch(_USAGE, _id(owner), changes, where=unchanged) is not None
 
     async def _created(self, owner: str, day: int, tokens: int) -> bool:
@@ -62,6 +62,11 @@ class UsageRepository:
     async def _latest(self, owner: str) -> tuple[int, int] | None:
         found = await self._storage.get(_USAGE, _id(owner))
         return None if found is None else (cast("int", found["day"]), cast("int", found["tokens"]))
+
+
+def _goes_on(latest: int, day: int) -> bool:
+    """Whether the latest day is still this one: also the next is, by a clock a little ahead at midnight."""
+    return latest in (day, day + 1)
 
 
 def _id(owner: str) -> str:
