@@ -14,7 +14,7 @@ from limits.errors import StorageError
 from pydantic import SecretStr
 
 PATIENCE_SECONDS = 0.2
-"""The longest that a request waits for its counting."""
+"""The longest that a request waits for a count."""
 
 PAUSE_SECONDS = 1.0
 """A Redis that has not answered is left alone for so long: requests then do not wait for it at all."""
