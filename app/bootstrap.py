@@ -18,10 +18,19 @@ from app.core.bus.redis_queue import RedisQueue
 from app.core.clock import now_ms
 from app.core.errors import CannotRun
 from app.core.exclusive import exclusive_folder
+from app.core.limits.rates import Policy, Rates, open_rates
 from app.core.llm.embedding import EmbeddingModel
 from app.core.llm.model import LanguageModel, ModelSettings
 from app.core.secrets import CheckpointCipher, ClearCheckpoints, SecretBox, load_or_create_key
-from app.core.settings import ConversationSettings, LimitSettings, LlmSettings, RedisSettings, Settings
+from app.core.settings import (
+    NO_QUOTAS,
+    ConversationSettings,
+    LimitSettings,
+    LlmSettings,
+    QuotaSettings,
+    RedisSettings,
+    Settings,
+)
 from app.core.storage.port import Storage, StorageRefused, StorageUnavailable
 from app.core.storage.sqlite import open_sqlite
 from app.core.storage.typesense import TypesenseStorage
@@ -40,6 +49,8 @@ from app.modules.session.service import SessionService
 from app.modules.session.submission import Submissions
 from app.modules.session.turns import Turns
 from app.modules.session.worker import Worker
+from app.modules.usage.repository import UsageRepository
+from app.modules.usage.service import Allowances, Quotas
 from graph import SessionGraph
 from graph.checkpoints import Checkpointer, sqlite_checkpointer, typesense_checkpointer
 from migrations.runner import check_up_to_date, migrate
@@ -58,6 +69,8 @@ class Services:
     context_store: ContextStore
     sessions: SessionService
     queue: RunQueue
+    rates: Rates
+    allowances: Allowances
     metrics: CollectorRegistry
 
     async def ready(self) -> bool:
@@ -102,22 +115,25 @@ async def open_services(settings: Settings, role: Role = "all") -> AsyncGenerato
         )
         queue, logs = await opened.enter_async_context(_bus(settings))
         turns = Turns(repository, queue, logs)
+        rates = await opened.enter_async_context(open_rates(settings.redis.url, _policies(settings.quotas)))
+        allowances = Allowances(UsageRepository(storage), _quotas(settings.quotas))
         if role != "api":
             models = _models(settings.llm, opened) if settings.llm.configured else None
             ports = PortsOfRun(connections, context, rows, models)
-            execution = Executions(graph, turns, repository, logs, ports.bind)
+            execution = Executions(graph, turns, repository, logs, ports.bind, allowances)
             worker = Worker(turns, repository, queue, execution, settings.worker.concurrency)
             await opened.enter_async_context(_working(settings, role, worker))
         sessions = SessionService(
             repository,
             rows,
-            Submissions(turns, repository, queue, logs),
+            Submissions(turns, repository, queue, logs, allowances),
             Following(repository, rows, logs),
             graph,
             connections,
             context,
+            allowances,
         )
-        yield Services(storage, connections, context, sessions, queue, metrics)
+        yield Services(storage, connections, context, sessions, queue, rates, allowances, metrics)
 
 
 def _check_role(settings: Settings, role: Role) -> None:
@@ -159,9 +175,10 @@ async def _working(settings: Settings, role: Role, worker: Worker) -> AsyncGener
 @asynccontextmanager
 async def open_services_for_once(settings: Settings) -> AsyncGenerator[Services]:
     """A KAI that keeps nothing, whatever store the settings name: another may be serving from that one,
-    whose runs must not be taken up. Raises `StorageUnavailable`, or `OSError` without room for its files."""
+    whose runs must not be taken up. Its one user is not limited. Raises `StorageUnavailable`, or `OSError`
+    without room for its files."""
     with tempfile.TemporaryDirectory(prefix="kai-") as folder:
-        own = {"data_dir": Path(folder), "store": "sqlite", "redis": RedisSettings()}
+        own = {"data_dir": Path(folder), "store": "sqlite", "redis": RedisSettings(), "quotas": NO_QUOTAS}
         alone = settings.model_copy(update={**own, "migrate_at_start": True})
         async with open_services(alone) as services:
             yield services
@@ -223,6 +240,19 @@ def _limits(settings: LimitSettings) -> Limits:
             max_rows=settings.result_rows,
             max_bytes=settings.result_bytes,
         )
+    )
+
+
+def _policies(settings: QuotaSettings) -> list[Policy]:
+    granted = {"requests": settings.requests_per_minute, "questions": settings.questions_per_minute}
+    return [Policy(name, quota, window_seconds=60) for name, quota in granted.items() if quota > 0]
+
+
+def _quotas(settings: QuotaSettings) -> Quotas:
+    return Quotas(
+        runs=settings.runs or None,
+        sessions=settings.sessions or None,
+        tokens_per_day=settings.tokens_per_day or None,
     )
 
 

@@ -1,16 +1,19 @@
 """The HTTP application over opened services, and the server that runs it."""
 
-from fastapi import APIRouter, FastAPI, Request
+from fastapi import APIRouter, Depends, FastAPI, Request
 from fastapi.responses import JSONResponse, Response
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 from app.bootstrap import Services
 from app.core.http import BodyLimit, answer_problems, storage_away
+from app.core.limits.counting import count_request
+from app.core.limits.fields import RateLimitFields
 from app.core.settings import Settings
 from app.modules.context_store.router import router as context_store
 from app.modules.database_connection.router import router as database_connections
 from app.modules.session.router import router as sessions
+from app.modules.usage.router import router as usage
 from app.web.page import serve_page
 from graph.errors import CheckpointsUnavailable
 
@@ -46,6 +49,7 @@ def create_app(services: Services, settings: Settings) -> FastAPI:
     serve_page(app)
     answer_problems(app)
     app.add_exception_handler(CheckpointsUnavailable, storage_away)
+    app.add_middleware(RateLimitFields)
     app.add_middleware(BodyLimit)
     if not settings.trust_network:
         # A page of another site must not reach the server by a name that resolves to loopback.
@@ -72,7 +76,6 @@ def describe_api() -> FastAPI:
         redoc_url=None,
     )
     app.include_router(_health)
-    app.include_router(sessions, prefix="/api/v1")
-    app.include_router(database_connections, prefix="/api/v1")
-    app.include_router(context_store, prefix="/api/v1")
+    for router in (sessions, database_connections, context_store, usage):
+        app.include_router(router, prefix="/api/v1", dependencies=[Depends(count_request)])
     return app

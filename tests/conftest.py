@@ -30,6 +30,15 @@ def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServ
         yield server
 
 
+@pytest.fixture
+def fragile_redis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
+    """A Redis of the test's own, to break."""
+    if not redis_program.installed():
+        pytest.skip("Redis is not installed: apt-get install redis-server")
+    with running_redis(tmp_path_factory.mktemp("redis")) as server:
+        yield server
+
+
 @pytest.fixture(params=ADAPTERS)
 def reopen(request: pytest.FixtureRequest) -> Open:
     """Opens the same store, again and again: each test runs with every kind."""

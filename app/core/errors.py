@@ -1,5 +1,7 @@
 """Problems a caller can be told about: one base, turned into problem+json (RFC 9457) at the HTTP edge."""
 
+from collections.abc import Mapping
+
 from pydantic import JsonValue
 
 
@@ -10,12 +12,14 @@ class CannotRun(Exception):
 class Problem(Exception):
     """Something the caller can understand and often cure; `detail` says what and how.
 
-    `members` are further fields of the problem object. No secret ever goes into either.
+    `members` are further fields of the problem object. No secret ever goes into either. `headers` go out
+    with it over HTTP.
     """
 
     problem = "internal"
     title = "Something went wrong"
     status = 500
+    headers: Mapping[str, str] = {}
 
     def __init__(self, detail: str, **members: JsonValue) -> None:
         super().__init__(detail)
@@ -56,8 +60,13 @@ class Malformed(Problem):
 
 
 class TooMany(Problem):
-    """A bound is reached; the same request may succeed later."""
+    """A bound is reached; the same request may succeed later, after so many seconds where that is known."""
 
     problem = "too-many"
     title = "Too many requests"
     status = 429
+
+    def __init__(self, detail: str, *, retry_after_seconds: int | None = None, **members: JsonValue) -> None:
+        super().__init__(detail, **members)
+        if retry_after_seconds is not None:
+            self.headers = {"Retry-After": str(retry_after_seconds)}

@@ -89,6 +89,7 @@ PROBLEM_RESPONSES: dict[int | str, dict[str, object]] = {
         409: "It does not fit the present state",
         413: "The body is too large",
         422: "It cannot be carried out as it is",
+        429: "A limit is reached",
         503: "A dependency is away",
     }.items()
 }
@@ -118,7 +119,9 @@ def answer_problems(app: FastAPI) -> None:
 
 async def _problem(_: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, Problem)  # noqa: S101 - the handler is registered for this class
-    return problem_response(error.problem, error.title, error.status, error.detail, error.members)
+    return problem_response(
+        error.problem, error.title, error.status, error.detail, error.members, error.headers
+    )
 
 
 async def _validation(_: Request, error: Exception) -> JSONResponse:

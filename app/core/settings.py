@@ -3,6 +3,7 @@
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated, Literal
+from urllib.parse import urlsplit
 
 from cryptography.fernet import Fernet
 from pydantic import (
@@ -21,6 +22,7 @@ DEFAULT_MODEL = "gpt-4.1-mini"
 
 Store = Literal["sqlite", "typesense"]
 Seconds = Annotated[float, Field(gt=0)]
+Quota = Annotated[int, Field(ge=0, le=2**53)]
 
 
 def _http_url(text: str) -> str:
@@ -34,6 +36,21 @@ BaseUrl = Annotated[str, AfterValidator(_http_url)]
 def _fernet_key(secret: SecretStr) -> SecretStr:
     Fernet(secret.get_secret_value())  # a ValueError says what is wrong with it
     return secret
+
+
+def _redis_url(secret: SecretStr) -> SecretStr:
+    """A password with signs that are not encoded moves the host: nothing of the URL is in what is raised."""
+    text = secret.get_secret_value()
+    if not text.startswith(("redis://", "rediss://", "unix://")):
+        raise ValueError("it has to begin with redis://, rediss:// or unix://")
+    try:
+        _ = urlsplit(text).port
+    except ValueError:
+        raise ValueError("its host and port cannot be read; is the password URL-encoded?") from None
+    return secret
+
+
+RedisUrl = Annotated[SecretStr, AfterValidator(_redis_url)]
 
 
 class _Group(BaseModel):
@@ -73,6 +90,21 @@ class LimitSettings(_Group):
     result_bytes: Annotated[int, Field(ge=1_024)] = 16 * 1024 * 1024
 
 
+class QuotaSettings(_Group):
+    """`KAI_QUOTAS__...`: what one owner may use; 0 is no limit."""
+
+    requests_per_minute: Quota = 600
+    questions_per_minute: Quota = 60
+    runs: Quota = 20
+    """Questions that are being answered or wait for it, at any time."""
+    sessions: Quota = 10_000
+    tokens_per_day: Quota = 0
+    """Of the UTC day; what is under way when they are spent is finished."""
+
+
+NO_QUOTAS = QuotaSettings(requests_per_minute=0, questions_per_minute=0, runs=0, sessions=0, tokens_per_day=0)
+
+
 class ConversationSettings(_Group):
     """`KAI_CONVERSATIONS__...`: the conversations that are kept in memory, too."""
 
@@ -96,9 +128,9 @@ class TypesenseSettings(_Group):
 class RedisSettings(_Group):
     """`KAI_REDIS__...`: what several processes share their work by; without it one process does it all."""
 
-    url: SecretStr | None = None
-    """Of the queue and the streams: a Redis that evicts nothing."""
-    cache_url: SecretStr | None = None
+    url: RedisUrl | None = None
+    """Of the queue, the streams and the counts: a Redis that evicts nothing."""
+    cache_url: RedisUrl | None = None
     """Of the hot conversations: a Redis that may evict anything; by default the same."""
     prefix: Annotated[str, Field(pattern=r"^[a-z0-9_:-]{1,40}$")] = "kai:"
 
@@ -158,6 +190,7 @@ class Settings(BaseSettings):
     """Serve on an address that others can reach although there is no login yet."""
     llm: LlmSettings = LlmSettings()
     limits: LimitSettings = LimitSettings()
+    quotas: QuotaSettings = QuotaSettings()
     typesense: TypesenseSettings = TypesenseSettings()
     conversations: ConversationSettings = ConversationSettings()
     redis: RedisSettings = RedisSettings()

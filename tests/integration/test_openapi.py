@@ -33,4 +33,4 @@ async def test_every_answer_that_can_fail_says_so(description: dict[str, dict[st
         if path.startswith("/api/"):
             for operation in methods.values():
                 assert isinstance(operation, dict)
-                assert {"404", "422", "503"} <= set(operation["responses"])
+                assert {"404", "422", "429", "503"} <= set(operation["responses"])

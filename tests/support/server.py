@@ -17,6 +17,12 @@ from httpx_sse import EventSource, ServerSentEvent, aconnect_sse
 START_SECONDS = 30
 STREAM_SECONDS = 30
 
+NO_QUOTAS = {
+    f"KAI_QUOTAS__{name}": "0"
+    for name in ("REQUESTS_PER_MINUTE", "QUESTIONS_PER_MINUTE", "RUNS", "SESSIONS", "TOKENS_PER_DAY")
+}
+"""Tests are all one owner, in a great hurry."""
+
 
 _CLOCK = """
 import time
@@ -42,8 +48,14 @@ class Server:
         clean = {
             name: value for name, value in os.environ.items() if not name.startswith(("KAI_", "OPENAI_"))
         }
-        ports = {"KAI_PORT": "0", "KAI_WORKER__PORT": "0"}
-        environment = {**clean, **ports, "KAI_DATA_DIR": str(self.data_dir), **self.settings}
+        environment = {
+            **clean,
+            "KAI_DATA_DIR": str(self.data_dir),
+            "KAI_PORT": "0",
+            "KAI_WORKER__PORT": "0",
+            **NO_QUOTAS,
+            **self.settings,
+        }
         program = _CLOCK.format(self.clock_ahead_seconds) + "from app.cli import main; main()"
         command = [sys.executable, "-c", program, self.role]
         self._process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)

@@ -18,6 +18,7 @@ from app.modules.session.model import Outcome, Run, Session
 from app.modules.session.record import Ending, done_event, failure_of, wire
 from app.modules.session.repository import SessionRepository
 from app.modules.session.turns import Turns
+from app.modules.usage.service import Allowances
 from graph import Ports, RunControl, SessionEvent, SessionGraph, Turn
 from graph.errors import CheckpointsUnavailable, Drained, TurnError
 from graph.events import Status, TextChunk
@@ -66,6 +67,7 @@ class Execution:
         self._repository = common.repository
         self._logs = common.logs
         self._bind = common.bind
+        self._allowances = common.allowances
         self._control = RunControl()
         self._stopped: Stop | None = None
         self._answering: asyncio.Task[None] | None = None
@@ -151,6 +153,7 @@ class Execution:
                 continue
             if result == "over" and not told:
                 await log.end(*done_event(self._run, ending))
+            await self._allowances.spent(self._run.owner, ending.answer.tokens_used)
             return result
         return "lost" if self._stopped == "lost" else "handed over"
 
@@ -179,6 +182,7 @@ class Executions:
     repository: SessionRepository
     logs: EventLogs
     bind: Bind
+    allowances: Allowances
 
     def __call__(self, session: Session, run: Run) -> Execution:
         return Execution(session, run, self)

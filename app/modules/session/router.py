@@ -6,6 +6,7 @@ from fastapi import APIRouter, Depends, Header, Query, Request, Response, status
 from fastapi.responses import StreamingResponse
 
 from app.core.http import PROBLEM_RESPONSES, Owner, PageOf, PageQuery, Text
+from app.core.limits.counting import count_question
 from app.modules.session import export
 from app.modules.session.model import Message, SessionStatus
 from app.modules.session.schemas import (
@@ -101,7 +102,12 @@ async def delete_session(session_id: str, owner: Owner, service: Service) -> Non
     await service.delete(owner, session_id)
 
 
-@router.post("/{session_id}/query/stream", responses=_EVENT_STREAM, response_class=EventStream)
+@router.post(
+    "/{session_id}/query/stream",
+    responses=_EVENT_STREAM,
+    response_class=EventStream,
+    dependencies=[Depends(count_question)],
+)
 async def ask(
     session_id: str,
     body: SessionQuery,

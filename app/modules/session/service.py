@@ -26,6 +26,7 @@ from app.modules.session.model import Feedback, Message, Mode, Rating, Run, Sess
 from app.modules.session.repository import SessionRepository
 from app.modules.session.rows import Row, RowStore
 from app.modules.session.submission import OnBusy, Submissions
+from app.modules.usage.service import Allowances
 from graph import Checkpoint, SessionGraph
 
 
@@ -54,6 +55,7 @@ class SessionService:
         graph: SessionGraph,
         connections: DatabaseConnections,
         context: ContextStore,
+        allowances: Allowances,
     ) -> None:
         self._repository = repository
         self._rows = rows
@@ -62,6 +64,7 @@ class SessionService:
         self._graph = graph
         self._connections = connections
         self._context = context
+        self._allowances = allowances
 
     async def create(
         self,
@@ -71,7 +74,7 @@ class SessionService:
         mode: Mode,
         metadata: dict[str, JsonValue],
     ) -> Session:
-        """Raises `NotFound` for an unknown connection."""
+        """Raises `NotFound` for an unknown connection, or `TooManySessions`."""
         connection = await self._connections.get(owner, db_connection_id)
         now = now_ms()
         session = Session(
@@ -84,7 +87,8 @@ class SessionService:
             created_at=now,
             updated_at=now,
         )
-        await self._repository.add(session)
+        async with self._allowances.new_session(owner):
+            await self._repository.add(session)
         return session
 
     async def get(self, owner: str, session_id: str) -> Session:
@@ -221,18 +225,22 @@ class SessionService:
         return found[:limit], found[limit - 1].id if len(found) > limit else None
 
     async def fork(self, owner: str, session_id: str, checkpoint_id: str) -> Session:
-        """A new session that goes on from a checkpoint, with the history up to it."""
+        """A new session that goes on from a checkpoint, with the history up to it.
+
+        Raises `TooManySessions`.
+        """
         session = await self._repository.get(owner, session_id)
         now = now_ms()
         forked = replace(
             session, id=new_id(), status="idle", active_run_id=None, fence=0, created_at=now, updated_at=now
         )
-        state = await self._graph.fork(session.id, checkpoint_id, forked.id)
-        if state is None:
-            raise CheckpointUnknown
-        if remembered := state.get("messages"):
-            await self._copy_history(session, forked, remembered[-1]["id"])
-        await self._repository.add(forked)
+        async with self._allowances.new_session(owner):
+            state = await self._graph.fork(session.id, checkpoint_id, forked.id)
+            if state is None:
+                raise CheckpointUnknown
+            if remembered := state.get("messages"):
+                await self._copy_history(session, forked, remembered[-1]["id"])
+            await self._repository.add(forked)
         return forked
 
     async def _copy_history(self, session: Session, forked: Session, last_message_id: str) -> None:

@@ -14,6 +14,7 @@ from app.modules.session.model import Run, Session
 from app.modules.session.record import question_message, wire
 from app.modules.session.repository import SessionRepository
 from app.modules.session.turns import Turns
+from app.modules.usage.service import Allowances
 from graph.events import Status
 
 OnBusy = Literal["reject", "enqueue", "interrupt"]
@@ -28,11 +29,19 @@ _LOOK_AGAIN_SECONDS = (0.005, 0.25)
 class Submissions:
     """Starts, queues and stops runs, whoever answers them."""
 
-    def __init__(self, turns: Turns, repository: SessionRepository, queue: RunQueue, logs: EventLogs) -> None:
+    def __init__(
+        self,
+        turns: Turns,
+        repository: SessionRepository,
+        queue: RunQueue,
+        logs: EventLogs,
+        allowances: Allowances,
+    ) -> None:
         self._turns = turns
         self._repository = repository
         self._queue = queue
         self._logs = logs
+        self._allowances = allowances
 
     async def submit(
         self,
@@ -45,7 +54,8 @@ class Submissions:
         """Make a question a run; it is durable when this returns.
 
         The same idempotency key gives the same run again. Raises `SessionClosed`, `SessionBusy`,
-        `QueueFull`, `KeyReused`, or `BusUnavailable` when nobody could be told of it.
+        `QueueFull`, `KeyReused`, `TokensSpent`, `TooManyRuns`, or `BusUnavailable` when nobody could be
+        told of it.
         """
         await self._queue.ping()  # nothing is kept of a question that nobody can be told of
         run = _new_run(session, question, idempotency_key, sql)
@@ -55,7 +65,8 @@ class Submissions:
             session = await self.without_ghost(session)
             await self._check_room(session, on_busy)
         try:
-            await self._repository.add_run(run, question_message(run, new_id(run.created_at)))
+            async with self._allowances.new_run(session.owner):
+                await self._repository.add_run(run, question_message(run, new_id(run.created_at)))
         except DocumentExists:
             return _same(await self._repository.get_run(session, run.id), run)
         if not await self._turns.start(session, run):

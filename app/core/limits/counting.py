@@ -1,0 +1,46 @@
+"""What routes depend on to be counted, and refused when it is too much."""
+
+from fastapi import Request
+
+from app.core.clock import now_ms, rfc3339
+from app.core.errors import TooMany
+from app.core.http import Owner
+from app.core.limits.fields import note
+from app.core.limits.rates import Count, Rates
+
+
+class RateExceeded(TooMany):
+    """More requests in a window than the policy grants."""
+
+    problem = "rate-limit"
+    title = "Too many requests"
+
+    def __init__(self, count: Count) -> None:
+        policy, seconds = count.policy, count.reset_seconds
+        super().__init__(
+            f"{policy.quota} {policy.name} in {policy.window_seconds} seconds are allowed. "
+            f"Go on in {seconds} seconds.",
+            retry_after_seconds=seconds,
+            limit=policy.name,
+            size=policy.quota,
+            resets_at=rfc3339(now_ms() + seconds * 1_000),
+        )
+
+
+async def count_request(request: Request, owner: Owner) -> None:
+    """For every route under /api. Raises `RateExceeded`."""
+    await _count(request, owner, "requests")
+
+
+async def count_question(request: Request, owner: Owner) -> None:
+    """For the route that asks. Raises `RateExceeded`."""
+    await _count(request, owner, "questions")
+
+
+async def _count(request: Request, owner: str, policy: str) -> None:
+    rates: Rates = request.app.state.services.rates
+    count = await rates.count(policy, owner)
+    if count is not None:
+        note(request.scope, count)
+        if count.exceeded:
+            raise RateExceeded(count)

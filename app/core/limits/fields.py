@@ -1,0 +1,46 @@
+"""What an answer says of rates: `RateLimit-Policy` and `RateLimit`, structured fields as
+draft-ietf-httpapi-ratelimit-headers-11 has them."""
+
+from collections.abc import Sequence
+
+from starlette.datastructures import MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from app.core.limits.rates import Count
+
+_COUNTS = "kai.rate_counts"
+
+
+def policy_field(counts: Sequence[Count]) -> str:
+    policies = (each.policy for each in counts)
+    return ", ".join(f'"{each.name}";q={each.quota};w={each.window_seconds}' for each in policies)
+
+
+def limit_field(counts: Sequence[Count]) -> str:
+    return ", ".join(f'"{each.policy.name}";r={each.remaining};t={each.reset_seconds}' for each in counts)
+
+
+def note(scope: Scope, count: Count) -> None:
+    """Have the answer to this request say the count."""
+    counts: list[Count] = scope[_COUNTS]
+    counts.append(count)
+
+
+class RateLimitFields:
+    """Pure ASGI: the head of every answer, a stream's or a refusal's too, says what was counted for it."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        counts: list[Count] = []
+        scope[_COUNTS] = counts
+
+        async def saying(message: Message) -> None:
+            if counts and message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                headers["RateLimit-Policy"] = policy_field(counts)
+                headers["RateLimit"] = limit_field(counts)
+            await send(message)
+
+        await self._app(scope, receive, saying)

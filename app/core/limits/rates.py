@@ -1,0 +1,110 @@
+"""How often an owner may ask: counted in fixed windows, each beginning with the first request in it."""
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from math import floor
+
+from limits import RateLimitItemPerSecond
+from limits.aio.storage import MemoryStorage, RedisStorage
+from limits.errors import StorageError
+from pydantic import SecretStr
+
+PATIENCE_SECONDS = 0.2
+"""The longest that a request waits for a count."""
+
+PAUSE_SECONDS = 1.0
+"""A Redis that has not answered is left alone for so long: requests then do not wait for it at all."""
+
+_MAX_CONNECTIONS = 32
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Policy:
+    """So many requests of one owner in a window of so many seconds."""
+
+    name: str
+    quota: int
+    window_seconds: int
+
+
+@dataclass(frozen=True)
+class Count:
+    """What a request has left of a policy, and in how many whole seconds (at least one) all is free again."""
+
+    policy: Policy
+    remaining: int
+    reset_seconds: int
+    exceeded: bool
+
+
+class Rates:
+    """Counts the requests of all owners; without Redis those that this process serves.
+
+    While Redis does not answer, nothing is counted and nothing refused: a limit must not take KAI down.
+    """
+
+    def __init__(self, storage: MemoryStorage | RedisStorage, policies: Sequence[Policy]) -> None:
+        self._storage = storage
+        self.policies = policies
+        self._asked_again_at = 0.0
+
+    async def count(self, name: str, owner: str) -> Count | None:
+        """Count a request of an owner; None where there is no such policy, or Redis does not answer."""
+        policy = next((each for each in self.policies if each.name == name), None)
+        if policy is None or time.monotonic() < self._asked_again_at:
+            return None
+        try:
+            async with asyncio.timeout(PATIENCE_SECONDS):
+                return await self._count(policy, owner)
+        except (StorageError, TimeoutError) as error:
+            self._asked_again_at = time.monotonic() + PAUSE_SECONDS
+            logger.warning("Redis does not answer, so no request is refused for its rate: %s", error)
+            return None
+
+    async def _count(self, policy: Policy, owner: str) -> Count:
+        # Not by the library's strategy for this: it tells no count, and asks for it again afterwards.
+        key = RateLimitItemPerSecond(policy.quota, policy.window_seconds, policy.name).key_for(owner)
+        used = await self._storage.incr(key, policy.window_seconds)
+        left = await self._storage.get_expiry(key) - time.time()
+        # Redis rounds what is left of a window to whole seconds: one more, so that nobody comes too early.
+        seconds = min(max(0, floor(left)) + 1, policy.window_seconds)
+        return Count(policy, max(0, policy.quota - used), seconds, exceeded=used > policy.quota)
+
+
+@asynccontextmanager
+async def open_rates(redis_url: SecretStr | None, policies: Sequence[Policy]) -> AsyncGenerator[Rates]:
+    """Counts in Redis, shared by all that use it, or else in memory. Needs no Redis to open."""
+    if redis_url is None:
+        yield Rates(MemoryStorage(), policies)
+    else:
+        async with _redis_storage(redis_url) as storage:
+            yield Rates(storage, policies)
+
+
+@asynccontextmanager
+async def _redis_storage(url: SecretStr) -> AsyncGenerator[RedisStorage]:
+    from redis.asyncio import BlockingConnectionPool  # noqa: PLC0415  (0.3 s, for those who have one)
+
+    pool = BlockingConnectionPool.from_url(
+        url.get_secret_value(),
+        max_connections=_MAX_CONNECTIONS,
+        timeout=PATIENCE_SECONDS,
+        socket_timeout=PATIENCE_SECONDS,
+        socket_connect_timeout=PATIENCE_SECONDS,
+    )
+    try:
+        yield RedisStorage(
+            "redis://",  # the address has the password in it, and is for the pool alone
+            wrap_exceptions=True,
+            implementation="redispy",
+            key_prefix="kai:rates",
+            connection_pool=pool,  # type: ignore[arg-type]  # documented, but not in its types
+        )
+    finally:
+        await pool.aclose()

@@ -1,0 +1,54 @@
+"""What an owner has used up; each says how much it was and what helps."""
+
+from app.core.clock import rfc3339
+from app.core.errors import TooMany
+
+
+class TokensSpent(TooMany):
+    """The day's tokens are used."""
+
+    problem = "token-budget"
+    title = "The day's tokens are spent"
+
+    def __init__(self, limit: int, resets_at: int, retry_after_seconds: int) -> None:
+        super().__init__(
+            f"The {limit} tokens of a day are spent. There are new ones at midnight UTC.",
+            retry_after_seconds=retry_after_seconds,
+            limit="tokens_per_day",
+            size=limit,
+            resets_at=rfc3339(resets_at),
+        )
+
+
+class TooManyRuns(TooMany):
+    """As many questions as allowed are being answered, or wait for it."""
+
+    problem = "too-many-runs"
+    title = "Too many questions at once"
+
+    _A_WHILE_SECONDS = 5
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(
+            f"{limit} questions are being answered or wait for it, and more are not allowed at once. "
+            "Wait until one is answered, or cancel one.",
+            retry_after_seconds=self._A_WHILE_SECONDS,
+            limit="runs",
+            size=limit,
+            resets_at=None,
+        )
+
+
+class TooManySessions(TooMany):
+    """As many sessions as allowed are kept."""
+
+    problem = "too-many-sessions"
+    title = "Too many sessions"
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(
+            f"{limit} sessions are kept, and more are not allowed. Delete one that is not needed any more.",
+            limit="sessions",
+            size=limit,
+            resets_at=None,
+        )

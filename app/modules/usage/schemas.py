@@ -1,0 +1,36 @@
+"""Bodies of the usage route. A limit that is null is none."""
+
+from pydantic import BaseModel
+
+from app.core.http import Time
+
+
+class Used(BaseModel):
+    """How much of something is used, and how much may be."""
+
+    used: int
+    limit: int | None
+
+
+class UsedToday(Used):
+    """What begins anew at midnight UTC."""
+
+    resets_at: Time
+
+
+class RateBody(BaseModel):
+    """So many requests in any window; how many are left comes with every answer, in `RateLimit`."""
+
+    name: str
+    limit: int
+    window_seconds: int
+
+
+class UsageBody(BaseModel):
+    """What the asking owner uses, and may use."""
+
+    tokens_today: UsedToday
+    runs: Used
+    """Questions being answered or waiting for it."""
+    sessions: Used
+    rates: list[RateBody]

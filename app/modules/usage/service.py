@@ -1,0 +1,106 @@
+"""What an owner may use, asked before anything is begun; and what has been used, noted when it ends."""
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Literal
+from weakref import WeakValueDictionary
+
+from app.core.clock import now_ms
+from app.core.storage.port import StorageUnavailable
+from app.modules.usage.errors import TokensSpent, TooManyRuns, TooManySessions
+from app.modules.usage.repository import UsageRepository
+
+_Counted = Literal["runs", "sessions", "tokens"]
+
+_DAY_MS = 86_400_000
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Quotas:
+    """What each owner may use; None is no limit. `runs` are those under way, waiting ones included."""
+
+    runs: int | None
+    sessions: int | None
+    tokens_per_day: int | None
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What an owner uses now and has used today; `tokens_reset_at` is midnight UTC in epoch milliseconds."""
+
+    runs: int
+    sessions: int
+    tokens_today: int
+    tokens_reset_at: int
+
+
+class Allowances:
+    """Everything an owner is granted besides a rate.
+
+    Counts are taken under a lock of this process: of several processes, each may let one more through.
+    """
+
+    def __init__(
+        self, repository: UsageRepository, quotas: Quotas, clock: Callable[[], int] = now_ms
+    ) -> None:
+        self.quotas = quotas
+        self._repository = repository
+        self._clock = clock
+        self._locks: WeakValueDictionary[tuple[_Counted, str], asyncio.Lock] = WeakValueDictionary()
+
+    @asynccontextmanager
+    async def new_run(self, owner: str) -> AsyncGenerator[None]:
+        """Within the block a run may be begun. Raises `TokensSpent` or `TooManyRuns`."""
+        await self._check_tokens(owner)
+        if self.quotas.runs is None:
+            yield
+            return
+        async with self._lock("runs", owner):
+            if await self._repository.runs(owner) >= self.quotas.runs:
+                raise TooManyRuns(self.quotas.runs)
+            yield
+
+    @asynccontextmanager
+    async def new_session(self, owner: str) -> AsyncGenerator[None]:
+        """Within the block a session may be kept. Raises `TooManySessions`."""
+        if self.quotas.sessions is None:
+            yield
+            return
+        async with self._lock("sessions", owner):
+            if await self._repository.sessions(owner) >= self.quotas.sessions:
+                raise TooManySessions(self.quotas.sessions)
+            yield
+
+    async def spent(self, owner: str, tokens: int) -> None:
+        """Note what a run has cost at its end; lost, with a warning, when the store is away just then."""
+        if tokens == 0:
+            return
+        try:
+            async with self._lock("tokens", owner):  # one after the other is faster than each trying again
+                await self._repository.add_tokens(owner, self._clock() // _DAY_MS, tokens)
+        except StorageUnavailable:
+            logger.warning("the store is away: %d tokens of a run are not counted for their day", tokens)
+
+    async def usage(self, owner: str) -> Usage:
+        day = self._clock() // _DAY_MS
+        runs, sessions, tokens = await asyncio.gather(
+            self._repository.runs(owner),
+            self._repository.sessions(owner),
+            self._repository.tokens(owner, day),
+        )
+        return Usage(runs, sessions, tokens, (day + 1) * _DAY_MS)
+
+    def _lock(self, counted: _Counted, owner: str) -> asyncio.Lock:
+        return self._locks.setdefault((counted, owner), asyncio.Lock())
+
+    async def _check_tokens(self, owner: str) -> None:
+        limit, now = self.quotas.tokens_per_day, self._clock()
+        if limit is None or await self._repository.tokens(owner, now // _DAY_MS) < limit:
+            return
+        midnight = (now // _DAY_MS + 1) * _DAY_MS
+        raise TokensSpent(limit, midnight, retry_after_seconds=-((now - midnight) // 1_000))
