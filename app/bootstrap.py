@@ -10,11 +10,13 @@ from prometheus_client import CollectorRegistry
 
 from app.core.bus.event_log import EventLogs
 from app.core.exclusive import exclusive_folder
+from app.core.ids import new_id
 from app.core.llm.embedding import EmbeddingModel
 from app.core.llm.model import LanguageModel, ModelSettings
+from app.core.readiness import Check, Readiness
 from app.core.secrets import CheckpointCipher, ClearCheckpoints, SecretBox, load_or_create_key
 from app.core.settings import ConversationSettings, LimitSettings, LlmSettings, Settings
-from app.core.storage.port import Storage, StorageRefused, StorageUnavailable
+from app.core.storage.port import Storage, StorageRefused
 from app.core.storage.sqlite import open_sqlite
 from app.core.storage.typesense import TypesenseStorage
 from app.core.storage.typesense_client import TypesenseAddress, translated_errors, typesense_client
@@ -42,14 +44,7 @@ class Services:
     context_store: ContextStore
     sessions: SessionService
     metrics: CollectorRegistry
-
-    async def ready(self) -> bool:
-        """Whether questions can be asked: the store answers."""
-        try:
-            await self.storage.query("migrations", [], limit=1)
-        except StorageUnavailable:
-            return False
-        return True
+    readiness: Readiness
 
 
 @asynccontextmanager
@@ -88,7 +83,11 @@ async def open_services(settings: Settings) -> AsyncGenerator[Services]:
         opened.push_async_callback(turns.close)
         await turns.recover()
         sessions = SessionService(repository, rows, turns, logs, graph, connections, context)
-        yield Services(storage, connections, context, sessions, metrics)
+        checks: list[Check] = [
+            ("store", lambda: storage.query("migrations", [], limit=1)),
+            ("checkpoints", lambda: graph.checkpoints(new_id(), limit=1)),
+        ]
+        yield Services(storage, connections, context, sessions, metrics, Readiness(checks))
 
 
 @asynccontextmanager

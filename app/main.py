@@ -1,12 +1,12 @@
 """The HTTP application over opened services, and the server that runs it."""
 
-from fastapi import APIRouter, FastAPI, Request
-from fastapi.responses import JSONResponse, Response
-from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from fastapi import FastAPI
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 from app.bootstrap import Services
-from app.core.http import BodyLimit, answer_problems, storage_away
+from app.core.health import health, tell_health
+from app.core.http import API_PREFIX, BodyLimit, answer_problems, storage_away
+from app.core.requests import QUIET, RequestMetrics, Requests
 from app.core.settings import Settings
 from app.modules.context_store.router import router as context_store
 from app.modules.database_connection.router import router as database_connections
@@ -16,33 +16,11 @@ from graph.errors import CheckpointsUnavailable
 
 _LOCAL_HOSTS = ["127.0.0.1", "localhost"]
 
-_health = APIRouter(tags=["health"])
-
-
-@_health.get("/healthz")
-async def healthz() -> dict[str, str]:
-    """The process is alive."""
-    return {"status": "ok"}
-
-
-@_health.get("/readyz")
-async def readyz(request: Request) -> JSONResponse:
-    """Questions can be asked: the store answers."""
-    services: Services = request.app.state.services
-    ready = await services.ready()
-    return JSONResponse({"status": "ready" if ready else "unavailable"}, 200 if ready else 503)
-
-
-@_health.get("/metrics")
-async def metrics(request: Request) -> Response:
-    """What Prometheus collects."""
-    services: Services = request.app.state.services
-    return Response(generate_latest(services.metrics), headers={"Content-Type": CONTENT_TYPE_LATEST})
-
 
 def create_app(services: Services, settings: Settings) -> FastAPI:
     app = describe_api()
     app.state.services = services
+    tell_health(app, services.readiness, services.metrics)
     serve_page(app)
     answer_problems(app)
     app.add_exception_handler(CheckpointsUnavailable, storage_away)
@@ -50,6 +28,7 @@ def create_app(services: Services, settings: Settings) -> FastAPI:
     if not settings.trust_network:
         # A page of another site must not reach the server by a name that resolves to loopback.
         app.add_middleware(TrustedHostMiddleware, allowed_hosts=[*_LOCAL_HOSTS, settings.host])
+    app.add_middleware(Requests, metrics=RequestMetrics(services.metrics))
     return app
 
 
@@ -59,12 +38,19 @@ def describe_api() -> FastAPI:
         title="KAI",
         version="0.1.0",
         summary="Ask questions of your SQL databases in plain language.",
-        openapi_url="/api/v1/openapi.json",
+        openapi_url=f"{API_PREFIX}/openapi.json",
         docs_url="/docs",
         redoc_url=None,
+        telemetry={
+            "metrics": False,
+            "logs": False,  # they would hold the words of exceptions
+            "operation_spans": False,
+            "auto_configure": False,
+            "exclude": lambda scope: scope["path"] in QUIET,
+        },
     )
-    app.include_router(_health)
-    app.include_router(sessions, prefix="/api/v1")
-    app.include_router(database_connections, prefix="/api/v1")
-    app.include_router(context_store, prefix="/api/v1")
+    app.include_router(health)
+    app.include_router(sessions, prefix=API_PREFIX)
+    app.include_router(database_connections, prefix=API_PREFIX)
+    app.include_router(context_store, prefix=API_PREFIX)
     return app

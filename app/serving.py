@@ -9,6 +9,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from datetime import date
 from pathlib import Path
 from socket import IPPROTO_TCP, TCP_NODELAY, AddressFamily, create_server, socket
+from types import FrameType
 
 import uvicorn
 from pydantic import SecretStr
@@ -16,9 +17,12 @@ from pydantic import SecretStr
 from app.bootstrap import Services, open_services
 from app.core.errors import Invalid
 from app.core.http import LOCAL_OWNER
+from app.core.logs.start import start_logs
+from app.core.readiness import Readiness
 from app.core.settings import Settings, Store, read_settings
 from app.core.storage.port import StorageRefused, StorageUnavailable
 from app.core.storage.typesense_server import TypesenseServer
+from app.core.tracing.export import traced
 from app.main import create_app
 from app.sample_data.build import build_sample
 from app.terminal import say
@@ -34,14 +38,20 @@ _SAMPLE_QUESTION = "Top 5 products by revenue"
 
 async def serve(host: str | None, port: int | None, data_dir: Path | None) -> None:
     settings = _settings(host, port, data_dir)
-    with _bind(settings) as opened:
+    start_logs(settings.log, settings.audit)
+    with _bind(settings) as opened, traced():
         async with _services(settings) as services:
             await _listen(services, settings, opened, lambda address: say(f"KAI is ready at {address}"))
 
 
 async def demo(host: str | None, port: int | None, data_dir: Path | None, store: Store | None) -> None:
     settings = _settings(host, port, data_dir)
-    with _bind(settings) as opened, _store_of_its_own(settings, store or settings.store) as settings:
+    start_logs(settings.log, settings.audit)
+    with (
+        _bind(settings) as opened,
+        traced(),
+        _store_of_its_own(settings, store or settings.store) as settings,
+    ):
         async with _services(settings) as services:
             session_id = await _sample_session(services, settings.data_dir.resolve() / "sample.db")
             await _listen(services, settings, opened, lambda address: say(_invitation(address, session_id)))
@@ -129,15 +139,31 @@ def _build_once(file: Path) -> None:
 
 
 class _Server(uvicorn.Server):
-    """Says that it listens once it does."""
+    """Says that it listens once it does. Told to stop, it first says so to those who ask whether it is ready,
+    and serves on for a while; told twice, it stops at once."""
 
-    def __init__(self, config: uvicorn.Config, announce: Callable[[], None]) -> None:
+    def __init__(
+        self, config: uvicorn.Config, announce: Callable[[], None], readiness: Readiness, drain_seconds: float
+    ) -> None:
         super().__init__(config)
         self._announce = announce
+        self._readiness = readiness
+        self._drain_seconds = drain_seconds
 
     async def startup(self, sockets: list[socket] | None = None) -> None:
         await super().startup(sockets)
+        self._loop = asyncio.get_running_loop()
         self._announce()
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        if self._drain_seconds and self.started and not self._readiness.draining:
+            self._loop.call_soon_threadsafe(self._stop_later, sig, frame)
+        else:
+            super().handle_exit(sig, frame)
+        self._readiness.drain()
+
+    def _stop_later(self, sig: int, frame: FrameType | None) -> None:
+        self._loop.call_later(self._drain_seconds, super().handle_exit, sig, frame)
 
 
 async def _listen(
@@ -145,13 +171,17 @@ async def _listen(
 ) -> None:
     config = uvicorn.Config(
         create_app(services, settings),
+        log_config=None,
         log_level="warning",
+        access_log=False,
         timeout_graceful_shutdown=GRACEFUL_SHUTDOWN_SECONDS,
         server_header=False,
     )
     host, port = opened.getsockname()[:2]
     gc.freeze()  # what is loaded by now stays: collections need not look at it again
-    await _Server(config, lambda: announce(f"http://{host}:{port}")).serve([opened])
+    address = f"http://{host}:{port}"
+    server = _Server(config, lambda: announce(address), services.readiness, settings.drain_seconds)
+    await server.serve([opened])
 
 
 def _invitation(address: str, session_id: str) -> str:
