@@ -28,8 +28,10 @@ from app.modules.session.adapters import Models, PortsOfRun
 from app.modules.session.cache import ConversationCache
 from app.modules.session.repository import SessionRepository
 from app.modules.session.rows import RowStore
+from app.modules.session.run_metrics import RunMetrics
 from app.modules.session.service import SessionService
 from app.modules.session.turns import Turns
+from app.modules.session.watch import RunWatch
 from graph import SessionGraph
 from graph.checkpoints import Checkpointer, sqlite_checkpointer, typesense_checkpointer
 from migrations.runner import check_up_to_date, migrate
@@ -79,7 +81,7 @@ async def open_services(settings: Settings) -> AsyncGenerator[Services]:
         )
         models = _models(settings.llm, opened) if settings.llm.configured else None
         ports = PortsOfRun(connections, context, rows, models)
-        turns = Turns(graph, repository, logs, ports.bind)
+        turns = Turns(graph, repository, logs, ports.bind, RunWatch(RunMetrics(metrics)))
         opened.push_async_callback(turns.close)
         await turns.recover()
         sessions = SessionService(repository, rows, turns, logs, graph, connections, context)

@@ -29,24 +29,15 @@ def span_from(traceparent: str | None) -> Context:
 
 @contextmanager
 def span(
-    name: str, attributes: Mapping[str, str | int], *, calls: bool = False, parent: Context | None = None
+    name: str, attributes: Mapping[str, str | int], kind: SpanKind = SpanKind.INTERNAL
 ) -> Generator[Span]:
-    """A span that ends with the block, failed when an exception leaves it; `calls` another system.
-
-    It is a child of `parent`, by default of what is under way.
-    """
-    kind = SpanKind.CLIENT if calls else SpanKind.INTERNAL
-    tracer = trace.get_tracer("kai")
-    with tracer.start_as_current_span(
-        name, parent, kind, attributes, record_exception=False, set_status_on_exception=False
+    """A span that ends with the block, failed when an exception leaves it."""
+    with trace.get_tracer("kai").start_as_current_span(
+        name, kind=kind, attributes=attributes, record_exception=False, set_status_on_exception=False
     ) as begun:
         try:
             yield begun
         except BaseException as error:
-            failed(begun, type(error).__name__)
+            begun.set_attribute("error.type", type(error).__name__)
+            begun.set_status(StatusCode.ERROR)
             raise
-
-
-def failed(of: Span, kind: str) -> None:
-    of.set_attribute("error.type", kind)
-    of.set_status(StatusCode.ERROR)

@@ -13,6 +13,7 @@ from app.modules.session.given_sql import GivenSql, OnlyOnce
 from app.modules.session.model import Run, Session
 from app.modules.session.rows import HEAD_ROWS, RowStore
 from app.modules.session.summary import DigestSummarizer, ModelSummarizer
+from app.modules.session.traced_ports import traced
 from app.modules.sql_generation.knowledge import Knowledge
 from app.modules.sql_generation.schema_index import SchemaIndexes
 from app.modules.sql_generation.verified import VerifiedWriter
@@ -65,13 +66,14 @@ class PortsOfRun:
         writer = ModelWriter(models.sql, builtin, knowledge.corrected, today) if models else builtin
         given = None if run.sql is None else GivenSql(run.sql, connection.dialect)
         analyst = ModelAnalyst(models.analysis) if models else FiguresAnalyst()
-        return Ports(
+        ports = Ports(
             recall=_Recall(knowledge, models.context_tokens) if models else _NoRecall(read_schema),
             writer=given or VerifiedWriter(writer, knowledge.verified_answer),
             runner=OnlyOnce(runner) if given else runner,
             analyst=_DoubtingAnalyst(analyst, knowledge),
             summarizer=ModelSummarizer(models.summary) if models else DigestSummarizer(),
         )
+        return traced(ports)
 
 
 @dataclass(frozen=True)

@@ -16,10 +16,12 @@ from weakref import WeakValueDictionary
 from app.core.bus.event_log import EventLog, EventLogs
 from app.core.clock import now_ms, rfc3339
 from app.core.ids import new_id
+from app.core.tracing.spans import current_traceparent
 from app.modules.session.errors import KeyReused, QueueFull, SessionBusy, SessionClosed
 from app.modules.session.model import Outcome, Run, Session
 from app.modules.session.record import answer_message, failure_of, question_message
 from app.modules.session.repository import SessionRepository
+from app.modules.session.watch import RunWatch
 from graph import Ports, SessionEvent, SessionGraph, Turn
 from graph.answer import Answer
 from graph.errors import TurnError
@@ -53,12 +55,13 @@ class Turns:
     """Starts, queues, stops and takes up runs in this process."""
 
     def __init__(
-        self, graph: SessionGraph, repository: SessionRepository, logs: EventLogs, bind: Bind
+        self, graph: SessionGraph, repository: SessionRepository, logs: EventLogs, bind: Bind, watch: RunWatch
     ) -> None:
         self._graph = graph
         self._repository = repository
         self._logs = logs
         self._bind = bind
+        self._watch = watch
         self._executions: dict[str, _Execution] = {}
         self._waiting: defaultdict[str, deque[Run]] = defaultdict(deque)
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
@@ -84,7 +87,7 @@ class Turns:
             question_id, run = new_id(), _new_run(session, question, idempotency_key, sql)
             if await self._claim(session, run):
                 await self._repository.add_run(run, question_message(run, question_id))
-                self._start(session, run)
+                self._start(session, run, current_traceparent())
             else:
                 run = replace(run, status="queued")
                 await self._make_way(session, on_busy)
@@ -178,10 +181,11 @@ class Turns:
         say(log, Status(step="loading_context", message=message, run_id=run.id))
         self._waiting[run.session_id].append(run)
 
-    def _start(self, session: Session, run: Run) -> None:
+    def _start(self, session: Session, run: Run, traceparent: str | None = None) -> None:
         log = self._logs.get(run.id) or self._logs.open(run.id, run.attempt)
-        answering = asyncio.create_task(self._answer(session, run, log))
-        task = asyncio.create_task(self._see_through(session, run, log, answering))
+        with self._watch.over(run, traceparent):
+            answering = asyncio.create_task(self._answer(session, run, log))
+            task = asyncio.create_task(self._see_through(session, run, log, answering))
         self._executions[run.id] = _Execution(run, answering, task)
 
     async def _answer(self, session: Session, run: Run, log: EventLog) -> None:
@@ -193,7 +197,7 @@ class Turns:
         async with aclosing(events):
             async for event in events:
                 if log.size < MAX_EVENTS or not isinstance(event, TextChunk):
-                    say(log, event)
+                    self._say(run, log, event)
 
     async def _see_through(
         self, session: Session, run: Run, log: EventLog, answering: asyncio.Task[None]
@@ -219,8 +223,8 @@ class Turns:
     ) -> None:
         """Keep what the run gave, let the next one have the session, and say so: always one `done`."""
         if failure is not None:
-            say(log, failure)
-        say(log, Status(step="saving", message="Saving the answer", run_id=run.id))
+            self._say(run, log, failure)
+        self._say(run, log, Status(step="saving", message="Saving the answer", run_id=run.id))
         answer = Answer()
         try:
             answer = await self._graph.answer(_turn(session, run))
@@ -228,8 +232,16 @@ class Turns:
             await self._hand_over(session, run.id)
         except Exception as error:  # noqa: BLE001 - the turn's boundary: whatever happens ends the log
             outcome = "failed"
-            say(log, failure_of(error, run))
-        say_done(log, run, outcome, answer.tokens_used, now_ms() - run.created_at)
+            self._say(run, log, failure_of(error, run))
+        self._say_done(run, log, outcome, answer.tokens_used)
+
+    def _say(self, run: Run, log: EventLog, event: SessionEvent) -> None:
+        say(log, event)
+        self._watch.heard(run, event)
+
+    def _say_done(self, run: Run, log: EventLog, outcome: Outcome, tokens_used: int) -> None:
+        done = say_done(log, run, outcome, tokens_used, now_ms() - run.created_at)
+        self._watch.heard(run, done)
 
     async def _keep(self, run: Run, answer: Answer, outcome: Outcome, failure: Failure | None) -> None:
         await self._repository.add_message(answer_message(run, answer, outcome, failure, now_ms()))
@@ -256,7 +268,7 @@ class Turns:
         self._waiting[run.session_id].remove(run)
         log = self._logs.get(run.id) or self._logs.open(run.id, run.attempt)
         await self._keep(run, Answer(), "cancelled", None)
-        say_done(log, run, "cancelled", 0, now_ms() - run.created_at)
+        self._say_done(run, log, "cancelled", 0)
 
 
 def _new_run(session: Session, question: str, idempotency_key: str | None, sql: str | None) -> Run:
@@ -295,8 +307,8 @@ def say(log: EventLog, event: SessionEvent) -> None:
     log.append(event.event, event.model_dump_json(exclude={"event"}))
 
 
-def say_done(log: EventLog, run: Run, outcome: Outcome, tokens_used: int, elapsed_ms: int) -> None:
-    """The last event of a run, and the end of its log."""
+def say_done(log: EventLog, run: Run, outcome: Outcome, tokens_used: int, elapsed_ms: int) -> Done:
+    """Says the last event of a run, and ends its log."""
     done = Done(
         run_id=run.id,
         session_id=run.session_id,
@@ -307,3 +319,4 @@ def say_done(log: EventLog, run: Run, outcome: Outcome, tokens_used: int, elapse
     )
     say(log, done)
     log.end()
+    return done
