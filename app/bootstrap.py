@@ -11,11 +11,14 @@ from prometheus_client import CollectorRegistry
 from app.core.bus.event_log import EventLogs
 from app.core.exclusive import exclusive_folder
 from app.core.ids import new_id
+from app.core.llm.calls import ModelCalls
 from app.core.llm.embedding import EmbeddingModel
 from app.core.llm.model import LanguageModel, ModelSettings
+from app.core.process_metrics import process_metrics
 from app.core.readiness import Check, Readiness
 from app.core.secrets import CheckpointCipher, ClearCheckpoints, SecretBox, load_or_create_key
 from app.core.settings import ConversationSettings, LimitSettings, LlmSettings, Settings
+from app.core.storage.measured import MeasuredStorage
 from app.core.storage.port import Storage, StorageRefused
 from app.core.storage.sqlite import open_sqlite
 from app.core.storage.typesense import TypesenseStorage
@@ -23,6 +26,7 @@ from app.core.storage.typesense_client import TypesenseAddress, translated_error
 from app.modules.context_store.service import ContextStore
 from app.modules.database_connection.limits import Limits, StatementLimits
 from app.modules.database_connection.network import ONE_USER, Access
+from app.modules.database_connection.records import StatementRecords
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.session.adapters import Models, PortsOfRun
 from app.modules.session.cache import ConversationCache
@@ -58,18 +62,21 @@ async def open_services(settings: Settings) -> AsyncGenerator[Services]:
     """
     async with AsyncExitStack() as opened:
         opened.enter_context(exclusive_folder(settings.data_dir))
-        storage, checkpointer = await opened.enter_async_context(open_store(settings))
+        kept, checkpointer = await opened.enter_async_context(open_store(settings))
         if settings.migrate_at_start:
-            await migrate(storage)
+            await migrate(kept)
         else:
-            await check_up_to_date(storage)
-        metrics = CollectorRegistry()
+            await check_up_to_date(kept)
+        metrics = process_metrics()
+        calls = ModelCalls(metrics)
+        storage = MeasuredStorage(kept, metrics)
         connections = DatabaseConnections(
             storage,
             SecretBox(_key(settings)),
             _limits(settings.limits),
+            StatementRecords(metrics, texts=settings.audit.statements),
             _access(settings),
-            _embedding(settings.llm, opened),
+            _embedding(settings.llm, calls, opened),
         )
         opened.push_async_callback(connections.close)
         context = ContextStore(storage, connections)
@@ -79,7 +86,7 @@ async def open_services(settings: Settings) -> AsyncGenerator[Services]:
             RowStore(storage),
             EventLogs(),
         )
-        models = _models(settings.llm, opened) if settings.llm.configured else None
+        models = _models(settings.llm, calls, opened) if settings.llm.configured else None
         ports = PortsOfRun(connections, context, rows, models)
         turns = Turns(graph, repository, logs, ports.bind, RunWatch(RunMetrics(metrics)))
         opened.push_async_callback(turns.close)
@@ -172,14 +179,14 @@ def _access(settings: Settings) -> Access:
     )
 
 
-def _models(settings: LlmSettings, opened: AsyncExitStack) -> Models:
+def _models(settings: LlmSettings, calls: ModelCalls, opened: AsyncExitStack) -> Models:
     """A client a model; tasks of the same model share one."""
     made: dict[str, LanguageModel] = {}
 
     def model(name: str | None) -> LanguageModel:
         name = name or settings.model or ""
         if name not in made:
-            made[name] = LanguageModel(_model_settings(settings, name))
+            made[name] = LanguageModel(_model_settings(settings, name), calls)
             opened.push_async_callback(made[name].close)
         return made[name]
 
@@ -191,10 +198,10 @@ def _models(settings: LlmSettings, opened: AsyncExitStack) -> Models:
     )
 
 
-def _embedding(settings: LlmSettings, opened: AsyncExitStack) -> EmbeddingModel | None:
+def _embedding(settings: LlmSettings, calls: ModelCalls, opened: AsyncExitStack) -> EmbeddingModel | None:
     if settings.embedding_model is None or not settings.configured:
         return None
-    model = EmbeddingModel(_model_settings(settings, settings.embedding_model))
+    model = EmbeddingModel(_model_settings(settings, settings.embedding_model), calls)
     opened.push_async_callback(model.close)
     return model
 

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from app.core.llm.model import LanguageModel
 from app.modules.analysis.analyst import FiguresAnalyst, ModelAnalyst
 from app.modules.context_store.service import ContextStore
+from app.modules.database_connection.records import Asker
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.schema import Schema
 from app.modules.database_connection.service import DatabaseConnections
@@ -129,8 +130,9 @@ class _KeepingRunner:
 
     async def run(self, sql: str) -> Rows:
         await self.knowledge.check(sql)
-        result = await self.connections.run(self.connection, sql)
         run = self.run_of
+        asker = Asker(run.owner, "question", run.session_id, run.id)
+        result = await self.connections.run(self.connection, sql, asker)
         await self.rows.keep(run.owner, run.session_id, run.message_id, result.rows)
         return Rows(
             columns=[Column(name=column.name, type=column.type) for column in result.columns],
