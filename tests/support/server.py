@@ -6,7 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import AsyncGenerator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,8 @@ class Server:
     data_dir: Path
     settings: dict[str, str] = field(default_factory=dict)
     address: str = ""
+    log: Path | None = None
+    """Where its log goes; by default, to where the tests say theirs."""
     _process: subprocess.Popen[str] | None = None
 
     def start(self) -> None:
@@ -33,7 +35,11 @@ class Server:
         }
         environment = {**clean, "KAI_DATA_DIR": str(self.data_dir), "KAI_PORT": "0", **self.settings}
         command = [sys.executable, "-c", "from app.cli import main; main()", "serve"]
-        self._process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
+        with ExitStack() as files:
+            log = files.enter_context(self.log.open("a")) if self.log else None
+            self._process = subprocess.Popen(
+                command, env=environment, stdout=subprocess.PIPE, stderr=log, text=True
+            )
         line = self.next_line()
         assert line.startswith("KAI is ready at "), f"KAI said {line!r}"
         self.address = line.split()[-1]
@@ -49,6 +55,15 @@ class Server:
 
     def stop(self) -> None:
         self._end(signal.SIGTERM)
+
+    def tell(self, which: signal.Signals) -> None:
+        assert self._process is not None
+        self._process.send_signal(which)
+
+    def wait(self) -> int:
+        """How it ended, by itself or by a signal (negative)."""
+        assert self._process is not None
+        return self._process.wait(START_SECONDS)
 
     def cpu_seconds(self) -> float:
         """Processor time the server has used so far, of all its threads."""
@@ -71,8 +86,10 @@ class Server:
 
 
 @contextmanager
-def running_server(data_dir: Path, settings: dict[str, str] | None = None) -> Iterator[Server]:
-    server = Server(data_dir, settings or {})
+def running_server(
+    data_dir: Path, settings: dict[str, str] | None = None, log: Path | None = None
+) -> Iterator[Server]:
+    server = Server(data_dir, settings or {}, log=log)
     server.start()
     try:
         yield server

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider
 
 _ENDPOINTS = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
-_QUERY = "url.query"
+_WITHHELD = ("url.path", "url.query")
+"""Paths hold names of tables, queries the words that are searched for; the route tells enough."""
 
 
 class TracingNotInstalled(CannotRun):
@@ -57,17 +58,18 @@ def _provider() -> "TracerProvider":
             "Traces need an extra: pip install 'kai[otel]', or take OTEL_EXPORTER_OTLP_ENDPOINT away."
         ) from None
 
-    class Queries(SpanProcessor):
-        """Words that are searched for stand in the queries of URLs; they are contents."""
+    class Withholding(SpanProcessor):
+        """Takes contents out of what FastAPI tells of a request."""
 
         def on_start(self, span: Span, parent_context: object = None) -> None:
-            if _QUERY in (span.attributes or {}):
-                span.set_attribute(_QUERY, "[redacted]")
+            for name in _WITHHELD:
+                if name in (span.attributes or {}):
+                    span.set_attribute(name, "[redacted]")
 
     named = "OTEL_SERVICE_NAME" in os.environ or "service.name" in os.environ.get(
         "OTEL_RESOURCE_ATTRIBUTES", ""
     )
     provider = TracerProvider(resource=Resource.create(None if named else {"service.name": "kai"}))
-    provider.add_span_processor(Queries())
+    provider.add_span_processor(Withholding())
     provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
     return provider
