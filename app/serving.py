@@ -4,9 +4,11 @@ import asyncio
 import gc
 import os
 import shlex
+import signal
 from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from datetime import date
+from functools import partial
 from pathlib import Path
 from socket import IPPROTO_TCP, TCP_NODELAY, AddressFamily, create_server, socket
 from types import FrameType
@@ -156,14 +158,21 @@ class _Server(uvicorn.Server):
         self._announce()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        if self._drain_seconds and self.started and not self._readiness.draining:
-            self._loop.call_soon_threadsafe(self._stop_later, sig, frame)
+        waits = self._drain_seconds and self.started and not self._readiness.draining
+        self._readiness.drain()
+        if waits:
+            self._loop.call_soon_threadsafe(
+                self._loop.call_later, self._drain_seconds, self._leave, sig, frame
+            )
+        else:
+            self._leave(sig, frame)
+
+    def _leave(self, sig: int, frame: FrameType | None) -> None:
+        """Not by SIGTERM itself, as uvicorn would have it: what is opened would not be closed."""
+        if sig == signal.SIGTERM:
+            self.should_exit = True
         else:
             super().handle_exit(sig, frame)
-        self._readiness.drain()
-
-    def _stop_later(self, sig: int, frame: FrameType | None) -> None:
-        self._loop.call_later(self._drain_seconds, super().handle_exit, sig, frame)
 
 
 async def _listen(

@@ -1,6 +1,7 @@
 """Sends spans to a collector, by OpenTelemetry's own environment variables and nothing else."""
 
 import os
+import threading
 from collections.abc import Generator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider
 
 _ENDPOINTS = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
+_LAST_SECONDS = 2.0
 _WITHHELD = ("url.path", "url.query")
 """Paths hold names of tables, queries the words that are searched for; the route tells enough."""
 
@@ -23,7 +25,7 @@ class TracingNotInstalled(CannotRun):
 
 @contextmanager
 def traced() -> Generator[None]:
-    """Within the block spans are exported if an endpoint is set; its end waits until they are sent.
+    """Within the block spans are exported if an endpoint is set; its end waits a little for the last of them.
 
     Raises `TracingNotInstalled`.
     """
@@ -35,7 +37,9 @@ def traced() -> Generator[None]:
     try:
         yield
     finally:
-        provider.shutdown()
+        sending = threading.Thread(target=provider.shutdown, daemon=True)
+        sending.start()
+        sending.join(_LAST_SECONDS)  # by itself it would try a collector that is away for half a minute
 
 
 def _wanted() -> bool:
@@ -69,7 +73,9 @@ def _provider() -> "TracerProvider":
     named = "OTEL_SERVICE_NAME" in os.environ or "service.name" in os.environ.get(
         "OTEL_RESOURCE_ATTRIBUTES", ""
     )
-    provider = TracerProvider(resource=Resource.create(None if named else {"service.name": "kai"}))
+    provider = TracerProvider(
+        shutdown_on_exit=False, resource=Resource.create(None if named else {"service.name": "kai"})
+    )
     provider.add_span_processor(Withholding())
     provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
     return provider

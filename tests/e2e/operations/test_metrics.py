@@ -11,6 +11,7 @@ from tests.e2e.operations.conftest import Watched
 from tests.support.scripted_model import Scripted, ScriptedModel
 
 DEPLOY = Path(__file__).parents[3] / "deploy"
+OPERATIONS = (DEPLOY.parent / "docs" / "operations.md").read_text()
 REPLY = "Fine.\n```sql\nSELECT count(*) AS n FROM orders\n```"
 
 Numbers = Mapping[str, float]
@@ -96,6 +97,17 @@ async def test_no_label_names_an_owner_a_session_or_a_run(watched: Watched) -> N
         *("dialect", "rule", "reason", "generation", "implementation", "major", "minor", "patchlevel"),
         "version",
     }
+
+
+async def test_every_metric_of_ours_is_documented_and_no_other(watched: Watched) -> None:
+    families = text_string_to_metric_families(await watched.metrics())
+    kinds = {family.name: family.type for family in families if not family.name.endswith("_created")}
+    exported = {
+        f"{name}_total" if kind == "counter" else name
+        for name, kind in kinds.items()
+        if name.startswith("kai_")
+    }
+    assert set(re.findall(r"\bkai_[a-z_]+[a-z]\b", OPERATIONS)) == exported
 
 
 def shown() -> Iterator[str]:
