@@ -8,7 +8,6 @@ import signal
 from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from datetime import date
-from functools import partial
 from pathlib import Path
 from socket import IPPROTO_TCP, TCP_NODELAY, AddressFamily, create_server, socket
 from types import FrameType
