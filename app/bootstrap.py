@@ -18,9 +18,13 @@ from app.core.bus.redis_queue import RedisQueue
 from app.core.clock import now_ms
 from app.core.errors import CannotRun
 from app.core.exclusive import exclusive_folder
+from app.core.ids import new_id
 from app.core.limits.rates import Policy, Rates, open_rates
+from app.core.llm.calls import ModelCalls
 from app.core.llm.embedding import EmbeddingModel
 from app.core.llm.model import LanguageModel, ModelSettings
+from app.core.process_metrics import process_metrics
+from app.core.readiness import Check, Readiness
 from app.core.secrets import CheckpointCipher, ClearCheckpoints, SecretBox, load_or_create_key
 from app.core.settings import (
     NO_QUOTAS,
@@ -31,13 +35,15 @@ from app.core.settings import (
     RedisSettings,
     Settings,
 )
-from app.core.storage.port import Storage, StorageRefused, StorageUnavailable
+from app.core.storage.measured import MeasuredStorage
+from app.core.storage.port import Storage, StorageRefused
 from app.core.storage.sqlite import open_sqlite
 from app.core.storage.typesense import TypesenseStorage
 from app.core.storage.typesense_client import TypesenseAddress, translated_errors, typesense_client
 from app.modules.context_store.service import ContextStore
 from app.modules.database_connection.limits import Limits, StatementLimits
 from app.modules.database_connection.network import ONE_USER, Access
+from app.modules.database_connection.records import StatementRecords
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.session.adapters import Models, PortsOfRun
 from app.modules.session.cache import ConversationCache
@@ -45,9 +51,11 @@ from app.modules.session.execution import Executions
 from app.modules.session.following import Following
 from app.modules.session.repository import SessionRepository
 from app.modules.session.rows import RowStore
+from app.modules.session.run_metrics import RunMetrics
 from app.modules.session.service import SessionService
 from app.modules.session.submission import Submissions
 from app.modules.session.turns import Turns
+from app.modules.session.watch import RunWatch
 from app.modules.session.worker import Worker
 from app.modules.usage.repository import UsageRepository
 from app.modules.usage.service import Allowances, Quotas
@@ -68,18 +76,10 @@ class Services:
     database_connections: DatabaseConnections
     context_store: ContextStore
     sessions: SessionService
-    queue: RunQueue
     rates: Rates
     allowances: Allowances
     metrics: CollectorRegistry
-
-    async def ready(self) -> bool:
-        """Whether questions can be asked: the store answers."""
-        try:
-            await self.storage.query("migrations", [], limit=1)
-        except StorageUnavailable:
-            return False
-        return True
+    readiness: Readiness
 
 
 @asynccontextmanager
@@ -93,18 +93,21 @@ async def open_services(settings: Settings, role: Role = "all") -> AsyncGenerato
     async with AsyncExitStack() as opened:
         if settings.redis.url is None:
             opened.enter_context(exclusive_folder(settings.data_dir))
-        storage, checkpointer = await opened.enter_async_context(open_store(settings))
+        kept, checkpointer = await opened.enter_async_context(open_store(settings))
         if settings.migrate_at_start:
-            await migrate(storage)
+            await migrate(kept)
         else:
-            await check_up_to_date(storage)
-        metrics = CollectorRegistry()
+            await check_up_to_date(kept)
+        metrics = process_metrics()
+        calls = ModelCalls(metrics)
+        storage = MeasuredStorage(kept, metrics)
         connections = DatabaseConnections(
             storage,
             SecretBox(_key(settings)),
             _limits(settings.limits),
+            StatementRecords(metrics, texts=settings.audit.statements),
             _access(settings),
-            _embedding(settings.llm, opened),
+            _embedding(settings.llm, calls, opened),
         )
         opened.push_async_callback(connections.close)
         context = ContextStore(storage, connections)
@@ -118,9 +121,10 @@ async def open_services(settings: Settings, role: Role = "all") -> AsyncGenerato
         rates = await opened.enter_async_context(open_rates(settings.redis.url, _policies(settings.quotas)))
         allowances = Allowances(UsageRepository(storage), _quotas(settings.quotas))
         if role != "api":
-            models = _models(settings.llm, opened) if settings.llm.configured else None
+            models = _models(settings.llm, calls, opened) if settings.llm.configured else None
             ports = PortsOfRun(connections, context, rows, models)
-            execution = Executions(graph, turns, repository, logs, ports.bind, allowances)
+            watch = RunWatch(RunMetrics(metrics))
+            execution = Executions(graph, turns, repository, logs, ports.bind, allowances, watch)
             worker = Worker(turns, repository, queue, execution, settings.worker.concurrency)
             await opened.enter_async_context(_working(settings, role, worker))
         sessions = SessionService(
@@ -133,7 +137,13 @@ async def open_services(settings: Settings, role: Role = "all") -> AsyncGenerato
             context,
             allowances,
         )
-        yield Services(storage, connections, context, sessions, queue, rates, allowances, metrics)
+        checks: list[Check] = [
+            ("store", lambda: storage.query("migrations", [], limit=1)),
+            ("checkpoints", lambda: graph.checkpoints(new_id(), limit=1)),
+            ("queue", queue.ping),
+        ]
+        readiness = Readiness(checks)
+        yield Services(storage, connections, context, sessions, rates, allowances, metrics, readiness)
 
 
 def _check_role(settings: Settings, role: Role) -> None:
@@ -267,14 +277,14 @@ def _access(settings: Settings) -> Access:
     )
 
 
-def _models(settings: LlmSettings, opened: AsyncExitStack) -> Models:
+def _models(settings: LlmSettings, calls: ModelCalls, opened: AsyncExitStack) -> Models:
     """A client a model; tasks of the same model share one."""
     made: dict[str, LanguageModel] = {}
 
     def model(name: str | None) -> LanguageModel:
         name = name or settings.model or ""
         if name not in made:
-            made[name] = LanguageModel(_model_settings(settings, name))
+            made[name] = LanguageModel(_model_settings(settings, name), calls)
             opened.push_async_callback(made[name].close)
         return made[name]
 
@@ -286,10 +296,10 @@ def _models(settings: LlmSettings, opened: AsyncExitStack) -> Models:
     )
 
 
-def _embedding(settings: LlmSettings, opened: AsyncExitStack) -> EmbeddingModel | None:
+def _embedding(settings: LlmSettings, calls: ModelCalls, opened: AsyncExitStack) -> EmbeddingModel | None:
     if settings.embedding_model is None or not settings.configured:
         return None
-    model = EmbeddingModel(_model_settings(settings, settings.embedding_model))
+    model = EmbeddingModel(_model_settings(settings, settings.embedding_model), calls)
     opened.push_async_callback(model.close)
     return model
 

@@ -1,14 +1,14 @@
 """The HTTP application over opened services, and the server that runs it."""
 
-from fastapi import APIRouter, Depends, FastAPI, Request
-from fastapi.responses import JSONResponse, Response
-from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from fastapi import Depends, FastAPI
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 from app.bootstrap import Services
-from app.core.http import BodyLimit, answer_problems, storage_away
+from app.core.health import health, tell_health
+from app.core.http import API_PREFIX, BodyLimit, answer_problems, storage_away
 from app.core.limits.counting import count_request
 from app.core.limits.fields import RateLimitFields
+from app.core.requests import QUIET, RequestMetrics, Requests
 from app.core.settings import Settings
 from app.modules.context_store.router import router as context_store
 from app.modules.database_connection.router import router as database_connections
@@ -19,33 +19,11 @@ from graph.errors import CheckpointsUnavailable
 
 _LOCAL_HOSTS = ["127.0.0.1", "localhost"]
 
-_health = APIRouter(tags=["health"])
-
-
-@_health.get("/healthz")
-async def healthz() -> dict[str, str]:
-    """The process is alive."""
-    return {"status": "ok"}
-
-
-@_health.get("/readyz")
-async def readyz(request: Request) -> JSONResponse:
-    """Questions can be asked: the store answers."""
-    services: Services = request.app.state.services
-    ready = await services.ready()
-    return JSONResponse({"status": "ready" if ready else "unavailable"}, 200 if ready else 503)
-
-
-@_health.get("/metrics")
-async def metrics(request: Request) -> Response:
-    """What Prometheus collects."""
-    services: Services = request.app.state.services
-    return Response(generate_latest(services.metrics), headers={"Content-Type": CONTENT_TYPE_LATEST})
-
 
 def create_app(services: Services, settings: Settings) -> FastAPI:
     app = describe_api()
     app.state.services = services
+    tell_health(app, services.readiness, services.metrics)
     serve_page(app)
     answer_problems(app)
     app.add_exception_handler(CheckpointsUnavailable, storage_away)
@@ -54,14 +32,15 @@ def create_app(services: Services, settings: Settings) -> FastAPI:
     if not settings.trust_network:
         # A page of another site must not reach the server by a name that resolves to loopback.
         app.add_middleware(TrustedHostMiddleware, allowed_hosts=[*_LOCAL_HOSTS, settings.host])
+    app.add_middleware(Requests, metrics=RequestMetrics(services.metrics))
     return app
 
 
 def create_health_app(services: Services) -> FastAPI:
     """For a process that serves nothing else."""
     app = FastAPI(openapi_url=None)
-    app.state.services = services
-    app.include_router(_health)
+    tell_health(app, services.readiness, services.metrics)
+    app.include_router(health)
     return app
 
 
@@ -71,11 +50,18 @@ def describe_api() -> FastAPI:
         title="KAI",
         version="0.1.0",
         summary="Ask questions of your SQL databases in plain language.",
-        openapi_url="/api/v1/openapi.json",
+        openapi_url=f"{API_PREFIX}/openapi.json",
         docs_url="/docs",
         redoc_url=None,
+        telemetry={
+            "metrics": False,
+            "logs": False,  # they would hold the words of exceptions
+            "operation_spans": False,
+            "auto_configure": False,
+            "exclude": lambda scope: scope["path"] in QUIET,
+        },
     )
-    app.include_router(_health)
+    app.include_router(health)
     for router in (sessions, database_connections, context_store, usage):
-        app.include_router(router, prefix="/api/v1", dependencies=[Depends(count_request)])
+        app.include_router(router, prefix=API_PREFIX, dependencies=[Depends(count_request)])
     return app

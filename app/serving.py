@@ -10,6 +10,7 @@ from datetime import date
 from pathlib import Path
 from signal import SIGINT, SIGTERM
 from socket import IPPROTO_TCP, TCP_NODELAY, AddressFamily, create_server, socket
+from types import FrameType
 
 import uvicorn
 from fastapi import FastAPI
@@ -19,9 +20,12 @@ from app.bootstrap import Role, Services, open_services
 from app.core.bus.port import BusUnavailable
 from app.core.errors import Invalid
 from app.core.http import LOCAL_OWNER
+from app.core.logs.start import start_logs
+from app.core.readiness import Readiness
 from app.core.settings import Settings, Store, read_settings
 from app.core.storage.port import StorageRefused, StorageUnavailable
 from app.core.storage.typesense_server import TypesenseServer
+from app.core.tracing.export import traced
 from app.main import create_app, create_health_app
 from app.sample_data.build import build_sample
 from app.terminal import say
@@ -38,29 +42,36 @@ _SAMPLE_QUESTION = "Top 5 products by revenue"
 async def serve(host: str | None, port: int | None, data_dir: Path | None, role: Role = "all") -> None:
     """`all`: everything in this process; `api`: the routes and streams, whose runs workers answer."""
     settings = _settings(host, port, data_dir)
-    with _bind(settings) as opened:
+    start_logs(settings.log, settings.audit)
+    with _bind(settings) as opened, traced():
         async with _services(settings, role) as services:
-            app = create_app(services, settings)
-            await _listen(app, opened, lambda address: say(f"KAI is ready at {address}"))
+            server = _Server(create_app(services, settings), services.readiness, settings.drain_seconds)
+            await server.listen(opened, "KAI is ready at {}".format)
 
 
 async def work() -> None:
     """`worker`: the runs of others; of the routes only those of its health."""
     settings = read_settings()
+    start_logs(settings.log, settings.audit)
     its = settings.model_copy(update={"host": settings.worker.host, "port": settings.worker.port})
-    with _bind(its, "KAI_WORKER__HOST and KAI_WORKER__PORT") as opened:
+    with _bind(its, "KAI_WORKER__HOST and KAI_WORKER__PORT") as opened, traced():
         async with _services(settings, "worker") as services:
-            app = create_health_app(services)
-            await _listen(app, opened, lambda address: say(f"KAI works; its health is at {address}/readyz"))
+            server = _Server(create_health_app(services), services.readiness, settings.drain_seconds)
+            await server.listen(opened, "KAI works; its health is at {}/readyz".format)
 
 
 async def demo(host: str | None, port: int | None, data_dir: Path | None, store: Store | None) -> None:
     settings = _settings(host, port, data_dir)
-    with _bind(settings) as opened, _store_of_its_own(settings, store or settings.store) as settings:
+    start_logs(settings.log, settings.audit)
+    with (
+        _bind(settings) as opened,
+        traced(),
+        _store_of_its_own(settings, store or settings.store) as settings,
+    ):
         async with _services(settings) as services:
             session_id = await _sample_session(services, settings.data_dir.resolve() / "sample.db")
-            app = create_app(services, settings)
-            await _listen(app, opened, lambda address: say(_invitation(address, session_id)))
+            server = _Server(create_app(services, settings), services.readiness, settings.drain_seconds)
+            await server.listen(opened, lambda address: _invitation(address, session_id))
 
 
 @asynccontextmanager
@@ -145,11 +156,29 @@ def _build_once(file: Path) -> None:
 
 
 class _Server(uvicorn.Server):
-    """Says that it listens once it does."""
+    """Says that it listens once it does. Told to stop, it first says so to those who ask whether it is ready,
+    and serves on for a while; told twice, it stops at once."""
 
-    def __init__(self, config: uvicorn.Config, announce: Callable[[], None]) -> None:
+    def __init__(self, app: FastAPI, readiness: Readiness, drain_seconds: float) -> None:
+        config = uvicorn.Config(
+            app,
+            log_config=None,
+            log_level="warning",
+            access_log=False,
+            timeout_graceful_shutdown=GRACEFUL_SHUTDOWN_SECONDS,
+            server_header=False,
+        )
         super().__init__(config)
-        self._announce = announce
+        self._readiness = readiness
+        self._drain_seconds = drain_seconds
+        self._announcement = ""
+
+    async def listen(self, opened: socket, announcement: Callable[[str], str]) -> None:
+        """Serve until told to stop; the announcement is made for the address, once it listens."""
+        host, port = opened.getsockname()[:2]
+        self._announcement = announcement(f"http://{host}:{port}")
+        gc.freeze()  # what is loaded by now stays: collections need not look at it again
+        await self.serve([opened])
 
     @contextmanager
     def capture_signals(self) -> Generator[None]:
@@ -166,19 +195,16 @@ class _Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket] | None = None) -> None:
         await super().startup(sockets)
-        self._announce()
+        say(self._announcement)
 
-
-async def _listen(app: FastAPI, opened: socket, announce: Callable[[str], None]) -> None:
-    config = uvicorn.Config(
-        app,
-        log_level="warning",
-        timeout_graceful_shutdown=GRACEFUL_SHUTDOWN_SECONDS,
-        server_header=False,
-    )
-    host, port = opened.getsockname()[:2]
-    gc.freeze()  # what is loaded by now stays: collections need not look at it again
-    await _Server(config, lambda: announce(f"http://{host}:{port}")).serve([opened])
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        waits = self._drain_seconds and self.started and not self._readiness.draining
+        self._readiness.drain()
+        leave = super().handle_exit
+        if waits:
+            asyncio.get_running_loop().call_later(self._drain_seconds, leave, sig, frame)
+        else:
+            leave(sig, frame)
 
 
 def _invitation(address: str, session_id: str) -> str:

@@ -57,7 +57,11 @@ class StatementFailed(TurnError):
 
 
 class StatementRefused(StatementFailed):
-    """The guard refused it: it may not be run at all."""
+    """The guard refused it: it may not be run at all. `rule` names the rule in kebab case."""
+
+    def __init__(self, detail: str, rule: str) -> None:
+        super().__init__(detail)
+        self.rule = rule
 
 
 class StatementTimedOut(StatementFailed):

@@ -14,6 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from app.core.bus.port import BusUnavailable
 from app.core.clock import as_datetime
 from app.core.errors import Problem
+from app.core.logs.ids import note
 from app.core.storage.port import InvalidCursor, StorageUnavailable
 
 MAX_BODY_BYTES = 1024 * 1024
@@ -21,10 +22,12 @@ _KINDS = {400: "malformed", 404: "not-found", 405: "method-not-allowed", 413: "b
 _TOO_LARGE = f"The body is larger than {MAX_BODY_BYTES} bytes."
 PROBLEM_JSON = "application/problem+json"
 LOCAL_OWNER = "local"
+API_PREFIX = "/api/v1"
 
 
 def current_owner() -> str:
     """Who asks. There is one local owner until there is a login."""
+    note(owner=LOCAL_OWNER)
     return LOCAL_OWNER
 
 
@@ -105,6 +108,12 @@ def problem_response(
 ) -> JSONResponse:
     body = {"type": f"urn:kai:{kind}", "title": title, "status": status, "detail": detail, **(members or {})}
     return JSONResponse(body, status, media_type=PROBLEM_JSON, headers=dict(headers or {}))
+
+
+def internal_problem(request_id: str) -> JSONResponse:
+    """For a defect: its particulars are in the log, under this id."""
+    detail = f"This is a defect in KAI. Its log tells more under request {request_id}."
+    return problem_response("internal", "Something went wrong", 500, detail)
 
 
 def answer_problems(app: FastAPI) -> None:

@@ -161,6 +161,25 @@ class DatabaseSettings(_Group):
     networks: tuple[IPvAnyNetwork, ...] | None = None
 
 
+class LogSettings(_Group):
+    """`KAI_LOG__...`: what is told on stderr, and how.
+
+    Where nothing is set: short text with warnings only on a terminal, else JSON with requests, too.
+    """
+
+    format: Literal["json", "text"] | None = None
+    level: Literal["debug", "info", "warning", "error"] | None = None
+
+
+class AuditSettings(_Group):
+    """`KAI_AUDIT__...`: where each statement sent to a user's database is recorded."""
+
+    file: Path | None = None
+    """By default the ordinary log, at level info."""
+    statements: bool = False
+    """Record their text, too, and not only its digest."""
+
+
 class _OpenAiEnvironment(BaseSettings):
     model_config = SettingsConfigDict(env_prefix="OPENAI_", env_ignore_empty=True, frozen=True)
 
@@ -188,6 +207,8 @@ class Settings(BaseSettings):
     """Fernet key for database URLs and checkpoints; by default one is made in the data folder."""
     trust_network: bool = False
     """Serve on an address that others can reach although there is no login yet."""
+    drain_seconds: Annotated[float, Field(ge=0, le=300)] = 0
+    """How long a server that is told to stop still serves, saying on /readyz that it drains."""
     llm: LlmSettings = LlmSettings()
     limits: LimitSettings = LimitSettings()
     quotas: QuotaSettings = QuotaSettings()
@@ -196,6 +217,8 @@ class Settings(BaseSettings):
     redis: RedisSettings = RedisSettings()
     worker: WorkerSettings = WorkerSettings()
     databases: DatabaseSettings = DatabaseSettings()
+    log: LogSettings = LogSettings()
+    audit: AuditSettings = AuditSettings()
 
     @property
     def serves_others(self) -> bool:

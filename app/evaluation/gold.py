@@ -3,12 +3,16 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from app.core.http import LOCAL_OWNER
 from app.evaluation.cells import Row, rows_of
 from app.evaluation.ordering import Ordering, ordering_of, tiers
+from app.modules.database_connection.records import Asker
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.results import ResultSet
 from app.modules.database_connection.service import DatabaseConnections
 from graph.errors import DatabaseUnavailable, StatementFailed
+
+EVALUATION = Asker(LOCAL_OWNER, "evaluation")
 
 
 @dataclass(frozen=True)
@@ -32,7 +36,7 @@ class GoldFailed:
 async def run_gold(connections: DatabaseConnections, connection: Connection, sql: str) -> Gold | GoldFailed:
     """The answer of one gold statement."""
     try:
-        result = await connections.run(connection, sql)
+        result = await connections.run(connection, sql, EVALUATION)
         ordering = ordering_of(sql, connection.dialect, [column.name for column in result.columns])
     except (StatementFailed, DatabaseUnavailable) as error:
         return GoldFailed(sql, error.detail)
@@ -49,7 +53,7 @@ async def _ranks(
     if ordering.keyed_sql is None:
         return each_alone
     try:
-        keyed = await connections.run(connection, ordering.keyed_sql)
+        keyed = await connections.run(connection, ordering.keyed_sql, EVALUATION)
     except (StatementFailed, DatabaseUnavailable):
         return each_alone
     found = tiers(rows_of(keyed), ordering, len(rows), width)

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator
 from app.bootstrap import Services
 from app.core.http import LOCAL_OWNER
 from app.evaluation.answering import Answer, ask
-from app.evaluation.gold import Gold, GoldFailed, run_gold
+from app.evaluation.gold import EVALUATION, Gold, GoldFailed, run_gold
 from app.evaluation.outcome import Kind, Outcome, ShownRows
 from app.evaluation.question_set import Conversation, Question
 from app.evaluation.verdict import Verdict, judge
@@ -108,7 +108,7 @@ async def _why_no_rows(services: Services, connection: Connection, answer: Answe
 async def _why_it_failed(services: Services, connection: Connection, sql: str) -> Kind:
     """A run tells in words why a statement failed; its kind is learnt by running it once more."""
     try:
-        await services.database_connections.run(connection, sql)
+        await services.database_connections.run(connection, sql, EVALUATION)
     except StatementRefused:
         return "refused"
     except StatementTimedOut:

@@ -26,6 +26,7 @@ from app.modules.sql_generation.schema_index import SchemaIndex
 from graph.ports import Question
 from migrations.runner import migrate
 from tests.support.postgres_server import postgres_server, programs
+from tests.support.records import ASKER, no_records
 
 TABLES = 1_000
 ROWS = 300
@@ -85,7 +86,7 @@ async def scanned(connections: DatabaseConnections, url: str) -> Known:
     waits: list[float] = []
     while (await connections.scan_progress("bench", connection.id)).state == "running":
         asked = time.perf_counter()
-        await connections.run(connection, SQL.format(name(3)))
+        await connections.run(connection, SQL.format(name(3)), ASKER)
         waits.append(time.perf_counter() - asked)
         await asyncio.sleep(0.5)
     progress = await connections.scan_progress("bench", connection.id)
@@ -121,7 +122,7 @@ async def main() -> None:
         url = opened.enter_context(database(folder, "--postgres" in sys.argv))
         storage = await opened.enter_async_context(open_sqlite(folder / "kai.db"))
         await migrate(storage)
-        connections = DatabaseConnections(storage, SecretBox(Fernet.generate_key()), Limits())
+        connections = DatabaseConnections(storage, SecretBox(Fernet.generate_key()), Limits(), no_records())
         opened.push_async_callback(connections.close)
         linked(await scanned(connections, url))
     print(f"at most {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024} MiB of memory")

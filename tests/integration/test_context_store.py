@@ -17,6 +17,7 @@ from app.modules.context_store.service import ContextStore
 from app.modules.database_connection.limits import Limits
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.service import DatabaseConnections
+from tests.support.records import no_records
 from tests.support.shop import make_shop
 
 COUNT = "select count(*) from customers"
@@ -24,7 +25,7 @@ COUNT = "select count(*) from customers"
 
 @pytest.fixture
 async def connections(storage: SqliteStorage) -> AsyncIterator[DatabaseConnections]:
-    opened = DatabaseConnections(storage, SecretBox(Fernet.generate_key()), Limits())
+    opened = DatabaseConnections(storage, SecretBox(Fernet.generate_key()), Limits(), no_records())
     yield opened
     await opened.close()
 

@@ -5,7 +5,9 @@ from collections.abc import AsyncIterator
 from dataclasses import replace
 
 import pytest
+from prometheus_client import CollectorRegistry
 
+from app.core.llm.calls import ModelCalls
 from app.core.llm.embedding import EmbeddingModel
 from app.core.llm.errors import ModelRejected, ModelUnavailable
 from tests.integration.test_language_models import KEY, PATIENT
@@ -22,7 +24,7 @@ async def service() -> AsyncIterator[ScriptedModel]:
 @pytest.fixture
 async def model(service: ScriptedModel) -> AsyncIterator[EmbeddingModel]:
     settings = replace(PATIENT, model="trigrams-16", base_url=service.base_url, max_retries=1)
-    made = EmbeddingModel(replace(settings, total_timeout_seconds=2))
+    made = EmbeddingModel(replace(settings, total_timeout_seconds=2), ModelCalls(CollectorRegistry()))
     yield made
     await made.close()
 

@@ -247,6 +247,6 @@ async def test_a_store_that_lacks_steps_is_not_served_unless_allowed(
     await migrate_store()
     assert "steps applied" in capsys.readouterr().out
     async with open_services(cautious) as services:
-        assert await services.ready()
+        assert (await services.readiness.look()).status == "ready"
     await migrate_store()
     assert "up to date" in capsys.readouterr().out

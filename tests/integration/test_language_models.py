@@ -9,8 +9,10 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
+from prometheus_client import CollectorRegistry
 from pydantic import SecretStr
 
+from app.core.llm.calls import ModelCalls
 from app.core.llm.model import LanguageModel, ModelRejected, ModelSettings, ModelUnavailable, PromptMessage
 from tests.support.model_script import Ending
 from tests.support.scripted_model import EMPTY_CHOICES, TOOL_CALL, Scripted, ScriptedModel, scripted_model
@@ -38,7 +40,8 @@ async def server() -> AsyncIterator[ScriptedModel]:
 
 @asynccontextmanager
 async def opened(base_url: str, settings: ModelSettings = PATIENT) -> AsyncIterator[LanguageModel]:
-    model = LanguageModel(dataclasses.replace(settings, base_url=base_url))
+    asked = dataclasses.replace(settings, base_url=base_url)
+    model = LanguageModel(asked, ModelCalls(CollectorRegistry()))
     try:
         yield model
     finally:

@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 from cryptography.fernet import Fernet
+from prometheus_client import CollectorRegistry
 
+from app.core.llm.calls import ModelCalls
 from app.core.llm.embedding import EmbeddingModel
 from app.core.secrets import SecretBox
 from app.core.storage.port import Storage
@@ -23,6 +25,7 @@ from app.modules.sql_generation.schema_index import SchemaIndexes
 from graph.ports import Question
 from migrations.runner import migrate
 from tests.integration.test_language_models import PATIENT
+from tests.support.records import no_records
 from tests.support.scripted_model import Scripted, ScriptedModel, scripted_model
 from tests.support.stores import Open
 
@@ -65,9 +68,9 @@ async def opened(
 ) -> AsyncIterator[DatabaseConnections]:
     async with AsyncExitStack() as opened:
         settings = replace(PATIENT, model=model, base_url=service.base_url, max_retries=0)
-        embedding = EmbeddingModel(settings)
+        embedding = EmbeddingModel(settings, ModelCalls(CollectorRegistry()))
         opened.push_async_callback(embedding.close)
-        connections = DatabaseConnections(storage, SECRETS, Limits(), embedding=embedding)
+        connections = DatabaseConnections(storage, SECRETS, Limits(), no_records(), embedding=embedding)
         opened.push_async_callback(connections.close)
         yield connections
 
@@ -112,7 +115,7 @@ async def test_a_table_that_no_word_names_is_found_through_its_vector(
 ) -> None:
     connection = await scanned(connections, url)
     assert CARD in await shown(connections, storage, connection)
-    plain = DatabaseConnections(storage, SECRETS, Limits())
+    plain = DatabaseConnections(storage, SECRETS, Limits(), no_records())
     assert CARD not in await shown(plain, storage, connection)
 
 

@@ -6,7 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import AsyncGenerator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -42,6 +42,8 @@ class Server:
     clock_ahead_seconds: int = 0
     """By how much the process thinks it is later than it is."""
     address: str = ""
+    log: Path | None = None
+    """Where its log goes; by default, to where the tests say theirs."""
     _process: subprocess.Popen[str] | None = None
 
     def start(self) -> None:
@@ -58,7 +60,11 @@ class Server:
         }
         program = _CLOCK.format(self.clock_ahead_seconds) + "from app.cli import main; main()"
         command = [sys.executable, "-c", program, self.role]
-        self._process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
+        with ExitStack() as files:
+            log = files.enter_context(self.log.open("a")) if self.log else None
+            self._process = subprocess.Popen(
+                command, env=environment, stdout=subprocess.PIPE, stderr=log, text=True
+            )
         line = self.next_line()
         assert line.startswith(("KAI is ready at ", "KAI works")), f"KAI said {line!r}"
         self.address = line.split()[-1]
@@ -77,10 +83,19 @@ class Server:
 
     def freeze(self) -> None:
         """It neither works nor ends, until `thaw`."""
-        self._signal(signal.SIGSTOP)
+        self.tell(signal.SIGSTOP)
 
     def thaw(self) -> None:
-        self._signal(signal.SIGCONT)
+        self.tell(signal.SIGCONT)
+
+    def tell(self, which: signal.Signals) -> None:
+        assert self._process is not None
+        self._process.send_signal(which)
+
+    def wait(self) -> int:
+        """How it ended, by itself or by a signal (negative)."""
+        assert self._process is not None
+        return self._process.wait(START_SECONDS)
 
     def cpu_seconds(self) -> float:
         """Processor time the server has used so far, of all its threads."""
@@ -93,10 +108,6 @@ class Server:
         status = Path(f"/proc/{self._process.pid}/status").read_text()
         return int(next(line for line in status.splitlines() if line.startswith("VmRSS")).split()[1])
 
-    def _signal(self, which: signal.Signals) -> None:
-        assert self._process is not None
-        self._process.send_signal(which)
-
     def _end(self, how: signal.Signals) -> None:
         if self._process is not None:
             self._process.send_signal(how)
@@ -108,8 +119,10 @@ class Server:
 
 
 @contextmanager
-def running_server(data_dir: Path, settings: dict[str, str] | None = None) -> Iterator[Server]:
-    server = Server(data_dir, settings or {})
+def running_server(
+    data_dir: Path, settings: dict[str, str] | None = None, log: Path | None = None
+) -> Iterator[Server]:
+    server = Server(data_dir, settings or {}, log=log)
     server.start()
     try:
         yield server

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import FiniteFloat, TypeAdapter
 
+from app.core.llm.calls import ModelCalls
 from app.core.llm.client import make_embedding_client
 from app.core.llm.errors import ModelUnavailable, failure_told
 from app.core.llm.settings import ModelSettings
@@ -22,8 +23,9 @@ _VECTORS = TypeAdapter(list[list[FiniteFloat]])
 class EmbeddingModel:
     """Made within a running event loop, closed by `close`."""
 
-    def __init__(self, settings: ModelSettings) -> None:
+    def __init__(self, settings: ModelSettings, calls: ModelCalls) -> None:
         self.name = settings.model
+        self._calls = calls
         self._total_seconds = settings.total_timeout_seconds
         self._client = asyncio.create_task(asyncio.to_thread(make_embedding_client, settings))
 
@@ -32,12 +34,13 @@ class EmbeddingModel:
 
         Raises `ModelUnavailable` or `ModelRejected`; cancelling the caller closes the request.
         """
-        try:
-            async with asyncio.timeout(self._total_seconds):
-                return await self._embed(texts)
-        except TimeoutError as error:
-            took = f"{self._total_seconds:g} s"
-            raise ModelUnavailable(f"The model {self.name} did not finish within {took}.") from error
+        with self._calls.of(self.name, "embeddings"):
+            try:
+                async with asyncio.timeout(self._total_seconds):
+                    return await self._embed(texts)
+            except TimeoutError as error:
+                took = f"{self._total_seconds:g} s"
+                raise ModelUnavailable(f"The model {self.name} did not finish within {took}.") from error
 
     async def close(self) -> None:
         await (await self._client).close()

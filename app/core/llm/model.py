@@ -7,6 +7,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Literal
 
+from app.core.llm.calls import Call, ModelCalls
 from app.core.llm.client import make_client, stream_chunks
 from app.core.llm.errors import (
     MAX_PAUSE_SECONDS,
@@ -43,9 +44,10 @@ class Reply:
 class LanguageModel:
     """One model for one task. Made within a running event loop, closed by `close`."""
 
-    def __init__(self, settings: ModelSettings) -> None:
+    def __init__(self, settings: ModelSettings, calls: ModelCalls) -> None:
         self.name = settings.model
         self._settings = settings
+        self._calls = calls
         self._usage_is_counted = True
         # The client library takes a second to import: a thread does it while the server starts.
         self._client = asyncio.create_task(asyncio.to_thread(make_client, settings))
@@ -57,24 +59,25 @@ class LanguageModel:
         `ModelRejected`; cancelling the caller closes the request.
         """
         total = self._settings.total_timeout_seconds
-        try:
-            async with asyncio.timeout(total):
-                return await self._try_until_replied(messages, on_token)
-        except TimeoutError as error:
-            raise ModelUnavailable(f"The model {self.name} did not finish within {total:g} s.") from error
+        with self._calls.of(self.name, "chat") as call:
+            try:
+                async with asyncio.timeout(total):
+                    return await self._try_until_replied(messages, on_token, call)
+            except TimeoutError as error:
+                raise ModelUnavailable(f"The model {self.name} did not finish within {total:g} s.") from error
 
     async def close(self) -> None:
         client = await self._client
         await client.root_async_client.close()
 
     async def _try_until_replied(
-        self, messages: Sequence[PromptMessage], on_token: Callable[[str], None]
+        self, messages: Sequence[PromptMessage], on_token: Callable[[str], None], call: Call
     ) -> Reply:
         tries = 0
         while True:
             transcript = Transcript(on_token)
             try:
-                return await self._try(messages, transcript)
+                return await self._try(messages, transcript, call)
             except UsageNotCounted:
                 if tries > self._settings.max_retries:
                     raise
@@ -84,12 +87,17 @@ class LanguageModel:
                     raise
                 await asyncio.sleep(_pause_seconds(failure, tries))
             tries += 1
+            call.tried_again()
 
-    async def _try(self, messages: Sequence[PromptMessage], transcript: Transcript) -> Reply:
+    async def _try(self, messages: Sequence[PromptMessage], transcript: Transcript, call: Call) -> Reply:
         await self._listen([(message.role, message.content) for message in messages], transcript)
         text = transcript.whole_text(self.name)
-        asked = sum(approximate_tokens(message.content) for message in messages)
-        return Reply(text, transcript.tokens_used or asked + approximate_tokens(text))
+        asked, used = transcript.input_tokens, transcript.tokens_used
+        if not used:
+            asked = sum(approximate_tokens(message.content) for message in messages)
+            used = asked + approximate_tokens(text)
+        call.used(asked, used - asked)
+        return Reply(text, used)
 
     async def _listen(self, prompt: Sequence[tuple[str, str]], transcript: Transcript) -> None:
         client = await asyncio.shield(self._client)

@@ -22,6 +22,7 @@ class Transcript:
         self._pieces: list[str] = []
         self._finish_reason: str | None = None
         self.tokens_used = 0
+        self.input_tokens = 0
 
     @property
     def begun(self) -> bool:
@@ -31,6 +32,7 @@ class Transcript:
     def take(self, chunk: "AIMessageChunk") -> None:
         if chunk.usage_metadata is not None:
             self.tokens_used = chunk.usage_metadata["total_tokens"]
+            self.input_tokens = chunk.usage_metadata["input_tokens"]
         self._finish_reason = chunk.response_metadata.get("finish_reason") or self._finish_reason
         self._pass_on(self._visible.feed(chunk.text))
 

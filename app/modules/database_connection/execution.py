@@ -8,7 +8,6 @@ from app.modules.database_connection.limits import StatementLimits
 from app.modules.database_connection.results import ResultSet, collect
 from app.modules.database_connection.schema import Schema
 from app.modules.database_connection.threads import Stop
-from graph.errors import StatementFailed, StatementRefused
 
 
 @dataclass(frozen=True)
@@ -26,10 +25,7 @@ class Statement:
 
         Raises `StatementRefused` (before it ran), `StatementFailed` or `DatabaseUnavailable`.
         """
-        try:
-            sql = check(self.sql, self.schema)
-        except StatementFailed as refused:
-            raise StatementRefused(refused.detail) from None
+        sql = check(self.sql, self.schema)
         with self.database.session(stop, self.connect_seconds) as session:
             stop.after(self.limits.timeout_seconds)
             return collect(session.execute(sql), self.limits)

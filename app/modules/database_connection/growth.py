@@ -6,7 +6,7 @@ from math import ceil
 
 from sqlglot import exp
 
-from graph.errors import StatementFailed
+from graph.errors import StatementRefused
 
 _LARGEST_FACTOR = 10_000
 _LARGEST_PRODUCT = 1_000_000
@@ -19,7 +19,7 @@ _PADDING = {"bar": 3, "lpad": 1, "rpad": 1}
 
 
 def check_growth(statement: exp.Expr, dialect: str) -> None:
-    """Raises `StatementFailed`."""
+    """Raises `StatementRefused`."""
     repeated, longest = 1, 1
     for function in statement.find_all(exp.Func):
         if (times := _argument(function, _REPEATING, exp.Repeat, "times")) is not None:
@@ -31,7 +31,9 @@ def check_growth(statement: exp.Expr, dialect: str) -> None:
         if dialect != "mysql" and _name(function) in _TEMPLATES:
             _check_template(function, dialect)
     if repeated * longest > _LARGEST_PRODUCT:
-        raise StatementFailed("The statement repeats text too often; give it fewer or smaller repetitions.")
+        raise StatementRefused(
+            "The statement repeats text too often; give it fewer or smaller repetitions.", "growth"
+        )
 
 
 def _argument(
@@ -51,9 +53,11 @@ def _argument(
 def _factor(length: exp.Expr) -> int:
     """How many times its argument, or how many characters, a function makes."""
     if not isinstance(length, exp.Literal) or not length.name.isdigit():
-        raise StatementFailed("The length of repeated or padded text has to be written as a plain number.")
+        raise StatementRefused(
+            "The length of repeated or padded text has to be written as a plain number.", "growth"
+        )
     if int(length.name) > _LARGEST_FACTOR:
-        raise StatementFailed(f"Text is repeated or padded to at most {_LARGEST_FACTOR} here.")
+        raise StatementRefused(f"Text is repeated or padded to at most {_LARGEST_FACTOR} here.", "growth")
     return max(int(length.name), 1)
 
 
@@ -71,7 +75,9 @@ def _check_template(function: exp.Func, dialect: str) -> None:
         dialect != "duckdb" or _HARMLESS_BRACES.fullmatch(text)
     )
     if not harmless:
-        raise StatementFailed("The format has to be a literal, with widths below 1000 and without *.")
+        raise StatementRefused(
+            "The format has to be a literal, with widths below 1000 and without *.", "growth"
+        )
 
 
 def _literal_text(node: exp.Expr | None) -> str | None:

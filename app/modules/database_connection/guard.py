@@ -18,7 +18,7 @@ from app.modules.database_connection.references import Catalog
 from app.modules.database_connection.rewriting import rewritten
 from app.modules.database_connection.schema import Schema
 from app.modules.database_connection.statement_text import check_text, check_words, without_explain
-from graph.errors import StatementFailed
+from graph.errors import StatementRefused
 
 _TERMINAL_COLORS = re.compile(r"\x1b\[\d*m")
 
@@ -26,7 +26,7 @@ _TERMINAL_COLORS = re.compile(r"\x1b\[\d*m")
 def check(sql: str, schema: Schema) -> str:
     """The statement to run in place of `sql`.
 
-    Raises `StatementFailed` in words that help to repair it. Takes up to a second of processor time
+    Raises `StatementRefused` in words that help to repair it. Takes up to a second of processor time
     for the longest statements.
     """
     dialect = schema.dialect
@@ -38,18 +38,22 @@ def check(sql: str, schema: Schema) -> str:
         _check_nodes(statement, schema)
         return prefix + rewritten(statement, dialect)
     except RecursionError:
-        raise StatementFailed("The statement is nested too deeply; simplify it.") from None
+        raise StatementRefused("The statement is nested too deeply; simplify it.", "nesting") from None
     except SqlglotError as error:
-        raise StatementFailed(_syntax_advice(error)) from None
+        raise StatementRefused(_syntax_advice(error), "syntax") from None
 
 
 def _parse_one(sql: str, dialect: str) -> exp.Expr:
     parsed = sqlglot.parse(sql, dialect=dialect)
     statements = [each for each in parsed if each is not None and not isinstance(each, exp.Semicolon)]
     if len(statements) != 1:
-        raise StatementFailed(f"Exactly one statement is run at a time; these are {len(statements)}.")
+        raise StatementRefused(
+            f"Exactly one statement is run at a time; these are {len(statements)}.", "one-statement"
+        )
     if not isinstance(statements[0], QUERIES):
-        raise StatementFailed("Only queries are run: SELECT, WITH ... SELECT, VALUES, and their unions.")
+        raise StatementRefused(
+            "Only queries are run: SELECT, WITH ... SELECT, VALUES, and their unions.", "not-a-query"
+        )
     return statements[0]
 
 
@@ -64,9 +68,11 @@ def _check_nodes(statement: exp.Expr, schema: Schema) -> None:
 
 def _check_node(node: exp.Expr, catalog: Catalog) -> None:
     if has_placeholder(node):
-        raise StatementFailed("The statement has a placeholder; write the value itself.")
+        raise StatementRefused("The statement has a placeholder; write the value itself.", "placeholder")
     if not is_allowed(node):
-        raise StatementFailed(f"{node.key.upper()} is not part of the queries that are run here.")
+        raise StatementRefused(
+            f"{node.key.upper()} is not part of the queries that are run here.", "construct"
+        )
     if isinstance(node, exp.Func):
         _check_function(node, catalog.dialect)
     if isinstance(node, exp.Table):
@@ -77,9 +83,9 @@ def _check_function(function: exp.Func, dialect: str) -> None:
     name = min(names_of(function))
     as_table = isinstance(function.parent, exp.Table) and is_table_function(name, dialect)
     if not (as_table or is_allowed_function(function, dialect)):
-        raise StatementFailed(f"The function {name} is not allowed here.")
+        raise StatementRefused(f"The function {name} is not allowed here.", "function")
     if not _is_built_in(function, dialect):
-        raise StatementFailed(f"The function {name} is not called by the name of a schema here.")
+        raise StatementRefused(f"The function {name} is not called by the name of a schema here.", "function")
 
 
 def _is_built_in(function: exp.Func, dialect: str) -> bool:

@@ -7,7 +7,7 @@ from math import prod
 from sqlglot import exp
 
 from app.modules.database_connection.schema import Schema, Table
-from graph.errors import StatementFailed
+from graph.errors import StatementRefused
 
 _MOST_PAIRS = 50_000_000
 
@@ -23,7 +23,7 @@ class Joins:
         return cls({table.name.lower(): table for table in schema.tables})
 
     def check(self, select: exp.Select) -> None:
-        """Raises `StatementFailed` when unconnected tables would make too many pairs."""
+        """Raises `StatementRefused` when unconnected tables would make too many pairs."""
         sources = self._sources(select)
         if len(sources) < 2:
             return
@@ -32,9 +32,10 @@ class Joins:
         pairs = prod(self._size(sources[name]) for name in largest)
         if pairs > _MOST_PAIRS:
             names = " and ".join(sorted(largest))
-            raise StatementFailed(
+            raise StatementRefused(
                 f"Nothing joins {names}: this would make about {pairs:,} pairs of rows. "
-                "Add the condition that joins them."
+                "Add the condition that joins them.",
+                "unconnected-join",
             )
 
     def _sources(self, select: exp.Select) -> dict[str, Table | None]:

@@ -9,7 +9,7 @@ from sqlglot.dialects.dialect import Dialect
 
 from app.modules.database_connection.functions import is_table_function, names_of
 from app.modules.database_connection.schema import Schema
-from graph.errors import StatementFailed
+from graph.errors import StatementRefused
 
 _DEFAULT_SCHEMA = {"sqlite": "main", "postgres": "public", "duckdb": "main"}
 _NAMES_SHOWN = 20
@@ -33,16 +33,16 @@ class Catalog:
 
     def check(self, table: exp.Table) -> None:
         """Refuse what is neither a table of the schema, nor a common table expression in sight, nor a
-        known table function. Raises `StatementFailed`."""
+        known table function. Raises `StatementRefused`."""
         if isinstance(table.this, exp.Func):
             self._check_function(table.this)
         elif not self._is_known(table):
-            raise StatementFailed(self._advice(table))
+            raise StatementRefused(self._advice(table), "table")
 
     def _check_function(self, function: exp.Func) -> None:
         names = names_of(function)
         if not any(is_table_function(name, self.dialect) for name in names):
-            raise StatementFailed(f"The function {min(names)} may not be used as a table.")
+            raise StatementRefused(f"The function {min(names)} may not be used as a table.", "function")
 
     def _is_known(self, table: exp.Table) -> bool:
         if table.args.get("rows_from"):

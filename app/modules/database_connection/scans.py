@@ -17,6 +17,7 @@ from app.modules.database_connection.databases import Database
 from app.modules.database_connection.known import Known, KnownDatabases
 from app.modules.database_connection.limits import Limits
 from app.modules.database_connection.progress import ScanProgress, ScanState
+from app.modules.database_connection.records import StatementRecords
 from app.modules.database_connection.repository import Connection, ConnectionRepository
 from app.modules.database_connection.scan import scan
 from app.modules.database_connection.schema import Profile, Table
@@ -59,12 +60,14 @@ class Scans:
         threads: DatabaseThreads,
         limits: Limits,
         vectors: TableVectors | None,
+        records: StatementRecords,
     ) -> None:
         self._repository = repository
         self._known = known
         self._threads = threads
         self._limits = limits
         self._vectors = vectors
+        self._records = records
         self._scans: dict[str, Scan] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
 
@@ -98,7 +101,10 @@ class Scans:
         scan.ended.set()
 
     async def _see_through(self, connection: Connection, database: Database, begun: Scan) -> None:
-        begun.end(await self._outcome(connection, database, begun))
+        try:
+            begun.end(await self._outcome(connection, database, begun))
+        finally:
+            self._records.scanned(connection, begun.progress)
         with suppress(StorageUnavailable):
             await self._repository.keep_progress(connection, begun.progress)
 

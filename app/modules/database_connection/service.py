@@ -28,6 +28,7 @@ from app.modules.database_connection.known import Known, KnownDatabases
 from app.modules.database_connection.limits import Limits
 from app.modules.database_connection.network import ONE_USER, Access
 from app.modules.database_connection.progress import ScanProgress
+from app.modules.database_connection.records import Asker, StatementRecords
 from app.modules.database_connection.repository import Connection, ConnectionRepository
 from app.modules.database_connection.results import ResultSet
 from app.modules.database_connection.scans import Scan, Scans
@@ -49,17 +50,19 @@ class DatabaseConnections:
         storage: Storage,
         secrets: SecretBox,
         limits: Limits,
+        records: StatementRecords,
         access: Access = ONE_USER,
         embedding: EmbeddingModel | None = None,
     ) -> None:
         self._repository = ConnectionRepository(storage)
         self._secrets = secrets
         self._limits = limits
+        self._records = records
         self._access = access
         self._threads = DatabaseThreads(limits.max_threads)
         self._known = KnownDatabases(limits.max_cached_schemas)
         self._vectors = TableVectors(storage, embedding) if embedding else None
-        self._scans = Scans(self._repository, self._known, self._threads, limits, self._vectors)
+        self._scans = Scans(self._repository, self._known, self._threads, limits, self._vectors, records)
 
     async def close(self) -> None:
         """Break off the scans; the next need of their tables takes them up."""
@@ -164,7 +167,9 @@ class DatabaseConnections:
         if table is None:
             raise TableNotFound("The scanned schema has no table of this name.")
         with as_problems():
-            return await self.run(connection, sample_statement(table, schema.dialect))
+            return await self.run(
+                connection, sample_statement(table, schema.dialect), Asker(owner, "preview")
+            )
 
     async def inspect(self, owner: str, connection_id: str, sql: str) -> InspectedStatement:
         """Look at a statement without running it. Raises `StatementNotRun` or `DatabaseDown`."""
@@ -205,17 +210,20 @@ class DatabaseConnections:
         schema = await self.schema(connection)
         await asyncio.to_thread(check, sql, schema)
 
-    async def run(self, connection: Connection, sql: str) -> ResultSet:
+    async def run(self, connection: Connection, sql: str, asker: Asker) -> ResultSet:
         """Check a statement and run it read-only under limits; on cancellation it stops in the database.
 
-        Raises `StatementFailed` or `DatabaseUnavailable`.
+        It is recorded, however it ends. Raises `StatementFailed` or `DatabaseUnavailable`.
         """
         schema = await self.schema(connection)
         limits = self._limits
-        statement = Statement(
-            sql, schema, self._database(connection), limits.statement, limits.connect_seconds
-        )
-        return await self._threads.run(statement.run)
+        with self._records.of(connection, sql, asker) as record:
+            statement = Statement(
+                sql, schema, self._database(connection), limits.statement, limits.connect_seconds
+            )
+            result = await self._threads.run(statement.run)
+            record.gave(result)
+            return result
 
     def _database(self, connection: Connection) -> Database:
         """Raises `DatabaseUnavailable` when the URL that was kept is of no use any more."""

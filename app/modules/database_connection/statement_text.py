@@ -7,7 +7,7 @@ from typing import NamedTuple
 from sqlglot.dialects.dialect import Dialect
 from sqlglot.tokenizer_core import Token, TokenType
 
-from graph.errors import StatementFailed
+from graph.errors import StatementRefused
 
 _LONGEST_BYTES = 64 * 1024
 _PLAIN = re.compile(r"[\w !-~]*")
@@ -32,23 +32,25 @@ class Explained(NamedTuple):
 
 
 def check_text(sql: str) -> None:
-    """Raises `StatementFailed`."""
+    """Raises `StatementRefused`."""
     if "\0" in sql:
-        raise StatementFailed("The statement contains a NUL character.")
+        raise StatementRefused("The statement contains a NUL character.", "text")
     if "\ufeff" in sql:
-        raise StatementFailed("The statement contains a byte order mark.")
+        raise StatementRefused("The statement contains a byte order mark.", "text")
     try:
         size = len(sql.encode())
     except UnicodeEncodeError:
-        raise StatementFailed("The statement contains half a character (a lone surrogate).") from None
+        raise StatementRefused(
+            "The statement contains half a character (a lone surrogate).", "text"
+        ) from None
     if size > _LONGEST_BYTES:
-        raise StatementFailed(f"The statement is longer than {_LONGEST_BYTES // 1024} KiB.")
+        raise StatementRefused(f"The statement is longer than {_LONGEST_BYTES // 1024} KiB.", "length")
 
 
 def check_words(sql: str, dialect: str) -> None:
     """Looks at a statement word by word, EXPLAIN taken off.
 
-    Raises `StatementFailed`, and `SqlglotError` where words cannot be told apart.
+    Raises `StatementRefused`, and `SqlglotError` where words cannot be told apart.
     """
     tokens = Dialect.get_or_raise(dialect).tokenize(sql)
     _check_characters(tokens)
@@ -76,13 +78,15 @@ def without_explain(sql: str, dialect: str) -> Explained:
 def _check_characters(tokens: Sequence[Token]) -> None:
     """DuckDB takes a zero-width space for a space; the parser takes it for a letter."""
     if any(each.token_type not in _QUOTED and not _PLAIN.fullmatch(each.text) for each in tokens):
-        raise StatementFailed("Names with characters that are no letters or digits have to be in quotes.")
+        raise StatementRefused(
+            "Names with characters that are no letters or digits have to be in quotes.", "text"
+        )
 
 
 def _check_comments(tokens: Sequence[Token]) -> None:
     """MySQL runs what stands in such comments; the parser takes it for talk."""
     if any(comment.startswith(("!", "M!")) for token in tokens for comment in token.comments):
-        raise StatementFailed("Comments that are run (/*! ... */) are not allowed here.")
+        raise StatementRefused("Comments that are run (/*! ... */) are not allowed here.", "comment")
 
 
 def _check_escapes(tokens: Sequence[Token]) -> None:
@@ -91,7 +95,7 @@ def _check_escapes(tokens: Sequence[Token]) -> None:
         adjacent = ampersand.start == u.end + 1 and text.start == ampersand.end + 1
         quoted = text.token_type in {TokenType.IDENTIFIER, TokenType.STRING}
         if u.text.upper() == "U" and ampersand.token_type == TokenType.AMP and quoted and adjacent:
-            raise StatementFailed("Write characters themselves: escapes by U& are not allowed here.")
+            raise StatementRefused("Write characters themselves: escapes by U& are not allowed here.", "text")
 
 
 def _first_words(sql: str, dialect: str, count: int) -> Sequence[Token]:

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from app.core.llm.model import LanguageModel
 from app.modules.analysis.analyst import FiguresAnalyst, ModelAnalyst
 from app.modules.context_store.service import ContextStore
+from app.modules.database_connection.records import Asker
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.schema import Schema
 from app.modules.database_connection.service import DatabaseConnections
@@ -13,6 +14,7 @@ from app.modules.session.given_sql import GivenSql, OnlyOnce
 from app.modules.session.model import Run, Session
 from app.modules.session.rows import HEAD_ROWS, Result, RowStore
 from app.modules.session.summary import DigestSummarizer, ModelSummarizer
+from app.modules.session.traced_ports import traced
 from app.modules.sql_generation.knowledge import Knowledge
 from app.modules.sql_generation.schema_index import SchemaIndexes
 from app.modules.sql_generation.verified import VerifiedWriter
@@ -65,13 +67,14 @@ class PortsOfRun:
         writer = ModelWriter(models.sql, builtin, knowledge.corrected, today) if models else builtin
         given = None if run.sql is None else GivenSql(run.sql, connection.dialect)
         analyst = ModelAnalyst(models.analysis) if models else FiguresAnalyst()
-        return Ports(
+        ports = Ports(
             recall=_Recall(knowledge, models.context_tokens) if models else _NoRecall(read_schema),
             writer=given or VerifiedWriter(writer, knowledge.verified_answer),
             runner=OnlyOnce(runner) if given else runner,
             analyst=_DoubtingAnalyst(analyst, knowledge),
             summarizer=ModelSummarizer(models.summary) if models else DigestSummarizer(),
         )
+        return traced(ports)
 
 
 @dataclass(frozen=True)
@@ -130,7 +133,8 @@ class _KeepingRunner:
         if run.attempt > 1 and (kept := await self.rows.kept(run.message_id, sql)) is not None:
             return kept
         await self.knowledge.check(sql)
-        fetched = await self.connections.run(self.connection, sql)
+        asker = Asker(run.owner, "question", run.session_id, run.id)
+        fetched = await self.connections.run(self.connection, sql, asker)
         columns = [Column(name=column.name, type=column.type) for column in fetched.columns]
         result = Result(sql=sql, columns=columns, row_count=len(fetched.rows), truncated=fetched.truncated)
         await self.rows.keep(run.owner, run.session_id, run.message_id, fetched.rows, result)

@@ -18,6 +18,7 @@ from app.modules.session.model import Outcome, Run, Session
 from app.modules.session.record import Ending, done_event, failure_of, wire
 from app.modules.session.repository import SessionRepository
 from app.modules.session.turns import Turns
+from app.modules.session.watch import RunWatch
 from app.modules.usage.service import Allowances
 from graph import Ports, RunControl, SessionEvent, SessionGraph, Turn
 from graph.errors import CheckpointsUnavailable, Drained, TurnError
@@ -68,6 +69,7 @@ class Execution:
         self._logs = common.logs
         self._bind = common.bind
         self._allowances = common.allowances
+        self._watch = common.watch
         self._control = RunControl()
         self._stopped: Stop | None = None
         self._answering: asyncio.Task[None] | None = None
@@ -88,6 +90,10 @@ class Execution:
         if self._run.status != "open":
             await self._finish_ending(self._run.status)
             return "over"
+        with self._watch.over(self._run, self._run.traceparent):
+            return await self._see_through()
+
+    async def _see_through(self) -> Result:
         log = self._logs.writer(self._run.id, self._run.attempt)
         self._answering = asyncio.create_task(self._answer(log))
         if self._run.cancel_requested:
@@ -110,7 +116,7 @@ class Execution:
         async with aclosing(ask(self.turn, ports, self._control)) as events:
             async for event in events:
                 if log.size < MAX_EVENTS or not isinstance(event, TextChunk):
-                    say(log, event)
+                    self._say(log, event)
 
     async def _check_tries(self) -> None:
         run = self._run
@@ -138,8 +144,8 @@ class Execution:
     async def _end(self, log: LogWriter, ending: Ending) -> Result:
         """Keep what the run gave, and say so; while the store is away that is tried again and again."""
         if ending.failure is not None:
-            say(log, ending.failure)
-        say(log, Status(step="saving", message="Saving the answer", run_id=self._run.id))
+            self._say(log, ending.failure)
+        self._say(log, Status(step="saving", message="Saving the answer", run_id=self._run.id))
         told, tell_at = False, time.monotonic() + _STORE_AWAY_SECONDS
         while self._stopped in (None, "cancelled"):
             try:
@@ -147,12 +153,12 @@ class Execution:
             except Exception as error:  # noqa: BLE001 - the turn's boundary: whatever happens ends the log
                 if not told and (time.monotonic() > tell_at or not isinstance(error, _STORE_AWAY)):
                     ending, told = Ending("failed", now_ms(), failure_of(error, self._run)), True
-                    say(log, failure_of(error, self._run))
-                    await log.end(*done_event(self._run, ending))
+                    self._say(log, failure_of(error, self._run))
+                    await self._say_done(log, ending)
                 await asyncio.sleep(_AGAIN_SECONDS)
                 continue
             if result == "over" and not told:
-                await log.end(*done_event(self._run, ending))
+                await self._say_done(log, ending)
             await self._allowances.spent(self._run.owner, ending.answer.tokens_used)
             return result
         return "lost" if self._stopped == "lost" else "handed over"
@@ -165,12 +171,21 @@ class Execution:
         now = await self._repository.find_run(run.id)
         return ending, "lost" if now is not None and now.status == "open" else "over"
 
+    def _say(self, log: LogWriter, event: SessionEvent) -> None:
+        log.append(*wire(event))
+        self._watch.heard(self._run, event)
+
+    async def _say_done(self, log: LogWriter, ending: Ending) -> None:
+        done = done_event(self._run, ending)
+        self._watch.heard(self._run, done)
+        await log.end(*wire(done))
+
     async def _finish_ending(self, outcome: Outcome) -> None:
         """For who ended the run and did not live to keep its answer, or to say so."""
         run = self._run
         ending = Ending(outcome, run.ended_at or now_ms(), None, await self._graph.answer(self.turn))
         await self._turns.keep(self._session, run, ending.answer)
-        await self._logs.say(run.id, run.attempt + 1, [done_event(run, ending)], ended=True)
+        await self._logs.say(run.id, run.attempt + 1, [wire(done_event(run, ending))], ended=True)
 
 
 @dataclass(frozen=True)
@@ -183,6 +198,7 @@ class Executions:
     logs: EventLogs
     bind: Bind
     allowances: Allowances
+    watch: RunWatch
 
     def __call__(self, session: Session, run: Run) -> Execution:
         return Execution(session, run, self)
@@ -200,7 +216,3 @@ def _turn(session: Session, run: Run) -> Turn:
         asked_at=rfc3339(run.created_at),
         fence=session.fence,
     )
-
-
-def say(log: LogWriter, event: SessionEvent) -> None:
-    log.append(*wire(event))

@@ -67,6 +67,6 @@ class Following:
         ended_at = run.created_at + message.elapsed_ms
         ending = Ending(message.status, ended_at, None, Answer(tokens_used=message.tokens_used))
         reset = Reset(reason="The run ended a while ago; this is its answer.")
-        events = [wire(event) for event in (reset, *said(message, head))]
+        events = [wire(event) for event in (reset, *said(message, head), done_event(run, ending))]
         start = max(first_id(run.attempt + 1), log.last_id + 1)
-        log.extend(entries(start, [*events, done_event(run, ending)]), ended=True)
+        log.extend(entries(start, events), ended=True)

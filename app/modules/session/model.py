@@ -65,6 +65,8 @@ class Run:
     cancel_requested: bool = False
     ended_at: int | None = None
     error: RunError | None = None
+    traceparent: str | None = None
+    """Of the request that asked it."""
     idempotency_key: str | None = None
     sql: str | None = None
     """The analyst's own statement, run instead of a written one."""

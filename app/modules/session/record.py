@@ -37,17 +37,15 @@ def wire(event: SessionEvent) -> tuple[str, str]:
     return event.event, event.model_dump_json(exclude={"event"})
 
 
-def done_event(run: Run, ending: Ending) -> tuple[str, str]:
+def done_event(run: Run, ending: Ending) -> Done:
     """The last event of a run."""
-    return wire(
-        Done(
-            run_id=run.id,
-            session_id=run.session_id,
-            message_id=run.message_id,
-            status=ending.outcome,
-            tokens_used=ending.answer.tokens_used,
-            elapsed_ms=max(0, ending.at - run.created_at),
-        )
+    return Done(
+        run_id=run.id,
+        session_id=run.session_id,
+        message_id=run.message_id,
+        status=ending.outcome,
+        tokens_used=ending.answer.tokens_used,
+        elapsed_ms=max(0, ending.at - run.created_at),
     )
 
 

@@ -9,6 +9,7 @@ from app.core.bus.port import EventLogs, RunQueue
 from app.core.clock import now_ms
 from app.core.ids import id_of, new_id
 from app.core.storage.port import DocumentExists
+from app.core.tracing.spans import current_traceparent
 from app.modules.session.errors import KeyReused, QueueFull, SessionBusy, SessionClosed, StillStopping
 from app.modules.session.model import Run, Session
 from app.modules.session.record import question_message, wire
@@ -161,6 +162,7 @@ def _new_run(session: Session, question: str, idempotency_key: str | None, sql: 
         question=question,
         created_at=created_at,
         idempotency_key=idempotency_key,
+        traceparent=current_traceparent(),
         sql=sql,
     )
 

@@ -7,7 +7,7 @@ forgotten or delivered twice.
 from app.core.bus.port import Delivery, EventLogs, RunQueue, Ticket
 from app.core.clock import now_ms
 from app.modules.session.model import Run, Session
-from app.modules.session.record import Ending, answer_message, done_event
+from app.modules.session.record import Ending, answer_message, done_event, wire
 from app.modules.session.repository import SessionRepository
 from graph.answer import Answer
 
@@ -61,7 +61,7 @@ class Turns:
         """End a run that nobody has begun, as cancelled."""
         ending = Ending("cancelled", now_ms())
         if await self.end(session, run, ending):
-            await self._logs.say(run.id, run.attempt + 1, [done_event(run, ending)], ended=True)
+            await self._logs.say(run.id, run.attempt + 1, [wire(done_event(run, ending))], ended=True)
 
     async def hand_over(self, run: Run) -> None:
         """Count an attempt that was ended for no fault of the run."""

@@ -15,6 +15,7 @@ from app.core.storage.sqlite import SqliteStorage
 from app.modules.database_connection.limits import Limits
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.service import DatabaseConnections
+from tests.support.records import ASKER, no_records
 
 ENDLESS = """create table customers (id integer primary key, country text);
     insert into customers values (1, 'Brazil'), (2, 'Norway');
@@ -27,7 +28,7 @@ SECRETS = SecretBox(Fernet.generate_key())
 @pytest.fixture
 async def connections(storage: SqliteStorage) -> AsyncIterator[DatabaseConnections]:
     """Patient enough to look at the endless view for as long as a test takes."""
-    opened = DatabaseConnections(storage, SECRETS, PATIENT)
+    opened = DatabaseConnections(storage, SECRETS, PATIENT, no_records())
     yield opened
     await opened.close()
 
@@ -42,7 +43,7 @@ async def endless(connections: DatabaseConnections, tmp_path: Path) -> Connectio
 async def test_questions_are_answered_while_the_scan_goes_on(
     connections: DatabaseConnections, endless: Connection
 ) -> None:
-    result = await connections.run(endless, "select count(*) from customers")
+    result = await connections.run(endless, "select count(*) from customers", ASKER)
     progress = await connections.scan_progress("ann", endless.id)
     assert result.rows == [[2]]
     assert (progress.state, progress.tables_total) == ("running", 2)
@@ -71,7 +72,7 @@ async def test_a_scan_broken_off_goes_on_in_the_next_process(
 ) -> None:
     await connections.schema(endless)
     await connections.close()
-    other = DatabaseConnections(storage, SECRETS, Limits(profile_statement_seconds=0.1))
+    other = DatabaseConnections(storage, SECRETS, Limits(profile_statement_seconds=0.1), no_records())
     await other.schema(endless)
     await other.scan("ann", endless.id)
     known = await other.known(endless)
@@ -92,7 +93,7 @@ async def test_a_scan_that_nobody_goes_on_with_is_told_as_failed(
 async def test_a_new_scan_leaves_old_profiles_in_place_until_it_has_better_ones(
     connections: DatabaseConnections, endless: Connection, storage: SqliteStorage
 ) -> None:
-    quick = DatabaseConnections(storage, SECRETS, Limits(profile_statement_seconds=0.1))
+    quick = DatabaseConnections(storage, SECRETS, Limits(profile_statement_seconds=0.1), no_records())
     await quick.scan("ann", endless.id)
     await connections.start_scan("ann", endless.id)
     schema = await connections.schema(endless)

@@ -26,12 +26,13 @@ from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.service import DatabaseConnections
 from graph.errors import DatabaseUnavailable, StatementFailed
 from tests.support.postgres_server import PostgresServer
+from tests.support.records import ASKER, no_records
 from tests.support.shop import make_shop
 
 
 @pytest.fixture
 def connections(storage: SqliteStorage) -> DatabaseConnections:
-    return DatabaseConnections(storage, SecretBox(Fernet.generate_key()), Limits())
+    return DatabaseConnections(storage, SecretBox(Fernet.generate_key()), Limits(), no_records())
 
 
 @pytest.fixture
@@ -57,7 +58,7 @@ async def test_a_question_needs_no_scan_beforehand(
     connections: DatabaseConnections, shop: Connection
 ) -> None:
     assert shop.scanned_at is None
-    result = await connections.run(shop, "select count(*) as n from customers")
+    result = await connections.run(shop, "select count(*) as n from customers", ASKER)
     assert (result.columns, result.rows) == ((("n", "integer"),), [[3]])
     assert (await connections.get("ann", shop.id)).table_count == 6
 
@@ -69,7 +70,7 @@ async def test_a_url_is_kept_encrypted_and_shown_masked(
     document = await storage.get("database_connections", kept.id)
     assert "s3cret" not in f"{document} {kept!r}"
     assert kept.masked_url == f"postgresql://analyst@127.0.0.1:{postgres.port}/postgres"
-    assert (await connections.run(kept, "select 1")).rows == [[1]]
+    assert (await connections.run(kept, "select 1", ASKER)).rows == [[1]]
 
 
 async def test_an_account_that_may_write_is_registered_with_a_warning(
@@ -85,14 +86,14 @@ async def test_a_host_that_may_not_be_reached_is_refused_now_and_at_every_later_
     connections: DatabaseConnections, storage: SqliteStorage, postgres: PostgresServer
 ) -> None:
     secrets, strict = SecretBox(Fernet.generate_key()), Access(networks=())
-    careful = DatabaseConnections(storage, secrets, Limits(), strict)
+    careful = DatabaseConnections(storage, secrets, Limits(), no_records(), strict)
     with pytest.raises(DatabaseUnreachable, match="KAI_DATABASES__NETWORKS"):
         await careful.register("ann", postgres.url("postgres"), "Server", "")
-    kept = await DatabaseConnections(storage, secrets, Limits()).register(
+    kept = await DatabaseConnections(storage, secrets, Limits(), no_records()).register(
         "ann", postgres.url("postgres"), "Server", ""
     )
     with pytest.raises(DatabaseUnavailable, match="KAI_DATABASES__NETWORKS"):
-        await careful.run(kept, "select 1")
+        await careful.run(kept, "select 1", ASKER)
 
 
 async def test_what_cannot_be_reached_is_not_kept(connections: DatabaseConnections, tmp_path: Path) -> None:
@@ -165,7 +166,7 @@ async def test_a_schema_read_by_a_new_process_is_the_one_that_was_scanned(
 ) -> None:
     scanned = await connections.schema(shop)
     change(path, "create table later (a)")
-    other = DatabaseConnections(storage, SecretBox(Fernet.generate_key()), Limits())
+    other = DatabaseConnections(storage, SecretBox(Fernet.generate_key()), Limits(), no_records())
     again = await other.schema(shop)
     assert [replace(each, columns=()) for each in again.tables] == [
         replace(each, columns=()) for each in scanned.tables
@@ -209,7 +210,7 @@ async def test_a_database_that_went_away_is_unavailable(
     await connections.schema(shop)
     remove(path)
     with pytest.raises(DatabaseUnavailable, match="no existing file"):
-        await connections.run(shop, "select 1")
+        await connections.run(shop, "select 1", ASKER)
     with pytest.raises(DatabaseDown, match="no existing file"):
         await connections.scan("ann", shop.id)
 
@@ -218,13 +219,13 @@ async def test_a_url_under_another_key_is_unavailable_with_the_cure(
     storage: SqliteStorage, connections: DatabaseConnections, shop: Connection
 ) -> None:
     await connections.schema(shop)
-    other = DatabaseConnections(storage, SecretBox(Fernet.generate_key()), Limits())
+    other = DatabaseConnections(storage, SecretBox(Fernet.generate_key()), Limits(), no_records())
     with pytest.raises(DatabaseUnavailable, match="Register the database again"):
-        await other.run(shop, "select 1")
+        await other.run(shop, "select 1", ASKER)
 
 
 async def test_a_statement_on_an_unknown_table_is_refused_with_advice(
     connections: DatabaseConnections, shop: Connection
 ) -> None:
     with pytest.raises(StatementFailed, match="did you mean customers"):
-        await connections.run(shop, "select * from custmers")
+        await connections.run(shop, "select * from custmers", ASKER)

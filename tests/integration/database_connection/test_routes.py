@@ -18,6 +18,7 @@ from app.modules.database_connection.limits import Limits
 from app.modules.database_connection.router import router
 from app.modules.database_connection.service import DatabaseConnections
 from migrations.runner import migrate
+from tests.support.records import no_records
 from tests.support.shop import make_shop
 
 ROUTE = "/api/v1/database-connections"
@@ -27,7 +28,7 @@ ROUTE = "/api/v1/database-connections"
 async def client(tmp_path: Path) -> AsyncIterator[httpx.AsyncClient]:
     async with open_sqlite(tmp_path / "kai.db") as storage:
         await migrate(storage)
-        connections = DatabaseConnections(storage, SecretBox(Fernet.generate_key()), Limits())
+        connections = DatabaseConnections(storage, SecretBox(Fernet.generate_key()), Limits(), no_records())
         app = FastAPI()
         app.state.services = SimpleNamespace(database_connections=connections)
         app.include_router(router, prefix="/api/v1")

@@ -1,11 +1,14 @@
 """What the guard says of a statement before any database sees it."""
 
+from pathlib import Path
+
 import pytest
 
 from app.modules.database_connection.guard import check
 from app.modules.database_connection.schema import Schema, Table
-from graph.errors import StatementFailed
+from graph.errors import StatementFailed, StatementRefused
 
+OPERATIONS = (Path(__file__).parents[3] / "docs" / "operations.md").read_text()
 NAMES = ["orders", "customers", "Invoice"]
 POSTGRES = Schema("postgres", [Table(name, "table", []) for name in NAMES])
 SQLITE = Schema("sqlite", [Table(name, "table", []) for name in NAMES])
@@ -39,6 +42,31 @@ def test_what_is_run_is_written_anew_without_comments() -> None:
 )
 def test_a_refusal_helps_to_repair_the_statement(sql: str, advice: str) -> None:
     assert refusal(sql, SQLITE) == advice
+
+
+@pytest.mark.parametrize(
+    ("sql", "rule"),
+    [
+        ("select '\ufeff'", "text"),
+        ("select " + "1," * 40_000 + "1", "length"),
+        ("select from where", "syntax"),
+        ("select " + "(" * 2_000 + "1" + ")" * 2_000, "nesting"),
+        ("select 1; select 2", "one-statement"),
+        ("delete from orders", "not-a-query"),
+        ("select ?", "placeholder"),
+        ("select * into x from orders", "construct"),
+        ("select load_extension('x')", "function"),
+        ("select * from x", "table"),
+        ("select replace(hex(randomblob(9)), 'a', printf('%1000000000d', 1))", "function"),
+        ("select lpad('x', id, 'y') from orders", "growth"),
+    ],
+)
+def test_a_refusal_names_the_rule_that_is_documented(sql: str, rule: str) -> None:
+    schema = POSTGRES if rule == "growth" else SQLITE
+    with pytest.raises(StatementRefused) as refused:
+        check(sql, schema)
+    assert refused.value.rule == rule
+    assert f" {rule}," in OPERATIONS or f" {rule} " in OPERATIONS
 
 
 def test_a_syntax_error_is_told_with_its_place_and_without_terminal_colours() -> None:

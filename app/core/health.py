@@ -1,0 +1,47 @@
+"""What tells of the process itself, for any application that is given a `Readiness` and a registry."""
+
+from fastapi import APIRouter, FastAPI, Request
+from fastapi.responses import JSONResponse, Response
+from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
+
+from app.core.readiness import Readiness, Verdict
+
+health = APIRouter(tags=["health"])
+
+
+def tell_health(app: FastAPI, readiness: Readiness, metrics: CollectorRegistry) -> None:
+    """Give the routes what they tell of."""
+    app.state.readiness, app.state.metrics = readiness, metrics
+
+
+@health.get("/healthz")
+async def healthz() -> dict[str, str]:
+    """The process is alive."""
+    return {"status": "ok"}
+
+
+@health.get("/readyz")
+async def readyz(request: Request) -> JSONResponse:
+    """Work can be done: every dependency answers, and the process is not about to stop; else 503."""
+    readiness: Readiness = request.app.state.readiness
+    verdict = await readiness.look()
+    return JSONResponse(_told(verdict), 200 if verdict.status == "ready" else 503)
+
+
+@health.get("/metrics")
+async def metrics(request: Request) -> Response:
+    """What Prometheus collects."""
+    registry: CollectorRegistry = request.app.state.metrics
+    return Response(generate_latest(registry), headers={"Content-Type": CONTENT_TYPE_LATEST})
+
+
+def _told(verdict: Verdict) -> dict[str, object]:
+    dependencies = {
+        each.name: {
+            "status": "error" if each.error else "ok",
+            "milliseconds": each.milliseconds,
+            **({"error": each.error} if each.error else {}),
+        }
+        for each in verdict.dependencies
+    }
+    return {"status": verdict.status, "dependencies": dependencies}

@@ -1,0 +1,91 @@
+"""Calls of models, counted, timed and traced, by OpenTelemetry's conventions for generative models."""
+
+import asyncio
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import Literal
+
+from opentelemetry.trace import Span, SpanKind
+from prometheus_client import CollectorRegistry, Counter, Histogram
+
+from app.core.llm.errors import ModelRejected, ModelUnavailable
+from app.core.tracing.spans import span
+
+Operation = Literal["chat", "embeddings"]
+_Outcome = Literal["ok", "unavailable", "rejected", "cancelled", "failed"]
+
+
+class ModelCalls:
+    """Of all models of a process. The label `model` is as it is configured, so it is bounded."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self._calls = Counter(
+            "kai_model_calls",
+            "Calls of a model that ended, all their tries taken together",
+            ["model", "operation", "outcome"],
+            registry=registry,
+        )
+        self._seconds = Histogram(
+            "kai_model_call_duration_seconds",
+            "Of a call of a model, tries and pauses included",
+            ["model", "operation"],
+            buckets=(0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 180),
+            registry=registry,
+        )
+        self.retries = Counter(
+            "kai_model_retries", "Tries of a call after the first", ["model"], registry=registry
+        )
+        self.tokens = Counter(
+            "kai_model_tokens",
+            "Tokens of prompts (input) and replies (output)",
+            ["model", "kind"],
+            registry=registry,
+        )
+
+    @contextmanager
+    def of(self, model: str, operation: Operation) -> Generator["Call"]:
+        """A call that ends with the block."""
+        began = time.monotonic()
+        outcome: _Outcome = "failed"
+        attributes = {
+            "gen_ai.operation.name": operation,
+            "gen_ai.provider.name": "openai",
+            "gen_ai.request.model": model,
+        }
+        try:
+            with span(f"{operation} {model}", attributes, SpanKind.CLIENT) as traced:
+                yield Call(model, self, traced)
+            outcome = "ok"
+        except ModelUnavailable:
+            outcome = "unavailable"
+            raise
+        except ModelRejected:
+            outcome = "rejected"
+            raise
+        except asyncio.CancelledError:
+            outcome = "cancelled"
+            raise
+        finally:
+            self._calls.labels(model, operation, outcome).inc()
+            self._seconds.labels(model, operation).observe(time.monotonic() - began)
+
+
+class Call:
+    """One under way."""
+
+    def __init__(self, model: str, calls: ModelCalls, traced: Span) -> None:
+        self._model = model
+        self._calls = calls
+        self._span = traced
+
+    def tried_again(self) -> None:
+        self._calls.retries.labels(self._model).inc()
+
+    def used(self, input_tokens: int, output_tokens: int) -> None:
+        """Tokens, by the provider's count or approximately."""
+        self._calls.tokens.labels(self._model, "input").inc(input_tokens)
+        self._calls.tokens.labels(self._model, "output").inc(output_tokens)
+        self._span.set_attributes(
+            {"gen_ai.usage.input_tokens": input_tokens, "gen_ai.usage.output_tokens": output_tokens}
+        )

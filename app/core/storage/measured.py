@@ -1,0 +1,119 @@
+"""A store whose operations are counted and timed, whatever adapter does them."""
+
+import time
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
+
+from prometheus_client import CollectorRegistry, Histogram
+from pydantic import JsonValue
+
+from app.core.storage.port import (
+    Collection,
+    Condition,
+    Document,
+    Field,
+    Page,
+    Storage,
+    StorageUnavailable,
+)
+
+
+class MeasuredStorage:
+    """Does what the store does, by the port's rules."""
+
+    def __init__(self, store: Storage, registry: CollectorRegistry) -> None:
+        self._store = store
+        self._seconds = Histogram(
+            "kai_store_operation_duration_seconds",
+            "Of an operation on KAI's own store, tries included",
+            ["operation", "outcome"],
+            buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2.5, 10),
+            registry=registry,
+        )
+
+    def collections(self) -> Sequence[str]:
+        return self._store.collections()
+
+    async def create_collection(self, collection: Collection) -> None:
+        with self._timed("create_collection"):
+            await self._store.create_collection(collection)
+
+    async def add_fields(self, collection: str, fields: Sequence[Field]) -> None:
+        with self._timed("add_fields"):
+            await self._store.add_fields(collection, fields)
+
+    async def get(self, collection: str, document_id: str) -> Document | None:
+        with self._timed("get"):
+            return await self._store.get(collection, document_id)
+
+    async def create(self, collection: str, document: Document) -> None:
+        with self._timed("create"):
+            await self._store.create(collection, document)
+
+    async def put(self, collection: str, documents: Sequence[Document]) -> None:
+        with self._timed("put"):
+            await self._store.put(collection, documents)
+
+    async def patch(
+        self,
+        collection: str,
+        document_id: str,
+        changes: Mapping[str, JsonValue],
+        *,
+        where: Sequence[Condition] = (),
+    ) -> Document | None:
+        with self._timed("patch"):
+            return await self._store.patch(collection, document_id, changes, where=where)
+
+    async def delete(self, collection: str, where: Sequence[Condition]) -> int:
+        with self._timed("delete"):
+            return await self._store.delete(collection, where)
+
+    async def count(self, collection: str, where: Sequence[Condition]) -> int:
+        with self._timed("count"):
+            return await self._store.count(collection, where)
+
+    async def query(
+        self,
+        collection: str,
+        where: Sequence[Condition],
+        *,
+        order_by: str = "id",
+        descending: bool = False,
+        limit: int = 100,
+        cursor: str | None = None,
+    ) -> Page:
+        with self._timed("query"):
+            return await self._store.query(
+                collection, where, order_by=order_by, descending=descending, limit=limit, cursor=cursor
+            )
+
+    async def search(
+        self, collection: str, words: str, where: Sequence[Condition], *, limit: int = 100
+    ) -> Sequence[Document]:
+        with self._timed("search"):
+            return await self._store.search(collection, words, where, limit=limit)
+
+    async def nearest(
+        self,
+        collection: str,
+        field: str,
+        vector: Sequence[float],
+        where: Sequence[Condition],
+        *,
+        limit: int = 10,
+    ) -> Sequence[Document]:
+        with self._timed("nearest"):
+            return await self._store.nearest(collection, field, vector, where, limit=limit)
+
+    @contextmanager
+    def _timed(self, operation: str) -> Generator[None]:
+        """What the store refuses by the port's rules is an answer of its, too."""
+        began, outcome = time.monotonic(), "ok"
+        try:
+            yield
+        except StorageUnavailable:
+            outcome = "unavailable"
+            raise
+        finally:
+            self._seconds.labels(operation, outcome).observe(time.monotonic() - began)

@@ -1,0 +1,43 @@
+"""Spans of KAI's own, by OpenTelemetry's API: without its SDK, or without an exporter, they cost nothing.
+
+No span holds contents: no question, statement, row or prompt, and of an exception its class alone.
+"""
+
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+
+from opentelemetry import trace
+from opentelemetry.context import Context
+from opentelemetry.trace import Span, SpanKind, StatusCode
+from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
+
+_W3C = TraceContextTextMapPropagator()
+_HEADER = "traceparent"
+
+
+def current_traceparent() -> str | None:
+    """The span under way, as a string that a queue can carry; None when nothing is traced."""
+    carrier: dict[str, str] = {}
+    _W3C.inject(carrier)
+    return carrier.get(_HEADER)
+
+
+def span_from(traceparent: str | None) -> Context:
+    """The context in which a span is a child of the one that was carried; a root without one."""
+    return _W3C.extract({_HEADER: traceparent} if traceparent else {}, Context())
+
+
+@contextmanager
+def span(
+    name: str, attributes: Mapping[str, str | int], kind: SpanKind = SpanKind.INTERNAL
+) -> Generator[Span]:
+    """A span that ends with the block, failed when an exception leaves it."""
+    with trace.get_tracer("kai").start_as_current_span(
+        name, kind=kind, attributes=attributes, record_exception=False, set_status_on_exception=False
+    ) as begun:
+        try:
+            yield begun
+        except BaseException as error:
+            begun.set_attribute("error.type", type(error).__name__)
+            begun.set_status(StatusCode.ERROR)
+            raise

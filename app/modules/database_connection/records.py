@@ -1,0 +1,146 @@
+"""Every statement sent to a user's database leaves a line of audit, a span, and numbers."""
+
+import asyncio
+import hashlib
+import logging
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from typing import Literal
+
+from opentelemetry.trace import SpanKind
+from prometheus_client import CollectorRegistry, Counter, Histogram
+
+from app.core.tracing.spans import span
+from app.modules.database_connection.progress import ScanProgress
+from app.modules.database_connection.repository import Connection
+from app.modules.database_connection.results import ResultSet
+from graph.errors import StatementRefused, StatementTimedOut
+
+Purpose = Literal["question", "preview", "evaluation"]
+_Outcome = Literal["ok", "refused", "failed", "timed_out", "cancelled"]
+
+_SYSTEMS = {"postgres": "postgresql"}
+"""Where OpenTelemetry's name of a database is not sqlglot's."""
+
+logger = logging.getLogger("kai.audit")
+
+
+@dataclass(frozen=True)
+class Asker:
+    """Who has a statement run, what for, and in which run if in any."""
+
+    owner: str
+    purpose: Purpose
+    session_id: str | None = None
+    run_id: str | None = None
+
+
+class StatementRecords:
+    """`texts`: the audit log holds the statements themselves, too, and not only their SHA-256."""
+
+    def __init__(self, registry: CollectorRegistry, *, texts: bool) -> None:
+        self._texts = texts
+        self._statements = Counter(
+            "kai_statements",
+            "Statements for users' databases, by how they ended",
+            ["dialect", "outcome"],
+            registry=registry,
+        )
+        self._refusals = Counter(
+            "kai_guard_refusals", "Statements the guard refused, by its rule", ["rule"], registry=registry
+        )
+        self._seconds = Histogram(
+            "kai_statement_duration_seconds",
+            "From its check to its last row, waiting for a thread included",
+            ["dialect"],
+            buckets=(0.005, 0.025, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60),
+            registry=registry,
+        )
+        self._rows = Histogram(
+            "kai_statement_rows",
+            "Rows kept of a result",
+            ["dialect"],
+            buckets=(0, 1, 10, 100, 1_000, 10_000, 100_000, 1_000_000),
+            registry=registry,
+        )
+
+    @contextmanager
+    def of(self, connection: Connection, sql: str, asker: Asker) -> Generator["Record"]:
+        """The record of a statement that is sent within the block."""
+        record = Record()
+        try:
+            with span(f"query {connection.dialect}", _attributes(connection), SpanKind.CLIENT) as traced:
+                yield record
+                traced.set_attribute("db.response.returned_rows", record.rows or 0)
+            record.outcome = "ok"
+        except StatementRefused as refused:
+            record.outcome, record.refused_as = "refused", refused.rule
+            raise
+        except StatementTimedOut:
+            record.outcome = "timed_out"
+            raise
+        except asyncio.CancelledError:
+            record.outcome = "cancelled"
+            raise
+        finally:
+            self._count(connection.dialect, record)
+            self._tell(connection, sql, asker, record)
+
+    def scanned(self, connection: Connection, progress: ScanProgress) -> None:
+        """A scan is recorded as a whole, in the name of the connection's owner."""
+        logger.info(
+            "scan",
+            extra={
+                "owner": connection.owner,
+                "connection_id": connection.id,
+                "dialect": connection.dialect,
+                "purpose": "scan",
+                "tables": progress.tables_done,
+                "duration_ms": (progress.updated_at or 0) - (progress.started_at or 0),
+                "outcome": "ok" if progress.state == "complete" else "failed",
+            },
+        )
+
+    def _count(self, dialect: str, record: "Record") -> None:
+        self._statements.labels(dialect, record.outcome).inc()
+        self._seconds.labels(dialect).observe(record.seconds)
+        if record.rows is not None:
+            self._rows.labels(dialect).observe(record.rows)
+        if record.refused_as is not None:
+            self._refusals.labels(record.refused_as).inc()
+
+    def _tell(self, connection: Connection, sql: str, asker: Asker, record: "Record") -> None:
+        told = {
+            **asdict(asker),
+            "connection_id": connection.id,
+            "dialect": connection.dialect,
+            "statement_sha256": hashlib.sha256(sql.encode("utf-8", "replace")).hexdigest(),
+            "rows": record.rows,
+            "duration_ms": round(record.seconds * 1000),
+            "outcome": record.outcome,
+            "refused_as": record.refused_as,
+        }
+        logger.info("statement", extra={**told, "statement": sql} if self._texts else told)
+
+
+class Record:
+    """What becomes of a statement; a failure unless something else is known."""
+
+    def __init__(self) -> None:
+        self.outcome: _Outcome = "failed"
+        self.refused_as: str | None = None
+        self.rows: int | None = None
+        self._began = time.monotonic()
+
+    @property
+    def seconds(self) -> float:
+        return time.monotonic() - self._began
+
+    def gave(self, result: ResultSet) -> None:
+        self.rows = len(result.rows)
+
+
+def _attributes(connection: Connection) -> dict[str, str]:
+    return {"db.system.name": _SYSTEMS.get(connection.dialect, connection.dialect)}

@@ -1,0 +1,30 @@
+"""What cannot be watched as it was asked for is told before anything is served."""
+
+import time
+from pathlib import Path
+
+from tests.support.command_line import kai
+from tests.support.server import client_of, running_server
+
+
+def test_an_audit_log_that_cannot_be_written_is_named_with_its_cure(tmp_path: Path) -> None:
+    served = kai("serve", data=tmp_path, KAI_AUDIT__FILE=str(tmp_path / "none" / "audit.jsonl"))
+    assert served.returncode == 1
+    assert "audit log cannot be written" in served.stderr
+    assert "KAI_AUDIT__FILE" in served.stderr
+
+
+def test_a_format_that_does_not_exist_is_named(tmp_path: Path) -> None:
+    served = kai("serve", data=tmp_path, KAI_LOG__FORMAT="xml")
+    assert (served.returncode, served.stderr.count("\n")) == (1, 1)
+    assert "KAI_LOG__FORMAT" in served.stderr
+
+
+async def test_a_collector_that_is_away_disturbs_neither_the_work_nor_the_stop(tmp_path: Path) -> None:
+    settings = {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:9"}
+    with running_server(tmp_path / "data", settings, tmp_path / "log") as server:
+        async with client_of(server) as client:
+            assert (await client.http.get("/sessions")).status_code == 200
+        began = time.monotonic()
+        server.stop()
+        assert time.monotonic() - began < 5

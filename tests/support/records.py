@@ -1,0 +1,11 @@
+"""For tests in which nothing is looked up of what statements leave behind."""
+
+from prometheus_client import CollectorRegistry
+
+from app.modules.database_connection.records import Asker, StatementRecords
+
+ASKER = Asker("local", "question")
+
+
+def no_records() -> StatementRecords:
+    return StatementRecords(CollectorRegistry(), texts=False)

@@ -1,0 +1,85 @@
+"""Whether a process should be sent work."""
+
+import asyncio
+import time
+
+import httpx
+import pytest
+from fastapi import FastAPI
+from prometheus_client import CollectorRegistry
+
+from app.core.health import health, tell_health
+from app.core.readiness import CHECK_SECONDS, Check, Readiness
+from app.core.requests import RequestMetrics, Requests
+from app.core.storage.port import StorageUnavailable
+
+
+async def well() -> None:
+    pass
+
+
+async def away() -> None:
+    raise StorageUnavailable("Typesense at http://key@host does not answer")
+
+
+async def stuck() -> None:
+    await asyncio.Event().wait()
+
+
+def served(*checks: Check) -> tuple[Readiness, httpx.AsyncClient]:
+    app, readiness = FastAPI(), Readiness(checks)
+    app.include_router(health)
+    registry = CollectorRegistry()
+    tell_health(app, readiness, registry)
+
+    @app.get("/broken")
+    async def broken() -> None:
+        raise ValueError("a cell's value")
+
+    app.add_middleware(Requests, metrics=RequestMetrics(registry))
+    return readiness, httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://kai")
+
+
+async def test_it_is_ready_when_all_dependencies_answer() -> None:
+    _, http = served(("store", well), ("checkpoints", well))
+    answer = await http.get("/readyz")
+    assert (answer.status_code, answer.json()["status"]) == (200, "ready")
+    assert answer.json()["dependencies"]["store"] == {"status": "ok", "milliseconds": 0}
+
+
+async def test_one_that_is_away_is_named_without_its_particulars(caplog: pytest.LogCaptureFixture) -> None:
+    _, http = served(("store", away), ("checkpoints", well))
+    answer = await http.get("/readyz")
+    assert (answer.status_code, answer.json()["status"]) == (503, "unavailable")
+    store = answer.json()["dependencies"]["store"]
+    assert (store["status"], store["error"]) == ("error", "does not answer as it should")
+    assert "host" not in answer.text + caplog.text
+
+
+async def test_those_that_hang_are_waited_for_together_and_not_long() -> None:
+    _, http = served(("store", stuck), ("redis", stuck), ("checkpoints", stuck))
+    began = time.monotonic()
+    answer = await http.get("/readyz")
+    assert time.monotonic() - began < CHECK_SECONDS + 1
+    assert {each["error"] for each in answer.json()["dependencies"].values()} == {
+        "does not answer within 2 s"
+    }
+
+
+async def test_a_process_about_to_stop_is_alive_but_wants_no_work() -> None:
+    readiness, http = served(("store", well))
+    readiness.drain()
+    answer = await http.get("/readyz")
+    assert (answer.status_code, answer.json()["status"]) == (503, "draining")
+    assert (await http.get("/healthz")).status_code == 200
+
+
+async def test_a_defect_is_answered_as_a_problem_that_names_the_request(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    _, http = served()
+    answer = await http.get("/broken", headers={"X-Request-Id": "abc-1"})
+    assert (answer.status_code, answer.headers["content-type"]) == (500, "application/problem+json")
+    assert "abc-1" in answer.json()["detail"]
+    assert "cell" not in answer.text
+    assert "the request failed by a fault of KAI" in caplog.text

@@ -1,0 +1,114 @@
+"""What no log line may hold, whatever is logged."""
+
+import io
+import json
+import logging
+from collections.abc import Iterator
+
+import pytest
+from cryptography.fernet import Fernet
+
+from app.core.logs.ids import bound, note
+from app.core.logs.lines import JsonLines, TextLines
+
+FERNET_KEY = Fernet.generate_key().decode()
+ENCRYPTED = Fernet(FERNET_KEY).encrypt(b"a url").decode()
+TOKEN = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl"
+SECRETS = [
+    ("Authorization: Bearer {}", "abc.def-ghi"),
+    ("postgresql://ada:{}@db.example:5432/shop", "s3cr3t"),
+    ("redis://:{}@cache:6379/0", "p@ss/word"),
+    ("the key {} is unknown", "kai_9fQ2mZ0b7RkXw3LtYh5VnC8sDj1aGe4u"),
+    ("the service refused {}", "sk-proj-Abc123xyz789"),
+    ("a token: {}", TOKEN),
+    ("kept as {}", ENCRYPTED),
+    ("read with {}", FERNET_KEY),
+    ("host=db password={} port=1", "hunter2"),
+    ('{{"api_key": "{}"}}', "hunter2"),
+    ("KAI_TYPESENSE__API_KEY={}", "hunter2"),
+]
+HARMLESS = [
+    "12 tokens used by run 01970000-0000-7000-8000-000000000000",
+    "collection kai_table_vectors_ledgers is made anew",
+    "Typesense does not answer as it should: ConnectError. See http://127.0.0.1:8108/health",
+    "d3b07384d113edec49eaa6238ad5ff00",
+]
+
+
+@pytest.fixture
+def said() -> Iterator[io.StringIO]:
+    """What the logger `app.tests` says, as JSON lines."""
+    written, logger = io.StringIO(), logging.getLogger("app.tests")
+    handler = logging.StreamHandler(written)
+    handler.setFormatter(JsonLines())
+    logger.addHandler(handler)
+    logger.propagate = False
+    yield written
+    logger.removeHandler(handler)
+    logger.propagate = True
+
+
+def line(said: io.StringIO) -> dict[str, object]:
+    read: dict[str, object] = json.loads(said.getvalue())
+    return read
+
+
+@pytest.mark.parametrize(("text", "secret"), SECRETS)
+def test_secrets_are_taken_out_of_messages_and_fields(said: io.StringIO, text: str, secret: str) -> None:
+    logging.getLogger("app.tests").error(text.format(secret), extra={"told": text.format(secret)})
+    assert secret not in said.getvalue()
+    assert said.getvalue().count("[redacted]") == 2
+
+
+@pytest.mark.parametrize("harmless", HARMLESS)
+def test_what_is_no_secret_stays_readable(said: io.StringIO, harmless: str) -> None:
+    logging.getLogger("app.tests").error(harmless)
+    assert line(said)["message"] == harmless
+
+
+@pytest.mark.parametrize("kind", [JsonLines, TextLines])
+def test_a_message_cannot_forge_a_line_or_move_a_terminals_cursor(kind: type[JsonLines]) -> None:
+    hostile = "first\r\nsecond \x1b[2J third \u2028 \x9b1m"
+    record = logging.LogRecord("app", logging.ERROR, "", 0, "%s", (hostile,), None)
+    told = kind().format(record)
+    assert not set("\r\n\x1b\u2028\x9b") & set(told)
+    assert "second" in told
+
+
+CELL, QUESTION = "Ada Lovelace", "Who owes us most?"
+
+
+def fail(cell: str, question: str) -> None:
+    cells: dict[str, str] = {}
+    try:
+        cells[cell]
+    except KeyError as error:
+        raise ValueError(question) from error
+
+
+def test_an_exception_is_told_by_where_and_what_kind_it_was_but_not_by_its_words(said: io.StringIO) -> None:
+    try:
+        fail(CELL, QUESTION)
+    except ValueError:
+        logging.getLogger("app.tests").exception("it failed")
+    told = str(line(said)["traceback"])
+    assert told.index("builtins.KeyError") < told.index("builtins.ValueError")
+    assert "in fail" in told
+    assert CELL not in told
+    assert QUESTION not in told
+
+
+def test_lines_carry_what_is_bound_and_what_became_known_meanwhile(said: io.StringIO) -> None:
+    with bound(request_id="r1"):
+        note(owner="ada")
+        with bound(run_id="r2", owner="ben"):
+            pass
+        logging.getLogger("app.tests").error("now")
+    assert (line(said)["request_id"], line(said)["owner"]) == ("r1", "ada")
+    assert "run_id" not in line(said)
+
+
+def test_the_log_of_a_forgotten_task_holds_no_words_of_its_exception() -> None:
+    said = "Task exception was never retrieved\nfuture: <Task exception=ValueError('a row')>"
+    record = logging.LogRecord("asyncio", logging.ERROR, "", 0, said, (), None)
+    assert json.loads(JsonLines().format(record))["message"] == "Task exception was never retrieved"
