@@ -93,6 +93,7 @@ async def migrate(
                 applied.append(step.number)
         finally:
             await lease.give_back()
+    await storage.create_collection(_RECORDS)  # learns what others have declared while this one waited
     return applied
 
 

@@ -170,7 +170,8 @@ class Storage(Protocol):
         """The names of the collections it holds."""
 
     async def create_collection(self, collection: Collection) -> None:
-        """Make a collection; making it again, with the same fields, changes nothing.
+        """Make a collection; making it again, with the same fields, changes nothing. What others have made or
+        declared until then is known afterwards.
 
         Raises `ValueError` when it is kept with other fields.
         """
