@@ -8,6 +8,7 @@ from pathlib import Path
 
 from prometheus_client import CollectorRegistry
 
+from app.core.auth.identity import Identity, identity
 from app.core.bus.event_log import EventLogs
 from app.core.exclusive import exclusive_folder
 from app.core.llm.embedding import EmbeddingModel
@@ -42,6 +43,7 @@ class Services:
     context_store: ContextStore
     sessions: SessionService
     metrics: CollectorRegistry
+    identity: Identity
 
     async def ready(self) -> bool:
         """Whether questions can be asked: the store answers."""
@@ -88,7 +90,8 @@ async def open_services(settings: Settings) -> AsyncGenerator[Services]:
         opened.push_async_callback(turns.close)
         await turns.recover()
         sessions = SessionService(repository, rows, turns, logs, graph, connections, context)
-        yield Services(storage, connections, context, sessions, metrics)
+        who = identity(storage, settings.auth, login_required=settings.login_required)
+        yield Services(storage, connections, context, sessions, metrics, who)
 
 
 @asynccontextmanager

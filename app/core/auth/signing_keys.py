@@ -1,0 +1,88 @@
+"""The keys that an OpenID Connect issuer signs with: found by discovery, remembered, asked for sparingly."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import httpx
+import jwt
+from pydantic import BaseModel, ValidationError
+
+from app.core.errors import Problem
+from app.core.settings import is_loopback
+
+_TIMEOUT_SECONDS = 5
+"""For both requests together."""
+_FRESH_SECONDS = 600
+_ASK_AGAIN_SECONDS = 10
+"""No sooner than this, whatever tokens come."""
+
+
+class IssuerUnavailable(Problem):
+    """The issuer has never told its keys, or cannot tell of a new one now."""
+
+    problem = "issuer-unavailable"
+    title = "Sign-in is unavailable"
+    status = 503
+
+
+class _Discovery(BaseModel):
+    issuer: str
+    jwks_uri: str
+
+
+@dataclass(frozen=True)
+class _Told:
+    keys: dict[str, jwt.PyJWK]
+    at: float
+
+
+class SigningKeys:
+    """The issuer's keys by their ids. While the issuer is away, those it told last go on to count."""
+
+    def __init__(self, issuer: str, clock: Callable[[], float] = time.monotonic) -> None:
+        self._issuer = issuer
+        self._clock = clock
+        self._told = _Told({}, float("-inf"))
+        self._asked_at = float("-inf")
+        self._asking = asyncio.Lock()
+
+    async def get(self, key_id: str) -> jwt.PyJWK | None:
+        """None for a key that the issuer does not have. Raises `IssuerUnavailable`."""
+        key = self._told.keys.get(key_id)
+        if key is not None and self._clock() - self._told.at < _FRESH_SECONDS:
+            return key
+        failed = await self._ask()
+        key = self._told.keys.get(key_id)
+        if key is None and failed:
+            raise IssuerUnavailable("The issuer of the tokens does not answer; try again in a moment.")
+        return key
+
+    async def _ask(self) -> bool:
+        """Ask the issuer, unless that was done just now; whether its last answer is missing."""
+        async with self._asking:
+            if self._clock() - self._asked_at >= _ASK_AGAIN_SECONDS:
+                self._asked_at = self._clock()
+                try:
+                    self._told = _Told(await _fetch(self._issuer), self._asked_at)
+                except (httpx.HTTPError, TimeoutError, ValidationError, jwt.PyJWTError, _NotTrusted):
+                    return True
+            return self._told.at != self._asked_at
+
+
+class _NotTrusted(ValueError):
+    """The issuer's description names another issuer, or keys at an address that anybody may forge."""
+
+
+async def _fetch(issuer: str) -> dict[str, jwt.PyJWK]:
+    """Redirects are not followed: what is pinned by configuration stays pinned."""
+    async with asyncio.timeout(_TIMEOUT_SECONDS), httpx.AsyncClient(timeout=_TIMEOUT_SECONDS) as http:
+        address = f"{issuer.rstrip('/')}/.well-known/openid-configuration"
+        found = _Discovery.model_validate_json((await http.get(address)).raise_for_status().content)
+        keys_at = httpx.URL(found.jwks_uri)
+        if found.issuer != issuer or (keys_at.scheme != "https" and not is_loopback(keys_at.host)):
+            raise _NotTrusted
+        answer = (await http.get(keys_at)).raise_for_status().content
+    keys = jwt.PyJWKSet.from_json(answer.decode(errors="replace")).keys
+    return {key.key_id: key for key in keys if key.key_id and key.public_key_use in (None, "sig")}
