@@ -2,12 +2,12 @@
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import httpx
 import jwt
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from app.core.errors import Problem
 from app.core.settings import is_loopback
@@ -32,9 +32,29 @@ class _Discovery(BaseModel):
     jwks_uri: str
 
 
+class _Key(BaseModel):
+    """A key as RFC 7517 has it; its numbers depend on its kind."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    kid: str | None = None
+    use: str | None = None
+    alg: str | None = None
+
+    def for_algorithm(self, algorithm: str) -> jwt.PyJWK:
+        """Raises `jwt.PyJWTError` for one that is not for this algorithm."""
+        if self.alg not in (None, algorithm) or self.use not in (None, "sig"):
+            raise jwt.InvalidKeyError
+        return jwt.PyJWK(self.model_dump(exclude_none=True), algorithm)
+
+
+class _KeySet(BaseModel):
+    keys: list[_Key]
+
+
 @dataclass(frozen=True)
 class _Told:
-    keys: dict[str, jwt.PyJWK]
+    keys: Mapping[str, _Key]
     at: float
 
 
@@ -48,16 +68,15 @@ class SigningKeys:
         self._asked_at = float("-inf")
         self._asking = asyncio.Lock()
 
-    async def get(self, key_id: str) -> jwt.PyJWK | None:
-        """None for a key that the issuer does not have. Raises `IssuerUnavailable`."""
-        key = self._told.keys.get(key_id)
-        if key is not None and self._clock() - self._told.at < _FRESH_SECONDS:
-            return key
-        failed = await self._ask()
-        key = self._told.keys.get(key_id)
-        if key is None and failed:
-            raise IssuerUnavailable("The issuer of the tokens does not answer; try again in a moment.")
-        return key
+    async def get(self, key_id: str, algorithm: str) -> jwt.PyJWK:
+        """Raises `IssuerUnavailable`, and `jwt.PyJWTError` for a key that the issuer does not have."""
+        if key_id not in self._told.keys or self._clock() - self._told.at >= _FRESH_SECONDS:
+            failed = await self._ask()
+            if failed and key_id not in self._told.keys:
+                raise IssuerUnavailable("The issuer of the tokens does not answer; try again in a moment.")
+        if key_id not in self._told.keys:
+            raise jwt.InvalidKeyError
+        return self._told.keys[key_id].for_algorithm(algorithm)
 
     async def _ask(self) -> bool:
         """Ask the issuer, unless that was done just now; whether its last answer is missing."""
@@ -66,7 +85,7 @@ class SigningKeys:
                 self._asked_at = self._clock()
                 try:
                     self._told = _Told(await _fetch(self._issuer), self._asked_at)
-                except (httpx.HTTPError, TimeoutError, ValidationError, jwt.PyJWTError, _NotTrusted):
+                except (httpx.HTTPError, httpx.InvalidURL, TimeoutError, ValidationError, _NotTrusted):
                     return True
             return self._told.at != self._asked_at
 
@@ -75,7 +94,7 @@ class _NotTrusted(ValueError):
     """The issuer's description names another issuer, or keys at an address that anybody may forge."""
 
 
-async def _fetch(issuer: str) -> dict[str, jwt.PyJWK]:
+async def _fetch(issuer: str) -> Mapping[str, _Key]:
     """Redirects are not followed: what is pinned by configuration stays pinned."""
     async with asyncio.timeout(_TIMEOUT_SECONDS), httpx.AsyncClient(timeout=_TIMEOUT_SECONDS) as http:
         address = f"{issuer.rstrip('/')}/.well-known/openid-configuration"
@@ -84,5 +103,4 @@ async def _fetch(issuer: str) -> dict[str, jwt.PyJWK]:
         if found.issuer != issuer or (keys_at.scheme != "https" and not is_loopback(keys_at.host)):
             raise _NotTrusted
         answer = (await http.get(keys_at)).raise_for_status().content
-    keys = jwt.PyJWKSet.from_json(answer.decode(errors="replace")).keys
-    return {key.key_id: key for key in keys if key.key_id and key.public_key_use in (None, "sig")}
+    return {key.kid: key for key in _KeySet.model_validate_json(answer).keys if key.kid is not None}

@@ -31,13 +31,11 @@ class Tokens:
     async def _key(self, token: str) -> jwt.PyJWK:
         """The key is chosen among the issuer's own; no address or key in the token counts."""
         header = jwt.get_unverified_header(token)
-        key_id = header.get("kid")
+        key_id, algorithm = header.get("kid"), header.get("alg")
         # `crit` lists what a checker has to understand, and there is nothing of that kind here.
-        if "crit" in header or header.get("alg") not in self._settings.algorithms:
+        if "crit" in header or algorithm not in self._settings.algorithms or not isinstance(key_id, str):
             raise unknown_credential()
-        if not isinstance(key_id, str) or (key := await self._keys.get(key_id)) is None:
-            raise unknown_credential()
-        return key
+        return await self._keys.get(key_id, algorithm)
 
     def _claims(self, token: str, key: jwt.PyJWK) -> Mapping[str, object]:
         """Raises `jwt.PyJWTError`. `nbf` is looked at where an issuer sends it; `iat` every one does."""
