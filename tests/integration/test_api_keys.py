@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.core.auth.api_keys import ApiKeys, NewKey
+from app.core.auth.api_keys import ApiKeys, KeyUnknown, NewKey
 from app.core.clock import now_ms
 from app.core.errors import Unauthenticated
 from app.core.storage.port import Equals
@@ -56,3 +56,18 @@ async def test_the_last_use_is_told_once_a_minute(reopen: Open) -> None:
         await keys.caller(text)
         assert first is not None
         assert (await keys.usable())[0].last_used_at == 1
+
+
+async def test_a_revoked_key_is_refused_at_once_here_and_what_is_no_key_is_unknown(reopen: Open) -> None:
+    async with reopen() as storage:
+        await migrate(storage)
+        keys = ApiKeys(storage)
+        key, text = await keys.create(wanted())
+        await keys.caller(text)
+        revoked = await keys.revoke(key.id)
+        assert (await keys.revoke(key.id)).revoked_at == revoked.revoked_at
+        with pytest.raises(Unauthenticated):
+            await keys.caller(text)
+        for unknown in ("nope", "../x", "01970000-0000-7000-8000-000000000000"):
+            with pytest.raises(KeyUnknown):
+                await keys.revoke(unknown)

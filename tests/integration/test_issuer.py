@@ -2,7 +2,9 @@
 
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
+import httpx
 import jwt
 import pytest
 
@@ -11,6 +13,7 @@ from app.core.auth.tokens import Tokens
 from app.core.errors import Unauthenticated
 from app.core.settings import OidcSettings
 from tests.support.oidc_issuer import ADMINS, AUDIENCE, Issuer, running_issuer
+from tests.support.server import running_server
 
 
 class Clock:
@@ -74,3 +77,11 @@ async def test_keys_that_were_told_count_while_the_issuer_is_away() -> None:
     assert (await tokens.caller(token)).owner == "bob"
     with pytest.raises(IssuerUnavailable):
         await tokens_of(issuer).caller(token)
+
+
+def test_a_server_that_trusts_an_issuer_needs_no_key(issuer: Issuer, tmp_path: Path) -> None:
+    with running_server(tmp_path, issuer.settings) as server:
+        me = f"{server.address}/api/v1/me"
+        assert httpx.get(me).status_code == 401
+        known = httpx.get(me, headers={"Authorization": f"Bearer {issuer.token('ada')}"}).json()
+        assert (known["owner"], known["role"], known["signed_in_by"]) == ("ada", "admin", "oidc")
