@@ -31,6 +31,7 @@ class Issuer(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Answers)
         self.address = f"http://127.0.0.1:{self.server_port}"
         self.described_as = self.address
+        self.keys_at = f"{self.address}/keys"
         self.asked = 0
 
     def documents(self) -> dict[str, object]:
@@ -39,7 +40,7 @@ class Issuer(ThreadingHTTPServer):
             _jwk("ec", jwt.algorithms.ECAlgorithm.to_jwk(EC_KEY.public_key())),
             {"kty": "oct", "kid": "shared", "k": "c2VjcmV0"},
         ]
-        description = {"issuer": self.described_as, "jwks_uri": f"{self.address}/keys"}
+        description = {"issuer": self.described_as, "jwks_uri": self.keys_at}
         return {"/.well-known/openid-configuration": description, "/keys": {"keys": keys}}
 
 
@@ -172,3 +173,13 @@ async def test_an_issuer_that_says_it_is_another_is_not_trusted(tokens: Tokens, 
     issuer.described_as = "https://another.example.com"
     with pytest.raises(IssuerUnavailable):
         await tokens.caller(signed(claims(issuer)))
+
+
+@pytest.mark.parametrize("address", ["http://keys.example.com/keys", "/keys", "ftp://127.0.0.1:99999/"])
+async def test_keys_at_an_address_that_anybody_may_forge_are_not_asked_for(
+    tokens: Tokens, issuer: Issuer, address: str
+) -> None:
+    issuer.keys_at = address
+    with pytest.raises(IssuerUnavailable):
+        await tokens.caller(signed(claims(issuer)))
+    assert issuer.asked == 0
