@@ -20,8 +20,8 @@ COPY --from=build /opt/kai /opt/kai
 USER kai
 VOLUME /data
 EXPOSE 8000
-# Inside the container every address is foreign: who may reach the port is decided where it is published.
-ENV PATH=/opt/kai/bin:$PATH KAI_DATA_DIR=/data KAI_HOST=0.0.0.0 KAI_TRUST_NETWORK=true PYTHONUNBUFFERED=1
+# Inside the container every address is foreign, so there is a login: `kai keys create` makes the first key.
+ENV PATH=/opt/kai/bin:$PATH KAI_DATA_DIR=/data KAI_HOST=0.0.0.0 PYTHONUNBUFFERED=1
 HEALTHCHECK --start-period=15s CMD ["python", "-c", "import urllib.request as u; u.urlopen('http://127.0.0.1:8000/readyz', timeout=2)"]
 STOPSIGNAL SIGTERM
 CMD ["kai", "serve"]

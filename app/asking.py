@@ -3,7 +3,7 @@
 import sys
 
 from app.bootstrap import open_services_for_once
-from app.core.http import LOCAL_OWNER
+from app.core.auth.caller import LOCAL_OWNER
 from app.core.settings import read_settings
 from app.terminal import Transcript, database_url
 

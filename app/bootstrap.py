@@ -9,6 +9,7 @@ from typing import Literal
 
 from prometheus_client import CollectorRegistry
 
+from app.core.auth.identity import Identity, identity
 from app.core.bus.local import LocalLogs, LocalQueue
 from app.core.bus.port import EventLogs, RunQueue
 from app.core.bus.redis_client import redis_clients
@@ -80,6 +81,7 @@ class Services:
     allowances: Allowances
     metrics: CollectorRegistry
     readiness: Readiness
+    identity: Identity
 
 
 @asynccontextmanager
@@ -142,8 +144,17 @@ async def open_services(settings: Settings, role: Role = "all") -> AsyncGenerato
             ("checkpoints", lambda: graph.checkpoints(new_id(), limit=1)),
             ("queue", queue.ping),
         ]
-        readiness = Readiness(checks)
-        yield Services(storage, connections, context, sessions, rates, allowances, metrics, readiness)
+        yield Services(
+            storage,
+            connections,
+            context,
+            sessions,
+            rates,
+            allowances,
+            metrics,
+            Readiness(checks),
+            identity(storage, settings.auth, login_required=settings.login_required),
+        )
 
 
 def _check_role(settings: Settings, role: Role) -> None:

@@ -182,6 +182,48 @@ def eval_compare(
     _run(run(first, second, mode))
 
 
+keys = typer.Typer(help="Make, list and revoke API keys, also while KAI serves.", no_args_is_help=True)
+app.add_typer(keys, name="keys")
+
+
+@keys.command("create")
+def create_key(
+    owner: Annotated[str, typer.Option(help="Whose key it is, and what is made with it.")],
+    role: Annotated[
+        Literal["user", "admin"], typer.Option(help="A user asks; an admin manages databases and keys.")
+    ] = "user",
+    scope: Annotated[
+        list[str] | None,
+        typer.Option(help="Only this of what the role may: read, ask, manage or admin; repeatable."),
+    ] = None,
+    days: Annotated[int, typer.Option(min=1, max=3_650, help="How long it is good for.")] = 90,
+    never_expires: Annotated[bool, typer.Option("--never-expires", help="Good until it is revoked.")] = False,
+    name: Annotated[str, typer.Option(help="What it is for.")] = "",
+) -> None:
+    """Make a key and show it, this once."""
+    from app.keys import create as run  # noqa: PLC0415
+
+    _run(run(owner, name, role, scope or [], None if never_expires else days))
+
+
+@keys.command("list")
+def list_keys() -> None:
+    """List the keys of everybody, without their secrets."""
+    from app.keys import show_all as run  # noqa: PLC0415
+
+    _run(run())
+
+
+@keys.command("revoke")
+def revoke_key(
+    key_id: Annotated[str, typer.Argument(help="As `kai keys list` shows it.", metavar="ID")],
+) -> None:
+    """Revoke a key for ever; servers stop accepting it within seconds."""
+    from app.keys import revoke as run  # noqa: PLC0415
+
+    _run(run(key_id))
+
+
 def main() -> None:
     """Entry point: every expected error is one line on stderr."""
     app()

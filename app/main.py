@@ -1,5 +1,7 @@
 """The HTTP application over opened services, and the server that runs it."""
 
+from collections.abc import Callable, Sequence
+
 from fastapi import Depends, FastAPI
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 
@@ -8,16 +10,20 @@ from app.core.health import health, tell_health
 from app.core.http import API_PREFIX, BodyLimit, answer_problems, storage_away
 from app.core.limits.counting import count_request
 from app.core.limits.fields import RateLimitFields
+from app.core.login import Login
 from app.core.requests import QUIET, RequestMetrics, Requests
 from app.core.settings import Settings
 from app.modules.context_store.router import router as context_store
 from app.modules.database_connection.router import router as database_connections
+from app.modules.identity.router import router as identity
 from app.modules.session.router import router as sessions
 from app.modules.usage.router import router as usage
-from app.web.page import serve_page
+from app.web.page import is_of_page, serve_page
 from graph.errors import CheckpointsUnavailable
 
 _LOCAL_HOSTS = ["127.0.0.1", "localhost"]
+_ANY_ADDRESS = {"0.0.0.0", "::"}  # noqa: S104 - compared, not bound
+_SIGNS_OF_LIFE = {"/healthz", "/readyz"}
 
 
 def create_app(services: Services, settings: Settings) -> FastAPI:
@@ -29,9 +35,8 @@ def create_app(services: Services, settings: Settings) -> FastAPI:
     app.add_exception_handler(CheckpointsUnavailable, storage_away)
     app.add_middleware(RateLimitFields)
     app.add_middleware(BodyLimit)
-    if not settings.trust_network:
-        # A page of another site must not reach the server by a name that resolves to loopback.
-        app.add_middleware(TrustedHostMiddleware, allowed_hosts=[*_LOCAL_HOSTS, settings.host])
+    app.add_middleware(Login, identity=services.identity, open_to_all=_open_to_all(settings))
+    app.add_middleware(TrustedHostMiddleware, allowed_hosts=_hosts(settings))
     app.add_middleware(Requests, metrics=RequestMetrics(services.metrics))
     return app
 
@@ -42,6 +47,20 @@ def create_health_app(services: Services) -> FastAPI:
     tell_health(app, services.readiness, services.metrics)
     app.include_router(health)
     return app
+
+
+def _open_to_all(settings: Settings) -> Callable[[str], bool]:
+    """The page holds no data: it signs in by itself."""
+    paths = _SIGNS_OF_LIFE | ({"/metrics"} if settings.metrics_open else set())
+    return lambda path: path in paths or is_of_page(path)
+
+
+def _hosts(settings: Settings) -> Sequence[str]:
+    """A page of another site must not reach the server by a name that resolves to loopback; where the address
+    to listen on is any, the login stands against that."""
+    if settings.allowed_hosts is not None:
+        return settings.allowed_hosts
+    return ["*"] if settings.host in _ANY_ADDRESS else [*_LOCAL_HOSTS, settings.host]
 
 
 def describe_api() -> FastAPI:
@@ -62,6 +81,6 @@ def describe_api() -> FastAPI:
         },
     )
     app.include_router(health)
-    for router in (sessions, database_connections, context_store, usage):
+    for router in (sessions, database_connections, context_store, usage, identity):
         app.include_router(router, prefix=API_PREFIX, dependencies=[Depends(count_request)])
     return app

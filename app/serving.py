@@ -17,13 +17,14 @@ from fastapi import FastAPI
 from pydantic import SecretStr
 
 from app.bootstrap import Role, Services, open_services
+from app.core.auth.api_keys import ApiKeys, NewKey
+from app.core.auth.caller import LOCAL_OWNER
 from app.core.bus.port import BusUnavailable
 from app.core.errors import Invalid
-from app.core.http import LOCAL_OWNER
 from app.core.logs.start import start_logs
 from app.core.readiness import Readiness
 from app.core.settings import Settings, Store, read_settings
-from app.core.storage.port import StorageRefused, StorageUnavailable
+from app.core.storage.port import Equals, StorageRefused, StorageUnavailable
 from app.core.storage.typesense_server import TypesenseServer
 from app.core.tracing.export import traced
 from app.main import create_app, create_health_app
@@ -36,6 +37,8 @@ GRACEFUL_SHUTDOWN_SECONDS = 5
 _TRY_AGAIN_SECONDS = 2
 
 SAMPLE_NAME = "Sample business"
+_DEMO_OWNER = "demo"
+_DEMO_KEY = "Demo"
 _SAMPLE_QUESTION = "Top 5 products by revenue"
 
 
@@ -45,6 +48,7 @@ async def serve(host: str | None, port: int | None, data_dir: Path | None, role:
     start_logs(settings.log, settings.audit)
     with _bind(settings) as opened, traced():
         async with _services(settings, role) as services:
+            await _check_door(services, settings)
             server = _Server(create_app(services, settings), services.readiness, settings.drain_seconds)
             await server.listen(opened, "KAI is ready at {}".format)
 
@@ -69,9 +73,11 @@ async def demo(host: str | None, port: int | None, data_dir: Path | None, store:
         _store_of_its_own(settings, store or settings.store) as settings,
     ):
         async with _services(settings) as services:
-            session_id = await _sample_session(services, settings.data_dir.resolve() / "sample.db")
+            key = await _demo_key(services.identity.keys) if settings.login_required else None
+            owner = LOCAL_OWNER if key is None else _DEMO_OWNER
+            session_id = await _sample_session(services, owner, settings.data_dir.resolve() / "sample.db")
             server = _Server(create_app(services, settings), services.readiness, settings.drain_seconds)
-            await server.listen(opened, lambda address: _invitation(address, session_id))
+            await server.listen(opened, lambda address: _invitation(address, session_id, key))
 
 
 @asynccontextmanager
@@ -109,15 +115,20 @@ def _store_of_its_own(settings: Settings, store: Store) -> Generator[Settings]:
 
 def _settings(host: str | None, port: int | None, data_dir: Path | None) -> Settings:
     given = {"host": host, "port": port, "data_dir": data_dir}
-    settings = read_settings().model_copy(
+    return read_settings().model_copy(
         update={name: value for name, value in given.items() if value is not None}
     )
-    if not settings.trust_network and settings.serves_others:
+
+
+async def _check_door(services: Services, settings: Settings) -> None:
+    """A door that nobody can open is a mistake. Raises `Invalid`."""
+    if not settings.login_required or services.identity.knows_somebody:
+        return
+    if not await services.identity.keys.usable():
         raise Invalid(
-            f"KAI has no login yet, so it serves this machine alone, and {settings.host} can be reached "
-            "by others. Set KAI_TRUST_NETWORK=true if everybody who can reach it may use it."
+            f"On {settings.host} KAI asks for a login, and there is no key yet. Make one: "
+            "kai keys create --owner YOU --role admin"
         )
-    return settings
 
 
 def _bind(settings: Settings, names: str = "KAI_HOST and KAI_PORT") -> socket:
@@ -135,17 +146,26 @@ def _bind(settings: Settings, names: str = "KAI_HOST and KAI_PORT") -> socket:
     return opened
 
 
-async def _sample_session(services: Services, file: Path) -> str:
+async def _demo_key(keys: ApiKeys) -> str:
+    """A key for this demo, in place of that of the demo before, whose text nobody can tell again."""
+    for each in await keys.usable([Equals("owner", _DEMO_OWNER)]):
+        if each.name == _DEMO_KEY:
+            await keys.revoke(each.id)
+    _, text = await keys.create(NewKey(_DEMO_OWNER, _DEMO_KEY, "admin", frozenset(), expires_at=None))
+    return text
+
+
+async def _sample_session(services: Services, owner: str, file: Path) -> str:
     """The session that the invitation asks in: found again, or made with all it needs."""
     await asyncio.to_thread(_build_once, file)
-    known, _ = await services.database_connections.page(LOCAL_OWNER, limit=100, cursor=None)
+    known, _ = await services.database_connections.page(owner, limit=100, cursor=None)
     connection = next((each for each in known if each.name == SAMPLE_NAME), None)
     if connection is None:
         connection = await services.database_connections.register(
-            LOCAL_OWNER, f"sqlite:///{file}", SAMPLE_NAME, "An invented shop, two years of orders"
+            owner, f"sqlite:///{file}", SAMPLE_NAME, "An invented shop, two years of orders"
         )
-        await services.database_connections.scan(LOCAL_OWNER, connection.id)
-    session = await services.sessions.create(LOCAL_OWNER, connection.id, None, "ask", {})
+        await services.database_connections.scan(owner, connection.id)
+    session = await services.sessions.create(owner, connection.id, None, "ask", {})
     return session.id
 
 
@@ -207,10 +227,12 @@ class _Server(uvicorn.Server):
             leave(sig, frame)
 
 
-def _invitation(address: str, session_id: str) -> str:
+def _invitation(address: str, session_id: str, key: str | None) -> str:
     body = shlex.quote(f'{{"query": "{_SAMPLE_QUESTION}"}}')
+    sign_in = "" if key is None else f"Sign in with this key, which is shown only now: {key}\n\n"
+    header = "" if key is None else f" -H 'Authorization: Bearer {key}'"
     return (
         f"KAI is ready: open {address} and ask the sample business. Or ask it over HTTP ({address}/docs):\n\n"
-        f"curl -N {address}/api/v1/sessions/{session_id}/query/stream"
+        f"{sign_in}curl -N {address}/api/v1/sessions/{session_id}/query/stream{header}"
         f" -H 'Content-Type: application/json' -d {body}\n\nStop it with Ctrl-C."
     )

@@ -11,7 +11,7 @@ from app.core.clock import now_ms
 from app.core.errors import CannotRun
 from app.core.ids import new_id
 from app.core.storage.port import Collection, Document, DocumentExists, Equals, Field, Range, Storage
-from migrations import m0001_initial, m0002_knowledge, m0003_many_processes, m0004_usage
+from migrations import m0001_initial, m0002_knowledge, m0003_many_processes, m0004_usage, m0005_identity
 from migrations.backfill import Progress
 
 _RECORDS = Collection("migrations", [Field("number", "integer")])
@@ -35,6 +35,7 @@ STEPS: Sequence[Step] = (
     Step(2, "knowledge", m0002_knowledge.migrate),
     Step(3, "many_processes", m0003_many_processes.migrate),
     Step(4, "usage", m0004_usage.migrate),
+    Step(5, "identity", m0005_identity.migrate),
 )
 
 

@@ -27,6 +27,22 @@ class Problem(Exception):
         self.members = members
 
 
+class Unauthenticated(Problem):
+    """Nobody, or nobody we know, asks; the cure is another credential."""
+
+    problem = "unauthenticated"
+    title = "Sign in"
+    status = 401
+
+
+class Forbidden(Problem):
+    """It is known who asks, and he may not do this."""
+
+    problem = "forbidden"
+    title = "Not allowed"
+    status = 403
+
+
 class NotFound(Problem):
     """There is no such thing, or it belongs to somebody else: the same answer for both."""
 

@@ -1,34 +1,68 @@
 """What every route shares: owner, pages, times, text that can be kept, and problems as answers (RFC 9457)."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Generic, TypeVar
 
-from fastapi import Depends, FastAPI, Query, Request
+from fastapi import Depends, FastAPI, Query, Request, Security
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from fastapi.security import APIKeyHeader, HTTPAuthorizationCredentials, HTTPBearer
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, JsonValue
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from app.core.auth.caller import Caller, ScopeMissing
+from app.core.auth.caller import Scope as AuthScope
 from app.core.bus.port import BusUnavailable
 from app.core.clock import as_datetime
-from app.core.errors import Problem
-from app.core.logs.ids import note
+from app.core.errors import Problem, Unauthenticated
 from app.core.storage.port import InvalidCursor, StorageUnavailable
 
 MAX_BODY_BYTES = 1024 * 1024
 _KINDS = {400: "malformed", 404: "not-found", 405: "method-not-allowed", 413: "body-too-large"}
 _TOO_LARGE = f"The body is larger than {MAX_BODY_BYTES} bytes."
 PROBLEM_JSON = "application/problem+json"
-LOCAL_OWNER = "local"
 API_PREFIX = "/api/v1"
+_BEARER = HTTPBearer(auto_error=False, description="An API key, or a token of the configured issuer")
+_API_KEY = APIKeyHeader(name="X-API-Key", auto_error=False, description="An API key")
 
 
-def current_owner() -> str:
-    """Who asks. There is one local owner until there is a login."""
-    note(owner=LOCAL_OWNER)
-    return LOCAL_OWNER
+def current_caller(
+    request: Request,
+    _bearer: Annotated[HTTPAuthorizationCredentials | None, Security(_BEARER)],
+    _key: Annotated[str | None, Security(_API_KEY)],
+) -> Caller:
+    """Who asks, as the door has found out; the credentials are named here for the API's description only."""
+    caller: Caller = request.state.caller
+    return caller
+
+
+CurrentCaller = Annotated[Caller, Depends(current_caller)]
+
+
+def current_owner(caller: CurrentCaller) -> str:
+    return caller.owner
+
+
+@dataclass(frozen=True)
+class Requires:
+    """What a route asks of its caller: a scope, or (None) nothing but to be known."""
+
+    scope: AuthScope | None
+
+    async def __call__(self, caller: CurrentCaller) -> None:
+        """Raises `ScopeMissing`."""
+        if self.scope is not None and not caller.may(self.scope):
+            raise ScopeMissing(caller, self.scope)
+
+
+READ = Depends(Requires("read"))
+ASK = Depends(Requires("ask"))
+MANAGE = Depends(Requires("manage"))
+ADMIN = Depends(Requires("admin"))
+ANYBODY = Depends(Requires(None))
 
 
 def storable(text: str) -> str:
@@ -88,6 +122,8 @@ PROBLEM_RESPONSES: dict[int | str, dict[str, object]] = {
     status: {"description": title, "content": {PROBLEM_JSON: {"schema": ProblemBody.model_json_schema()}}}
     for status, title in {
         400: "The request cannot be read",
+        401: "Nobody, or nobody KAI knows, asks",
+        403: "The caller may not do this",
         404: "There is no such thing",
         409: "It does not fit the present state",
         413: "The body is too large",
@@ -128,9 +164,14 @@ def answer_problems(app: FastAPI) -> None:
 
 async def _problem(_: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, Problem)  # noqa: S101 - the handler is registered for this class
-    return problem_response(
-        error.problem, error.title, error.status, error.detail, error.members, error.headers
-    )
+    return problem_answer(error)
+
+
+def problem_answer(error: Problem) -> JSONResponse:
+    headers = dict(error.headers)
+    if isinstance(error, Unauthenticated):
+        headers["WWW-Authenticate"] = "Bearer"
+    return problem_response(error.problem, error.title, error.status, error.detail, error.members, headers)
 
 
 async def _validation(_: Request, error: Exception) -> JSONResponse:

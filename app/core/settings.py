@@ -2,7 +2,7 @@
 
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 from urllib.parse import urlsplit
 
 from cryptography.fernet import Fernet
@@ -15,6 +15,7 @@ from pydantic import (
     IPvAnyNetwork,
     SecretStr,
     TypeAdapter,
+    model_validator,
 )
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
@@ -51,6 +52,14 @@ def _redis_url(secret: SecretStr) -> SecretStr:
 
 
 RedisUrl = Annotated[SecretStr, AfterValidator(_redis_url)]
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can be meant by it; a name counts as foreign, except localhost."""
+    try:
+        return host == "localhost" or ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
 
 
 class _Group(BaseModel):
@@ -180,6 +189,44 @@ class AuditSettings(_Group):
     """Record their text, too, and not only its digest."""
 
 
+Algorithm = Literal["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"]
+"""Signatures with a key pair; with a shared secret whoever checks could forge."""
+
+
+def _safe_url(text: str) -> str:
+    url = HttpUrl(text)
+    if url.scheme != "https" and not is_loopback(url.host or ""):
+        raise ValueError("it has to begin with https://, unless it is on this machine")
+    return text
+
+
+class OidcSettings(_Group):
+    """`KAI_AUTH__OIDC__...`: whose tokens are accepted, besides API keys."""
+
+    issuer: Annotated[str, AfterValidator(_safe_url)] | None = None
+    audience: str | None = None
+    algorithms: Annotated[tuple[Algorithm, ...], Field(min_length=1)] = ("RS256", "ES256")
+    owner_claim: Annotated[str, Field(min_length=1)] = "sub"
+    role_claim: Annotated[str, Field(min_length=1)] = "roles"
+    """A text or a list of texts; who has `admin_value` in it is an administrator, everybody else a user."""
+    admin_value: Annotated[str, Field(min_length=1)] = "kai-admin"
+    leeway_seconds: Annotated[float, Field(ge=0, le=300)] = 30
+
+    @model_validator(mode="after")
+    def _for_us(self) -> Self:
+        if self.issuer is not None and not self.audience:
+            raise ValueError("with an issuer, KAI_AUTH__OIDC__AUDIENCE has to say which tokens are for KAI")
+        return self
+
+
+class AuthSettings(_Group):
+    """`KAI_AUTH__...`: who may use KAI."""
+
+    required: bool = False
+    """Ask for a key or a token on a loopback address, too."""
+    oidc: OidcSettings = OidcSettings()
+
+
 class _OpenAiEnvironment(BaseSettings):
     model_config = SettingsConfigDict(env_prefix="OPENAI_", env_ignore_empty=True, frozen=True)
 
@@ -205,10 +252,13 @@ class Settings(BaseSettings):
     """Keep what conversations remember encrypted with the encryption key."""
     encryption_key: Annotated[SecretStr, AfterValidator(_fernet_key)] | None = None
     """Fernet key for database URLs and checkpoints; by default one is made in the data folder."""
-    trust_network: bool = False
-    """Serve on an address that others can reach although there is no login yet."""
+    allowed_hosts: tuple[str, ...] | None = None
+    """The names that requests may call KAI by."""
+    metrics_open: bool = False
+    """Let /metrics be read without a login."""
     drain_seconds: Annotated[float, Field(ge=0, le=300)] = 0
     """How long a server that is told to stop still serves, saying on /readyz that it drains."""
+    auth: AuthSettings = AuthSettings()
     llm: LlmSettings = LlmSettings()
     limits: LimitSettings = LimitSettings()
     quotas: QuotaSettings = QuotaSettings()
@@ -223,10 +273,12 @@ class Settings(BaseSettings):
     @property
     def serves_others(self) -> bool:
         """Whether other machines can reach the address KAI listens on."""
-        try:
-            return self.host != "localhost" and not ip_address(self.host).is_loopback
-        except ValueError:
-            return True
+        return not is_loopback(self.host)
+
+    @property
+    def login_required(self) -> bool:
+        """Whether everybody has to say who he is; otherwise who comes without a credential is the owner."""
+        return self.serves_others or self.auth.required or self.auth.oidc.issuer is not None
 
 
 def read_settings() -> Settings:

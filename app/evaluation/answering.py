@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pydantic import TypeAdapter
 
 from app.bootstrap import Services
-from app.core.http import LOCAL_OWNER
+from app.core.auth.caller import LOCAL_OWNER
 from app.modules.database_connection.results import ResultColumn, ResultSet
 from app.modules.database_connection.schema import ColumnType
 from app.modules.session.model import Run

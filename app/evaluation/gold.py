@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from app.core.http import LOCAL_OWNER
+from app.core.auth.caller import LOCAL_OWNER
 from app.evaluation.cells import Row, rows_of
 from app.evaluation.ordering import Ordering, ordering_of, tiers
 from app.modules.database_connection.records import Asker

@@ -7,8 +7,8 @@ from pathlib import Path
 from rich.console import Console
 
 from app.bootstrap import Services, open_services_for_once
+from app.core.auth.caller import LOCAL_OWNER
 from app.core.errors import Invalid
-from app.core.http import LOCAL_OWNER
 from app.core.settings import LlmSettings, read_settings
 from app.evaluation.asking import Asking
 from app.evaluation.comparison import compare

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator
 
 from app.bootstrap import Services
-from app.core.http import LOCAL_OWNER
+from app.core.auth.caller import LOCAL_OWNER
 from app.evaluation.answering import Answer, ask
 from app.evaluation.gold import EVALUATION, Gold, GoldFailed, run_gold
 from app.evaluation.outcome import Kind, Outcome, ShownRows

@@ -36,6 +36,8 @@ _NOT_BUILT = """<!doctype html><html lang="en"><meta charset="utf-8"><title>KAI<
 <h1>The page is not built yet</h1><p>Run <code>make ui</code> beside the source and load this page again.
 The API works meanwhile: it describes itself at <a href="/docs">/docs</a>.</p></body></html>"""
 
+_FOLDERS = ("/assets/", "/sessions/", "/connections/")
+
 _page = APIRouter(include_in_schema=False)
 
 
@@ -43,6 +45,11 @@ def serve_page(app: FastAPI) -> None:
     """The page at `/` and at its deep links; every other path stays the API's to answer."""
     app.include_router(_page)
     app.mount("/assets", GZipMiddleware(_Assets(directory=STATIC / "assets", check_dir=False)))
+
+
+def is_of_page(path: str) -> bool:
+    """Whether a path is the page's, and not the API's."""
+    return path in ("/", "/favicon.svg", "/connections") or path.startswith(_FOLDERS)
 
 
 class _Assets(StaticFiles):

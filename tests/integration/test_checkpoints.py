@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from app.bootstrap import open_services
-from app.core.http import LOCAL_OWNER
+from app.core.auth.caller import LOCAL_OWNER
 from app.core.settings import Settings
 from app.main import create_app
 from tests.support.shop import make_shop

@@ -41,7 +41,7 @@ def test_a_question_beyond_it_fails_with_the_cure(shop: Path, tmp_path: Path) ->
 
 def test_help_names_every_command(tmp_path: Path) -> None:
     shown = kai("--help", data=tmp_path).stdout
-    assert all(command in shown for command in ("serve", "demo", "ask", "eval", "eval-compare"))
+    assert all(command in shown for command in ("serve", "demo", "ask", "eval", "eval-compare", "keys"))
 
 
 @pytest.mark.parametrize(
@@ -63,8 +63,16 @@ def test_help_names_every_command(tmp_path: Path) -> None:
         (["serve"], {"KAI_REDIS__URL": "http://:s3cr3t@127.0.0.1"}, "redis://"),
         (["serve"], {"KAI_REDIS__URL": "redis://:s3cr3t/signs@127.0.0.1"}, "URL-encoded"),
         (["serve"], {"KAI_DATA_DIR": "/proc/nowhere"}, "/proc"),
-        (["serve", "--host", "0.0.0.0"], {}, "KAI_TRUST_NETWORK"),
-        (["serve", "--host", "192.0.2.1"], {"KAI_TRUST_NETWORK": "true"}, "KAI_HOST"),
+        (["serve", "--host", "192.0.2.1"], {}, "KAI_HOST"),
+        (["serve", "--host", "0.0.0.0", "--port", "0"], {}, "kai keys create"),
+        (["serve", "--port", "0"], {"KAI_AUTH__REQUIRED": "true"}, "kai keys create"),
+        (["serve"], {"KAI_AUTH__OIDC__ISSUER": "https://login.example.com"}, "KAI_AUTH__OIDC__AUDIENCE"),
+        (["serve"], {"KAI_AUTH__OIDC__ISSUER": "http://login.example.com"}, "https://"),
+        (["serve"], {"KAI_AUTH__OIDC__ALGORITHMS": '["HS256"]'}, "KAI_AUTH__OIDC__ALGORITHMS"),
+        (["keys", "create", "--owner", "local"], {}, "choose another name"),
+        (["keys", "create", "--owner", "ann", "--scope", "manage"], {}, "the role admin"),
+        (["keys", "create", "--owner", "ann", "--scope", "everything"], {}, "'read', 'ask'"),
+        (["keys", "revoke", "no-such-key"], {}, "no API key"),
     ],
     ids=str,
 )

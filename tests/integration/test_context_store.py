@@ -9,7 +9,7 @@ import pytest
 from cryptography.fernet import Fernet
 from fastapi import FastAPI
 
-from app.core.http import answer_problems, current_owner
+from app.core.http import answer_problems, current_caller
 from app.core.secrets import SecretBox
 from app.core.storage.sqlite import SqliteStorage
 from app.modules.context_store.router import router
@@ -17,6 +17,7 @@ from app.modules.context_store.service import ContextStore
 from app.modules.database_connection.limits import Limits
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.service import DatabaseConnections
+from tests.support.callers import admin
 from tests.support.records import no_records
 from tests.support.shop import make_shop
 
@@ -46,7 +47,7 @@ def app(store: ContextStore) -> FastAPI:
     made = FastAPI()
     made.state.services = SimpleNamespace(context_store=store)
     made.include_router(router)
-    made.dependency_overrides[current_owner] = lambda: "ann"
+    made.dependency_overrides[current_caller] = lambda: admin("ann")
     answer_problems(made)
     return made
 
@@ -90,7 +91,7 @@ async def test_entries_of_others_are_unknown(
 ) -> None:
     body = {"db_connection_id": shop.id, **BODIES[route]}
     one = f"{route}/{(await client.post(route, json=body)).json()['id']}"
-    app.dependency_overrides[current_owner] = lambda: "bob"
+    app.dependency_overrides[current_caller] = lambda: admin("bob")
     answers = [await client.get(one), await client.delete(one), await client.patch(one, json={})]
     answers.append(await client.post(route, json=body))
     assert {each.status_code for each in answers} == {404}
@@ -176,7 +177,7 @@ async def test_later_feedback_takes_the_place_of_an_earlier_proposal(
         await store.propose("ann", shop.id, "How many?", sql, "message")
     (proposal,) = (await client.get("/examples", params={"status": "proposed"})).json()["items"]
     assert (proposal["sql"], proposal["message_id"]) == (f"{COUNT} where vip", "message")
-    await store.withdraw("ann", "message")
+    await store.withdraw("message")
     assert (await client.get("/examples")).json()["items"] == []
 
 
@@ -187,7 +188,7 @@ async def test_a_reviewed_proposal_is_left_alone(
     (proposal,) = (await client.get("/examples")).json()["items"]
     await client.patch(f"/examples/{proposal['id']}", json={"status": "rejected"})
     await store.propose("ann", shop.id, "How many?", COUNT, "message")
-    await store.withdraw("ann", "message")
+    await store.withdraw("message")
     assert [each["status"] for each in (await client.get("/examples")).json()["items"]] == ["rejected"]
 
 

@@ -10,9 +10,9 @@ import pytest
 
 from app.backup import backup, restore
 from app.bootstrap import Services, open_services, open_store
+from app.core.auth.caller import LOCAL_OWNER
 from app.core.errors import Invalid
 from app.core.exclusive import FolderInUse
-from app.core.http import LOCAL_OWNER
 from app.core.settings import Settings, read_settings
 from app.core.storage.copying import CopyDiffers, contents, copy_collection
 from app.core.storage.typesense_server import TypesenseServer

@@ -11,7 +11,7 @@ import pytest
 import migrations
 from app.core.clock import now_ms
 from app.core.storage.port import Collection, Document, Equals, Field, Storage, StorageUnavailable
-from migrations import m0001_initial, m0002_knowledge
+from migrations import m0001_initial, m0002_knowledge, m0005_identity
 from migrations.backfill import Progress, backfill
 from migrations.runner import STEPS, Step, StoreTooNew, migrate, missing_steps
 from tests.support.stores import Open
@@ -49,11 +49,19 @@ def test_every_numbered_module_is_a_step_in_order() -> None:
 
 async def test_a_new_store_gets_all_collections(storage: Storage) -> None:
     assert await migrate(storage) == [step.number for step in STEPS]
-    for collection in [*m0001_initial.COLLECTIONS, *m0002_knowledge.COLLECTIONS]:
+    for collection in [*m0001_initial.COLLECTIONS, *m0002_knowledge.COLLECTIONS, *m0005_identity.COLLECTIONS]:
         for field in collection.fields:
             if field.kind == "integer":
                 assert (await storage.query(collection.name, [], order_by=field.name)).items == []
         assert await storage.count(collection.name, []) == 0
+
+
+async def test_a_connection_of_before_there_were_others_stays_its_owners(storage: Storage) -> None:
+    await migrate(storage, STEPS[:2])
+    await storage.put("database_connections", [{"id": WELCOME, "owner": "local", "name": "Shop"}])
+    await migrate(storage)
+    (kept,) = (await storage.query("database_connections", [Equals("readers", "owner:local")])).items
+    assert (kept["id"], kept["name"], kept["shared"]) == (WELCOME, "Shop", False)
 
 
 async def test_a_step_is_recorded_with_its_name_and_time(storage: Storage) -> None:

@@ -4,11 +4,14 @@ import re
 from pathlib import Path
 
 import pytest
+from fastapi.routing import APIRoute, iter_route_contexts
 
 from app.bootstrap import open_services
+from app.core.http import Requires
 from app.core.settings import Settings
-from app.main import create_app
+from app.main import create_app, describe_api
 
+OPEN = {"/healthz", "/readyz", "/metrics"}
 API = (Path(__file__).parents[2] / "docs" / "api.md").read_text()
 
 
@@ -25,7 +28,7 @@ async def test_every_route_is_documented(description: dict[str, dict[str, object
     for path, methods in description.items():
         shown = re.sub(r"\{[a-z_:]+\}", "{}", path.removeprefix("/api/v1"))
         assert shown in written, path
-        assert all(method.upper() in API or path in ("/healthz", "/readyz", "/metrics") for method in methods)
+        assert all(method.upper() in API or path in OPEN for method in methods)
 
 
 async def test_every_answer_that_can_fail_says_so(description: dict[str, dict[str, object]]) -> None:
@@ -33,4 +36,23 @@ async def test_every_answer_that_can_fail_says_so(description: dict[str, dict[st
         if path.startswith("/api/"):
             for operation in methods.values():
                 assert isinstance(operation, dict)
-                assert {"404", "422", "429", "503"} <= set(operation["responses"])
+                assert {"401", "403", "404", "422", "429", "503"} <= set(operation["responses"])
+
+
+def test_every_route_says_what_it_asks_of_its_caller() -> None:
+    for route in iter_route_contexts(describe_api().routes):
+        if isinstance(route.original_route, APIRoute) and route.path not in OPEN:
+            asked = [each.dependency for each in route.dependencies]
+            assert any(isinstance(each, Requires) for each in asked), (route.methods, route.path)
+
+
+async def test_every_route_is_described_with_the_credentials_it_takes(
+    description: dict[str, dict[str, object]],
+) -> None:
+    for path, methods in description.items():
+        for operation in methods.values():
+            assert isinstance(operation, dict)
+            wanted: list[dict[str, list[str]]] | None = (
+                None if path in OPEN else [{"HTTPBearer": []}, {"APIKeyHeader": []}]
+            )
+            assert operation.get("security") == wanted, path

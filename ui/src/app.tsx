@@ -1,6 +1,9 @@
 import { PanelLeft } from "lucide";
 import { useEffect, useState } from "preact/hooks";
+import { signInNeeded } from "./api/credential";
 import { StartPage } from "./conversation/start_page";
+import { knowMe } from "./identity/me";
+import { SignIn } from "./identity/sign_in";
 import { Sidebar } from "./sessions/sidebar";
 import { Icon } from "./shared/icon";
 import { lazy } from "./shared/lazy";
@@ -13,8 +16,14 @@ const ConversationPage = lazy(() => import("./conversation/conversation_page"));
 const ConnectionsPage = lazy(() => import("./connections/connections_page"));
 const ConnectionPage = lazy(() => import("./connections/connection_page"));
 
-/** The frame: sessions at the side (a drawer on narrow screens), the page of the address beside them. */
+/** The page, or what stands before it. */
 export function App() {
+  useEffect(() => void knowMe(), []);
+  return signInNeeded.value ? <SignIn /> : <Frame />;
+}
+
+/** The frame: sessions at the side (a drawer on narrow screens), the page of the address beside them. */
+function Frame() {
   const [drawer, setDrawer] = useState(false);
   const here = route.value;
   useEffect(() => setDrawer(false), [here]);

@@ -19,7 +19,7 @@ Entry = TypeVar("Entry", Example, Term, Instruction)
 
 
 class Entries(Generic[Entry]):
-    """Every read names the owner; what belongs to somebody else is unknown."""
+    """Entries of one kind, whosesoever they are: who may read them is the service's to say."""
 
     def __init__(self, storage: Storage, collection: str, kind: type[Entry]) -> None:
         self._storage = storage
@@ -30,36 +30,37 @@ class Entries(Generic[Entry]):
     async def save(self, entry: Entry) -> None:
         await self._storage.put(self._collection, [cast("Document", asdict(entry))])
 
-    async def get(self, owner: str, entry_id: str) -> Entry:
+    def unknown(self) -> EntryUnknown:
+        return EntryUnknown(self._kind)
+
+    async def get(self, entry_id: str) -> Entry:
         """Raises `EntryUnknown`."""
         found = await self._storage.get(self._collection, entry_id)
-        if found is None or found["owner"] != owner:
-            raise EntryUnknown(self._kind)
+        if found is None:
+            raise self.unknown()
         return self._adapter.validate_python(found)
 
     async def change(self, entry: Entry, changes: Mapping[str, JsonValue]) -> Entry:
         """Raises `EntryUnknown` when it was deleted meanwhile."""
         changed = await self._storage.patch(self._collection, entry.id, changes)
         if changed is None:
-            raise EntryUnknown(self._kind)
+            raise self.unknown()
         return self._adapter.validate_python(changed)
 
     async def delete(self, entry: Entry, where: Sequence[Condition] = ()) -> None:
         await self._storage.delete(self._collection, [Equals("id", entry.id), *where])
 
     async def page(
-        self, owner: str, filters: Sequence[Condition], limit: int, cursor: str | None
+        self, where: Sequence[Condition], limit: int, cursor: str | None
     ) -> tuple[list[Entry], str | None]:
         """Oldest first."""
-        where = [Equals("owner", owner), *filters]
         page = await self._storage.query(self._collection, where, limit=limit, cursor=cursor)
         return [self._adapter.validate_python(each) for each in page.items], page.next_cursor
 
     async def search(
-        self, owner: str, words: str, filters: Sequence[Condition], limit: int, cursor: str | None
+        self, words: str, where: Sequence[Condition], limit: int, cursor: str | None
     ) -> tuple[list[Entry], str | None]:
         """Those that hold all the words, best first; the best 250 count."""
-        where = [Equals("owner", owner), *filters]
         found = await self._storage.search(self._collection, words, where, limit=_SEARCHED_MATCHES)
         start = cursor_position(cursor)
         entries = [self._adapter.validate_python(each) for each in found[start : start + limit]]

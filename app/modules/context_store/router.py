@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query, Request, status
 
 from app.core.clock import now_ms
-from app.core.http import PROBLEM_RESPONSES, Owner, PageOf, PageQuery, Text
+from app.core.http import MANAGE, PROBLEM_RESPONSES, READ, Owner, PageOf, PageQuery, Text
 from app.core.storage.port import Condition, Equals
 from app.modules.context_store.model import ExampleStatus
 from app.modules.context_store.repository import Entries, Entry
@@ -40,8 +40,7 @@ class EntryListQuery(PageQuery):
     q: Annotated[Text | None, Query(max_length=500, description="Words that all have to occur")] = None
 
     def conditions(self) -> list[Condition]:
-        given = self.db_connection_id
-        return [] if given is None else [Equals("db_connection_id", given)]
+        return []
 
 
 class ExampleListQuery(EntryListQuery):
@@ -50,92 +49,91 @@ class ExampleListQuery(EntryListQuery):
     status: ExampleStatus | None = None
 
     def conditions(self) -> list[Condition]:
-        mine = [] if self.status is None else [Equals("status", self.status)]
-        return [*super().conditions(), *mine]
+        return [] if self.status is None else [Equals("status", self.status)]
 
 
 Wanted = Annotated[EntryListQuery, Query()]
 
 
-@router.post("/examples", status_code=status.HTTP_201_CREATED)
+@router.post("/examples", status_code=status.HTTP_201_CREATED, dependencies=[MANAGE])
 async def add_example(body: NewExample, owner: Owner, store: Store) -> ExampleBody:
     """Keep a question with its SQL, which has to be what may run on the database."""
     added = await store.add_example(owner, body.db_connection_id, body.question, body.sql, body.status)
     return ExampleBody.model_validate(added)
 
 
-@router.get("/examples")
+@router.get("/examples", dependencies=[READ])
 async def list_examples(
     wanted: Annotated[ExampleListQuery, Query()], owner: Owner, store: Store
 ) -> PageOf[ExampleBody]:
-    found, next_cursor = await _listed(store.examples, owner, wanted)
+    found, next_cursor = await _listed(store, store.examples, owner, wanted)
     return PageOf(items=[ExampleBody.model_validate(each) for each in found], next_cursor=next_cursor)
 
 
-@router.get("/examples/{example_id}")
+@router.get("/examples/{example_id}", dependencies=[READ])
 async def read_example(example_id: str, owner: Owner, store: Store) -> ExampleBody:
-    return ExampleBody.model_validate(await store.examples.get(owner, example_id))
+    return ExampleBody.model_validate(await store.get(store.examples, owner, example_id))
 
 
-@router.patch("/examples/{example_id}")
+@router.patch("/examples/{example_id}", dependencies=[MANAGE])
 async def change_example(example_id: str, body: ExampleChange, owner: Owner, store: Store) -> ExampleBody:
     """Verify, reject or reword an example."""
     changed = await store.change_example(owner, example_id, body.model_dump(exclude_unset=True))
     return ExampleBody.model_validate(changed)
 
 
-@router.delete("/examples/{example_id}", status_code=status.HTTP_204_NO_CONTENT)
+@router.delete("/examples/{example_id}", status_code=status.HTTP_204_NO_CONTENT, dependencies=[MANAGE])
 async def delete_example(example_id: str, owner: Owner, store: Store) -> None:
-    await store.examples.delete(await store.examples.get(owner, example_id))
+    await store.examples.delete(await store.own(store.examples, owner, example_id))
 
 
-@router.post("/glossary", status_code=status.HTTP_201_CREATED)
+@router.post("/glossary", status_code=status.HTTP_201_CREATED, dependencies=[MANAGE])
 async def add_term(body: NewTerm, owner: Owner, store: Store) -> TermBody:
     added = await store.add_term(owner, body.db_connection_id, body.term, body.meaning, body.sql)
     return TermBody.model_validate(added)
 
 
-@router.get("/glossary")
+@router.get("/glossary", dependencies=[READ])
 async def list_terms(wanted: Wanted, owner: Owner, store: Store) -> PageOf[TermBody]:
-    found, next_cursor = await _listed(store.terms, owner, wanted)
+    found, next_cursor = await _listed(store, store.terms, owner, wanted)
     return PageOf(items=[TermBody.model_validate(each) for each in found], next_cursor=next_cursor)
 
 
-@router.get("/glossary/{term_id}")
+@router.get("/glossary/{term_id}", dependencies=[READ])
 async def read_term(term_id: str, owner: Owner, store: Store) -> TermBody:
-    return TermBody.model_validate(await store.terms.get(owner, term_id))
+    return TermBody.model_validate(await store.get(store.terms, owner, term_id))
 
 
-@router.patch("/glossary/{term_id}")
+@router.patch("/glossary/{term_id}", dependencies=[MANAGE])
 async def change_term(term_id: str, body: TermChange, owner: Owner, store: Store) -> TermBody:
-    term = await store.terms.get(owner, term_id)
+    term = await store.own(store.terms, owner, term_id)
     changes = {**body.model_dump(exclude_unset=True), "updated_at": now_ms()}
     return TermBody.model_validate(await store.terms.change(term, changes))
 
 
-@router.delete("/glossary/{term_id}", status_code=status.HTTP_204_NO_CONTENT)
+@router.delete("/glossary/{term_id}", status_code=status.HTTP_204_NO_CONTENT, dependencies=[MANAGE])
 async def delete_term(term_id: str, owner: Owner, store: Store) -> None:
-    await store.terms.delete(await store.terms.get(owner, term_id))
+    await store.terms.delete(await store.own(store.terms, owner, term_id))
 
 
-@router.post("/instructions", status_code=status.HTTP_201_CREATED)
+@router.post("/instructions", status_code=status.HTTP_201_CREATED, dependencies=[MANAGE])
 async def add_instruction(body: NewInstruction, owner: Owner, store: Store) -> InstructionBody:
     added = await store.add_instruction(owner, body.db_connection_id, body.text, body.scope)
     return InstructionBody.model_validate(added)
 
 
-@router.get("/instructions")
+@router.get("/instructions", dependencies=[READ])
 async def list_instructions(wanted: Wanted, owner: Owner, store: Store) -> PageOf[InstructionBody]:
-    found, next_cursor = await _listed(store.instructions, owner, wanted)
+    found, next_cursor = await _listed(store, store.instructions, owner, wanted)
     return PageOf(items=[InstructionBody.model_validate(each) for each in found], next_cursor=next_cursor)
 
 
-@router.get("/instructions/{instruction_id}")
+@router.get("/instructions/{instruction_id}", dependencies=[READ])
 async def read_instruction(instruction_id: str, owner: Owner, store: Store) -> InstructionBody:
-    return InstructionBody.model_validate(await store.instructions.get(owner, instruction_id))
+    return InstructionBody.model_validate(await store.get(store.instructions, owner, instruction_id))
 
 
-@router.patch("/instructions/{instruction_id}")
+@router.patch("/instructions/{instruction_id}", dependencies=[MANAGE])
 async def change_instruction(
     instruction_id: str, body: InstructionChange, owner: Owner, store: Store
 ) -> InstructionBody:
@@ -143,15 +141,17 @@ async def change_instruction(
     return InstructionBody.model_validate(await store.change_instruction(owner, instruction_id, changes))
 
 
-@router.delete("/instructions/{instruction_id}", status_code=status.HTTP_204_NO_CONTENT)
+@router.delete(
+    "/instructions/{instruction_id}", status_code=status.HTTP_204_NO_CONTENT, dependencies=[MANAGE]
+)
 async def delete_instruction(instruction_id: str, owner: Owner, store: Store) -> None:
-    await store.instructions.delete(await store.instructions.get(owner, instruction_id))
+    await store.instructions.delete(await store.own(store.instructions, owner, instruction_id))
 
 
 async def _listed(
-    entries: Entries[Entry], owner: str, wanted: EntryListQuery
+    store: ContextStore, entries: Entries[Entry], owner: str, wanted: EntryListQuery
 ) -> tuple[list[Entry], str | None]:
-    filters = wanted.conditions()
+    where = [*await store.listed(entries, owner, wanted.db_connection_id), *wanted.conditions()]
     if wanted.q is not None:
-        return await entries.search(owner, wanted.q, filters, wanted.limit, wanted.cursor)
-    return await entries.page(owner, filters, wanted.limit, wanted.cursor)
+        return await entries.search(wanted.q, where, wanted.limit, wanted.cursor)
+    return await entries.page(where, wanted.limit, wanted.cursor)

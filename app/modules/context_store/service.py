@@ -7,11 +7,11 @@ from pydantic import JsonValue
 
 from app.core.clock import now_ms
 from app.core.ids import new_id
-from app.core.storage.port import Equals, Storage
+from app.core.storage.port import Condition, Equals, Storage
 from app.modules.context_store.errors import ExampleNotRunnable, ScopeUnknown
 from app.modules.context_store.model import Example, ExampleStatus, Instruction, Term, question_key
-from app.modules.context_store.repository import Entries
-from app.modules.database_connection.errors import ConnectionNotFound, as_problems
+from app.modules.context_store.repository import Entries, Entry
+from app.modules.database_connection.errors import ConnectionNotFound, NotTheOwner, as_problems
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.service import DatabaseConnections
 from graph.errors import StatementFailed
@@ -20,7 +20,9 @@ from graph.errors import StatementFailed
 class ContextStore:
     """Verified examples, glossary and instructions.
 
-    What names an owner raises `NotFound` for what belongs to somebody else.
+    They belong to their connection's owner, and he alone changes them. Whoever may read the connection
+    reads them, but of the examples only verified ones: the others are questions of single people. What names
+    an owner raises `NotFound` for what he may not read, and `NotTheOwner` for what he may only read.
     """
 
     def __init__(self, storage: Storage, connections: DatabaseConnections) -> None:
@@ -29,11 +31,44 @@ class ContextStore:
         self.instructions = Entries(storage, "instructions", Instruction)
         self._connections = connections
 
+    async def get(self, entries: Entries[Entry], reader: str, entry_id: str) -> Entry:
+        """Raises `EntryUnknown`."""
+        entry = await entries.get(entry_id)
+        if entry.owner != reader:
+            try:
+                await self._connections.get(reader, entry.db_connection_id)
+            except ConnectionNotFound:
+                raise entries.unknown() from None
+            if not _for_everybody(entry):
+                raise entries.unknown()
+        return entry
+
+    async def own(self, entries: Entries[Entry], owner: str, entry_id: str) -> Entry:
+        """Raises `EntryUnknown` or `NotTheOwner`."""
+        entry = await self.get(entries, owner, entry_id)
+        if entry.owner != owner:
+            raise NotTheOwner
+        return entry
+
+    async def listed(
+        self, entries: Entries[Entry], reader: str, db_connection_id: str | None
+    ) -> list[Condition]:
+        """Which entries a list holds: one's own, or all that may be read of a connection."""
+        if db_connection_id is None:
+            return [Equals("owner", reader)]
+        try:
+            connection = await self._connections.get(reader, db_connection_id)
+        except ConnectionNotFound:
+            return [Equals("owner", reader), Equals("db_connection_id", db_connection_id)]
+        mine = Equals("db_connection_id", connection.id)
+        only_verified = entries is self.examples and connection.owner != reader
+        return [mine, Equals("status", "verified")] if only_verified else [mine]
+
     async def add_example(
         self, owner: str, db_connection_id: str, question: str, sql: str, status: ExampleStatus
     ) -> Example:
         """Raises `ExampleNotRunnable` for a verified one whose SQL may not run, and `DatabaseDown`."""
-        connection = await self._connections.get(owner, db_connection_id)
+        connection = await self._connections.own(owner, db_connection_id)
         if status == "verified":
             await self._check(connection, sql)
         example = _example(connection, question, sql, status, message_id=None)
@@ -42,7 +77,7 @@ class ContextStore:
 
     async def change_example(self, owner: str, example_id: str, changes: Mapping[str, JsonValue]) -> Example:
         """Verify, reject or reword one. Raises like `add_example`."""
-        example = await self.examples.get(owner, example_id)
+        example = await self.own(self.examples, owner, example_id)
         sql, status = changes.get("sql", example.sql), changes.get("status", example.status)
         if status == "verified":
             await self._check(await self._connections.get(owner, example.db_connection_id), str(sql))
@@ -52,28 +87,29 @@ class ContextStore:
     async def propose(
         self, owner: str, db_connection_id: str, question: str, sql: str, message_id: str
     ) -> None:
-        """Keep an answer that somebody liked or corrected for a person to review; nothing uses it before.
+        """Keep an answer that somebody liked or corrected for the database's owner to review; nothing uses it
+        before.
 
         The latest feedback on an answer takes the place of its earlier proposal. Of a database that is
         registered no more nothing is kept.
         """
-        await self.withdraw(owner, message_id)
-        reviewed = await self._of_message(owner, message_id)
+        await self.withdraw(message_id)
+        reviewed = await self._of_message(message_id)
         if any(each.sql == sql for each in reviewed):
             return
         with suppress(ConnectionNotFound):
             connection = await self._connections.get(owner, db_connection_id)
             await self.examples.save(_example(connection, question, sql, "proposed", message_id))
 
-    async def withdraw(self, owner: str, message_id: str) -> None:
+    async def withdraw(self, message_id: str) -> None:
         """Drop what was proposed of an answer, unless a person has reviewed it."""
-        for each in await self._of_message(owner, message_id):
+        for each in await self._of_message(message_id):
             await self.examples.delete(each, [Equals("status", "proposed")])
 
     async def add_term(
         self, owner: str, db_connection_id: str, term: str, meaning: str, sql: str | None
     ) -> Term:
-        connection, now = await self._connections.get(owner, db_connection_id), now_ms()
+        connection, now = await self._connections.own(owner, db_connection_id), now_ms()
         added = Term(new_id(), owner, connection.id, term, meaning, sql, now, now)
         await self.terms.save(added)
         return added
@@ -82,7 +118,7 @@ class ContextStore:
         self, owner: str, db_connection_id: str, text: str, scope: str | None
     ) -> Instruction:
         """Raises `ScopeUnknown` and `DatabaseDown`."""
-        connection, now = await self._connections.get(owner, db_connection_id), now_ms()
+        connection, now = await self._connections.own(owner, db_connection_id), now_ms()
         await self._check_scope(connection, scope)
         added = Instruction(new_id(), owner, connection.id, text, scope, now, now)
         await self.instructions.save(added)
@@ -92,7 +128,7 @@ class ContextStore:
         self, owner: str, instruction_id: str, changes: Mapping[str, JsonValue]
     ) -> Instruction:
         """Raises like `add_instruction`."""
-        instruction = await self.instructions.get(owner, instruction_id)
+        instruction = await self.own(self.instructions, owner, instruction_id)
         if (scope := changes.get("scope")) is not None:
             connection = await self._connections.get(owner, instruction.db_connection_id)
             await self._check_scope(connection, str(scope))
@@ -108,8 +144,8 @@ class ContextStore:
         found = await self.examples.latest(connection.id, same, limit=1)
         return found[0] if found else None
 
-    async def _of_message(self, owner: str, message_id: str) -> Sequence[Example]:
-        found, _ = await self.examples.page(owner, [Equals("message_id", message_id)], limit=100, cursor=None)
+    async def _of_message(self, message_id: str) -> Sequence[Example]:
+        found, _ = await self.examples.page([Equals("message_id", message_id)], limit=100, cursor=None)
         return found
 
     async def _check(self, connection: Connection, sql: str) -> None:
@@ -126,6 +162,10 @@ class ContextStore:
             schema = await self._connections.schema(connection)
         if all(table.name != scope for table in schema.tables):
             raise ScopeUnknown(scope)
+
+
+def _for_everybody(entry: Example | Term | Instruction) -> bool:
+    return not isinstance(entry, Example) or entry.status == "verified"
 
 
 def _example(

@@ -3,7 +3,7 @@
 from collections.abc import Generator
 from contextlib import contextmanager
 
-from app.core.errors import Invalid, NotFound, Problem
+from app.core.errors import Forbidden, Invalid, NotFound, Problem
 from graph.errors import DatabaseUnavailable, StatementFailed
 
 
@@ -11,6 +11,15 @@ class ConnectionNotFound(NotFound):
     """No such connection, or it belongs to somebody else."""
 
     title = "No such database connection"
+
+
+class NotTheOwner(Forbidden):
+    """A shared connection, and what is told of it, is changed by its owner alone."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "This database is shared with you; its owner alone changes it and what is told of it."
+        )
 
 
 class TableNotFound(NotFound):

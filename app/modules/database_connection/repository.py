@@ -10,13 +10,14 @@ from app.core.clock import now_ms
 from app.core.cursor import cursor_position, position_cursor
 from app.core.ids import id_of
 from app.core.storage.port import AnyOf, Document, Equals, Storage
-from app.modules.database_connection.errors import ConnectionNotFound
+from app.modules.database_connection.errors import ConnectionNotFound, NotTheOwner
 from app.modules.database_connection.known import Known
 from app.modules.database_connection.progress import ScanProgress
 from app.modules.database_connection.schema import Schema, Table
 from app.modules.database_connection.vectors_kept import is_of_vectors
 
 _PAGE = 200
+_EVERYBODY = "everybody"
 # The last three are the context store's: what people have told of a database goes with it.
 _OF_A_CONNECTION = ("tables", "column_texts", "scans", "examples", "glossary", "instructions")
 
@@ -25,7 +26,8 @@ _OF_A_CONNECTION = ("tables", "column_texts", "scans", "examples", "glossary", "
 class Connection:
     """A registered database. `encrypted_url` holds its secrets; times are epoch milliseconds.
 
-    `warnings`: what its account could do beyond reading when it was registered.
+    `warnings`: what its account could do beyond reading when it was registered. `shared`: everybody may see
+    and ask it, and its owner alone change it.
     """
 
     id: str
@@ -39,6 +41,7 @@ class Connection:
     scanned_at: int | None = None
     table_count: int | None = None
     warnings: tuple[str, ...] = ()
+    shared: bool = False
 
 
 _CONNECTION = TypeAdapter(Connection)
@@ -48,26 +51,42 @@ _PROGRESS = TypeAdapter(ScanProgress)
 
 
 class ConnectionRepository:
-    """Every read names the owner; what belongs to somebody else is unknown."""
+    """Every read names who reads; what belongs to somebody else, and is not shared, is unknown."""
 
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
 
     async def save(self, connection: Connection) -> None:
-        await self._storage.put("database_connections", [cast("Document", asdict(connection))])
+        kept = {**asdict(connection), "readers": _readers(connection.owner, connection.shared)}
+        await self._storage.put("database_connections", [cast("Document", kept)])
 
-    async def get(self, owner: str, connection_id: str) -> Connection:
-        """Raises `ConnectionNotFound`."""
+    async def get(self, reader: str, connection_id: str) -> Connection:
+        """One that may be read. Raises `ConnectionNotFound`."""
         found = await self._storage.get("database_connections", connection_id)
-        if found is None or found["owner"] != owner:
+        if found is None or found["readers"] not in _read_by(reader):
             raise _not_found()
         return _CONNECTION.validate_python(found)
 
-    async def page(self, owner: str, limit: int, cursor: str | None) -> tuple[list[Connection], str | None]:
+    async def own(self, owner: str, connection_id: str) -> Connection:
+        """One that may be changed. Raises `ConnectionNotFound`, and `NotTheOwner` where it may be read."""
+        connection = await self.get(owner, connection_id)
+        if connection.owner != owner:
+            raise NotTheOwner
+        return connection
+
+    async def page(self, reader: str, limit: int, cursor: str | None) -> tuple[list[Connection], str | None]:
         """Oldest first."""
-        where = [Equals("owner", owner)]
+        where = [AnyOf("readers", _read_by(reader))]
         page = await self._storage.query("database_connections", where, limit=limit, cursor=cursor)
         return [_CONNECTION.validate_python(each) for each in page.items], page.next_cursor
+
+    async def share(self, connection: Connection, shared: bool) -> Connection:
+        """Raises `ConnectionNotFound` when it was deleted meanwhile."""
+        changes: Document = {"shared": shared, "readers": _readers(connection.owner, shared)}
+        changed = await self._storage.patch("database_connections", connection.id, changes)
+        if changed is None:
+            raise _not_found()
+        return _CONNECTION.validate_python(changed)
 
     async def delete(self, connection: Connection) -> None:
         """The connection last, so that a deletion broken off can be asked for again."""
@@ -152,6 +171,14 @@ class ConnectionRepository:
                 yield each
             if (cursor := page.next_cursor) is None:
                 return
+
+
+def _readers(owner: str, shared: bool) -> str:
+    return _EVERYBODY if shared else f"owner:{owner}"
+
+
+def _read_by(reader: str) -> list[str]:
+    return [_readers(reader, False), _EVERYBODY]
 
 
 def _not_found() -> ConnectionNotFound:

@@ -38,6 +38,15 @@ class NewConnection(Body):
         str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200), AfterValidator(storable)
     ]
     description: Description = ""
+    shared: bool = False
+
+
+class ConnectionChange(Body):
+    """Whether everybody may see and ask it."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"shared": True}]})
+
+    shared: bool
 
 
 class TableChange(Body):
@@ -105,6 +114,8 @@ class ConnectionBody(BaseModel):
     scanned_at: Time | None
     table_count: int | None
     warnings: list[str]
+    owner: str
+    shared: bool
 
 
 class ScanBody(BaseModel):

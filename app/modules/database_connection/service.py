@@ -43,7 +43,8 @@ _TOLD_EVERY = timedelta(minutes=1)
 
 
 class DatabaseConnections:
-    """Every method names the owner; what belongs to somebody else raises `ConnectionNotFound`."""
+    """Every method names who asks; what belongs to somebody else, and is not shared, raises
+    `ConnectionNotFound`. What changes a connection raises `NotTheOwner` for one that is only shared."""
 
     def __init__(
         self,
@@ -70,7 +71,9 @@ class DatabaseConnections:
         if self._vectors is not None:
             await self._vectors.close()
 
-    async def register(self, owner: str, url: str, name: str, description: str) -> Connection:
+    async def register(
+        self, owner: str, url: str, name: str, description: str, shared: bool = False
+    ) -> Connection:
         """Test a database and keep its URL, encrypted, with warnings of what its account may do.
 
         Raises `UrlNotSupported` or `DatabaseUnreachable`, in words without secrets.
@@ -90,6 +93,7 @@ class DatabaseConnections:
             encrypted_url=self._secrets.encrypt(database.url),
             created_at=now_ms(),
             warnings=tuple(warnings),
+            shared=shared,
         )
         await self._repository.save(connection)
         return connection
@@ -100,9 +104,16 @@ class DatabaseConnections:
     async def page(self, owner: str, limit: int, cursor: str | None) -> tuple[list[Connection], str | None]:
         return await self._repository.page(owner, limit, cursor)
 
+    async def own(self, owner: str, connection_id: str) -> Connection:
+        return await self._repository.own(owner, connection_id)
+
+    async def share(self, owner: str, connection_id: str, shared: bool) -> Connection:
+        """From now on everybody, or again nobody else, may see and ask it."""
+        return await self._repository.share(await self.own(owner, connection_id), shared)
+
     async def delete(self, owner: str, connection_id: str) -> None:
         """Forget a connection and its tables; its sessions stay readable."""
-        connection = await self._repository.get(owner, connection_id)
+        connection = await self._repository.own(owner, connection_id)
         await self._repository.delete(connection)
         await self._scans.stop(connection.id)
         if self._vectors is not None:
@@ -115,13 +126,13 @@ class DatabaseConnections:
 
         What is known already serves until then. Raises `DatabaseDown` when that shows at once.
         """
-        connection = await self._repository.get(owner, connection_id)
+        connection = await self._repository.own(owner, connection_id)
         with as_problems():
             return self._start_scan(connection).progress
 
     async def scan(self, owner: str, connection_id: str) -> Connection:
         """`start_scan`, and its end waited for. Raises `DatabaseDown`."""
-        connection = await self._repository.get(owner, connection_id)
+        connection = await self._repository.own(owner, connection_id)
         with as_problems():
             scan = self._start_scan(connection)
         await scan.ended.wait()
@@ -149,7 +160,7 @@ class DatabaseConnections:
         self, owner: str, connection_id: str, table_name: str, description: str
     ) -> Table:
         """Raises `TableNotFound`."""
-        connection = await self._repository.get(owner, connection_id)
+        connection = await self._repository.own(owner, connection_id)
         async with self._known.lock(connection.id):
             known = self._known.get(connection.id) or await self._repository.known(connection)
             found = known.table(table_name)

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Depends, Header, Query, Request, Response, status
 from fastapi.responses import StreamingResponse
 
-from app.core.http import PROBLEM_RESPONSES, Owner, PageOf, PageQuery, Text
+from app.core.http import ASK, PROBLEM_RESPONSES, READ, Owner, PageOf, PageQuery, Text
 from app.core.limits.counting import count_question
 from app.modules.session import export
 from app.modules.session.model import Message, SessionStatus
@@ -62,13 +62,13 @@ class RowsQuery(PageQuery):
     format: Literal["json", "csv", "parquet"] = "json"
 
 
-@router.post("", status_code=status.HTTP_201_CREATED)
+@router.post("", status_code=status.HTTP_201_CREATED, dependencies=[ASK])
 async def create_session(body: NewSession, owner: Owner, service: Service) -> SessionBody:
     session = await service.create(owner, body.db_connection_id, body.title, body.mode, body.metadata)
     return SessionBody.model_validate(session)
 
 
-@router.get("")
+@router.get("", dependencies=[READ])
 async def list_sessions(
     query: Annotated[SessionListQuery, Query()], owner: Owner, service: Service
 ) -> PageOf[SessionBody]:
@@ -79,7 +79,7 @@ async def list_sessions(
     return PageOf(items=items, next_cursor=next_cursor)
 
 
-@router.get("/{session_id}")
+@router.get("/{session_id}", dependencies=[READ])
 async def read_session(session_id: str, page: Page, owner: Owner, service: Service) -> SessionWithHistory:
     """The session with a page of its messages, newest last."""
     session = await service.get(owner, session_id)
@@ -89,14 +89,14 @@ async def read_session(session_id: str, page: Page, owner: Owner, service: Servi
     return SessionWithHistory.model_validate({**vars(session), "messages": history})
 
 
-@router.patch("/{session_id}")
+@router.patch("/{session_id}", dependencies=[ASK])
 async def change_session(session_id: str, body: SessionChange, owner: Owner, service: Service) -> SessionBody:
     """Rename, change mode or metadata, close, or resume."""
     changes = body.model_dump(exclude_unset=True)
     return SessionBody.model_validate(await service.change(owner, session_id, changes))
 
 
-@router.delete("/{session_id}", status_code=status.HTTP_204_NO_CONTENT)
+@router.delete("/{session_id}", status_code=status.HTTP_204_NO_CONTENT, dependencies=[ASK])
 async def delete_session(session_id: str, owner: Owner, service: Service) -> None:
     """Delete the session with its messages, rows, runs and checkpoints."""
     await service.delete(owner, session_id)
@@ -106,7 +106,7 @@ async def delete_session(session_id: str, owner: Owner, service: Service) -> Non
     "/{session_id}/query/stream",
     responses=_EVENT_STREAM,
     response_class=EventStream,
-    dependencies=[Depends(count_question)],
+    dependencies=[ASK, Depends(count_question)],
 )
 async def ask(
     session_id: str,
@@ -120,7 +120,12 @@ async def ask(
     return event_stream(run.id, service.follow(session, run), after=0)
 
 
-@router.get("/{session_id}/runs/{run_id}/stream", responses=_EVENT_STREAM, response_class=EventStream)
+@router.get(
+    "/{session_id}/runs/{run_id}/stream",
+    responses=_EVENT_STREAM,
+    response_class=EventStream,
+    dependencies=[READ],
+)
 async def follow(
     session_id: str,
     run_id: str,
@@ -134,14 +139,14 @@ async def follow(
     return event_stream(run.id, service.follow(session, run), after)
 
 
-@router.post("/{session_id}/runs/{run_id}/cancel", status_code=status.HTTP_202_ACCEPTED)
+@router.post("/{session_id}/runs/{run_id}/cancel", status_code=status.HTTP_202_ACCEPTED, dependencies=[ASK])
 async def cancel(session_id: str, run_id: str, owner: Owner, service: Service) -> Response:
     """Stop a run, also while its statement runs; its stream ends with done and status cancelled."""
     await service.cancel(owner, session_id, run_id)
     return Response(status_code=status.HTTP_202_ACCEPTED)
 
 
-@router.get("/{session_id}/messages/{message_id}/rows", response_model=RowsPage)
+@router.get("/{session_id}/messages/{message_id}/rows", response_model=RowsPage, dependencies=[READ])
 async def read_rows(
     session_id: str,
     message_id: str,
@@ -170,7 +175,9 @@ async def read_rows(
             return Response(file, media_type="application/vnd.apache.parquet", headers=headers)
 
 
-@router.post("/{session_id}/messages/{message_id}/feedback", status_code=status.HTTP_201_CREATED)
+@router.post(
+    "/{session_id}/messages/{message_id}/feedback", status_code=status.HTTP_201_CREATED, dependencies=[ASK]
+)
 async def give_feedback(
     session_id: str, message_id: str, body: NewFeedback, owner: Owner, service: Service
 ) -> FeedbackBody:
@@ -180,7 +187,7 @@ async def give_feedback(
     return FeedbackBody.model_validate(feedback)
 
 
-@router.get("/{session_id}/checkpoints")
+@router.get("/{session_id}/checkpoints", dependencies=[READ])
 async def list_checkpoints(
     session_id: str, page: Page, owner: Owner, service: Service
 ) -> PageOf[CheckpointBody]:
@@ -190,7 +197,9 @@ async def list_checkpoints(
     return PageOf(items=items, next_cursor=next_cursor)
 
 
-@router.post("/{session_id}/checkpoints/{checkpoint_id}/fork", status_code=status.HTTP_201_CREATED)
+@router.post(
+    "/{session_id}/checkpoints/{checkpoint_id}/fork", status_code=status.HTTP_201_CREATED, dependencies=[ASK]
+)
 async def fork_session(session_id: str, checkpoint_id: str, owner: Owner, service: Service) -> SessionBody:
     """A new session that goes on from a checkpoint."""
     return SessionBody.model_validate(await service.fork(owner, session_id, checkpoint_id))

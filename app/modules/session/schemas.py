@@ -87,6 +87,8 @@ class SessionQuery(Body):
 class NewFeedback(Body):
     """What you think of an answer; the latest counts. Blank SQL corrects nothing."""
 
+    model_config = ConfigDict(json_schema_extra={"examples": [{"rating": "up"}]})
+
     rating: Literal["up", "down"]
     comment: Annotated[Text, Field(max_length=4_000)] | None = None
     corrected_sql: Annotated[Text, Field(max_length=64 * 1024)] | None = None

@@ -208,7 +208,7 @@ class SessionService:
         await self._repository.save_feedback(feedback)
         right_sql = corrected_sql or (message.sql if rating == "up" else None)
         if right_sql is None:
-            await self._context.withdraw(owner, message.id)
+            await self._context.withdraw(message.id)
         else:
             question = message.standalone_question or message.query
             await self._context.propose(owner, session.db_connection_id, question, right_sql, message.id)

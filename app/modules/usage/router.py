@@ -2,7 +2,7 @@
 
 from fastapi import APIRouter, Request
 
-from app.core.http import PROBLEM_RESPONSES, Owner
+from app.core.http import PROBLEM_RESPONSES, READ, Owner
 from app.core.limits.rates import Rates
 from app.modules.usage.schemas import RateBody, UsageBody, Used, UsedToday
 from app.modules.usage.service import Allowances
@@ -10,7 +10,7 @@ from app.modules.usage.service import Allowances
 router = APIRouter(tags=["usage"], responses=PROBLEM_RESPONSES)
 
 
-@router.get("/usage")
+@router.get("/usage", dependencies=[READ])
 async def read_usage(request: Request, owner: Owner) -> UsageBody:
     """What you have used today and use now, and your limits (null: none)."""
     allowances: Allowances = request.app.state.services.allowances

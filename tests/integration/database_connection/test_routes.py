@@ -11,13 +11,14 @@ import pytest
 from cryptography.fernet import Fernet
 from fastapi import FastAPI
 
-from app.core.http import answer_problems
+from app.core.http import answer_problems, current_caller
 from app.core.secrets import SecretBox
 from app.core.storage.sqlite import open_sqlite
 from app.modules.database_connection.limits import Limits
 from app.modules.database_connection.router import router
 from app.modules.database_connection.service import DatabaseConnections
 from migrations.runner import migrate
+from tests.support.callers import admin
 from tests.support.records import no_records
 from tests.support.shop import make_shop
 
@@ -32,6 +33,7 @@ async def client(tmp_path: Path) -> AsyncIterator[httpx.AsyncClient]:
         app = FastAPI()
         app.state.services = SimpleNamespace(database_connections=connections)
         app.include_router(router, prefix="/api/v1")
+        app.dependency_overrides[current_caller] = lambda: admin("ann")
         answer_problems(app)
         transport = httpx.ASGITransport(app)
         async with httpx.AsyncClient(transport=transport, base_url="http://kai") as opened:

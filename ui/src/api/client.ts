@@ -1,10 +1,12 @@
 /** The one place that talks to the API. Every function raises `ApiError`, or `TypeError` when offline. */
 import createClient from "openapi-fetch";
+import { signedFetch } from "./credential";
 import { ApiError, problemIn } from "./problem";
 import type { paths } from "./schema";
 import type {
   Connection,
   InspectedStatement,
+  Me,
   RowsPage,
   Scan,
   Sample,
@@ -13,7 +15,7 @@ import type {
   Table,
 } from "./types";
 
-const http = createClient<paths>();
+const http = createClient<paths>({ fetch: signedFetch });
 
 export interface Page<Item> {
   items: Item[];
@@ -26,6 +28,18 @@ async function told<Data>(
   const { data, error, response } = await answer;
   if (!response.ok) throw new ApiError(problemIn(error, response.status));
   return data as Data;
+}
+
+// Who asks
+
+export function readMe(): Promise<Me> {
+  return told(http.GET("/api/v1/me"));
+}
+
+/** Raises `ApiError` for a credential that is not good. */
+export async function checkCredential(credential: string): Promise<void> {
+  const headers = { Authorization: `Bearer ${credential}` };
+  await told(http.GET("/api/v1/me", { headers, fetch: globalThis.fetch }));
 }
 
 // Sessions
@@ -138,8 +152,20 @@ export function listConnections(): Promise<Page<Connection>> {
   return told(http.GET("/api/v1/database-connections", { params: { query: { limit: 100 } } }));
 }
 
-export function addConnection(body: { url: string; name: string; description: string }): Promise<Connection> {
+export interface NewConnection {
+  url: string;
+  name: string;
+  description: string;
+  shared: boolean;
+}
+
+export function addConnection(body: NewConnection): Promise<Connection> {
   return told(http.POST("/api/v1/database-connections", { body }));
+}
+
+export function shareConnection(connection_id: string, shared: boolean): Promise<Connection> {
+  const params = { path: { connection_id } };
+  return told(http.PATCH("/api/v1/database-connections/{connection_id}", { params, body: { shared } }));
 }
 
 export async function deleteConnection(connection_id: string): Promise<void> {
@@ -191,7 +217,7 @@ export function inspectStatement(connection_id: string, sql: string): Promise<In
 export async function call<Answer>(method: string, path: string, body?: object): Promise<Answer> {
   const headers = { "Content-Type": "application/json" };
   const sent = body && { headers, body: JSON.stringify(body) };
-  const response = await fetch(`/api/v1/${path}`, { method, ...sent });
+  const response = await signedFetch(new Request(`/api/v1/${path}`, { method, ...sent }));
   const answer: unknown = response.status === 204 ? {} : await response.json().catch(() => null);
   if (!response.ok) throw new ApiError(problemIn(answer, response.status));
   return answer as Answer;

@@ -19,6 +19,7 @@ export type {
   ConnectionBody as Connection,
   Failure,
   InspectedStatementBody as InspectedStatement,
+  MeBody as Me,
   MessageBody as Message,
   RowsPage,
   SampleBody as Sample,

@@ -7,7 +7,7 @@ import { go } from "../shared/route";
 import { texts } from "../shared/texts";
 import { refreshConnections, rememberConnection } from "./connections";
 
-const EMPTY = { name: "", url: "", description: "" };
+const EMPTY = { name: "", url: "", description: "", shared: false };
 
 /** A new database: tried first, and opened when it can be read. The address is not kept in the page. */
 export function AddForm() {
@@ -65,6 +65,14 @@ export function AddForm() {
           onInput={(event) => set({ description: event.currentTarget.value })}
         />
         <small id="description-hint">{connections.descriptionHint}</small>
+      </label>
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={body.shared}
+          onChange={(event) => set({ shared: event.currentTarget.checked })}
+        />
+        {connections.share}
       </label>
       {problem && <ProblemBox problem={{ ...problem, title: connections.failed }} />}
       <button type="submit" class="button primary" disabled={testing}>

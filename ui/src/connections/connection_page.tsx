@@ -1,9 +1,11 @@
-import { ArrowLeft, MessageSquarePlus, RefreshCw, Unplug } from "lucide";
+import { ArrowLeft, MessageSquarePlus, RefreshCw, Unplug, Users } from "lucide";
 import { useEffect, useState } from "preact/hooks";
-import { deleteConnection } from "../api/client";
+import { deleteConnection, shareConnection } from "../api/client";
 import { asProblem } from "../api/problem";
 import type { Connection, Problem, Scan, Table } from "../api/types";
+import { mayChange } from "../identity/me";
 import { Icon } from "../shared/icon";
+import { orSay } from "../shared/or_say";
 import { ProblemBox } from "../shared/problem_box";
 import { go, onLinkClick } from "../shared/route";
 import { texts } from "../shared/texts";
@@ -31,8 +33,10 @@ export default function ConnectionPage({ connectionId }: { connectionId: string 
       </a>
       {connection && <Head connection={connection} scanning={scanning !== null} scan={rescan} />}
       {scanning && <ScanProgress scan={scanning} />}
-      {problem && <ProblemBox problem={problem} onRetry={rescan} />}
-      {tables && <ConnectionParts connectionId={connectionId} tables={tables} />}
+      {problem && <ProblemBox problem={problem} onRetry={mayChange(connection) ? rescan : undefined} />}
+      {tables && (
+        <ConnectionParts connectionId={connectionId} tables={tables} mayChange={mayChange(connection)} />
+      )}
     </div>
   );
 }
@@ -105,12 +109,30 @@ function Head({
         <button type="button" class="button primary" onClick={start}>
           <Icon of={MessageSquarePlus} /> {ask}
         </button>
-        <button type="button" class="button" disabled={scanning} onClick={scan}>
-          <Icon of={RefreshCw} /> {scanText}
-        </button>
-        <Disconnect label={remove} onConfirm={() => void disconnect()} />
+        {mayChange(connection) && (
+          <>
+            <button type="button" class="button" disabled={scanning} onClick={scan}>
+              <Icon of={RefreshCw} /> {scanText}
+            </button>
+            <Share connection={connection} />
+            <Disconnect label={remove} onConfirm={() => void disconnect()} />
+          </>
+        )}
       </div>
     </header>
+  );
+}
+
+function Share({ connection }: { connection: Connection }) {
+  const { share, unshare } = texts.connections;
+  const change = async () => {
+    await shareConnection(connection.id, !connection.shared);
+    await refreshConnections();
+  };
+  return (
+    <button type="button" class="button" onClick={() => orSay(change())}>
+      <Icon of={Users} /> {connection.shared ? unshare : share}
+    </button>
   );
 }
 

@@ -8,17 +8,23 @@ import { TableList } from "./table_list";
 
 type Part = "schema" | Kind;
 
+interface Shown {
+  connectionId: string;
+  tables: Table[];
+  mayChange: boolean;
+}
+
 /** The tables of a database, and what people have told of it. */
-export function ConnectionParts({ connectionId, tables }: { connectionId: string; tables: Table[] }) {
+export function ConnectionParts({ connectionId, tables, mayChange }: Shown) {
   const [shown, show] = useState<Part>("schema");
   const names = { schema: texts.connections.schema, ...texts.knowledge };
   const tabs = (["schema", ...KINDS] as const).map((key) => ({ key, label: names[key] }));
   return (
     <Tabs label={texts.connections.parts} tabs={tabs} shown={shown} show={show}>
       {shown === "schema" ? (
-        <TableList connectionId={connectionId} tables={tables} />
+        <TableList connectionId={connectionId} tables={tables} mayChange={mayChange} />
       ) : (
-        <EntryList key={shown} kind={shown} connectionId={connectionId} />
+        <EntryList key={shown} kind={shown} connectionId={connectionId} mayChange={mayChange} />
       )}
     </Tabs>
   );

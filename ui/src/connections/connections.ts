@@ -3,6 +3,7 @@ import { signal } from "@preact/signals";
 import * as api from "../api/client";
 import { asProblem } from "../api/problem";
 import type { Connection, Problem, Scan, Table } from "../api/types";
+import { knowMe, mayChange } from "../identity/me";
 import { scan } from "./scan";
 
 export const connections = signal<Connection[] | null>(null);
@@ -31,12 +32,13 @@ export function rememberConnection(id: string): void {
   localStorage.setItem(LAST, id);
 }
 
-/** Every table of a connection, scanning it first if that was never done. */
+/** Every table of a connection, scanning it first if that was never done and is the reader's to do. */
 export async function allTables(
   connection: Connection,
   onProgress: (scan: Scan) => void = () => undefined,
 ): Promise<Table[]> {
-  if (connection.scanned_at === null) await scan(connection.id, onProgress);
+  await knowMe();
+  if (connection.scanned_at === null && mayChange(connection)) await scan(connection.id, onProgress);
   const tables: Table[] = [];
   let cursor: string | undefined;
   do {

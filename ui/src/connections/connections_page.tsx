@@ -1,6 +1,7 @@
 import { Plus } from "lucide";
 import { useEffect, useState } from "preact/hooks";
 import type { Connection } from "../api/types";
+import { mayManage } from "../identity/me";
 import { Dialog } from "../shared/dialog";
 import { Icon } from "../shared/icon";
 import { ProblemBox } from "../shared/problem_box";
@@ -22,9 +23,11 @@ export default function ConnectionsPage() {
     <div class="page">
       <header class="page-head">
         <h1>{texts.connections.title}</h1>
-        <button type="button" class="button primary" onClick={() => setAdding(true)}>
-          <Icon of={Plus} /> {texts.connections.add}
-        </button>
+        {mayManage.value && (
+          <button type="button" class="button primary" onClick={() => setAdding(true)}>
+            <Icon of={Plus} /> {texts.connections.add}
+          </button>
+        )}
       </header>
       {problem.value && <ProblemBox problem={problem.value} onRetry={() => void refreshConnections()} />}
       <List />
@@ -56,6 +59,7 @@ function Entry({ connection }: { connection: Connection }) {
       <a href={`/connections/${connection.id}`} onClick={onLinkClick}>
         <strong>{connection.name}</strong>
         <span class="dialect">{connection.dialect}</span>
+        {connection.shared && <span class="dialect">{texts.connections.shared}</span>}
         {connection.description && <p>{connection.description}</p>}
         <p class="quiet">
           <code>{connection.masked_url}</code>

@@ -10,8 +10,20 @@ import { say } from "../shared/toasts";
 import { ColumnList } from "./column_list";
 import { SampleRows } from "./sample_rows";
 
+interface Listed {
+  connectionId: string;
+  tables: Table[];
+  mayChange: boolean;
+}
+
+interface Shown {
+  connectionId: string;
+  table: Table;
+  mayChange: boolean;
+}
+
 /** Every table, searched by its own name and those of its columns. */
-export function TableList({ connectionId, tables }: { connectionId: string; tables: Table[] }) {
+export function TableList({ connectionId, tables, mayChange }: Listed) {
   const [words, setWords] = useState("");
   const wanted = words.trim().toLowerCase();
   const found = tables.filter((table) => namesOf(table).some((name) => name.includes(wanted)));
@@ -28,7 +40,7 @@ export function TableList({ connectionId, tables }: { connectionId: string; tabl
       />
       {found.length === 0 && <p class="quiet">{texts.connections.noneMatch}</p>}
       {found.map((table) => (
-        <TableEntry key={table.name} connectionId={connectionId} table={table} />
+        <TableEntry key={table.name} connectionId={connectionId} table={table} mayChange={mayChange} />
       ))}
     </div>
   );
@@ -38,7 +50,7 @@ function namesOf(table: Table): string[] {
   return [table.name, ...table.columns.map((each) => each.name)].map((name) => name.toLowerCase());
 }
 
-function TableEntry({ connectionId, table }: { connectionId: string; table: Table }) {
+function TableEntry({ connectionId, table, mayChange }: Shown) {
   const [open, setOpen] = useState(false);
   const { rows, view } = texts.connections;
   return (
@@ -51,7 +63,7 @@ function TableEntry({ connectionId, table }: { connectionId: string; table: Tabl
       </summary>
       {open && (
         <div class="table-body">
-          <Description connectionId={connectionId} table={table} />
+          <Description connectionId={connectionId} table={table} mayChange={mayChange} />
           <ColumnList table={table} />
           <SampleRows connectionId={connectionId} table={table} />
         </div>
@@ -61,7 +73,7 @@ function TableEntry({ connectionId, table }: { connectionId: string; table: Tabl
 }
 
 /** What people say of a table; a click edits it. */
-function Description({ connectionId, table }: { connectionId: string; table: Table }) {
+function Description({ connectionId, table, mayChange }: Shown) {
   const [text, setText] = useState(table.description);
   const [editing, setEditing] = useState(false);
   const { description, editDescription, noDescription, saved } = texts.connections;
@@ -79,9 +91,11 @@ function Description({ connectionId, table }: { connectionId: string; table: Tab
     return (
       <p class="table-description">
         {text || <span class="quiet">{noDescription}</span>}{" "}
-        <button type="button" class="button small" onClick={() => setEditing(true)}>
-          {editDescription}
-        </button>
+        {mayChange && (
+          <button type="button" class="button small" onClick={() => setEditing(true)}>
+            {editDescription}
+          </button>
+        )}
       </p>
     );
   }

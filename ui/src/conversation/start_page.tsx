@@ -2,6 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import { asProblem } from "../api/problem";
 import type { Connection } from "../api/types";
 import { connections, problem, refreshConnections, usualConnection } from "../connections/connections";
+import { mayManage, me } from "../identity/me";
 import { ProblemBox } from "../shared/problem_box";
 import { onLinkClick } from "../shared/route";
 import { texts } from "../shared/texts";
@@ -67,6 +68,15 @@ function Ready({ connection, choose }: { connection: Connection; choose: (id: st
 }
 
 function NothingConnected() {
+  if (me.value === null) return <div class="start" aria-busy="true" />;
+  if (!mayManage.value) {
+    return (
+      <div class="start">
+        <h1>{texts.start.nothingShared}</h1>
+        <p class="lead">{texts.start.nothingSharedLead}</p>
+      </div>
+    );
+  }
   return (
     <div class="start">
       <h1>{texts.start.noConnections}</h1>

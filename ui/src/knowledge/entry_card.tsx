@@ -7,12 +7,13 @@ import { type Entry, FIELDS, type Kind, type Status } from "./knowledge";
 interface Shown {
   kind: Kind;
   entry: Entry;
+  mayChange: boolean;
   onEdit: () => void;
   onReview: (status: Status) => void;
   onRemove: () => void;
 }
 
-export function EntryCard({ kind, entry, onEdit, onReview, onRemove }: Shown) {
+export function EntryCard({ kind, entry, mayChange, onEdit, onReview, onRemove }: Shown) {
   const [first, ...others] = FIELDS[kind];
   const title = (first && entry[first.name]) ?? "";
   return (
@@ -22,24 +23,33 @@ export function EntryCard({ kind, entry, onEdit, onReview, onRemove }: Shown) {
         {entry.status && (
           <span class={`entry-status ${entry.status}`}>{texts.knowledge.status[entry.status]}</span>
         )}
-        <button
-          type="button"
-          class="icon-button"
-          aria-label={`${texts.knowledge.edit}: ${title}`}
-          onClick={onEdit}
-        >
-          <Icon of={Pencil} size={15} />
-        </button>
-        <button type="button" class="icon-button" aria-label={`${texts.remove}: ${title}`} onClick={onRemove}>
-          <Icon of={Trash2} size={15} />
-        </button>
+        {mayChange && (
+          <>
+            <button
+              type="button"
+              class="icon-button"
+              aria-label={`${texts.knowledge.edit}: ${title}`}
+              onClick={onEdit}
+            >
+              <Icon of={Pencil} size={15} />
+            </button>
+            <button
+              type="button"
+              class="icon-button"
+              aria-label={`${texts.remove}: ${title}`}
+              onClick={onRemove}
+            >
+              <Icon of={Trash2} size={15} />
+            </button>
+          </>
+        )}
       </header>
       {others.map(({ name, code }) => {
         const value = entry[name];
         if (!value) return null;
         return code ? <SqlText key={name} sql={value} /> : <p key={name}>{value}</p>;
       })}
-      {entry.status === "proposed" && (
+      {mayChange && entry.status === "proposed" && (
         <div class="problem-actions">
           <button type="button" class="button small primary" onClick={() => onReview("verified")}>
             {texts.knowledge.verify}

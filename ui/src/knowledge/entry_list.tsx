@@ -12,8 +12,14 @@ import { EntryForm } from "./entry_form";
 import { addEntry, changeEntry, type Entry, type Kind, readEntries, removeEntry } from "./knowledge";
 import "./knowledge.css";
 
-/** The entries of one kind, to add to, edit, review and delete. */
-export function EntryList({ kind, connectionId }: { kind: Kind; connectionId: string }) {
+interface Shown {
+  kind: Kind;
+  connectionId: string;
+  mayChange: boolean;
+}
+
+/** The entries of one kind, for who may change them to add to, edit, review and delete. */
+export function EntryList({ kind, connectionId, mayChange }: Shown) {
   const { entries, problem, act } = useEntries(kind, connectionId);
   const [edited, edit] = useState<Entry | "new" | null>(null);
   const save = async (fields: object) => {
@@ -25,9 +31,11 @@ export function EntryList({ kind, connectionId }: { kind: Kind; connectionId: st
     <section class="entries">
       <header>
         <p class="quiet">{texts.knowledge.leads[kind]}</p>
-        <button type="button" class="button small" onClick={() => edit("new")}>
-          <Icon of={Plus} size={14} /> {texts.knowledge.add}
-        </button>
+        {mayChange && (
+          <button type="button" class="button small" onClick={() => edit("new")}>
+            <Icon of={Plus} size={14} /> {texts.knowledge.add}
+          </button>
+        )}
       </header>
       {problem && <ProblemBox problem={problem} />}
       {entries?.length === 0 && <p class="quiet">{texts.knowledge.none}</p>}
@@ -36,6 +44,7 @@ export function EntryList({ kind, connectionId }: { kind: Kind; connectionId: st
           key={each.id}
           kind={kind}
           entry={each}
+          mayChange={mayChange}
           onEdit={() => edit(each)}
           onReview={(status) => void act(changeEntry(kind, each.id, { status }))}
           onRemove={() => void act(removeEntry(kind, each.id))}

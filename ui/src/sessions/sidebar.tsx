@@ -1,7 +1,9 @@
 import { computed } from "@preact/signals";
-import { Database, Moon, Plus, Search, Sun, SunMoon } from "lucide";
+import { Database, LogOut, Moon, Plus, Search, Sun, SunMoon } from "lucide";
 import { useEffect, useRef } from "preact/hooks";
+import { signOut } from "../api/credential";
 import type { Session } from "../api/types";
+import { me } from "../identity/me";
 import { Icon } from "../shared/icon";
 import { orSay } from "../shared/or_say";
 import { onLinkClick, route } from "../shared/route";
@@ -104,6 +106,15 @@ function Failed() {
   );
 }
 
+function SignOut({ owner }: { owner: string }) {
+  const label = texts.identity.signOut(owner);
+  return (
+    <button type="button" class="icon-button" aria-label={label} title={label} onClick={signOut}>
+      <Icon of={LogOut} />
+    </button>
+  );
+}
+
 const THEME_ICONS = { system: SunMoon, light: Sun, dark: Moon };
 
 function Footer() {
@@ -128,6 +139,7 @@ function Footer() {
       >
         <Icon of={THEME_ICONS[theme.value]} />
       </button>
+      {me.value && me.value.signed_in_by !== "local" && <SignOut owner={me.value.owner} />}
     </footer>
   );
 }

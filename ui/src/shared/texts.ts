@@ -20,6 +20,16 @@ export const texts = {
     unexplained: (status: number) => `The server answered with status ${status} and no explanation.`,
   },
 
+  identity: {
+    title: "Sign in",
+    lead: "KAI wants to know who asks before it answers.",
+    credential: "API key or token",
+    hint: "It begins with kai_, or comes from your identity provider. It is forgotten when this tab is closed.",
+    signIn: "Sign in",
+    wrong: "That did not work",
+    signOut: (owner: string) => `Sign out ${owner}`,
+  },
+
   sessions: {
     title: "Sessions",
     start: "New session",
@@ -46,6 +56,8 @@ export const texts = {
     examples: "For example",
     noConnections: "Connect a database to begin",
     noConnectionsLead: "KAI only ever reads. The address is encrypted and never shown again.",
+    nothingShared: "There is no database for you yet",
+    nothingSharedLead: "Ask an administrator to share one.",
     connect: "Connect a database",
     reading: "Reading the schema …",
   },
@@ -186,6 +198,9 @@ export const texts = {
     neverScanned: "Not scanned yet",
     tables: (count: number) => (count === 1 ? "1 table" : `${count} tables`),
     search: "Search tables and columns",
+    share: "Share with everybody",
+    unshare: "Stop sharing",
+    shared: "shared",
     remove: "Disconnect",
     removed: (name: string) => `“${name}” disconnected`,
     ask: "Ask this database",

@@ -1,0 +1,183 @@
+"""API keys: shown once, kept as digests, revoked within seconds everywhere."""
+
+import hashlib
+import secrets
+import string
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from hmac import compare_digest
+from typing import cast
+
+from cachetools import TTLCache
+from pydantic import TypeAdapter
+
+from app.core.auth.caller import SCOPES_OF_ROLE, Caller, Role, Scope, checked_owner, unknown_credential
+from app.core.clock import now_ms
+from app.core.errors import Invalid, NotFound
+from app.core.ids import new_id
+from app.core.storage.port import Condition, Document, Equals, Storage, StorageUnavailable
+
+COLLECTION = "api_keys"
+KEY_BEGINS = "kai_"
+_SECRET_BYTES = 32
+_PREFIX_CHARACTERS = string.ascii_lowercase + string.digits
+_PREFIX_LENGTH = 8
+_REMEMBERED = 10_000
+_REVOKED_WITHIN_SECONDS = 3
+"""So long a process may go on trusting a key that another one has revoked."""
+_USE_TOLD_EVERY_SECONDS = 60
+_PAGE = 200
+
+
+@dataclass(frozen=True)
+class ApiKey:
+    """A key as it is kept: of its secret only the SHA-256, which is enough for 256 random bits.
+
+    Times are epoch milliseconds; `last_used_at` is a minute late at most.
+    """
+
+    id: str
+    prefix: str
+    digest: str = field(repr=False)
+    owner: str
+    name: str
+    role: Role
+    scopes: tuple[Scope, ...]
+    created_at: int
+    expires_at: int | None = None
+    last_used_at: int | None = None
+    revoked_at: int | None = None
+
+    def usable(self) -> bool:
+        return self.revoked_at is None and (self.expires_at is None or now_ms() < self.expires_at)
+
+    def caller(self) -> Caller:
+        return Caller(self.owner, self.role, frozenset(self.scopes), "api_key")
+
+
+_API_KEY = TypeAdapter(ApiKey)
+
+
+class KeyUnknown(NotFound):
+    """There is no API key of this id."""
+
+    def __init__(self) -> None:
+        super().__init__("There is no API key with this id.")
+
+
+@dataclass(frozen=True)
+class NewKey:
+    """What a key is to be. `expires_at`: epoch milliseconds, None is never; no `scopes`: all of the role."""
+
+    owner: str
+    name: str
+    role: Role
+    scopes: frozenset[Scope]
+    expires_at: int | None
+
+
+class ApiKeys:
+    """All keys of a store. Every method raises `StorageUnavailable` when that is away."""
+
+    def __init__(self, storage: Storage) -> None:
+        self._storage = storage
+        self._trusted: TTLCache[str, ApiKey] = TTLCache(_REMEMBERED, _REVOKED_WITHIN_SECONDS)
+        self._told: TTLCache[str, None] = TTLCache(_REMEMBERED, _USE_TOLD_EVERY_SECONDS)
+
+    async def create(self, wanted: NewKey) -> tuple[ApiKey, str]:
+        """The key as it is kept, and its text, which nobody can tell again. Raises `Invalid`."""
+        prefix = "".join(secrets.choice(_PREFIX_CHARACTERS) for _ in range(_PREFIX_LENGTH))
+        text = f"{KEY_BEGINS}{prefix}_{secrets.token_urlsafe(_SECRET_BYTES)}"
+        key = ApiKey(
+            id=new_id(),
+            prefix=prefix,
+            digest=_digest(text),
+            owner=_owner(wanted.owner),
+            name=wanted.name,
+            role=wanted.role,
+            scopes=_scopes(wanted.role, wanted.scopes),
+            created_at=now_ms(),
+            expires_at=wanted.expires_at,
+        )
+        await self._storage.create(COLLECTION, cast("Document", asdict(key)))
+        return key, text
+
+    async def caller(self, text: str) -> Caller:
+        """Whom a key speaks for. Raises `Unauthenticated`."""
+        digest = _digest(text)
+        key = self._trusted.get(digest) or await self._find(text, digest)
+        if not key.usable():
+            raise unknown_credential()
+        self._trusted.setdefault(digest, key)
+        await self._tell_use(key)
+        return key.caller()
+
+    async def page(self, limit: int, cursor: str | None) -> tuple[list[ApiKey], str | None]:
+        """Keys of all owners, the newest first."""
+        found = await self._storage.query(COLLECTION, [], descending=True, limit=limit, cursor=cursor)
+        return [_API_KEY.validate_python(each) for each in found.items], found.next_cursor
+
+    async def revoke(self, key_id: str) -> ApiKey:
+        """For ever; once more changes nothing. Raises `KeyUnknown`."""
+        not_yet: list[Condition] = [Equals("revoked_at", None)]
+        await self._storage.patch(COLLECTION, key_id, {"revoked_at": now_ms()}, where=not_yet)
+        found = await self._storage.get(COLLECTION, key_id)
+        if found is None:
+            raise KeyUnknown
+        key = _API_KEY.validate_python(found)
+        self._trusted.pop(key.digest, None)
+        return key
+
+    async def usable(self, where: Sequence[Condition] = ()) -> list[ApiKey]:
+        """The keys that open something now."""
+        keys: list[ApiKey] = []
+        cursor: str | None = None
+        while True:
+            page = await self._storage.query(
+                COLLECTION, [Equals("revoked_at", None), *where], limit=_PAGE, cursor=cursor
+            )
+            keys += (_API_KEY.validate_python(each) for each in page.items)
+            if (cursor := page.next_cursor) is None:
+                return [key for key in keys if key.usable()]
+
+    async def _find(self, text: str, digest: str) -> ApiKey:
+        prefix = text.removeprefix(KEY_BEGINS).split("_", 1)[0]
+        if len(prefix) != _PREFIX_LENGTH or not set(prefix) <= set(_PREFIX_CHARACTERS):
+            raise unknown_credential()
+        found = await self._storage.query(COLLECTION, [Equals("prefix", prefix)])
+        keys = (_API_KEY.validate_python(each) for each in found.items)
+        for key in keys:
+            if compare_digest(key.digest, digest):
+                return key
+        raise unknown_credential()
+
+    async def _tell_use(self, key: ApiKey) -> None:
+        """Best-effort: a store that cannot be written to must not lock readers out."""
+        if key.id in self._told:
+            return
+        self._told[key.id] = None
+        with suppress(StorageUnavailable):
+            await self._storage.patch(COLLECTION, key.id, {"last_used_at": now_ms()})
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode(errors="replace")).hexdigest()
+
+
+def _owner(owner: str) -> str:
+    try:
+        return checked_owner(owner)
+    except ValueError as error:
+        raise Invalid(f"The owner {owner!r} cannot have a key: {error}.") from error
+
+
+def _scopes(role: Role, wanted: frozenset[Scope]) -> tuple[Scope, ...]:
+    """A key narrows what its role may. Raises `Invalid` for one that would widen it."""
+    of_role = SCOPES_OF_ROLE[role]
+    if more := wanted - of_role:
+        raise Invalid(
+            f"The role {role} does not have the scope {', '.join(sorted(more))}. Leave it out, or make the "
+            "key of the role admin."
+        )
+    return tuple(sorted(wanted or of_role))

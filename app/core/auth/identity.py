@@ -1,0 +1,48 @@
+"""Whom a credential speaks for, of whichever kind it is."""
+
+from app.core.auth.api_keys import KEY_BEGINS, ApiKeys
+from app.core.auth.caller import LOCAL_CALLER, Caller, unknown_credential
+from app.core.auth.signing_keys import SigningKeys
+from app.core.auth.tokens import Tokens
+from app.core.errors import Unauthenticated
+from app.core.settings import AuthSettings
+from app.core.storage.port import Storage
+
+_CURE = (
+    "Send an API key or a token, as in `Authorization: Bearer kai_...`, or a key in the header X-API-Key. "
+    "`kai keys create` makes a key."
+)
+
+
+class Identity:
+    """Where no login is required, who comes without a credential is the local owner; one that is sent counts
+    everywhere."""
+
+    def __init__(self, keys: ApiKeys, tokens: Tokens | None, *, login_required: bool) -> None:
+        self.keys = keys
+        self._tokens = tokens
+        self._login_required = login_required
+
+    @property
+    def knows_somebody(self) -> bool:
+        """Whether there are credentials besides keys."""
+        return self._tokens is not None
+
+    async def caller(self, credential: str | None) -> Caller:
+        """Raises `Unauthenticated`, `IssuerUnavailable` or `StorageUnavailable`."""
+        if credential is None:
+            if self._login_required:
+                raise Unauthenticated(_CURE)
+            return LOCAL_CALLER
+        if credential.startswith(KEY_BEGINS):
+            return await self.keys.caller(credential)
+        if self._tokens is None:
+            raise unknown_credential()
+        return await self._tokens.caller(credential)
+
+
+def identity(storage: Storage, settings: AuthSettings, *, login_required: bool) -> Identity:
+    """As the settings have it; nothing is asked of an issuer before the first token comes."""
+    issuer = settings.oidc.issuer
+    tokens = Tokens(settings.oidc, SigningKeys(issuer)) if issuer else None
+    return Identity(ApiKeys(storage), tokens, login_required=login_required)

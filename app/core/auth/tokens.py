@@ -1,0 +1,59 @@
+"""Tokens of an OpenID Connect issuer: whose they are, and whether they are for KAI."""
+
+from collections.abc import Mapping
+from typing import cast
+
+import jwt
+
+from app.core.auth.caller import SCOPES_OF_ROLE, Caller, Role, checked_owner, unknown_credential
+from app.core.auth.signing_keys import SigningKeys
+from app.core.errors import Unauthenticated
+from app.core.settings import OidcSettings
+
+_REQUIRED = ["aud", "exp", "iat", "iss"]
+
+
+class Tokens:
+    """Checks tokens against one issuer, its keys, and the algorithms that the settings allow."""
+
+    def __init__(self, settings: OidcSettings, keys: SigningKeys) -> None:
+        self._settings = settings
+        self._keys = keys
+
+    async def caller(self, token: str) -> Caller:
+        """Whom a token speaks for. Raises `Unauthenticated` or `IssuerUnavailable`."""
+        try:
+            key = await self._key(token)
+            return self._caller(self._claims(token, key))
+        except (jwt.PyJWTError, ValueError, RecursionError) as error:
+            raise unknown_credential() from error
+
+    async def _key(self, token: str) -> jwt.PyJWK:
+        """The key is chosen among the issuer's own; no address or key in the token counts."""
+        header = jwt.get_unverified_header(token)
+        key_id, algorithm = header.get("kid"), header.get("alg")
+        # `crit` lists what a checker has to understand, and there is nothing of that kind here.
+        if "crit" in header or algorithm not in self._settings.algorithms or not isinstance(key_id, str):
+            raise unknown_credential()
+        return await self._keys.get(key_id, algorithm)
+
+    def _claims(self, token: str, key: jwt.PyJWK) -> Mapping[str, object]:
+        """Raises `jwt.PyJWTError`. `nbf` is looked at where an issuer sends it; `iat` every one does."""
+        claims = jwt.decode(
+            token,
+            key,
+            algorithms=list(self._settings.algorithms),
+            audience=self._settings.audience,
+            issuer=self._settings.issuer,
+            leeway=self._settings.leeway_seconds,
+            options={"require": _REQUIRED},
+        )
+        return cast("Mapping[str, object]", claims)
+
+    def _caller(self, claims: Mapping[str, object]) -> Caller:
+        owner, roles = claims.get(self._settings.owner_claim), claims.get(self._settings.role_claim)
+        if not isinstance(owner, str):
+            raise Unauthenticated(f"The token has no {self._settings.owner_claim!r} to say whose it is.")
+        held = roles if isinstance(roles, list) else [roles]
+        role: Role = "admin" if self._settings.admin_value in held else "user"
+        return Caller(checked_owner(owner), role, SCOPES_OF_ROLE[role], "oidc")

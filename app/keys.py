@@ -1,0 +1,76 @@
+"""`kai keys`: the API keys in the configured store; a server may be working with it meanwhile."""
+
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+
+from pydantic import ValidationError
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from app.bootstrap import open_store
+from app.core.auth.api_keys import ApiKey, ApiKeys
+from app.core.auth.caller import Role
+from app.core.clock import rfc3339
+from app.core.errors import Invalid
+from app.core.settings import read_settings
+from app.modules.identity.schemas import NewApiKey
+from app.terminal import say
+from migrations.runner import check_up_to_date, migrate
+
+_PAGE = 200
+_NONE = "There are no keys. Make one: kai keys create --owner YOU --role admin"
+
+
+async def create(owner: str, name: str, role: Role, scopes: Sequence[str], days: int | None) -> None:
+    """Show a new key, the only time. Raises `Invalid`."""
+    given = {"owner": owner, "name": name, "role": role, "scopes": set(scopes), "days": days}
+    try:
+        wanted = NewApiKey.model_validate(given).wanted()
+    except ValidationError as error:
+        first = error.errors()[0]
+        said = first["msg"].removeprefix("Value error, ")
+        raise Invalid(f"The key cannot be made, for its {first['loc'][0]}: {said}.") from error
+    async with _keys() as keys:
+        key, text = await keys.create(wanted)
+    until = "does not expire" if key.expires_at is None else f"expires at {rfc3339(key.expires_at)}"
+    say(f"{text}\n\nThe key is shown only now. It speaks for {owner} as {role} and {until}.")
+
+
+async def show_all() -> None:
+    table = Table("ID", "Key", "Owner", "Name", "Role", "Scopes", "Created", "Expires", "Last used", "State")
+    async with _keys() as keys:
+        cursor: str | None = None
+        while True:
+            page, cursor = await keys.page(_PAGE, cursor)
+            for key in page:
+                table.add_row(*(Text(cell) for cell in _cells(key)))
+            if cursor is None:
+                break
+    Console(highlight=False).print(table if table.row_count else _NONE)
+
+
+async def revoke(key_id: str) -> None:
+    """Raises `KeyUnknown`."""
+    async with _keys() as keys:
+        key = await keys.revoke(key_id)
+    say(f"The key {key.prefix} of {key.owner} is revoked. Servers stop accepting it within seconds.")
+
+
+@asynccontextmanager
+async def _keys() -> AsyncGenerator[ApiKeys]:
+    """Without the lock of the data folder: a server holds that, and both may write."""
+    settings = read_settings()
+    settings.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+    async with open_store(settings) as (storage, _):
+        await (migrate(storage) if settings.migrate_at_start else check_up_to_date(storage))
+        yield ApiKeys(storage)
+
+
+def _cells(key: ApiKey) -> list[str]:
+    """What a terminal may show: the names are what people wrote."""
+    inert = ("".join(each if each.isprintable() else " " for each in text) for text in (key.owner, key.name))
+    times = (key.created_at, key.expires_at, key.last_used_at)
+    shown = ("-" if each is None else rfc3339(each)[:16].replace("T", " ") for each in times)
+    state = "revoked" if key.revoked_at else ("usable" if key.usable() else "expired")
+    return [key.id, f"kai_{key.prefix}_…", *inert, key.role, " ".join(key.scopes), *shown, state]

@@ -1,0 +1,90 @@
+"""The page of a KAI that asks for a login: a key is pasted, kept for the tab, and sent with everything."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import httpx
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.e2e.page.browser import Watched, ask
+from tests.e2e.page.conftest import connected
+from tests.e2e.page.test_reach import AXE, violations
+from tests.support.keys import made_key
+from tests.support.server import Server, running_server
+
+
+@dataclass(frozen=True)
+class House:
+    """A server with a shared shop, and the keys of its administrator and of a user."""
+
+    server: Server
+    admin_key: str
+    user_key: str
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory, shop: str) -> Iterator[House]:
+    data = tmp_path_factory.mktemp("sign-in")
+    admin_key, user_key = made_key(data, "root", "--role", "admin"), made_key(data, "ann")
+    with running_server(data, {"KAI_AUTH__REQUIRED": "true"}) as server:
+        with httpx.Client(
+            base_url=f"{server.address}/api/v1", headers={"X-API-Key": admin_key}, timeout=30
+        ) as client:
+            one = f"/database-connections/{connected(client, shop, 'Shop')}"
+            client.patch(one, json={"shared": True}).raise_for_status()
+            client.get(f"{one}/tables")
+        yield House(server, admin_key, user_key)
+
+
+@pytest.fixture(params=["light", "dark"])
+def visitor(request: pytest.FixtureRequest, browser: Browser, house: House) -> Iterator[Page]:
+    with browser.new_context(base_url=house.server.address, color_scheme=request.param) as context:
+        watched = Watched(context, house.server.address)
+        yield context.new_page()
+    assert watched.faults == []
+
+
+def sign_in(page: Page, key: str) -> None:
+    page.get_by_label("API key or token").fill(key)
+    page.get_by_label("API key or token").press("Enter")
+
+
+def test_a_user_signs_in_asks_takes_the_rows_along_and_leaves(visitor: Page, house: House) -> None:
+    visitor.goto("/")
+    sign_in(visitor, "kai_wrong")
+    expect(visitor.get_by_role("alert")).to_contain_text("That did not work")
+    if AXE.is_file():
+        assert violations(visitor) == []
+    sign_in(visitor, house.user_key)
+    ask(visitor, "How many customers per country?")
+    expect(visitor.locator(".answer-actions")).to_be_visible()
+    visitor.get_by_role("tab", name="Table").click()
+    visitor.get_by_role("button", name="Export").click()
+    with visitor.expect_download() as download:
+        visitor.get_by_role("menuitem", name="CSV").click()
+    assert download.value.path().read_text().startswith("country")
+    visitor.reload()
+    expect(visitor.locator(".answer-actions")).to_be_visible()
+    visitor.get_by_role("button", name="Sign out ann").click()
+    expect(visitor.get_by_label("API key or token")).to_be_focused()
+    assert visitor.evaluate("sessionStorage.length") == 0
+
+
+@pytest.mark.parametrize("visitor", ["light"], indirect=True)
+def test_a_user_sees_no_way_to_change_databases_and_an_administrator_does(
+    visitor: Page, house: House
+) -> None:
+    changes = ["Connect a database", "Scan the schema", "Stop sharing", "Disconnect", "Describe", "Add"]
+    for key, count in ((house.user_key, 0), (house.admin_key, 1)):
+        visitor.goto("/connections")
+        sign_in(visitor, key)
+        expect(visitor.get_by_role("link", name="Shop")).to_be_visible()
+        expect(visitor.get_by_role("button", name=changes[0])).to_have_count(count)
+        visitor.get_by_role("link", name="Shop").click()
+        expect(visitor.get_by_role("button", name="Ask this database")).to_be_visible()
+        for name in changes[1:4]:
+            expect(visitor.get_by_role("button", name=name)).to_have_count(count)
+        visitor.get_by_role("tab", name="Glossary").click()
+        expect(visitor.get_by_role("button", name="Add")).to_have_count(count)
+        visitor.get_by_role("button", name="Sign out").click()

@@ -1,0 +1,190 @@
+"""Who may do what, of a server that asks for a login; keys are made beside it while it runs."""
+
+import re
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.e2e.test_bad_input import assert_problem
+from tests.support.command_line import kai
+from tests.support.keys import made_key
+from tests.support.server import Server, running_server
+
+REVOKED_WITHIN_SECONDS = 5
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("login")
+
+
+@pytest.fixture(scope="module")
+def admin_key(data: Path) -> str:
+    """Made before the server starts, which would refuse to otherwise."""
+    return made_key(data, "root", "--role", "admin", "--never-expires")
+
+
+@pytest.fixture(scope="module")
+def server(data: Path, admin_key: str) -> Iterator[Server]:
+    with running_server(data, {"KAI_AUTH__REQUIRED": "true"}) as running:
+        yield running
+
+
+@pytest.fixture
+def stranger(server: Server) -> Iterator[httpx.Client]:
+    with httpx.Client(base_url=server.address, timeout=30) as client:
+        yield client
+
+
+def as_(key: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {key}"}
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/readyz", "/", "/connections", "/sessions/x"])
+def test_signs_of_life_and_the_page_are_open(stranger: httpx.Client, path: str) -> None:
+    assert stranger.get(path).status_code in (200, 503)  # the page may not be built
+
+
+@pytest.mark.parametrize(
+    "path", ["/api/v1/me", "/api/v1/sessions", "/api/v1/openapi.json", "/docs", "/metrics", "/unknown"]
+)
+def test_everything_else_is_closed_and_says_how_to_sign_in(stranger: httpx.Client, path: str) -> None:
+    refused = stranger.get(path)
+    assert "Authorization: Bearer" in assert_problem(refused, 401)["detail"]
+    assert refused.headers["www-authenticate"] == "Bearer"
+
+
+def test_who_is_unknown_is_refused_before_his_body_is_read(stranger: httpx.Client) -> None:
+    assert_problem(stranger.post("/api/v1/sessions", content=b"{" + b" " * 2_000_000), 401)
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Authorization": "Bearer kai_aaaaaaaa_" + "x" * 43},
+        {"Authorization": "Bearer kai_"},
+        {"Authorization": "Bearer kai_é".encode().decode("latin-1")},
+        {"Authorization": "Bearer eyJhbGciOiJub25lIn0.e30."},
+        {"Authorization": "Basic cm9vdDpyb290"},
+        {"Authorization": "Bearer"},
+        {"X-API-Key": "wrong"},
+    ],
+    ids=str,
+)
+def test_a_wrong_credential_is_refused(stranger: httpx.Client, headers: dict[str, str]) -> None:
+    raw = [(name.encode(), value.encode("latin-1")) for name, value in headers.items()]
+    assert_problem(stranger.get("/api/v1/me", headers=raw), 401)
+
+
+def test_a_key_is_sent_in_either_header_but_not_in_both(stranger: httpx.Client, admin_key: str) -> None:
+    for headers in (as_(admin_key), {"X-API-Key": admin_key}):
+        me = stranger.get("/api/v1/me", headers=headers).json()
+        assert (me["owner"], me["role"], me["signed_in_by"]) == ("root", "admin", "api_key")
+    assert_problem(stranger.get("/api/v1/me", headers={**as_(admin_key), "X-API-Key": admin_key}), 401)
+    assert_problem(stranger.get(f"/api/v1/me?api_key={admin_key}"), 401)
+
+
+def test_a_key_made_beside_the_server_opens_it_until_it_is_revoked(
+    stranger: httpx.Client, data: Path
+) -> None:
+    key = made_key(data, "ann")
+    assert stranger.get("/api/v1/me", headers=as_(key)).json()["scopes"] == ["ask", "read"]
+    listed = kai("keys", "list", data=data).stdout
+    row = next(line for line in listed.splitlines() if key[4:12] in line)
+    assert key not in listed
+    assert kai("keys", "revoke", row.split("│")[1].strip(), data=data).returncode == 0
+    end = time.monotonic() + REVOKED_WITHIN_SECONDS
+    while stranger.get("/api/v1/me", headers=as_(key)).status_code == 200:
+        assert time.monotonic() < end, "the revoked key is still accepted"
+    assert "revoked" in kai("keys", "list", data=data).stdout
+
+
+def test_keys_are_made_listed_and_revoked_over_http(stranger: httpx.Client, admin_key: str) -> None:
+    body = {"owner": "carl", "name": "Notebook", "days": None, "scopes": ["read"]}
+    made = stranger.post("/api/v1/api-keys", json=body, headers=as_(admin_key)).json()
+    assert stranger.get("/api/v1/me", headers=as_(made["key"])).json()["scopes"] == ["read"]
+    page = stranger.get("/api/v1/api-keys", headers=as_(admin_key))
+    (shown,) = [each for each in page.json()["items"] if each["id"] == made["id"]]
+    assert shown["last_used_at"] is not None
+    assert made["key"] not in page.text
+    one = f"/api/v1/api-keys/{made['id']}"
+    assert stranger.delete(one, headers=as_(admin_key)).status_code == 204
+    assert_problem(stranger.get("/api/v1/me", headers=as_(made["key"])), 401)
+    assert_problem(stranger.delete("/api/v1/api-keys/nope", headers=as_(admin_key)), 404)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"owner": "local"}, "choose another name"),
+        ({"owner": " ann"}, "blanks"),
+        ({"days": 0}, "greater than or equal to 1"),
+        ({"scopes": ["manage"]}, "the role admin"),
+        ({"role": "king"}, "'user' or 'admin'"),
+    ],
+    ids=str,
+)
+def test_a_key_that_cannot_be_says_why(
+    stranger: httpx.Client, admin_key: str, wrong: dict[str, object], said: str
+) -> None:
+    body = {"owner": "ann", "days": 1, **wrong}
+    refused = assert_problem(stranger.post("/api/v1/api-keys", json=body, headers=as_(admin_key)), 422)
+    assert said in refused["detail"]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "method", "path", "missing"),
+    [
+        ({}, "POST", "/database-connections", "manage"),
+        ({}, "POST", "/glossary", "manage"),
+        ({}, "GET", "/api-keys", "admin"),
+        ({"scopes": ["read"]}, "POST", "/sessions", "ask"),
+        ({"scopes": ["ask"]}, "GET", "/sessions", "read"),
+        ({"role": "admin", "scopes": ["manage"]}, "GET", "/sessions", "read"),
+    ],
+    ids=str,
+)
+def test_a_missing_scope_is_named(
+    stranger: httpx.Client, admin_key: str, wanted: dict[str, object], method: str, path: str, missing: str
+) -> None:
+    body = {"owner": "dora", "days": 1, **wanted}
+    key = stranger.post("/api/v1/api-keys", json=body, headers=as_(admin_key)).json()["key"]
+    refused = assert_problem(stranger.request(method, f"/api/v1{path}", headers=as_(key), json={}), 403)
+    assert (refused["missing_scope"], missing in refused["detail"]) == (missing, True)
+
+
+def test_metrics_are_opened_by_a_setting(tmp_path: Path) -> None:
+    made_key(tmp_path, "root")
+    settings = {"KAI_AUTH__REQUIRED": "true", "KAI_METRICS_OPEN": "true"}
+    with running_server(tmp_path, settings) as server:
+        assert httpx.get(f"{server.address}/metrics").status_code == 200
+
+
+def test_a_host_name_is_checked_unless_any_address_is_listened_on(tmp_path: Path) -> None:
+    key = made_key(tmp_path, "root")
+    with running_server(tmp_path, {"KAI_HOST": "0.0.0.0"}) as server:
+        local = re.sub(r"//[^:]+", "//127.0.0.1", server.address)
+        me = httpx.get(f"{local}/api/v1/me", headers={**as_(key), "Host": "kai.example.com"})
+        assert me.json()["owner"] == "root"
+        assert httpx.get(f"{local}/api/v1/me").status_code == 401
+    with running_server(tmp_path, {"KAI_ALLOWED_HOSTS": '["kai.example.com"]'}) as server:
+        answers = [
+            httpx.get(f"{server.address}/api/v1/me", headers={"Host": host}).status_code
+            for host in ("kai.example.com", "evil.example.com")
+        ]
+        assert answers == [200, 400]
+
+
+def test_without_a_login_who_comes_is_the_owner_but_a_wrong_key_still_is_wrong(tmp_path: Path) -> None:
+    with running_server(tmp_path) as server:
+        me = httpx.get(f"{server.address}/api/v1/me").json()
+        assert me == {
+            "owner": "local",
+            "role": "admin",
+            "scopes": ["admin", "ask", "manage", "read"],
+            "signed_in_by": "local",
+        }
+        assert_problem(httpx.get(f"{server.address}/api/v1/me", headers=as_("kai_wrong")), 401)

@@ -1,0 +1,73 @@
+"""API keys in every kind of store: what is kept of them, and when they stop to count."""
+
+import pytest
+
+from app.core.auth.api_keys import ApiKeys, KeyUnknown, NewKey
+from app.core.clock import now_ms
+from app.core.errors import Unauthenticated
+from app.core.storage.port import Equals
+from migrations.runner import migrate
+from tests.support.stores import Open
+
+
+def wanted(expires_at: int | None = None) -> NewKey:
+    return NewKey("ann", "Notebook", "user", frozenset(), expires_at)
+
+
+async def test_only_a_digest_of_a_key_is_kept(reopen: Open) -> None:
+    async with reopen() as storage:
+        await migrate(storage)
+        keys = ApiKeys(storage)
+        key, text = await keys.create(wanted())
+        (kept,) = (await storage.query("api_keys", [Equals("owner", "ann")])).items
+        assert text.rsplit("_", 1)[1] not in str(kept) + repr(key)
+        assert (await keys.caller(text)).owner == "ann"
+        assert key.digest not in repr(key)
+
+
+async def test_an_expired_key_is_refused_and_opens_nothing(reopen: Open) -> None:
+    async with reopen() as storage:
+        await migrate(storage)
+        keys = ApiKeys(storage)
+        _, text = await keys.create(wanted(expires_at=now_ms()))
+        with pytest.raises(Unauthenticated):
+            await keys.caller(text)
+        assert await keys.usable() == []
+
+
+async def test_a_secret_with_the_prefix_of_another_key_is_refused(reopen: Open) -> None:
+    async with reopen() as storage:
+        await migrate(storage)
+        keys = ApiKeys(storage)
+        (_, one), (_, other) = [await keys.create(wanted()) for _ in range(2)]
+        for forged in (one[:-1], one[:-1] + "~", one[:13] + other[13:], one + "x"):
+            with pytest.raises(Unauthenticated):
+                await keys.caller(forged)
+
+
+async def test_the_last_use_is_told_once_a_minute(reopen: Open) -> None:
+    async with reopen() as storage:
+        await migrate(storage)
+        keys = ApiKeys(storage)
+        key, text = await keys.create(wanted())
+        await keys.caller(text)
+        first = (await keys.usable())[0].last_used_at
+        await storage.patch("api_keys", key.id, {"last_used_at": 1})
+        await keys.caller(text)
+        assert first is not None
+        assert (await keys.usable())[0].last_used_at == 1
+
+
+async def test_a_revoked_key_is_refused_at_once_here_and_what_is_no_key_is_unknown(reopen: Open) -> None:
+    async with reopen() as storage:
+        await migrate(storage)
+        keys = ApiKeys(storage)
+        key, text = await keys.create(wanted())
+        await keys.caller(text)
+        revoked = await keys.revoke(key.id)
+        assert (await keys.revoke(key.id)).revoked_at == revoked.revoked_at
+        with pytest.raises(Unauthenticated):
+            await keys.caller(text)
+        for unknown in ("nope", "../x", "01970000-0000-7000-8000-000000000000"):
+            with pytest.raises(KeyUnknown):
+                await keys.revoke(unknown)

@@ -1,0 +1,166 @@
+"""An OpenID Connect provider (Canaille) in a process of its own: people sign in with a password there.
+
+Its keys change at `POST /rotate`. Run as `python oidc_issuer.py PORT`.
+"""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from socket import create_server
+from wsgiref.simple_server import make_server
+
+import httpx
+
+AUDIENCE = "kai"
+ADMINS = "kai-admin"
+_BACK = "http://127.0.0.1/back"
+_SECRET = "a-secret-of-tests"
+_START_SECONDS = 30
+
+
+@dataclass(frozen=True)
+class Issuer:
+    """A running provider; `ada` is of the group of administrators, `bob` is not."""
+
+    address: str
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """Those of a KAI that trusts it; this provider signs with RS512."""
+        return {
+            "KAI_AUTH__OIDC__ISSUER": self.address,
+            "KAI_AUTH__OIDC__AUDIENCE": AUDIENCE,
+            "KAI_AUTH__OIDC__ALGORITHMS": '["RS512"]',
+            "KAI_AUTH__OIDC__ROLE_CLAIM": "groups",
+            "KAI_AUTH__OIDC__ADMIN_VALUE": ADMINS,
+        }
+
+    def token(self, person: str) -> str:
+        """The ID token that a person gets by signing in, with the authorization code flow."""
+        with httpx.Client(base_url=self.address, timeout=_START_SECONDS) as browser:
+            asked = {"client_id": AUDIENCE, "redirect_uri": _BACK, "response_type": "code"}
+            page = browser.get("/oauth/authorize", params={**asked, "scope": "openid profile groups"})
+            page = _redirected(browser, page)
+            page = _redirected(browser, browser.post(page.url, data={"login": person}))
+            page = _redirected(browser, browser.post(page.url, data={"password": f"password of {person}"}))
+            code = httpx.URL(page.headers["location"]).params["code"]
+            exchange = {"grant_type": "authorization_code", "code": code, "redirect_uri": _BACK}
+            answer = browser.post("/oauth/token", data=exchange, auth=(AUDIENCE, _SECRET))
+            return str(answer.raise_for_status().json()["id_token"])
+
+    def rotate(self) -> None:
+        """From now on it signs with a new key; tokens of the old one stay good."""
+        httpx.post(f"{self.address}/rotate").raise_for_status()
+
+
+def _redirected(browser: httpx.Client, answer: httpx.Response) -> httpx.Response:
+    while answer.is_redirect and not answer.headers["location"].startswith(_BACK):
+        answer = browser.get(answer.headers["location"])
+    return answer
+
+
+@contextmanager
+def running_issuer() -> Iterator[Issuer]:
+    with create_server(("localhost", 0)) as free:
+        port = free.getsockname()[1]
+    process = subprocess.Popen(
+        [sys.executable, __file__, str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    issuer = Issuer(f"http://localhost:{port}")
+    try:
+        _wait_for(issuer)
+        yield issuer
+    finally:
+        process.kill()
+        process.wait()
+
+
+def _wait_for(issuer: Issuer) -> None:
+    end = time.monotonic() + _START_SECONDS
+    while True:
+        try:
+            httpx.get(f"{issuer.address}/.well-known/openid-configuration").raise_for_status()
+        except httpx.TransportError:
+            assert time.monotonic() < end, "the provider did not start"
+            time.sleep(0.05)
+        else:
+            return
+
+
+def _serve(port: int) -> None:
+    from canaille import create_app
+    from joserfc.jwk import RSAKey
+
+    def new_key() -> dict[str, object]:
+        key = RSAKey.generate_key(2048)
+        key.ensure_kid()
+        return dict(key.as_dict(private=True))
+
+    everybody = {"DEFAULT": {"PERMISSIONS": ["use_oidc"]}}
+    oidc = {"ACTIVE_JWKS": [new_key()], "REQUIRE_NONCE": False}
+    configuration = {
+        "TESTING": True,
+        "ENV_FILE": None,
+        "SECRET_KEY": "of a provider for tests",
+        "WTF_CSRF_ENABLED": False,
+        "PREFERRED_URL_SCHEME": "http",
+        "SERVER_NAME": f"localhost:{port}",
+        "CANAILLE": {"DATABASE": "memory", "JAVASCRIPT": False, "ACL": everybody},
+        "CANAILLE_OIDC": oidc,
+    }
+    app = create_app(config=configuration)
+    with app.app_context():
+        _populate()
+
+    def rotate() -> str:
+        kept = app.config["CANAILLE_OIDC"]
+        kept["INACTIVE_JWKS"], kept["ACTIVE_JWKS"] = kept["ACTIVE_JWKS"], [new_key()]
+        return ""
+
+    app.add_url_rule("/rotate", view_func=rotate, methods=["POST"])
+    make_server("localhost", port, app).serve_forever()
+
+
+def _populate() -> None:
+    from canaille.app import models
+    from canaille.backends import Backend
+
+    people = {
+        name: models.User(
+            user_name=name,
+            formatted_name=name,
+            family_name=name,
+            emails=[f"{name}@example.com"],
+            password=f"password of {name}",
+        )
+        for name in ("ada", "bob")
+    }
+    client = models.Client(
+        client_id=AUDIENCE,
+        client_secret=_SECRET,
+        client_name="KAI",
+        client_uri="http://127.0.0.1",  # trusted: nobody is asked to consent
+        redirect_uris=[_BACK],
+        grant_types=["authorization_code"],
+        response_types=["code"],
+        scope=["openid", "profile", "groups"],
+        token_endpoint_auth_method="client_secret_basic",
+        client_id_issued_at=datetime.now(UTC),
+    )
+    for each in (*people.values(), client):
+        Backend.instance.save(each)
+    Backend.instance.save(models.Group(display_name=ADMINS, members=[people["ada"]]))
+    client.audience = [client]
+    Backend.instance.save(client)
+
+
+if __name__ == "__main__":
+    os.environ["AUTHLIB_INSECURE_TRANSPORT"] = "1"
+    os.chdir(Path(__file__).parent)
+    _serve(int(sys.argv[1]))

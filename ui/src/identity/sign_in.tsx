@@ -1,0 +1,67 @@
+import { useEffect, useState } from "preact/hooks";
+import { checkCredential } from "../api/client";
+import { keepCredential } from "../api/credential";
+import { ApiError, asProblem } from "../api/problem";
+import type { Problem } from "../api/types";
+import { ProblemBox } from "../shared/problem_box";
+import { texts } from "../shared/texts";
+import { refreshMe } from "./me";
+import "./sign_in.css";
+
+/** In place of everything else while the server does not know who asks. */
+export function SignIn() {
+  const { title, lead, credential: label, hint, signIn } = texts.identity;
+  const [credential, setCredential] = useState("");
+  const [checking, setChecking] = useState(false);
+  const [problem, setProblem] = useState<Problem | null>(null);
+  useEffect(() => {
+    document.title = `${title} · ${texts.product}`;
+  }, []);
+  const onSubmit = async (event: Event) => {
+    event.preventDefault();
+    setChecking(true);
+    setProblem(null);
+    try {
+      await checkCredential(credential.trim());
+      keepCredential(credential.trim());
+      await refreshMe();
+    } catch (error) {
+      setProblem(refused(error));
+      setChecking(false);
+    }
+  };
+  return (
+    <main class="sign-in">
+      <h1>{title}</h1>
+      <p class="lead">{lead}</p>
+      <form class="form" onSubmit={(event) => void onSubmit(event)}>
+        <label>
+          {label}
+          <input
+            ref={(field) => field?.focus()}
+            required
+            class="code"
+            type="password"
+            pattern="\s*[!-~]+\s*"
+            autocomplete="off"
+            spellcheck={false}
+            aria-describedby="credential-hint"
+            value={credential}
+            onInput={(event) => setCredential(event.currentTarget.value)}
+          />
+          <small id="credential-hint">{hint}</small>
+        </label>
+        {problem && <ProblemBox problem={problem} />}
+        <button type="submit" class="button primary" disabled={checking}>
+          {signIn}
+        </button>
+      </form>
+    </main>
+  );
+}
+
+function refused(error: unknown): Problem {
+  const problem = asProblem(error);
+  const wrong = error instanceof ApiError && problem.status === 401;
+  return wrong ? { ...problem, title: texts.identity.wrong } : problem;
+}
