@@ -132,7 +132,7 @@ async def open_services(settings: Settings, role: Role = "all") -> AsyncGenerato
         sessions = SessionService(
             repository,
             rows,
-            Submissions(turns, repository, queue, logs, allowances),
+            Submissions(turns, repository, queue, logs, allowances, settings.worker.max_waiting),
             Following(repository, rows, logs),
             graph,
             connections,

@@ -149,6 +149,8 @@ class WorkerSettings(_Group):
 
     concurrency: Annotated[int, Field(ge=1, le=1_000)] = 32
     """Runs at once."""
+    max_waiting: Annotated[int, Field(ge=1)] = 1_000
+    """Runs that wait for a worker; more are refused until there are fewer."""
     lease_seconds: Annotated[float, Field(ge=3, le=600)] = 15
     """A worker that was not heard of for so long has lost its runs to others."""
     drain_seconds: Annotated[float, Field(ge=0, le=600)] = 20

@@ -9,8 +9,10 @@ from typing import Any
 import http_sf
 import httpx
 
+from app.core.storage.typesense_server import TypesenseServer
 from tests.e2e.conftest import model_settings
 from tests.e2e.test_turn import PER_COUNTRY, sql
+from tests.support.cluster import running_cluster, shared
 from tests.support.redis_server import RedisServer
 from tests.support.scripted_model import Scripted, ScriptedModel
 from tests.support.server import Client, client_of, running_server
@@ -19,13 +21,11 @@ SESSIONS = "/sessions"
 
 
 @asynccontextmanager
-async def limited(
-    folder: Path, model: ScriptedModel | None = None, redis_url: str = "", **quotas: int
-) -> AsyncGenerator[Client]:
+async def limited(folder: Path, model: ScriptedModel | None = None, **quotas: int) -> AsyncGenerator[Client]:
     """A client of a KAI with these limits."""
     settings = {f"KAI_QUOTAS__{name.upper()}": str(quota) for name, quota in quotas.items()}
     modelled = {} if model is None else model_settings(model)
-    with running_server(folder, {**modelled, "KAI_REDIS__URL": redis_url, **settings}) as server:
+    with running_server(folder, {**modelled, **settings}) as server:
         async with client_of(server) as client:
             yield client
 
@@ -194,18 +194,16 @@ async def test_usage_names_every_limit_and_null_is_none(tmp_path: Path) -> None:
 
 
 async def test_two_processes_with_one_redis_count_together_and_go_on_without_it(
-    tmp_path: Path, fragile_redis: RedisServer
+    tmp_path: Path, typesense_server: TypesenseServer, fragile_redis: RedisServer
 ) -> None:
-    url = fragile_redis.url
-    async with (
-        limited(tmp_path / "one", redis_url=url, requests_per_minute=3) as one,
-        limited(tmp_path / "other", redis_url=url, requests_per_minute=3) as other,
-    ):
-        counted = [await each.http.get(SESSIONS) for each in (one, other, one)]
-        assert [left(each)["requests"] for each in counted] == [2, 1, 0]
-        await refused(await other.http.get(SESSIONS), "rate-limit")
-        fragile_redis.kill()
-        for each in (one, other):
-            answer = await each.http.get(SESSIONS)
-            assert answer.status_code == 200
-            assert "RateLimit" not in answer.headers
+    settings = shared(typesense_server, fragile_redis) | {"KAI_QUOTAS__REQUESTS_PER_MINUTE": "3"}
+    with running_cluster(tmp_path, settings, workers=0) as cluster:
+        async with client_of(cluster.apis[0]) as one, client_of(cluster.apis[1]) as other:
+            counted = [await each.http.get(SESSIONS) for each in (one, other, one)]
+            assert [left(each)["requests"] for each in counted] == [2, 1, 0]
+            await refused(await other.http.get(SESSIONS), "rate-limit")
+            fragile_redis.kill()
+            for each in (one, other):
+                answer = await each.http.get(SESSIONS)
+                assert answer.status_code == 200
+                assert "RateLimit" not in answer.headers

@@ -2,6 +2,8 @@
 
 from app.core.errors import Conflict, Invalid, NotFound, TooMany
 
+_BUSY_SECONDS = 10
+
 
 class SessionUnknown(NotFound):
     """There is no such session (or it belongs to somebody else)."""
@@ -77,6 +79,16 @@ class QueueFull(TooMany):
         super().__init__(
             f"{limit} questions already wait for this session. Ask again when some are answered."
         )
+
+
+class WorkersBusy(TooMany):
+    """More questions wait for a worker than will be answered soon."""
+
+    problem = "workers-busy"
+
+    def __init__(self) -> None:
+        detail = "Too many questions wait to be answered. Ask again in a moment."
+        super().__init__(detail, retry_after_seconds=_BUSY_SECONDS)
 
 
 class KeyReused(Invalid):

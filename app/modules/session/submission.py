@@ -10,7 +10,14 @@ from app.core.clock import now_ms
 from app.core.ids import id_of, new_id
 from app.core.storage.port import DocumentExists
 from app.core.tracing.spans import current_traceparent
-from app.modules.session.errors import KeyReused, QueueFull, SessionBusy, SessionClosed, StillStopping
+from app.modules.session.errors import (
+    KeyReused,
+    QueueFull,
+    SessionBusy,
+    SessionClosed,
+    StillStopping,
+    WorkersBusy,
+)
 from app.modules.session.model import Run, Session
 from app.modules.session.record import question_message, wire
 from app.modules.session.repository import SessionRepository
@@ -37,12 +44,14 @@ class Submissions:
         queue: RunQueue,
         logs: EventLogs,
         allowances: Allowances,
+        max_waiting: int,
     ) -> None:
         self._turns = turns
         self._repository = repository
         self._queue = queue
         self._logs = logs
         self._allowances = allowances
+        self._max_waiting = max_waiting
 
     async def submit(
         self,
@@ -55,13 +64,15 @@ class Submissions:
         """Make a question a run; it is durable when this returns.
 
         The same idempotency key gives the same run again. Raises `SessionClosed`, `SessionBusy`,
-        `QueueFull`, `KeyReused`, `TokensSpent`, `TooManyRuns`, or `BusUnavailable` when nobody could be
-        told of it.
+        `QueueFull`, `WorkersBusy`, `KeyReused`, `TokensSpent`, `TooManyRuns`, or `BusUnavailable` when
+        nobody could be told of it.
         """
-        await self._queue.ping()  # nothing is kept of a question that nobody can be told of
+        waiting = await self._queue.waiting()  # fails before anything is kept that nobody could be told of
         run = _new_run(session, question, idempotency_key, sql)
         if idempotency_key is not None and (known := await self._repository.find_run(run.id)) is not None:
             return _same(known, run)
+        if waiting >= self._max_waiting:
+            raise WorkersBusy
         if session.active_run_id is not None:
             session = await self.without_ghost(session)
             await self._check_room(session, on_busy)

@@ -192,3 +192,20 @@ async def test_a_conversation_keeps_its_order_over_machines_whose_clocks_differ(
             history = [each["query"] for each in (await kai.session(session))["messages"]["items"]]
     assert history == [QUESTION, QUESTION, "Again 0?", "Again 0?", "Again 1?", "Again 1?"]
     assert "Answer 0." in model.requests[-2].text
+
+
+async def test_when_more_questions_wait_than_will_be_answered_soon_the_next_one_is_told_when_to_come_back(
+    settings: dict[str, str], shop: str, tmp_path: Path
+) -> None:
+    crowded = settings | {"KAI_WORKER__MAX_WAITING": "2"}
+    with running_cluster(tmp_path / "crowded", crowded, apis=1, workers=0) as workless:
+        async with client_of(workless.apis[0]) as kai:
+            connection = await kai.connect(shop)
+            sessions = [await kai.open_session(connection) for _ in range(3)]
+            for session in sessions[:2]:
+                async with kai.asking(session, QUESTION):
+                    """It waits."""
+            answer = await kai.http.post(f"/sessions/{sessions[2]}/query/stream", json={"query": QUESTION})
+            assert (answer.status_code, answer.headers["Retry-After"]) == (429, "10")
+            assert answer.json()["type"] == "urn:kai:workers-busy"
+            assert (await kai.session(sessions[2]))["messages"]["items"] == []

@@ -44,7 +44,8 @@ async def test_it_is_ready_when_all_dependencies_answer() -> None:
     _, http = served(("store", well), ("checkpoints", well))
     answer = await http.get("/readyz")
     assert (answer.status_code, answer.json()["status"]) == (200, "ready")
-    assert answer.json()["dependencies"]["store"] == {"status": "ok", "milliseconds": 0}
+    store = answer.json()["dependencies"]["store"]
+    assert (store["status"], set(store)) == ("ok", {"status", "milliseconds"})
 
 
 async def test_one_that_is_away_is_named_without_its_particulars(caplog: pytest.LogCaptureFixture) -> None:
