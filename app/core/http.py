@@ -11,6 +11,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Jso
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from app.core.bus.port import BusUnavailable
 from app.core.clock import as_datetime
 from app.core.errors import Problem
 from app.core.storage.port import InvalidCursor, StorageUnavailable
@@ -112,6 +113,7 @@ def answer_problems(app: FastAPI) -> None:
     app.add_exception_handler(HTTPException, _http)
     app.add_exception_handler(InvalidCursor, _cursor)
     app.add_exception_handler(StorageUnavailable, storage_away)
+    app.add_exception_handler(BusUnavailable, _bus_away)
 
 
 async def _problem(_: Request, error: Exception) -> JSONResponse:
@@ -147,6 +149,13 @@ async def storage_away(_: Request, error: Exception) -> JSONResponse:
     detail = "KAI's own store does not answer; nothing is lost, try again in a moment."
     return problem_response(
         "storage-unavailable", "The store is unavailable", 503, detail, headers={"Retry-After": "5"}
+    )
+
+
+async def _bus_away(_: Request, error: Exception) -> JSONResponse:
+    detail = "The queue of questions does not answer; nothing was begun, try again in a moment."
+    return problem_response(
+        "queue-unavailable", "The queue is unavailable", 503, detail, headers={"Retry-After": "5"}
     )
 
 
