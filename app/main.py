@@ -8,6 +8,7 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 from app.bootstrap import Services
 from app.core.http import BodyLimit, answer_problems, storage_away
 from app.core.settings import Settings
+from app.modules.chat.router import router as chat
 from app.modules.context_store.router import router as context_store
 from app.modules.database_connection.router import router as database_connections
 from app.modules.session.router import router as sessions
@@ -75,4 +76,5 @@ def describe_api() -> FastAPI:
     app.include_router(sessions, prefix="/api/v1")
     app.include_router(database_connections, prefix="/api/v1")
     app.include_router(context_store, prefix="/api/v1")
+    app.include_router(chat, prefix="/api")
     return app

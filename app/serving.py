@@ -10,6 +10,7 @@ from datetime import date
 from pathlib import Path
 from signal import SIGINT, SIGTERM
 from socket import IPPROTO_TCP, TCP_NODELAY, AddressFamily, create_server, socket
+from typing import Literal
 
 import uvicorn
 from fastapi import FastAPI
@@ -31,6 +32,8 @@ GRACEFUL_SHUTDOWN_SECONDS = 5
 
 _TRY_AGAIN_SECONDS = 2
 
+WorkerKind = Literal["runs", "history", "memory"]
+
 SAMPLE_NAME = "Sample business"
 _SAMPLE_QUESTION = "Top 5 products by revenue"
 
@@ -44,12 +47,12 @@ async def serve(host: str | None, port: int | None, data_dir: Path | None, role:
             await _listen(app, opened, lambda address: say(f"KAI is ready at {address}"))
 
 
-async def work() -> None:
-    """`worker`: the runs of others; of the routes only those of its health."""
+async def work(kind: WorkerKind) -> None:
+    """What others have taken in, of one kind; of the routes only those of its health."""
     settings = read_settings()
     its = settings.model_copy(update={"host": settings.worker.host, "port": settings.worker.port})
     with _bind(its, "KAI_WORKER__HOST and KAI_WORKER__PORT") as opened:
-        async with _services(settings, "worker") as services:
+        async with _services(settings, "worker" if kind == "runs" else kind) as services:
             app = create_health_app(services)
             await _listen(app, opened, lambda address: say(f"KAI works; its health is at {address}/readyz"))
 

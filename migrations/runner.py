@@ -11,7 +11,7 @@ from app.core.clock import now_ms
 from app.core.errors import CannotRun
 from app.core.ids import new_id
 from app.core.storage.port import Collection, Document, DocumentExists, Equals, Field, Range, Storage
-from migrations import m0001_initial, m0002_knowledge, m0003_many_processes
+from migrations import m0001_initial, m0002_knowledge, m0003_many_processes, m0004_titles_and_memories
 from migrations.backfill import Progress
 
 _RECORDS = Collection("migrations", [Field("number", "integer")])
@@ -34,6 +34,7 @@ STEPS: Sequence[Step] = (
     Step(1, "initial", m0001_initial.migrate),
     Step(2, "knowledge", m0002_knowledge.migrate),
     Step(3, "many_processes", m0003_many_processes.migrate),
+    Step(4, "titles_and_memories", m0004_titles_and_memories.migrate),
 )
 
 

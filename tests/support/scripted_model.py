@@ -23,6 +23,8 @@ __all__ = ["EMPTY_CHOICES", "TOOL_CALL", "Asked", "Scripted", "ScriptedModel", "
 
 DEFAULT_SQL = "One row is wanted.\n```sql\nSELECT 1 AS one\n```"
 DEFAULT_TEXT = "The answer stands in the rows."
+AFTERWARDS = ("You name conversations", "so that it can be found again")
+"""Of the prompts by which titles and memories are written, behind the back of who has asked."""
 WAIT_SECONDS = 10
 
 
@@ -36,6 +38,8 @@ class ScriptedModel:
         """The texts that were embedded, in their order."""
         self.embedding = Scripted()
         """Its delay, status and text (a whole body) are those of every answer with embeddings."""
+        self.afterwards: deque[Asked] = deque(maxlen=1_000)
+        """Requests for titles and memories; they take nothing of what `say` has scripted, only rules."""
         self._rules: list[tuple[Callable[[Asked], bool], Scripted]] = []
         self._queue: deque[Scripted] = deque()
         self._holding = True
@@ -61,6 +65,7 @@ class ScriptedModel:
         self._rules.clear()
         self._queue.clear()
         self.requests.clear()
+        self.afterwards.clear()
         self.embedded.clear()
         self.embedding = Scripted()
         self._holding = True
@@ -68,7 +73,7 @@ class ScriptedModel:
     def release(self) -> None:
         """Let all replies go on, those that are yet to be asked for too."""
         self._holding = False
-        for asked in tuple(self.requests):
+        for asked in (*self.requests, *self.afterwards):
             self._loop.call_soon_threadsafe(asked.released.set)
 
     @property
@@ -140,7 +145,7 @@ class ScriptedModel:
 
     async def _answer(self, asked: Asked, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with self._changed:
-            self.requests.append(asked)
+            (self.afterwards if _is_afterwards(asked) else self.requests).append(asked)
             reply = self._reply_to(asked)
             self._changed.notify_all()
         if reply.status != 200:
@@ -172,6 +177,8 @@ class ScriptedModel:
         for met, reply in self._rules:
             if met(asked):
                 return reply
+        if _is_afterwards(asked):
+            return Scripted(status=503)
         if self._queue:
             return self._queue.popleft()
         return Scripted(DEFAULT_SQL if "SQL writer" in asked.text else DEFAULT_TEXT)
@@ -214,6 +221,10 @@ class ScriptedModel:
 def scripted_model() -> ScriptedModel:
     """For `with scripted_model() as model:` and `async with` alike; stopped at the end."""
     return ScriptedModel()
+
+
+def _is_afterwards(asked: Asked) -> bool:
+    return any(each in asked.text for each in AFTERWARDS)
 
 
 def _scripted(reply: str | Scripted) -> Scripted:

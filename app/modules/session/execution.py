@@ -11,7 +11,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from app.core.bus.port import EventLogs, LogWriter
+from app.core.bus.port import BusUnavailable, EventLogs, LogWriter
 from app.core.clock import now_ms, rfc3339
 from app.core.storage.port import StorageUnavailable
 from app.modules.session.model import Outcome, Run, Session
@@ -26,7 +26,8 @@ logger = logging.getLogger(__name__)
 
 Bind = Callable[[Session, Run], Awaitable[Ports]]
 Stop = Literal["cancelled", "handed over", "lost"]
-Result = Literal["over", "handed over", "lost"]
+Result = Literal["over", "ending", "handed over", "lost"]
+"""`ending`: the answer is kept, but with the bus away what follows is still to be done."""
 
 MAX_TRIES = 3
 MAX_EVENTS = 10_000
@@ -149,7 +150,7 @@ class Execution:
                     await log.end(*done_event(self._run, ending))
                 await asyncio.sleep(_AGAIN_SECONDS)
                 continue
-            if result == "over" and not told:
+            if result in ("over", "ending") and not told:
                 await log.end(*done_event(self._run, ending))
             return result
         return "lost" if self._stopped == "lost" else "handed over"
@@ -157,8 +158,11 @@ class Execution:
     async def _kept(self, ending: Ending) -> tuple[Ending, Result]:
         run = self._run
         ending = replace(ending, answer=await self._graph.answer(self.turn))
-        if await self._turns.end(self._session, run, ending):
-            return ending, "over"
+        try:
+            if await self._turns.end(self._session, run, ending):
+                return ending, "over"
+        except BusUnavailable:
+            return ending, "ending"
         now = await self._repository.find_run(run.id)
         return ending, "lost" if now is not None and now.status == "open" else "over"
 

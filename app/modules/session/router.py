@@ -35,7 +35,7 @@ def _service(request: Request) -> SessionService:
 Service = Annotated[SessionService, Depends(_service)]
 Page = Annotated[PageQuery, Query()]
 
-_EVENT_STREAM: dict[int | str, dict[str, object]] = {
+EVENT_STREAM: dict[int | str, dict[str, object]] = {
     200: {
         "description": "Server-sent events: status, chunk, reset, error and, last, exactly one done. "
         "What the schema calls `event` is the name of the frame; `data` holds the rest.",
@@ -101,7 +101,7 @@ async def delete_session(session_id: str, owner: Owner, service: Service) -> Non
     await service.delete(owner, session_id)
 
 
-@router.post("/{session_id}/query/stream", responses=_EVENT_STREAM, response_class=EventStream)
+@router.post("/{session_id}/query/stream", responses=EVENT_STREAM, response_class=EventStream)
 async def ask(
     session_id: str,
     body: SessionQuery,
@@ -114,7 +114,7 @@ async def ask(
     return event_stream(run.id, service.follow(session, run), after=0)
 
 
-@router.get("/{session_id}/runs/{run_id}/stream", responses=_EVENT_STREAM, response_class=EventStream)
+@router.get("/{session_id}/runs/{run_id}/stream", responses=EVENT_STREAM, response_class=EventStream)
 async def follow(
     session_id: str,
     run_id: str,

@@ -4,6 +4,7 @@ The store decides: every change here is one that only one process can make, what
 forgotten or delivered twice.
 """
 
+from app.core.bus.completed import Completed, CompletedEvents
 from app.core.bus.port import Delivery, EventLogs, RunQueue, Ticket
 from app.core.clock import now_ms
 from app.modules.session.model import Run, Session
@@ -15,10 +16,13 @@ from graph.answer import Answer
 class Turns:
     """What those who submit runs and those who answer them have in common."""
 
-    def __init__(self, repository: SessionRepository, queue: RunQueue, logs: EventLogs) -> None:
+    def __init__(
+        self, repository: SessionRepository, queue: RunQueue, logs: EventLogs, completed: CompletedEvents
+    ) -> None:
         self._repository = repository
         self._queue = queue
         self._logs = logs
+        self._completed = completed
 
     async def start(self, session: Session, run: Run) -> bool:
         """Give an idle session to a run and have it answered; False when the session is not idle."""
@@ -41,6 +45,7 @@ class Turns:
         """Keep what the run gave and let the next one have the session.
 
         False when another attempt has begun meanwhile, or somebody else ended the run: nothing is kept.
+        Raises `BusUnavailable` when all is kept but nobody could be told: then `keep` is to be repeated.
         """
         ended = await self._repository.change_run(run, ending.of_run())
         if ended is not None:
@@ -48,8 +53,15 @@ class Turns:
         return ended is not None
 
     async def keep(self, session: Session, ended: Run, answer: Answer) -> None:
-        """What follows the end of a run; it may be done again."""
+        """What follows the end of a run; it may be done again.
+
+        The session stays the run's until the event is out, so a run whose end was broken off is found
+        by the session it holds, and its message is told of at least once.
+        """
         await self._repository.add_message(answer_message(ended, answer))
+        await self._completed.publish(
+            Completed(ended.owner, ended.session_id, ended.message_id, ended.id, ended.status)
+        )
         await self.let_go(session, ended.id)
 
     async def let_go(self, session: Session, run_id: str) -> None:
@@ -58,9 +70,12 @@ class Turns:
         await self.start_next(session.id)
 
     async def drop(self, session: Session, run: Run) -> None:
-        """End a run that nobody has begun, as cancelled."""
+        """End a run that nobody has begun, as cancelled; with nothing answered, there is no event."""
         ending = Ending("cancelled", now_ms())
-        if await self.end(session, run, ending):
+        ended = await self._repository.change_run(run, ending.of_run())
+        if ended is not None:
+            await self._repository.add_message(answer_message(ended, ending.answer))
+            await self.let_go(session, run.id)
             await self._logs.say(run.id, run.attempt + 1, [done_event(run, ending)], ended=True)
 
     async def hand_over(self, run: Run) -> None:
