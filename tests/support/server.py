@@ -20,7 +20,10 @@ STREAM_SECONDS = 30
 
 @dataclass
 class Server:
-    """A running `kai serve` or other role; `kill` is kill -9, and `start` begins again on the same data."""
+    """A running `kai serve` or other role, with its options.
+
+    `kill` is kill -9, and `start` begins again on the same data.
+    """
 
     data_dir: Path
     settings: dict[str, str] = field(default_factory=dict)
@@ -34,7 +37,7 @@ class Server:
         }
         ports = {"KAI_PORT": "0", "KAI_WORKER__PORT": "0"}
         environment = {**clean, **ports, "KAI_DATA_DIR": str(self.data_dir), **self.settings}
-        command = [sys.executable, "-c", "from app.cli import main; main()", self.role]
+        command = [sys.executable, "-c", "from app.cli import main; main()", *self.role.split()]
         self._process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
         line = self.next_line()
         assert line.startswith(("KAI is ready at ", "KAI works")), f"KAI said {line!r}"

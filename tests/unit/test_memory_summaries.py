@@ -38,9 +38,7 @@ def test_one_endless_exchange_is_cut() -> None:
 
 
 def test_a_reply_is_a_paragraph_and_its_themes() -> None:
-    read = summary.read(
-        "They compared\ncountries.\n\n**Themes:** customers, countries, Customers per year.\n"
-    )
+    read = summary.read("They compared\ncountries.\n\n**Themes:** customers, countries, Sales per year.\n")
     assert read == Summary("They compared countries.", ["customers", "countries", "Sales per year"])
 
 

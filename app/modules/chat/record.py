@@ -1,20 +1,21 @@
 """Sessions, messages and memories as the chat routes say them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from app.modules.chat.schemas import ChatMessage, Conversation, MemoryBody
+from app.modules.chat.schemas import ChatMessage, Conversation, ConversationWithMessages, MemoryBody
 from app.modules.memory.model import Memory
 from app.modules.session.model import Message, Session
 
 
 def conversation(session: Session) -> Conversation:
-    return Conversation.model_validate(
-        {
-            **vars(session),
-            "session_id": session.id,
-            "user_id": session.owner,
-            "last_activity": session.updated_at,
-        }
+    return Conversation.model_validate(_conversation(session))
+
+
+def conversation_with(
+    session: Session, messages: Sequence[ChatMessage], next_cursor: str | None
+) -> ConversationWithMessages:
+    return ConversationWithMessages.model_validate(
+        {**_conversation(session), "messages": messages, "next_cursor": next_cursor}
     )
 
 
@@ -36,6 +37,15 @@ def chat_message(message: Message, names: Mapping[str, str]) -> ChatMessage:
 
 def memory(kept: Memory) -> MemoryBody:
     return MemoryBody.model_validate({**vars(kept), "timestamp": kept.updated_at})
+
+
+def _conversation(session: Session) -> dict[str, object]:
+    named = {
+        "session_id": session.id,
+        "user_id": session.owner,
+        "last_activity": session.updated_at,
+    }
+    return {**vars(session), **named}
 
 
 def _answer(message: Message) -> str:

@@ -8,7 +8,6 @@ from app.core.http import PROBLEM_RESPONSES, Owner, PageQuery
 from app.modules.chat import record
 from app.modules.chat.errors import ConnectionNeeded, UserUnknown
 from app.modules.chat.schemas import (
-    ChatMessageId,
     ChatQuestion,
     Conversation,
     ConversationPage,
@@ -45,7 +44,7 @@ def _connections(request: Request) -> DatabaseConnections:
     return service
 
 
-def _user(owner: Owner, user_id: Annotated[str, Path(alias="userId", max_length=255)]) -> str:
+def _user(owner: Owner, user_id: Annotated[str, Path(alias="userId")]) -> str:
     return _caller(owner, user_id)
 
 
@@ -54,7 +53,7 @@ Memories = Annotated[ConversationMemories, Depends(_memories)]
 Connections = Annotated[DatabaseConnections, Depends(_connections)]
 User = Annotated[str, Depends(_user)]
 """The caller, by his own id; another's is unknown."""
-SessionId = Annotated[str, Path(alias="sessionId", max_length=100)]
+SessionId = Annotated[str, Path(alias="sessionId")]
 Page = Annotated[PageQuery, Query()]
 
 
@@ -87,7 +86,7 @@ async def queue_question(body: ChatQuestion, owner: Owner, sessions: Sessions) -
 @router.get("/stream/{sessionId}/{chatMessageId}", responses=EVENT_STREAM, response_class=EventStream)
 async def follow_answer(
     session_id: SessionId,
-    chat_message_id: Annotated[ChatMessageId, Path(alias="chatMessageId")],
+    chat_message_id: Annotated[str, Path(alias="chatMessageId")],
     owner: Owner,
     sessions: Sessions,
     last_event: Annotated[str | None, Header(alias="Last-Event-ID", max_length=100)] = None,
@@ -113,11 +112,8 @@ async def read_conversation(
     session = await sessions.get(owner, session_id)
     messages, next_cursor = await sessions.messages(session, page.limit, page.cursor)
     names = await sessions.names_of_runs(session, {message.run_id for message in messages})
-    return ConversationWithMessages(
-        **record.conversation(session).model_dump(),
-        messages=[record.chat_message(message, names) for message in messages],
-        next_cursor=next_cursor,
-    )
+    said = [record.chat_message(message, names) for message in messages]
+    return record.conversation_with(session, said, next_cursor)
 
 
 @router.put("/history/conversations/{sessionId}/title")

@@ -80,9 +80,8 @@ class ConversationMemories:
         return await self._memories.of_sessions(owner, fused([by_words, by_meaning])[:limit])
 
     async def _by_words(self, owner: str, text: str) -> list[str]:
-        words = sorted(set(re.findall(r"[^\W_]+", text.lower())), key=lambda word: (-len(word), word))
         found = await asyncio.gather(
-            *(self._memories.with_word(owner, word, _MATCHES) for word in words[:_MOST_WORDS])
+            *(self._memories.with_word(owner, word, _MATCHES) for word in _telling_words(text))
         )
         scores: defaultdict[str, float] = defaultdict(float)
         for sessions in found:
@@ -111,3 +110,10 @@ class ConversationMemories:
             logger.warning("the memory of session %s has no vector: %s", memory.session_id, error)
             return []
         return vector
+
+
+def _telling_words(text: str) -> list[str]:
+    """The longest ones; the very short only where there are no others, for they begin too many."""
+    words = set(re.findall(r"[^\W_]+", text.lower()))
+    told = [word for word in words if len(word) > 2] or list(words)
+    return sorted(told, key=lambda word: (-len(word), word))[:_MOST_WORDS]
