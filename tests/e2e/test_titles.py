@@ -40,7 +40,7 @@ async def until_titled(kai: Client, session: str, title: str) -> None:
 async def test_an_answered_session_gets_a_title_by_which_it_is_found(
     kai: Client, model: ScriptedModel, session: str
 ) -> None:
-    model.rule(TITLE, '"Geography of clientele."')
+    model.rule_after(TITLE, '"Geography of clientele."')
     await answered(kai, model, session)
     await until_titled(kai, session, "Geography of clientele")
     found = await kai.http.get("/sessions", params={"q": "clientele geog"})
@@ -53,7 +53,7 @@ async def test_an_answered_session_gets_a_title_by_which_it_is_found(
 async def test_a_title_a_person_gives_while_one_is_written_stays_and_nothing_waits_for_it(
     kai: Client, model: ScriptedModel, session: str
 ) -> None:
-    model.rule(TITLE, Scripted("Written too late", hold_after=0))
+    model.rule_after(TITLE, Scripted("Written too late", hold_after=0))
     await answered(kai, model, session)
     await model.until(lambda: any(TITLE in each.text for each in model.afterwards))
     assert (await kai.http.patch(f"/sessions/{session}", json={"title": "Mine"})).status_code == 200
@@ -65,7 +65,7 @@ async def test_a_title_a_person_gives_while_one_is_written_stays_and_nothing_wai
 async def remembered_after(kai: Client, model: ScriptedModel, session: str) -> None:
     """Another session, asked and titled: what came before it is over by then."""
     connection = (await kai.session(session))["db_connection_id"]
-    model.rule(TITLE, "Came after")
+    model.rule_after(TITLE, "Came after")
     other = await kai.open_session(connection)
     await answered(kai, model, other)
     await until_titled(kai, other, "Came after")
@@ -84,7 +84,7 @@ async def test_a_title_given_at_the_start_is_not_replaced(
 async def test_where_the_model_gives_no_title_the_question_stays(
     kai: Client, model: ScriptedModel, session: str
 ) -> None:
-    model.rule(TITLE, "I am sorry, but there is nothing here that I could find a title for.")
+    model.rule_after(TITLE, "I am sorry, but there is nothing here that I could find a title for.")
     await answered(kai, model, session)
     await remembered_after(kai, model, session)
     assert (await kai.session(session))["title"] == QUESTION
@@ -93,10 +93,10 @@ async def test_where_the_model_gives_no_title_the_question_stays(
 async def test_a_conversation_that_has_grown_is_titled_once_more_and_never_again(
     kai: Client, model: ScriptedModel, session: str
 ) -> None:
-    model.rule(TITLE, "First")
+    model.rule_after(TITLE, "First")
     await answered(kai, model, session)
     await until_titled(kai, session, "First")
-    model.rule(TITLE, "Grown")
+    model.rule_after(TITLE, "Grown")
     for number in range(2, 6):
         await answered(kai, model, session, f"Question {number}")
     await until_titled(kai, session, "Grown")
@@ -108,11 +108,11 @@ async def test_a_conversation_that_has_grown_is_titled_once_more_and_never_again
 async def test_a_memory_is_written_by_the_model_and_grows_with_its_conversation(
     kai: Client, chat: ChatClient, model: ScriptedModel, session: str
 ) -> None:
-    model.rule(MEMORY, "Customers were counted by country.\nThemes: customers, countries")
+    model.rule_after(MEMORY, "Customers were counted by country.\nThemes: customers, countries")
     await answered(kai, model, session)
     memory = await chat.memory_of(session, "counted by country")
     assert memory["themes"] == ["customers", "countries"]
-    model.rule(MEMORY, "Customers were counted, and orders.\nThemes: orders")
+    model.rule_after(MEMORY, "Customers were counted, and orders.\nThemes: orders")
     await answered(kai, model, session, "And orders?")
     assert (await chat.memory_of(session, "and orders"))["themes"] == ["orders"]
     last = model.afterwards[-1].text if MEMORY in model.afterwards[-1].text else model.afterwards[-2].text

@@ -39,8 +39,9 @@ class ScriptedModel:
         self.embedding = Scripted()
         """Its delay, status and text (a whole body) are those of every answer with embeddings."""
         self.afterwards: deque[Asked] = deque(maxlen=1_000)
-        """Requests for titles and memories; they take nothing of what `say` has scripted, only rules."""
+        """Requests for titles and memories; nothing is said to them but what `rule_after` has scripted."""
         self._rules: list[tuple[Callable[[Asked], bool], Scripted]] = []
+        self._rules_after: list[tuple[str, Scripted]] = []
         self._queue: deque[Scripted] = deque()
         self._holding = True
         self._changed = threading.Condition()
@@ -60,9 +61,14 @@ class ScriptedModel:
         met = when if callable(when) else lambda asked: when in asked.text
         self._rules.insert(0, (met, _scripted(reply)))
 
+    def rule_after(self, when: str, reply: str | Scripted) -> None:
+        """The reply to every request for a title or a memory that holds these words, later rules first."""
+        self._rules_after.insert(0, (when, _scripted(reply)))
+
     def forget(self) -> None:
         """Begin a script anew, for another test."""
         self._rules.clear()
+        self._rules_after.clear()
         self._queue.clear()
         self.requests.clear()
         self.afterwards.clear()
@@ -145,8 +151,9 @@ class ScriptedModel:
 
     async def _answer(self, asked: Asked, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with self._changed:
-            (self.afterwards if _is_afterwards(asked) else self.requests).append(asked)
-            reply = self._reply_to(asked)
+            after = any(each in asked.text for each in AFTERWARDS)
+            (self.afterwards if after else self.requests).append(asked)
+            reply = self._reply_after(asked) if after else self._reply_to(asked)
             self._changed.notify_all()
         if reply.status != 200:
             writer.write(chat_protocol.refusal(reply, asked.headers.get("authorization", "")))
@@ -177,11 +184,13 @@ class ScriptedModel:
         for met, reply in self._rules:
             if met(asked):
                 return reply
-        if _is_afterwards(asked):
-            return Scripted(status=503)
         if self._queue:
             return self._queue.popleft()
         return Scripted(DEFAULT_SQL if "SQL writer" in asked.text else DEFAULT_TEXT)
+
+    def _reply_after(self, asked: Asked) -> Scripted:
+        rules = (reply for when, reply in self._rules_after if when in asked.text)
+        return next(rules, Scripted(status=503))
 
     async def _stream(
         self, reply: Scripted, asked: Asked, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
@@ -221,10 +230,6 @@ class ScriptedModel:
 def scripted_model() -> ScriptedModel:
     """For `with scripted_model() as model:` and `async with` alike; stopped at the end."""
     return ScriptedModel()
-
-
-def _is_afterwards(asked: Asked) -> bool:
-    return any(each in asked.text for each in AFTERWARDS)
 
 
 def _scripted(reply: str | Scripted) -> Scripted:

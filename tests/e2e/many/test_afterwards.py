@@ -76,8 +76,8 @@ async def until_idle(kai: Client, session: str) -> None:
 async def test_a_queued_question_is_answered_titled_and_remembered_by_three_kinds_of_workers(
     kai: Client, chat: ChatClient, model: ScriptedModel, session: str
 ) -> None:
-    model.rule(TITLE, "Geography of clientele")
-    model.rule(MEMORY, "Customers were counted by country.\nThemes: countries")
+    model.rule_after(TITLE, "Geography of clientele")
+    model.rule_after(MEMORY, "Customers were counted by country.\nThemes: countries")
     model.say(sql(PER_COUNTRY), "Two in Brazil.")
     await chat.queue(session, QUESTION, "one")
     assert (await chat.follow(session, "one"))[-1].data["status"] == "complete"
@@ -89,8 +89,8 @@ async def test_a_queued_question_is_answered_titled_and_remembered_by_three_kind
 async def test_a_title_a_person_gives_meanwhile_stays(
     kai: Client, chat: ChatClient, model: ScriptedModel, session: str
 ) -> None:
-    model.rule(TITLE, Scripted("Written too late", hold_after=0))
-    model.rule(MEMORY, "They counted.")
+    model.rule_after(TITLE, Scripted("Written too late", hold_after=0))
+    model.rule_after(MEMORY, "They counted.")
     model.say(sql(PER_COUNTRY), "Two in Brazil.", sql(PER_COUNTRY), "Two in Brazil.")
     await chat.queue(session, QUESTION, "one")
     await model.until(lambda: any(TITLE in each.text for each in model.afterwards))
@@ -112,7 +112,7 @@ async def test_an_answer_that_was_kept_and_not_told_of_is_told_of_later(
     redis: RedisServer,
     worker_dies: bool,
 ) -> None:
-    model.rule(TITLE, "Told in the end")
+    model.rule_after(TITLE, "Told in the end")
     model.say(sql(PER_COUNTRY), Scripted("Two in Brazil.", hold_after=1))
     await chat.queue(session, QUESTION, "one")
     await model.until(lambda: model.on_hold == 1)
@@ -138,12 +138,12 @@ async def test_an_answer_that_was_kept_and_not_told_of_is_told_of_later(
 async def test_a_worker_of_titles_killed_at_one_leaves_it_to_another_life(
     kai: Client, chat: ChatClient, model: ScriptedModel, session: str, cluster: Cluster
 ) -> None:
-    model.rule(TITLE, Scripted("Never said", hold_after=0))
+    model.rule_after(TITLE, Scripted("Never said", hold_after=0))
     model.say(sql(PER_COUNTRY), "Two in Brazil.")
     await chat.queue(session, QUESTION, "one")
     await model.until(lambda: any(TITLE in each.text for each in model.afterwards))
     cluster.afterwards[0].kill()
-    model.rule(TITLE, "Said by its heir")
+    model.rule_after(TITLE, "Said by its heir")
     cluster.afterwards[0].start()
     await until_titled(kai, session, "Said by its heir")
 
@@ -151,7 +151,7 @@ async def test_a_worker_of_titles_killed_at_one_leaves_it_to_another_life(
 async def test_a_worker_of_titles_that_is_stopped_ends_the_present_one(
     kai: Client, chat: ChatClient, model: ScriptedModel, session: str, cluster: Cluster
 ) -> None:
-    model.rule(TITLE, Scripted("Written to the end", delay_seconds=0.2))
+    model.rule_after(TITLE, Scripted("Written to the end", delay_seconds=0.2))
     model.say(sql(PER_COUNTRY), "Two in Brazil.")
     await chat.queue(session, QUESTION, "one")
     await model.until(lambda: any(TITLE in each.text for each in model.afterwards))
