@@ -7,7 +7,6 @@ with.
 
 import time
 from collections.abc import Sequence
-from contextlib import suppress
 from typing import TypeAlias, cast
 
 from redis.asyncio import Redis
@@ -95,8 +94,11 @@ class RedisCompletedEvents:
 
     async def _make_group(self, kind: Kind) -> None:
         """From the first event that is kept, for those were published for this kind, too."""
-        with suppress(ResponseError):  # another was faster
+        try:
             await self._redis.xgroup_create(self._stream, kind, id="0", mkstream=True)
+        except ResponseError as error:
+            if not str(error).startswith("BUSYGROUP"):  # another was faster
+                raise
 
     async def _tidy(self) -> None:
         now = time.monotonic()
