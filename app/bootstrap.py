@@ -10,9 +10,13 @@ from typing import Literal
 from prometheus_client import CollectorRegistry
 
 from app.core.auth.identity import Identity, identity
+from app.core.bus.completed import CompletedEvents, Kind
+from app.core.bus.listener import Listener
 from app.core.bus.local import LocalLogs, LocalQueue
+from app.core.bus.local_completed import LocalCompletedEvents
 from app.core.bus.port import EventLogs, RunQueue
 from app.core.bus.redis_client import redis_clients
+from app.core.bus.redis_completed import RedisCompletedEvents
 from app.core.bus.redis_keys import RedisKeys
 from app.core.bus.redis_logs import RedisLogs
 from app.core.bus.redis_queue import RedisQueue
@@ -46,6 +50,9 @@ from app.modules.database_connection.limits import Limits, StatementLimits
 from app.modules.database_connection.network import ONE_USER, Access
 from app.modules.database_connection.records import StatementRecords
 from app.modules.database_connection.service import DatabaseConnections
+from app.modules.history.remembering import Remembering
+from app.modules.history.titling import Titling
+from app.modules.memory.service import ConversationMemories
 from app.modules.session.adapters import Models, PortsOfRun
 from app.modules.session.cache import ConversationCache
 from app.modules.session.execution import Executions
@@ -64,9 +71,13 @@ from graph import SessionGraph
 from graph.checkpoints import Checkpointer, sqlite_checkpointer, typesense_checkpointer
 from migrations.runner import check_up_to_date, migrate
 
-Role = Literal["all", "api", "worker"]
+Role = Literal["all", "once", "api", "worker", "history", "memory"]
+"""`worker` answers runs; `history` and `memory` work on what is complete; `all` does everything, and `once`
+what it takes to answer."""
 
 _DRAIN_ALL_SECONDS = 1.0
+_EVENTS_AT_ONCE = 8
+"""Of a worker that does nothing else; a server with everything in it works on one of a kind at a time."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +88,7 @@ class Services:
     database_connections: DatabaseConnections
     context_store: ContextStore
     sessions: SessionService
+    memories: ConversationMemories
     rates: Rates
     allowances: Allowances
     metrics: CollectorRegistry
@@ -103,27 +115,39 @@ async def open_services(settings: Settings, role: Role = "all") -> AsyncGenerato
         metrics = process_metrics()
         calls = ModelCalls(metrics)
         storage = MeasuredStorage(kept, metrics)
+        embedding = _embedding(settings.llm, calls, opened)
         connections = DatabaseConnections(
             storage,
             SecretBox(_key(settings)),
             _limits(settings.limits),
             StatementRecords(metrics, texts=settings.audit.statements),
             _access(settings),
-            _embedding(settings.llm, calls, opened),
+            embedding,
         )
         opened.push_async_callback(connections.close)
         context = ContextStore(storage, connections)
+        memories = ConversationMemories(storage, embedding)
         graph, repository, rows = (
             SessionGraph(checkpointer),
             SessionRepository(storage, _cache(settings.conversations, metrics)),
             RowStore(storage),
         )
-        queue, logs = await opened.enter_async_context(_bus(settings))
-        turns = Turns(repository, queue, logs)
+        queue, logs, completed = await opened.enter_async_context(_bus(settings))
+        turns = Turns(repository, queue, logs, completed)
         rates = await opened.enter_async_context(open_rates(settings.redis.url, _policies(settings.quotas)))
         allowances = Allowances(UsageRepository(storage), _quotas(settings.quotas))
-        if role != "api":
-            models = _models(settings.llm, calls, opened) if settings.llm.configured else None
+        models = _models(settings.llm, calls, opened) if settings.llm.configured and role != "api" else None
+        summarizing = None if models is None else models.summary
+        works: dict[Kind, Titling | Remembering] = {
+            "history": Titling(repository, summarizing),
+            "memory": Remembering(repository, memories, summarizing),
+        }
+        for kind, work in works.items():
+            if role in (kind, "all"):
+                at_once = 1 if role == "all" else _EVENTS_AT_ONCE
+                listener = Listener(completed, kind, work.work, at_once, settings.worker.lease_seconds)
+                await opened.enter_async_context(_listening(settings, role, listener))
+        if role in ("worker", "all", "once"):
             ports = PortsOfRun(connections, context, rows, models)
             watch = RunWatch(RunMetrics(metrics))
             execution = Executions(graph, turns, repository, logs, ports.bind, allowances, watch)
@@ -137,6 +161,7 @@ async def open_services(settings: Settings, role: Role = "all") -> AsyncGenerato
             graph,
             connections,
             context,
+            memories,
             allowances,
         )
         checks: list[Check] = [
@@ -149,6 +174,7 @@ async def open_services(settings: Settings, role: Role = "all") -> AsyncGenerato
             connections,
             context,
             sessions,
+            memories,
             rates,
             allowances,
             metrics,
@@ -158,25 +184,26 @@ async def open_services(settings: Settings, role: Role = "all") -> AsyncGenerato
 
 
 def _check_role(settings: Settings, role: Role) -> None:
-    if settings.redis.url is None and role != "all":
-        raise CannotRun(f"kai {role} works with others over Redis: set KAI_REDIS__URL, or run kai serve.")
+    if settings.redis.url is None and role not in ("all", "once"):
+        command = "kai api" if role == "api" else "kai worker"
+        raise CannotRun(f"{command} works with others over Redis: set KAI_REDIS__URL, or run kai serve.")
     if settings.redis.url is not None and settings.store == "sqlite":
         raise CannotRun("Processes that share a Redis need a store to share: set KAI_STORE=typesense.")
 
 
 @asynccontextmanager
-async def _bus(settings: Settings) -> AsyncGenerator[tuple[RunQueue, EventLogs]]:
-    url = settings.redis.url
+async def _bus(settings: Settings) -> AsyncGenerator[tuple[RunQueue, EventLogs, CompletedEvents]]:
+    url, lease_seconds = settings.redis.url, settings.worker.lease_seconds
     if url is None:
-        yield LocalQueue(), LocalLogs()
+        yield LocalQueue(), LocalLogs(), LocalCompletedEvents(lease_seconds)
         return
     keys = RedisKeys(settings.redis.prefix)
     async with redis_clients(url.get_secret_value()) as clients:
-        queue = RedisQueue(clients, keys, settings.worker.lease_seconds)
+        queue = RedisQueue(clients, keys, lease_seconds)
         logs = RedisLogs(clients, keys)
         await queue.ping()
         try:
-            yield queue, logs
+            yield queue, logs, RedisCompletedEvents(clients, keys, lease_seconds)
         finally:
             await logs.aclose()
 
@@ -194,6 +221,15 @@ async def _working(settings: Settings, role: Role, worker: Worker) -> AsyncGener
 
 
 @asynccontextmanager
+async def _listening(settings: Settings, role: Role, listener: Listener) -> AsyncGenerator[None]:
+    listener.start()
+    try:
+        yield
+    finally:
+        await listener.stop(_DRAIN_ALL_SECONDS if role == "all" else settings.worker.drain_seconds)
+
+
+@asynccontextmanager
 async def open_services_for_once(settings: Settings) -> AsyncGenerator[Services]:
     """A KAI that keeps nothing, whatever store the settings name: another may be serving from that one,
     whose runs must not be taken up. Its one user is not limited. Raises `StorageUnavailable`, or `OSError`
@@ -201,7 +237,7 @@ async def open_services_for_once(settings: Settings) -> AsyncGenerator[Services]
     with tempfile.TemporaryDirectory(prefix="kai-") as folder:
         own = {"data_dir": Path(folder), "store": "sqlite", "redis": RedisSettings(), "quotas": NO_QUOTAS}
         alone = settings.model_copy(update={**own, "migrate_at_start": True})
-        async with open_services(alone) as services:
+        async with open_services(alone, "once") as services:
             yield services
 
 

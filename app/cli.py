@@ -47,11 +47,16 @@ def api(host: Host = None, port: Port = None) -> None:
 
 
 @app.command()
-def worker() -> None:
-    """Answer the questions that any API process has taken in (KAI_REDIS__URL)."""
+def worker(
+    kind: Annotated[
+        Literal["runs", "history", "memory"],
+        typer.Option(help="Answer questions; or, once they are answered, write titles, or memories."),
+    ] = "runs",
+) -> None:
+    """Answer the questions that any API has taken in, or work on what is answered (KAI_REDIS__URL)."""
     from app.serving import work as run  # noqa: PLC0415
 
-    _run(run())
+    _run(run(kind))
 
 
 @app.command()

@@ -13,6 +13,7 @@ from app.core.limits.fields import RateLimitFields
 from app.core.login import Login
 from app.core.requests import QUIET, RequestMetrics, Requests
 from app.core.settings import Settings
+from app.modules.chat.router import router as chat
 from app.modules.context_store.router import router as context_store
 from app.modules.database_connection.router import router as database_connections
 from app.modules.identity.router import router as identity
@@ -83,4 +84,5 @@ def describe_api() -> FastAPI:
     app.include_router(health)
     for router in (sessions, database_connections, context_store, usage, identity):
         app.include_router(router, prefix=API_PREFIX, dependencies=[Depends(count_request)])
+    app.include_router(chat, prefix="/api", dependencies=[Depends(count_request)])
     return app

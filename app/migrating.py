@@ -11,6 +11,7 @@ from app.core.settings import Store, read_settings
 from app.core.storage.copying import CURE, CopyDiffers, copy_collection
 from app.core.storage.port import Storage
 from app.modules.database_connection.vectors_kept import is_of_vectors
+from app.modules.memory.vectors import is_of_memory_vectors
 from app.terminal import say
 from graph.checkpoint_copying import ThreadDiffers, copy_thread
 from graph.checkpoints import Checkpointer, translated_errors
@@ -77,8 +78,8 @@ async def _copy_threads(
 
 
 def _is_copied(name: str) -> bool:
-    """Vectors are not: they are made anew when they are missed."""
-    return name not in _NOT_COPIED and not is_of_vectors(name)
+    """Vectors are not: those of tables are made anew when they are missed, those of memories as they grow."""
+    return name not in _NOT_COPIED and not is_of_vectors(name) and not is_of_memory_vectors(name)
 
 
 def _progress() -> Progress:

@@ -11,6 +11,7 @@ from pathlib import Path
 from signal import SIGINT, SIGTERM
 from socket import IPPROTO_TCP, TCP_NODELAY, AddressFamily, create_server, socket
 from types import FrameType
+from typing import Literal
 
 import uvicorn
 from fastapi import FastAPI
@@ -36,6 +37,8 @@ GRACEFUL_SHUTDOWN_SECONDS = 5
 
 _TRY_AGAIN_SECONDS = 2
 
+WorkerKind = Literal["runs", "history", "memory"]
+
 SAMPLE_NAME = "Sample business"
 _DEMO_OWNER = "demo"
 _DEMO_KEY = "Demo"
@@ -53,13 +56,13 @@ async def serve(host: str | None, port: int | None, data_dir: Path | None, role:
             await server.listen(opened, "KAI is ready at {}".format)
 
 
-async def work() -> None:
-    """`worker`: the runs of others; of the routes only those of its health."""
+async def work(kind: WorkerKind) -> None:
+    """What others have taken in, of one kind; of the routes only those of its health."""
     settings = read_settings()
     start_logs(settings.log, settings.audit)
     its = settings.model_copy(update={"host": settings.worker.host, "port": settings.worker.port})
     with _bind(its, "KAI_WORKER__HOST and KAI_WORKER__PORT") as opened, traced():
-        async with _services(settings, "worker") as services:
+        async with _services(settings, "worker" if kind == "runs" else kind) as services:
             server = _Server(create_health_app(services), services.readiness, settings.drain_seconds)
             await server.listen(opened, "KAI works; its health is at {}/readyz".format)
 

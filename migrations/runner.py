@@ -11,7 +11,14 @@ from app.core.clock import now_ms
 from app.core.errors import CannotRun
 from app.core.ids import new_id
 from app.core.storage.port import Collection, Document, DocumentExists, Equals, Field, Range, Storage
-from migrations import m0001_initial, m0002_knowledge, m0003_many_processes, m0004_usage, m0005_identity
+from migrations import (
+    m0001_initial,
+    m0002_knowledge,
+    m0003_many_processes,
+    m0004_usage,
+    m0005_identity,
+    m0006_titles_and_memories,
+)
 from migrations.backfill import Progress
 
 _RECORDS = Collection("migrations", [Field("number", "integer")])
@@ -36,6 +43,7 @@ STEPS: Sequence[Step] = (
     Step(3, "many_processes", m0003_many_processes.migrate),
     Step(4, "usage", m0004_usage.migrate),
     Step(5, "identity", m0005_identity.migrate),
+    Step(6, "titles_and_memories", m0006_titles_and_memories.migrate),
 )
 
 

@@ -53,6 +53,8 @@ def test_help_names_every_command(tmp_path: Path) -> None:
         (["ask", "bad \udcff byte", "--db", "shop.db"], {}, "cannot be kept"),
         (["backup", "new"], {}, "nothing to back up"),
         (["prune"], {}, "kai migrate"),
+        (["api"], {}, "KAI_REDIS__URL"),
+        (["worker", "--kind", "memory"], {}, "KAI_REDIS__URL"),
         (["eval", "no-such.jsonl", "--db", "shop.db"], {}, "no-such.jsonl"),
         (["eval-compare", "no-such.jsonl", "b.jsonl"], {}, "no-such.jsonl"),
         (["serve"], {"KAI_PORT": "many"}, "KAI_PORT"),

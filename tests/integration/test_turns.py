@@ -8,12 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from app.bootstrap import Services, open_services
+from app.bootstrap import Services, open_services, open_services_for_once
 from app.core.exclusive import FolderInUse
-from app.core.settings import Settings
+from app.core.ids import new_id
+from app.core.settings import LlmSettings, Settings
 from app.core.storage.port import Equals
 from app.modules.session.errors import SessionClosed, SessionUnknown
-from app.modules.session.model import Session
+from app.modules.session.model import Run, Session
+from app.modules.session.repository import SessionRepository
+from tests.support.scripted_model import scripted_model
 from tests.support.waiting import until
 
 OWNER = "local"
@@ -31,11 +34,16 @@ async def services(settings: Settings) -> AsyncGenerator[Services]:
 
 
 @pytest.fixture
-async def session(services: Services, tmp_path: Path) -> Session:
+def shop(tmp_path: Path) -> Path:
     path = tmp_path / "shop.db"
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("CREATE TABLE customers (id INTEGER PRIMARY KEY, country TEXT)")
-    known = await services.database_connections.register(OWNER, f"sqlite:///{path}", "shop", "")
+    return path
+
+
+@pytest.fixture
+async def session(services: Services, shop: Path) -> Session:
+    known = await services.database_connections.register(OWNER, f"sqlite:///{shop}", "shop", "")
     return await services.sessions.create(OWNER, known.id, None, "ask", {})
 
 
@@ -104,3 +112,27 @@ async def test_questions_asked_while_their_session_is_deleted_leave_nothing_behi
         assert await services.storage.count(collection, [Equals("session_id", session.id)]) == 0
     with closing(sqlite3.connect(settings.data_dir / "checkpoints.db")) as opened:
         assert opened.execute("SELECT count(*) FROM checkpoints").fetchone() == (0,)
+
+
+async def test_a_name_given_just_before_the_first_question_stays(
+    services: Services, session: Session
+) -> None:
+    await services.sessions.change(OWNER, session.id, {"title": "Mine"})
+    run = Run(new_id(), OWNER, session.id, new_id(), "How many customers?", created_at=session.created_at)
+    claimed = await SessionRepository(services.storage).claim(session, run)  # which has no title here
+    assert claimed is not None
+    assert (claimed.title, claimed.active_run_id) == ("Mine", run.id)
+
+
+async def test_a_kai_that_keeps_nothing_has_no_titles_and_memories_written(
+    settings: Settings, shop: Path
+) -> None:
+    async with scripted_model() as model:
+        asking = LlmSettings(base_url=model.base_url, model="scripted")
+        async with open_services_for_once(settings.model_copy(update={"llm": asking})) as services:
+            known = await services.database_connections.register(OWNER, f"sqlite:///{shop}", "shop", "")
+            session = await services.sessions.create(OWNER, known.id, None, "ask", {})
+            assert (await ask(services, session))[-1] == "done"
+            assert await services.storage.count("conversation_memories", []) == 0
+    assert len(model.requests) == 2
+    assert not model.afterwards

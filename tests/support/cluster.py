@@ -18,10 +18,12 @@ from tests.support.server import Server
 class Cluster:
     apis: Sequence[Server]
     workers: Sequence[Server]
+    afterwards: Sequence[Server] = ()
+    """The workers on what is answered."""
 
     @property
     def processes(self) -> list[Server]:
-        return [*self.apis, *self.workers]
+        return [*self.apis, *self.workers, *self.afterwards]
 
 
 def shared(typesense: TypesenseServer, redis: RedisServer) -> dict[str, str]:
@@ -46,17 +48,19 @@ def running_cluster(
     *,
     apis: int = 2,
     workers: int = 2,
+    kinds: Sequence[str] = (),
     clock_ahead_seconds: int = 0,
 ) -> Iterator[Cluster]:
     """On one machine, each with a data folder of its own."""
-    roles = ["api"] * apis + ["worker"] * workers
+    roles = ["api"] * apis + ["worker"] * workers + [f"worker --kind {kind}" for kind in kinds]
     processes = [
-        Server(folder / f"{role}{n}", settings, role, clock_ahead_seconds) for n, role in enumerate(roles)
+        Server(folder / f"{role.split()[0]}{n}", settings, role, clock_ahead_seconds)
+        for n, role in enumerate(roles)
     ]
     try:
         with ThreadPoolExecutor() as pool:
             list(pool.map(Server.start, processes))
-        yield Cluster(processes[:apis], processes[apis:])
+        yield Cluster(processes[:apis], processes[apis : apis + workers], processes[apis + workers :])
     finally:
         for process in processes:
             process.kill()

@@ -23,6 +23,8 @@ __all__ = ["EMPTY_CHOICES", "TOOL_CALL", "Asked", "Scripted", "ScriptedModel", "
 
 DEFAULT_SQL = "One row is wanted.\n```sql\nSELECT 1 AS one\n```"
 DEFAULT_TEXT = "The answer stands in the rows."
+AFTERWARDS = ("You name conversations", "so that it can be found again")
+"""Of the prompts by which titles and memories are written, behind the back of who has asked."""
 WAIT_SECONDS = 10
 
 
@@ -36,7 +38,10 @@ class ScriptedModel:
         """The texts that were embedded, in their order."""
         self.embedding = Scripted()
         """Its delay, status and text (a whole body) are those of every answer with embeddings."""
+        self.afterwards: deque[Asked] = deque(maxlen=1_000)
+        """Requests for titles and memories; nothing is said to them but what `rule_after` has scripted."""
         self._rules: list[tuple[Callable[[Asked], bool], Scripted]] = []
+        self._rules_after: list[tuple[str, Scripted]] = []
         self._queue: deque[Scripted] = deque()
         self._holding = True
         self._changed = threading.Condition()
@@ -56,11 +61,17 @@ class ScriptedModel:
         met = when if callable(when) else lambda asked: when in asked.text
         self._rules.insert(0, (met, _scripted(reply)))
 
+    def rule_after(self, when: str, reply: str | Scripted) -> None:
+        """The reply to every request for a title or a memory that holds these words, later rules first."""
+        self._rules_after.insert(0, (when, _scripted(reply)))
+
     def forget(self) -> None:
         """Begin a script anew, for another test."""
         self._rules.clear()
+        self._rules_after.clear()
         self._queue.clear()
         self.requests.clear()
+        self.afterwards.clear()
         self.embedded.clear()
         self.embedding = Scripted()
         self._holding = True
@@ -68,7 +79,7 @@ class ScriptedModel:
     def release(self) -> None:
         """Let all replies go on, those that are yet to be asked for too."""
         self._holding = False
-        for asked in tuple(self.requests):
+        for asked in (*self.requests, *self.afterwards):
             self._loop.call_soon_threadsafe(asked.released.set)
 
     @property
@@ -140,8 +151,9 @@ class ScriptedModel:
 
     async def _answer(self, asked: Asked, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with self._changed:
-            self.requests.append(asked)
-            reply = self._reply_to(asked)
+            after = any(each in asked.text for each in AFTERWARDS)
+            (self.afterwards if after else self.requests).append(asked)
+            reply = self._reply_after(asked) if after else self._reply_to(asked)
             self._changed.notify_all()
         if reply.status != 200:
             writer.write(chat_protocol.refusal(reply, asked.headers.get("authorization", "")))
@@ -175,6 +187,10 @@ class ScriptedModel:
         if self._queue:
             return self._queue.popleft()
         return Scripted(DEFAULT_SQL if "SQL writer" in asked.text else DEFAULT_TEXT)
+
+    def _reply_after(self, asked: Asked) -> Scripted:
+        rules = (reply for when, reply in self._rules_after if when in asked.text)
+        return next(rules, Scripted(status=503))
 
     async def _stream(
         self, reply: Scripted, asked: Asked, reader: asyncio.StreamReader, writer: asyncio.StreamWriter

@@ -34,7 +34,10 @@ time.time = lambda: time.time_ns() / 10**9
 
 @dataclass
 class Server:
-    """A running `kai serve` or other role; `kill` is kill -9, and `start` begins again on the same data."""
+    """A running `kai serve` or other role, with its options.
+
+    `kill` is kill -9, and `start` begins again on the same data.
+    """
 
     data_dir: Path
     settings: dict[str, str] = field(default_factory=dict)
@@ -59,7 +62,7 @@ class Server:
             **self.settings,
         }
         program = _CLOCK.format(self.clock_ahead_seconds) + "from app.cli import main; main()"
-        command = [sys.executable, "-c", program, self.role]
+        command = [sys.executable, "-c", program, *self.role.split()]
         with ExitStack() as files:
             log = files.enter_context(self.log.open("a")) if self.log else None
             self._process = subprocess.Popen(

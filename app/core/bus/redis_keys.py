@@ -34,6 +34,11 @@ class RedisKeys:
         """Channel of the ids of runs that are to stop."""
         return f"{self.prefix}runs:cancellations"
 
+    @property
+    def completed(self) -> str:
+        """Stream of the ids of messages that are complete."""
+        return f"{self.prefix}message-completed"
+
     def cancelled(self, run_id: str) -> str:
         return f"{self.prefix}run:{run_id}:cancelled"
 

@@ -9,11 +9,11 @@ from typing import cast
 
 from app.core.ids import id_of
 from app.core.storage.port import AnyOf, Collection, Condition, Document, Equals, Field, Storage
+from app.core.storage.vector_names import sized
 
 _PREFIX = "table_vectors"
 _FIELDS = [Field("db_connection_id", "keyword"), Field("model", "keyword"), Field("name", "keyword")]
 _LEDGERS = Collection(f"{_PREFIX}_ledgers", _FIELDS)
-_LETTERS = str.maketrans("0123456789", "abcdefghij")
 
 
 def is_of_vectors(collection: str) -> bool:
@@ -42,7 +42,7 @@ class VectorsKept:
     async def keep(self, connection_id: str, vectors: Mapping[str, Sequence[float]]) -> None:
         """Vectors by table, all of one length, at least one."""
         dimensions = len(next(iter(vectors.values())))
-        name = _collection_name(dimensions)
+        name = sized(_PREFIX, dimensions)
         vector = Field("vector", "vector", dimensions)
         await self._storage.create_collection(Collection(name, [*_FIELDS, vector]))
         await self._storage.put(
@@ -57,7 +57,7 @@ class VectorsKept:
 
     async def nearest(self, connection_id: str, vector: Sequence[float], limit: int) -> list[str]:
         """Tables by how near they are, the nearest first; they may be gone from the database meanwhile."""
-        name = _collection_name(len(vector))
+        name = sized(_PREFIX, len(vector))
         if name not in self._storage.collections():
             return []
         found = await self._storage.nearest(name, "vector", vector, self._mine(connection_id), limit=limit)
@@ -73,8 +73,3 @@ class VectorsKept:
             "model": self._model,
             "name": table,
         }
-
-
-def _collection_name(dimensions: int) -> str:
-    """Names have no digits, so the number is spelled in letters."""
-    return f"{_PREFIX}_{str(dimensions).translate(_LETTERS)}"

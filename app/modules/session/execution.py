@@ -11,7 +11,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from app.core.bus.port import EventLogs, LogWriter
+from app.core.bus.port import BusUnavailable, EventLogs, LogWriter
 from app.core.clock import now_ms, rfc3339
 from app.core.storage.port import StorageUnavailable
 from app.modules.session.model import Outcome, Run, Session
@@ -28,7 +28,8 @@ logger = logging.getLogger(__name__)
 
 Bind = Callable[[Session, Run], Awaitable[Ports]]
 Stop = Literal["cancelled", "handed over", "lost"]
-Result = Literal["over", "handed over", "lost"]
+Result = Literal["over", "ending", "handed over", "lost"]
+"""`ending`: the answer is kept, but with the bus away what follows is still to be done."""
 
 MAX_TRIES = 3
 MAX_EVENTS = 10_000
@@ -72,6 +73,7 @@ class Execution:
         self._watch = common.watch
         self._control = RunControl()
         self._stopped: Stop | None = None
+        self._ended: Run | None = None
         self._answering: asyncio.Task[None] | None = None
 
     def drain(self) -> None:
@@ -149,7 +151,9 @@ class Execution:
         told, tell_at = False, time.monotonic() + _STORE_AWAY_SECONDS
         while self._stopped in (None, "cancelled"):
             try:
-                ending, result = await self._kept(ending)
+                if self._ended is None:
+                    ending = replace(ending, answer=await self._graph.answer(self.turn))
+                result = await self._kept(ending)
             except Exception as error:  # noqa: BLE001 - the turn's boundary: whatever happens ends the log
                 if not told and (time.monotonic() > tell_at or not isinstance(error, _STORE_AWAY)):
                     ending, told = Ending("failed", now_ms(), failure_of(error, self._run)), True
@@ -157,19 +161,23 @@ class Execution:
                     await self._say_done(log, ending)
                 await asyncio.sleep(_AGAIN_SECONDS)
                 continue
-            if result == "over" and not told:
+            if result in ("over", "ending") and not told:
                 await self._say_done(log, ending)
             await self._allowances.spent(self._run.owner, ending.answer.tokens_used)
             return result
         return "lost" if self._stopped == "lost" else "handed over"
 
-    async def _kept(self, ending: Ending) -> tuple[Ending, Result]:
-        run = self._run
-        ending = replace(ending, answer=await self._graph.answer(self.turn))
-        if await self._turns.end(self._session, run, ending):
-            return ending, "over"
-        now = await self._repository.find_run(run.id)
-        return ending, "lost" if now is not None and now.status == "open" else "over"
+    async def _kept(self, ending: Ending) -> Result:
+        if self._ended is None:
+            self._ended = await self._turns.close(self._run, ending)
+        if self._ended is None:
+            now = await self._repository.find_run(self._run.id)
+            return "lost" if now is not None and now.status == "open" else "over"
+        try:
+            await self._turns.keep(self._session, self._ended, ending.answer)
+        except BusUnavailable:
+            return "ending"
+        return "over"
 
     def _say(self, log: LogWriter, event: SessionEvent) -> None:
         log.append(*wire(event))

@@ -12,6 +12,9 @@ SessionStatus = Literal["idle", "processing", "error", "closed"]
 RunStatus = Literal["open", "complete", "failed", "cancelled"]
 Rating = Literal["up", "down"]
 Outcome = Literal["complete", "failed", "cancelled"]
+TitledBy = Literal["person", "question", "first_exchange", "conversation"]
+"""What a title came from: a person, whose title stays; the first question as it was asked; or a model, once
+by the first exchange and once more by what the conversation has grown to."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +35,8 @@ class Session:
     status: SessionStatus = "idle"
     active_run_id: str | None = None
     fence: int = 0
+    titled_by: TitledBy | None = None
+    """None while there is no title."""
 
 
 @dataclass(frozen=True)

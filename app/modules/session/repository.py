@@ -1,7 +1,7 @@
 """Sessions, runs and messages in the store."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
 from dataclasses import asdict
 from typing import cast
 
@@ -113,13 +113,18 @@ class SessionRepository:
             "active_run_id": run.id,
             "fence": session.fence + 1,
             "updated_at": max(run.created_at, session.updated_at),
-            "title": session.title or _title(run.question),
         }
         free: list[Condition] = [
             Equals("active_run_id", None),
             AnyOf("status", ["idle", "error"]),
             Equals("fence", session.fence),
         ]
+        if session.titled_by is None:
+            titled: dict[str, JsonValue] = {"title": _title(run.question), "titled_by": "question"}
+            untitled = Equals("titled_by", None)  # a person may name it just now
+            claimed = await self.change(session, {**changes, **titled}, [*free, untitled])
+            if claimed is not None:
+                return claimed
         return await self.change(session, changes, free)
 
     async def raise_fence(self, session: Session) -> Session | None:
@@ -201,6 +206,17 @@ class SessionRepository:
             return [_MESSAGE.validate_python(each) for each in reversed(page.items)], page.next_cursor
 
         return await (self._cache.page(session, limit, cursor, load) if self._cache else load())
+
+    async def first_messages(self, session: Session, limit: int) -> list[Message]:
+        """The oldest first."""
+        page = await self._storage.query("messages", [Equals("session_id", session.id)], limit=limit)
+        return [_MESSAGE.validate_python(each) for each in page.items]
+
+    async def runs(self, session: Session, run_ids: Collection[str]) -> list[Run]:
+        """Those of these runs that the session has, in no order."""
+        where: list[Condition] = [Equals("session_id", session.id), AnyOf("id", sorted(run_ids))]
+        page = await self._storage.query("runs", where, limit=max(1, len(run_ids)))
+        return [_RUN.validate_python(each) for each in page.items]
 
     async def all_messages(self, session: Session) -> AsyncGenerator[Message]:
         """Every message, oldest first."""

@@ -36,7 +36,7 @@ def _service(request: Request) -> SessionService:
 Service = Annotated[SessionService, Depends(_service)]
 Page = Annotated[PageQuery, Query()]
 
-_EVENT_STREAM: dict[int | str, dict[str, object]] = {
+EVENT_STREAM: dict[int | str, dict[str, object]] = {
     200: {
         "description": "Server-sent events: status, chunk, reset, error and, last, exactly one done. "
         "What the schema calls `event` is the name of the frame; `data` holds the rest.",
@@ -104,7 +104,7 @@ async def delete_session(session_id: str, owner: Owner, service: Service) -> Non
 
 @router.post(
     "/{session_id}/query/stream",
-    responses=_EVENT_STREAM,
+    responses=EVENT_STREAM,
     response_class=EventStream,
     dependencies=[ASK, Depends(count_question)],
 )
@@ -122,7 +122,7 @@ async def ask(
 
 @router.get(
     "/{session_id}/runs/{run_id}/stream",
-    responses=_EVENT_STREAM,
+    responses=EVENT_STREAM,
     response_class=EventStream,
     dependencies=[READ],
 )

@@ -1,6 +1,6 @@
 """What can be done with a session, refused early and said clearly."""
 
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Collection, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 
@@ -14,6 +14,7 @@ from app.core.ids import new_id
 from app.core.storage.port import Condition, Equals, InvalidCursor, is_uuid
 from app.modules.context_store.service import ContextStore
 from app.modules.database_connection.service import DatabaseConnections
+from app.modules.memory.service import ConversationMemories
 from app.modules.session.errors import (
     CheckpointUnknown,
     ConnectionGone,
@@ -22,10 +23,10 @@ from app.modules.session.errors import (
     SessionClosed,
 )
 from app.modules.session.following import Following
-from app.modules.session.model import Feedback, Message, Mode, Rating, Run, Session
+from app.modules.session.model import Feedback, Message, Mode, Rating, Run, Session, TitledBy
 from app.modules.session.repository import SessionRepository
 from app.modules.session.rows import Row, RowStore
-from app.modules.session.submission import OnBusy, Submissions
+from app.modules.session.submission import OnBusy, Submissions, run_id_of
 from app.modules.usage.service import Allowances
 from graph import Checkpoint, SessionGraph
 
@@ -55,6 +56,7 @@ class SessionService:
         graph: SessionGraph,
         connections: DatabaseConnections,
         context: ContextStore,
+        memories: ConversationMemories,
         allowances: Allowances,
     ) -> None:
         self._repository = repository
@@ -64,6 +66,7 @@ class SessionService:
         self._graph = graph
         self._connections = connections
         self._context = context
+        self._memories = memories
         self._allowances = allowances
 
     async def create(
@@ -86,6 +89,7 @@ class SessionService:
             metadata=metadata,
             created_at=now,
             updated_at=now,
+            titled_by=_titled_by(title),
         )
         async with self._allowances.new_session(owner):
             await self._repository.add(session)
@@ -108,8 +112,10 @@ class SessionService:
         return await self._repository.messages(session, limit, cursor)
 
     async def change(self, owner: str, session_id: str, changes: Mapping[str, JsonValue]) -> Session:
-        """Raises `SessionBusy` when a run stands against a change of status."""
+        """What a person changes. Raises `SessionBusy` when a run stands against a change of status."""
         session = await self._repository.get(owner, session_id)
+        if "title" in changes:
+            changes = {**changes, "titled_by": _titled_by(changes["title"])}
         if "status" in changes:
             await self._submissions.without_ghost(session)
         where = [Equals("active_run_id", None)] if "status" in changes else []
@@ -123,7 +129,9 @@ class SessionService:
         session = await self._repository.get(owner, session_id)
         async with self._submissions.stopped(session):
             await self._graph.forget(session.id)
+            await self._memories.forget_conversation(session.id)
             await self._repository.delete(session)
+        await self._memories.forget_conversation(session.id)  # one may have been written meanwhile
 
     async def ask(
         self,
@@ -143,6 +151,17 @@ class SessionService:
         except NotFound as error:
             raise ConnectionGone from error
         return session, await self._submissions.submit(session, question, on_busy, idempotency_key, sql)
+
+    async def run_of(self, owner: str, session_id: str, name: str) -> tuple[Session, Run]:
+        """A run by the idempotency key it was asked with, or by its id. Raises `RunUnknown`."""
+        session = await self._repository.get(owner, session_id)
+        by_key = await self._repository.find_run(run_id_of(session.id, name))
+        return session, by_key or await self._repository.get_run(session, name)
+
+    async def names_of_runs(self, session: Session, run_ids: Collection[str]) -> dict[str, str]:
+        """By run id, the idempotency key it was asked with; its id where there was none."""
+        known = await self._repository.runs(session, run_ids)
+        return {run.id: run.idempotency_key or run.id for run in known}
 
     async def run(self, owner: str, session_id: str, run_id: str) -> tuple[Session, Run]:
         """A run of a session, to be followed or cancelled. Raises `RunUnknown`."""
@@ -250,3 +269,7 @@ class SessionService:
             copy = replace(message, id=new_id(), session_id=forked.id)
             await self._repository.add_message(copy)
             await self._rows.copy(message.id, copy)
+
+
+def _titled_by(title: JsonValue) -> TitledBy | None:
+    return None if title is None else "person"

@@ -161,12 +161,17 @@ class Submissions:
         return list(await self._repository.open_runs(session.id, MAX_WAITING + 1))
 
 
+def run_id_of(session_id: str, idempotency_key: str) -> str:
+    """The id of the run that is asked for with this key, whether there is one or not."""
+    return id_of(session_id, f"idempotency-key {idempotency_key}")
+
+
 def _new_run(session: Session, question: str, idempotency_key: str | None, sql: str | None) -> Run:
     # After all that the session holds already, also when this machine's clock is behind another's:
     # questions and answers are in the order of their ids.
     created_at = max(now_ms(), session.updated_at + 2)
     return Run(
-        id=new_id() if idempotency_key is None else id_of(session.id, f"idempotency-key {idempotency_key}"),
+        id=new_id() if idempotency_key is None else run_id_of(session.id, idempotency_key),
         owner=session.owner,
         session_id=session.id,
         message_id=new_id(created_at + 1),

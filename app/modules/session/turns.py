@@ -4,6 +4,7 @@ The store decides: every change here is one that only one process can make, what
 forgotten or delivered twice.
 """
 
+from app.core.bus.completed import Completed, CompletedEvents
 from app.core.bus.port import Delivery, EventLogs, RunQueue, Ticket
 from app.core.clock import now_ms
 from app.modules.session.model import Run, Session
@@ -15,10 +16,13 @@ from graph.answer import Answer
 class Turns:
     """What those who submit runs and those who answer them have in common."""
 
-    def __init__(self, repository: SessionRepository, queue: RunQueue, logs: EventLogs) -> None:
+    def __init__(
+        self, repository: SessionRepository, queue: RunQueue, logs: EventLogs, completed: CompletedEvents
+    ) -> None:
         self._repository = repository
         self._queue = queue
         self._logs = logs
+        self._completed = completed
 
     async def start(self, session: Session, run: Run) -> bool:
         """Give an idle session to a run and have it answered; False when the session is not idle."""
@@ -37,19 +41,20 @@ class Turns:
             if not waiting or await self.start(session, waiting[0]):
                 return
 
-    async def end(self, session: Session, run: Run, ending: Ending) -> bool:
-        """Keep what the run gave and let the next one have the session.
-
-        False when another attempt has begun meanwhile, or somebody else ended the run: nothing is kept.
-        """
-        ended = await self._repository.change_run(run, ending.of_run())
-        if ended is not None:
-            await self.keep(session, ended, ending.answer)
-        return ended is not None
+    async def close(self, run: Run, ending: Ending) -> Run | None:
+        """The run, over now; None when it is over already, or another attempt has begun meanwhile."""
+        return await self._repository.change_run(run, ending.of_run())
 
     async def keep(self, session: Session, ended: Run, answer: Answer) -> None:
-        """What follows the end of a run; it may be done again."""
+        """What follows the end of a run; until it succeeds it is to be done again.
+
+        The session stays the run's until the event is out, so a run whose end was broken off is found
+        by the session it holds, and its message is told of at least once.
+        """
         await self._repository.add_message(answer_message(ended, answer))
+        await self._completed.publish(
+            Completed(ended.owner, ended.session_id, ended.message_id, ended.id, ended.status)
+        )
         await self.let_go(session, ended.id)
 
     async def let_go(self, session: Session, run_id: str) -> None:
@@ -58,9 +63,12 @@ class Turns:
         await self.start_next(session.id)
 
     async def drop(self, session: Session, run: Run) -> None:
-        """End a run that nobody has begun, as cancelled."""
+        """End a run that nobody has begun, as cancelled; with nothing answered, there is no event."""
         ending = Ending("cancelled", now_ms())
-        if await self.end(session, run, ending):
+        ended = await self.close(run, ending)
+        if ended is not None:
+            await self._repository.add_message(answer_message(ended, ending.answer))
+            await self.let_go(session, run.id)
             await self._logs.say(run.id, run.attempt + 1, [wire(done_event(run, ending))], ended=True)
 
     async def hand_over(self, run: Run) -> None:

@@ -116,6 +116,8 @@ class Worker:
                 del self._executions[ticket]
             if result == "over":
                 await self._queue.remove(ticket)
+            elif result == "ending":
+                await self._queue.give_back(Delivery(ticket, first=False))
             elif result == "handed over":
                 await self._turns.hand_over(taken[1])
                 await self._queue.give_back(Delivery(ticket, first=False))

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from app.core.llm.tokens import approximate_tokens
+from app.core.ranking import fused
 from app.modules.sql_generation.linking.cards import brief_card
 from app.modules.sql_generation.linking.mentions import Mention, mentions
-from app.modules.sql_generation.linking.ranking import fused
 from app.modules.sql_generation.linking.words import words_of
 from app.modules.sql_generation.schema_index import SchemaIndex
 

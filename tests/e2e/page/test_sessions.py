@@ -6,7 +6,7 @@ from playwright.sync_api import Page, expect
 
 from tests.e2e.page.browser import ask, eventually
 from tests.e2e.page.conftest import opened
-from tests.support.scripted_model import ScriptedModel
+from tests.support.scripted_model import AFTERWARDS, ScriptedModel
 
 
 def asked(api: httpx.Client, connection: str, question: str) -> str:
@@ -27,6 +27,17 @@ def test_sessions_are_found_by_words_and_opened(
     expect(page.get_by_role("link", name="Wombats by burrow")).to_have_count(0)
     page.get_by_role("link", name="Quokkas by island").first.click()
     expect(page.get_by_role("heading", name="Quokkas by island").first).to_be_visible()
+
+
+def test_a_title_that_a_model_writes_is_shown_without_a_reload(
+    page: Page, model: ScriptedModel, session: str
+) -> None:
+    model.rule("", "CHAT: yes")
+    model.rule_after(AFTERWARDS[0], "Numbats at large")
+    page.goto(f"/sessions/{session}")
+    ask(page, "Where are the numbats?")
+    expect(page.get_by_role("link", name="Numbats at large")).to_be_visible()
+    expect(page.get_by_role("heading", name="Numbats at large")).to_be_visible()
 
 
 def test_a_session_is_renamed(page: Page, model: ScriptedModel, api: httpx.Client, connection: str) -> None:

@@ -3,10 +3,10 @@
 import pytest
 
 from app.core.llm.tokens import approximate_tokens
+from app.core.ranking import fused
 from app.modules.database_connection.known import Known
 from app.modules.database_connection.schema import Column, ForeignKey, Schema, Table
 from app.modules.sql_generation.linking.mentions import mentions
-from app.modules.sql_generation.linking.ranking import fused
 from app.modules.sql_generation.linking.references import References
 from app.modules.sql_generation.linking.stored_texts import StoredTexts
 from app.modules.sql_generation.linking.words import text_key, words_of

@@ -4,7 +4,7 @@ import * as api from "../api/client";
 import { ApiError, asProblem } from "../api/problem";
 import { follow } from "../api/stream";
 import type { Problem, Session } from "../api/types";
-import { refreshSessions } from "../sessions/sessions";
+import { expectTitle, refreshSessions } from "../sessions/sessions";
 import { onNews, tellTabs } from "../sessions/tabs";
 import { exchangesOf } from "./history";
 import { type Exchange, isUnderWay, NOTHING } from "./model";
@@ -137,6 +137,7 @@ export class Conversation {
       signal: this.closed.signal,
     });
     this.announce();
+    expectTitle();
   }
 
   private onUnsent(sent: Sent, error: unknown): void {

@@ -9,6 +9,8 @@ import { say, UNDO_MS } from "../shared/toasts";
 import { onNews, tellTabs } from "./tabs";
 
 const POLL_MS = 4_000;
+/** A title is written once a question is answered, which takes a model a moment. */
+const TITLED_MS = [2_000, 8_000];
 
 export const sessions = signal<Session[] | null>(null);
 export const search = signal("");
@@ -33,6 +35,17 @@ export async function refreshSessions(): Promise<void> {
   } catch (error) {
     problem.value = asProblem(error);
   }
+}
+
+/** Reads the list again when a session that was answered just now may have got its title. */
+export function expectTitle(): void {
+  for (const milliseconds of TITLED_MS) setTimeout(() => void refreshSessions(), milliseconds);
+}
+
+/** The title of a session as the list has it: newer than what was read with its history. */
+export function titleOf(session: Session): string | null {
+  const listed = sessions.value?.find((each) => each.id === session.id);
+  return listed ? listed.title : session.title;
 }
 
 /** One that was never asked has no title, and nothing to come back to. */

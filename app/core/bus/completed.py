@@ -1,0 +1,50 @@
+"""Messages that are complete, told to those who work on them afterwards: one kind of worker a purpose.
+
+An event holds ids alone; what there is to know is in the store by the time it is published. Every kind
+gets every event at least once, in about the order of publishing, so its work has to bear being repeated.
+"""
+
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+Kind = Literal["history", "memory"]
+KINDS: tuple[Kind, ...] = ("history", "memory")
+
+MOST_KEPT = 100_000
+"""Of events that not every kind has seen; the oldest go first."""
+
+
+@dataclass(frozen=True)
+class Completed:
+    """A run has ended, and its answer is kept as this message."""
+
+    owner: str
+    session_id: str
+    message_id: str
+    run_id: str
+    outcome: str
+
+
+@dataclass(frozen=True)
+class Notice:
+    """An event, leased to who has taken it; `tries` counts this one and those before it."""
+
+    event: Completed
+    receipt: str
+    tries: int
+
+
+class CompletedEvents(Protocol):
+    """All methods raise `BusUnavailable` when the bus is away."""
+
+    async def publish(self, event: Completed) -> None:
+        """Tell every kind, also those of which nobody is there now."""
+
+    async def take(self, kind: Kind, patience_seconds: float) -> Notice | None:
+        """The next event for a kind, leased; one whose lease ran out goes first. None if none is in time."""
+
+    async def keep(self, kind: Kind, notice: Notice) -> None:
+        """Renew the lease; of one that another has taken since, nothing changes for him."""
+
+    async def settle(self, kind: Kind, notice: Notice) -> None:
+        """This kind is done with the event."""

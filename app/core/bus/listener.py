@@ -1,0 +1,111 @@
+"""Works on the events of one kind, so many at a time, until it is stopped."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+
+from app.core.bus.completed import Completed, CompletedEvents, Kind, Notice
+from app.core.bus.port import BusUnavailable
+from app.core.storage.port import StorageUnavailable
+
+logger = logging.getLogger(__name__)
+
+MAX_TRIES = 5
+
+_PATIENCE_SECONDS = 1.0
+_AGAIN_SECONDS = 1.0
+
+
+class Listener:
+    """Any number of them, in as many processes, share the events of a kind."""
+
+    def __init__(
+        self,
+        events: CompletedEvents,
+        kind: Kind,
+        work: Callable[[Completed], Awaitable[None]],
+        concurrency: int,
+        lease_seconds: float,
+    ) -> None:
+        self._events = events
+        self._kind = kind
+        self._work = work
+        self._concurrency = concurrency
+        self._keep_seconds = lease_seconds / 3
+        self._stopping = asyncio.Event()
+        self._loops: list[asyncio.Task[None]] = []
+
+    def start(self) -> None:
+        self._loops = [asyncio.create_task(self._listen()) for _ in range(self._concurrency)]
+
+    async def stop(self, seconds: float) -> None:
+        """Take no more events; those under way may end, and others get what has not ended in this time."""
+        self._stopping.set()
+        await asyncio.wait(self._loops, timeout=seconds)
+        for loop in self._loops:
+            loop.cancel()
+        await asyncio.gather(*self._loops, return_exceptions=True)
+
+    async def _listen(self) -> None:
+        while not self._stopping.is_set():
+            try:
+                if (notice := await self._next()) is not None:
+                    await self._see_to(notice)
+            except BusUnavailable as error:
+                logger.warning("%s hears of no messages: %s", self._kind, error)
+                await self._pause()
+
+    async def _next(self) -> Notice | None:
+        """None when there is none in time, or this is to stop."""
+        taking = asyncio.create_task(self._events.take(self._kind, _PATIENCE_SECONDS))
+        stopping = asyncio.create_task(self._stopping.wait())
+        try:
+            await asyncio.wait({taking, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            stopping.cancel()
+            taking.cancel()  # what it takes all the same comes again, to whomever
+        await asyncio.gather(taking, stopping, return_exceptions=True)
+        return None if taking.cancelled() else taking.result()
+
+    async def _see_to(self, notice: Notice) -> None:
+        """What fails stays leased to nobody, so that it comes again when the lease has run out."""
+        event, kind = notice.event, self._kind
+        if notice.tries > MAX_TRIES:
+            logger.error(
+                "%s gives message %s of session %s (run %s) up after %d tries",
+                *(kind, event.message_id, event.session_id, event.run_id, MAX_TRIES),
+            )
+            await self._events.settle(kind, notice)
+            return
+        keeping = asyncio.create_task(self._keep(notice))
+        try:
+            await self._until_store_answers(event)
+        except Exception:
+            logger.exception("%s failed on message %s (try %d)", kind, event.message_id, notice.tries)
+            return
+        finally:
+            keeping.cancel()
+        await self._events.settle(kind, notice)
+
+    async def _until_store_answers(self, event: Completed) -> None:
+        """A store that is away is nobody's failure: the event waits for it."""
+        while True:
+            try:
+                return await self._work(event)
+            except StorageUnavailable as error:
+                logger.warning("%s waits for the store: %s", self._kind, error)
+                if self._stopping.is_set():
+                    raise
+                await self._pause()
+
+    async def _keep(self, notice: Notice) -> None:
+        while True:
+            await asyncio.sleep(self._keep_seconds)
+            with suppress(BusUnavailable):
+                await self._events.keep(self._kind, notice)
+
+    async def _pause(self) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_AGAIN_SECONDS):
+                await self._stopping.wait()

@@ -1,0 +1,54 @@
+"""Sessions, messages and memories as the chat routes say them."""
+
+from collections.abc import Mapping, Sequence
+
+from app.modules.chat.schemas import ChatMessage, Conversation, ConversationWithMessages, MemoryBody
+from app.modules.memory.model import Memory
+from app.modules.session.model import Message, Session
+
+
+def conversation(session: Session) -> Conversation:
+    return Conversation.model_validate(_conversation(session))
+
+
+def conversation_with(
+    session: Session, messages: Sequence[ChatMessage], next_cursor: str | None
+) -> ConversationWithMessages:
+    return ConversationWithMessages.model_validate(
+        {**_conversation(session), "messages": messages, "next_cursor": next_cursor}
+    )
+
+
+def chat_message(message: Message, names: Mapping[str, str]) -> ChatMessage:
+    """`names` are the chatMessageIds by run id; a run of another session's past is called by its id."""
+    name = names.get(message.run_id, message.run_id)
+    role = "user" if message.role == "human" else "assistant"
+    return ChatMessage.model_validate(
+        {
+            "message_id": f"{name}_{role}",
+            "role": role,
+            "content": message.query if role == "user" else _answer(message),
+            "timestamp": message.created_at,
+            "status": message.status,
+            "sql": message.sql,
+        }
+    )
+
+
+def memory(kept: Memory) -> MemoryBody:
+    return MemoryBody.model_validate({**vars(kept), "timestamp": kept.updated_at})
+
+
+def _conversation(session: Session) -> dict[str, object]:
+    named = {
+        "session_id": session.id,
+        "user_id": session.owner,
+        "last_activity": session.updated_at,
+    }
+    return {**vars(session), **named}
+
+
+def _answer(message: Message) -> str:
+    """In words; of an answer without any, why it has none."""
+    said = message.analysis or message.clarification or message.explanation
+    return said or (message.error.detail if message.error else "")

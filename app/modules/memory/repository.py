@@ -1,0 +1,67 @@
+"""Memories of conversations in the store."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import cast
+
+from pydantic import TypeAdapter
+
+from app.core.storage.port import AnyOf, Condition, Document, DocumentExists, Equals, Storage
+from app.modules.memory.model import Memory
+
+_NAME = "conversation_memories"
+_MEMORY = TypeAdapter(Memory)
+
+
+class MemoryRepository:
+    def __init__(self, storage: Storage) -> None:
+        self._storage = storage
+
+    async def find(self, session_id: str) -> Memory | None:
+        """A memory of whomever's session."""
+        found = await self._storage.get(_NAME, session_id)
+        return None if found is None else _MEMORY.validate_python(found)
+
+    async def replace(self, memory: Memory, before: Memory | None) -> bool:
+        """Keep it in the place of the one before; False when that is not what is there (any more)."""
+        document = _document(memory)
+        if before is None:
+            try:
+                await self._storage.create(_NAME, document)
+            except DocumentExists:
+                return False
+            return True
+        del document["id"]
+        same = [Equals("covers", before.covers)]
+        return await self._storage.patch(_NAME, memory.id, document, where=same) is not None
+
+    async def latest(self, owner: str, limit: int, cursor: str | None) -> tuple[list[Memory], str | None]:
+        """Those written last come first."""
+        page = await self._storage.query(
+            _NAME,
+            [Equals("owner", owner)],
+            order_by="updated_at",
+            descending=True,
+            limit=limit,
+            cursor=cursor,
+        )
+        return [_MEMORY.validate_python(each) for each in page.items], page.next_cursor
+
+    async def of_sessions(self, owner: str, session_ids: Sequence[str]) -> list[Memory]:
+        """In the order of the ids; those that are not there are left out."""
+        where: list[Condition] = [Equals("owner", owner), AnyOf("id", session_ids)]
+        page = await self._storage.query(_NAME, where, limit=max(1, len(session_ids)))
+        found = {memory.id: memory for memory in map(_MEMORY.validate_python, page.items)}
+        return [found[each] for each in session_ids if each in found]
+
+    async def with_word(self, owner: str, word: str, limit: int) -> list[str]:
+        """The sessions in whose memory a word begins like this."""
+        found = await self._storage.search(_NAME, word, [Equals("owner", owner)], limit=limit)
+        return [str(each["id"]) for each in found]
+
+    async def delete(self, where: Condition) -> None:
+        await self._storage.delete(_NAME, [where])
+
+
+def _document(memory: Memory) -> Document:
+    return {**cast("Document", asdict(memory)), "theme_words": ", ".join(memory.themes)}

@@ -1,0 +1,119 @@
+"""What is remembered of conversations: kept, listed, searched by words and by meaning, and forgotten."""
+
+import asyncio
+import logging
+import re
+from collections import defaultdict
+from dataclasses import replace
+
+from app.core.llm.embedding import EmbeddingModel
+from app.core.llm.errors import ModelRejected, ModelUnavailable
+from app.core.ranking import fused
+from app.core.storage.port import Equals, Storage
+from app.modules.memory.model import Memory
+from app.modules.memory.repository import MemoryRepository
+from app.modules.memory.vectors import MemoryVectors
+
+logger = logging.getLogger(__name__)
+
+_MOST_WORDS = 12
+"""Of a search, the longest ones: they say most."""
+_MATCHES = 100
+_EMBEDDING_SECONDS = 2.0
+
+
+class ConversationMemories:
+    """Every method that names an owner gives and deletes what is his alone."""
+
+    def __init__(self, storage: Storage, embedding: EmbeddingModel | None) -> None:
+        self._memories = MemoryRepository(storage)
+        self._vectors = MemoryVectors(storage)
+        self._embedding = embedding
+
+    async def find(self, session_id: str) -> Memory | None:
+        """Of whomever's session."""
+        return await self._memories.find(session_id)
+
+    async def keep(self, memory: Memory, before: Memory | None) -> bool:
+        """Replace the memory of a conversation; False when it is not what it was before (any more).
+
+        The memory is written last, so that what is broken off is known by what it covers. It has no
+        vector while the embedding model fails: then its words find it.
+        """
+        vector = await self._embedded(memory)
+        sized = replace(memory, vector_size=len(vector))
+        if before is not None and before.vector_size:  # it may be of another length, or of another model
+            await self._vectors.drop(before.vector_size, Equals("session_id", memory.session_id))
+        if vector and self._embedding is not None:
+            await self._vectors.keep(sized, self._embedding.name, vector)
+        return await self._memories.replace(sized, before)
+
+    async def forget_conversation(self, session_id: str) -> None:
+        memory = await self._memories.find(session_id)
+        if memory is None:
+            return
+        if memory.vector_size:
+            await self._vectors.drop(memory.vector_size, Equals("session_id", session_id))
+        await self._memories.delete(Equals("session_id", session_id))
+
+    async def forget_all(self, owner: str) -> None:
+        sizes: set[int] = set()
+        cursor: str | None = None
+        while True:
+            page, cursor = await self._memories.latest(owner, 100, cursor)
+            sizes |= {memory.vector_size for memory in page}
+            if cursor is None:
+                break
+        for size in sizes - {0}:
+            await self._vectors.drop(size, Equals("owner", owner))
+        await self._memories.delete(Equals("owner", owner))
+
+    async def latest(self, owner: str, limit: int, cursor: str | None) -> tuple[list[Memory], str | None]:
+        """Those written last come first."""
+        return await self._memories.latest(owner, limit, cursor)
+
+    async def search(self, owner: str, text: str, limit: int) -> list[Memory]:
+        """The best first: by the words they share with the text, rare ones more, and by nearness."""
+        by_words, by_meaning = await asyncio.gather(
+            self._by_words(owner, text), self._by_meaning(owner, text)
+        )
+        return await self._memories.of_sessions(owner, fused([by_words, by_meaning])[:limit])
+
+    async def _by_words(self, owner: str, text: str) -> list[str]:
+        found = await asyncio.gather(
+            *(self._memories.with_word(owner, word, _MATCHES) for word in _telling_words(text))
+        )
+        scores: defaultdict[str, float] = defaultdict(float)
+        for sessions in found:
+            for session_id in sessions:
+                scores[session_id] += 1 / len(sessions)
+        return sorted(scores, key=lambda session_id: (-scores[session_id], session_id))
+
+    async def _by_meaning(self, owner: str, text: str) -> list[str]:
+        """Nothing without an embedding model, or while it fails or takes longer than 2 s."""
+        if self._embedding is None:
+            return []
+        try:
+            async with asyncio.timeout(_EMBEDDING_SECONDS):
+                (vector,) = await self._embedding.embed([text])
+        except (ModelUnavailable, ModelRejected, TimeoutError) as error:
+            logger.warning("memories are searched by words alone: %s", str(error) or "it takes too long")
+            return []
+        return await self._vectors.nearest(owner, self._embedding.name, vector, _MATCHES)
+
+    async def _embedded(self, memory: Memory) -> list[float]:
+        if self._embedding is None:
+            return []
+        try:
+            (vector,) = await self._embedding.embed(["\n".join([memory.summary, *memory.themes])])
+        except (ModelUnavailable, ModelRejected) as error:
+            logger.warning("the memory of session %s has no vector: %s", memory.session_id, error)
+            return []
+        return vector
+
+
+def _telling_words(text: str) -> list[str]:
+    """The longest ones; the very short only where there are no others, for they begin too many."""
+    words = set(re.findall(r"[^\W_]+", text.lower()))
+    told = [word for word in words if len(word) > 2] or list(words)
+    return sorted(told, key=lambda word: (-len(word), word))[:_MOST_WORDS]
