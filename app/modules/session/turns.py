@@ -90,7 +90,7 @@ class Turns:
             await self.let_go(session, ticket.run_id)
             await self._queue.remove(ticket)
             return None
-        if delivery.first or run.status != "open":
+        if run.status != "open" or (delivery.first and run.attempt == 1):
             return session, run
         again = await self._repository.change_run(run, {"attempt": run.attempt + 1})
         fenced = await self._repository.raise_fence(session)

@@ -2,14 +2,14 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
 from app.core.bus.port import BusUnavailable, Delivery, RunQueue, Ticket
 from app.core.clock import now_ms
 from app.core.storage.port import StorageUnavailable
 from app.core.tasks import end_tasks
-from app.modules.session.execution import Execution
+from app.modules.session.execution import Execution, Result
 from app.modules.session.model import Run, Session
 from app.modules.session.repository import SessionRepository
 from app.modules.session.turns import Turns
@@ -42,23 +42,22 @@ class Worker:
         self._execution = execution
         self._room = asyncio.Semaphore(concurrency)
         self._executions: dict[Ticket, Execution] = {}
+        self._held: set[Ticket] = set()
         self._answering: set[asyncio.Task[None]] = set()
         self._loops: list[asyncio.Task[None]] = []
 
     def start(self) -> None:
         endless = (self._take, self._keep, self._cancel, self._sweep)
-        self._loops = [asyncio.create_task(each()) for each in endless]
+        self._loops = [asyncio.create_task(_for_ever(each)) for each in endless]
 
     async def stop(self, drain_seconds: float) -> None:
         """Take no more runs, let those under way end, and hand over those that do not in this time."""
         taking, *others = self._loops
         await end_tasks([taking])
-        if self._answering:
-            await asyncio.wait(self._answering, timeout=drain_seconds / 2)
+        await self._wait(drain_seconds / 2)
         for execution in self._executions.values():
             execution.drain()
-        if self._answering:
-            await asyncio.wait(self._answering, timeout=drain_seconds / 2)
+        await self._wait(drain_seconds / 2)
         for execution in self._executions.values():
             execution.stop("handed over")
         await asyncio.gather(*self._answering, return_exceptions=True)
@@ -80,6 +79,10 @@ class Worker:
         for session_id in waiting - {ticket.session_id for ticket in held}:
             await self._turns.start_next(session_id)
 
+    async def _wait(self, seconds: float) -> None:
+        if self._answering:
+            await asyncio.wait(self._answering, timeout=seconds)
+
     async def _take(self) -> None:
         while True:
             await self._room.acquire()
@@ -90,12 +93,17 @@ class Worker:
                 logger.warning("no runs are taken: %s", error)
                 await asyncio.sleep(_AGAIN_SECONDS)
             finally:
-                if delivery is None:
+                # What is under way here needs no second attempt: its lease ran out, and has begun anew.
+                if delivery is None or delivery.ticket in self._held:
                     self._room.release()
-            if delivery is not None:
-                answering = asyncio.create_task(self._answer(delivery))
-                self._answering.add(answering)
-                answering.add_done_callback(self._answered)
+                else:
+                    self._begin(delivery)
+
+    def _begin(self, delivery: Delivery) -> None:
+        self._held.add(delivery.ticket)
+        answering = asyncio.create_task(self._answer(delivery))
+        self._answering.add(answering)
+        answering.add_done_callback(self._answered)
 
     def _answered(self, answering: asyncio.Task[None]) -> None:
         self._answering.discard(answering)
@@ -106,27 +114,35 @@ class Worker:
     async def _answer(self, delivery: Delivery) -> None:
         ticket = delivery.ticket
         try:
-            taken = await self._turns.take_up(delivery)
-            if taken is None:
-                return
-            execution = self._executions[ticket] = self._execution(*taken)
-            try:
-                result = await execution.run()
-            finally:
-                del self._executions[ticket]
-            if result == "over":
-                await self._queue.remove(ticket)
-            elif result == "ending":
-                await self._queue.give_back(Delivery(ticket, first=False))
-            elif result == "handed over":
-                await self._turns.hand_over(taken[1])
-                await self._queue.give_back(Delivery(ticket, first=False))
+            match await self._attempt(delivery):
+                case "over":
+                    await self._queue.remove(ticket)
+                case "ending" | "handed over":
+                    await self._queue.give_back(Delivery(ticket, first=False))
+                case "lost" | None:
+                    pass
         except (StorageUnavailable, CheckpointsUnavailable) as error:
             logger.warning("run %s waits for the store: %s", ticket.run_id, error)
             await asyncio.sleep(_AGAIN_SECONDS)
             await self._queue.give_back(delivery)
         except BusUnavailable as error:
             logger.warning("run %s: %s", ticket.run_id, error)
+
+    async def _attempt(self, delivery: Delivery) -> Result | None:
+        """None when there is nothing to do."""
+        ticket = delivery.ticket
+        try:
+            taken = await self._turns.take_up(delivery)
+            if taken is None:
+                return None
+            execution = self._executions[ticket] = self._execution(*taken)
+            result = await execution.run()
+            if result == "handed over":
+                await self._turns.hand_over(taken[1])
+            return result
+        finally:
+            self._executions.pop(ticket, None)
+            self._held.discard(ticket)  # before the queue may deliver it anew
 
     async def _keep(self) -> None:
         while True:
@@ -156,3 +172,13 @@ class Worker:
             except (StorageUnavailable, BusUnavailable) as error:
                 logger.warning("forgotten runs were not looked for: %s", error)
             await asyncio.sleep(SWEEP_SECONDS)
+
+
+async def _for_ever(loop: Callable[[], Awaitable[None]]) -> None:
+    """Whatever befalls a loop it begins again: without one of them the process would only seem to work."""
+    while True:
+        try:
+            await loop()
+        except Exception:
+            logger.exception("a loop of the worker failed and begins again")
+            await asyncio.sleep(_AGAIN_SECONDS)

@@ -1,0 +1,166 @@
+"""Workers over a queue that delivers late and twice, and over loops that fail."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from cryptography.fernet import Fernet
+from prometheus_client import CollectorRegistry
+
+from app.core.bus.local import LocalLogs, LocalQueue
+from app.core.bus.local_completed import LocalCompletedEvents
+from app.core.bus.port import Delivery
+from app.core.clock import now_ms
+from app.core.ids import new_id
+from app.core.secrets import ClearCheckpoints
+from app.core.storage.port import Storage
+from app.core.storage.sqlite import open_sqlite
+from app.modules.session.execution import Executions
+from app.modules.session.model import Run, Session
+from app.modules.session.record import question_message
+from app.modules.session.repository import SessionRepository
+from app.modules.session.run_metrics import RunMetrics
+from app.modules.session.turns import Turns, ticket_of
+from app.modules.session.watch import RunWatch
+from app.modules.session.worker import Worker
+from app.modules.usage.repository import UsageRepository
+from app.modules.usage.service import Allowances, Quotas
+from graph import Ports, SessionGraph
+from graph.checkpoints import sqlite_checkpointer
+from graph.ports import Emit, Question, Written
+from migrations.runner import migrate
+from tests.fakes import FakeWriter, fake_ports
+from tests.support.buses import LEASE_SECONDS, Bus, local_bus, new_prefix, redis_bus
+from tests.support.redis_server import RedisServer
+from tests.support.waiting import until
+
+OWNER = "ann"
+CIPHER = ClearCheckpoints(Fernet.generate_key())
+
+
+class SlowWriter(FakeWriter):
+    """Takes longer than a lease, and than a worker waits before it asks for the next run."""
+
+    async def write(self, question: Question, emit: Emit) -> Written:
+        await asyncio.sleep(6 * LEASE_SECONDS)
+        return await super().write(question, emit)
+
+
+class FaultyQueue(LocalQueue):
+    """Has a defect that shows once."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.faults = 1
+
+    async def take(self, patience_seconds: float) -> Delivery | None:
+        if self.faults:
+            self.faults -= 1
+            raise ValueError("a defect")
+        return await super().take(patience_seconds)
+
+
+@dataclass(frozen=True)
+class Process:
+    """What a worker stands on, and the worker; it has not started."""
+
+    storage: Storage
+    repository: SessionRepository
+    turns: Turns
+    bus: Bus
+    worker: Worker
+
+    async def asked(self) -> tuple[Session, Run]:
+        """A run that holds its session and has not been put in."""
+        now = now_ms()
+        session = Session(new_id(), OWNER, new_id(), None, "ask", {}, now, now)
+        run = Run(new_id(), OWNER, session.id, new_id(), "How many?", now)
+        await self.repository.add(session)
+        await self.repository.add_run(run, question_message(run, new_id(now)))
+        held = await self.repository.claim(session, run)
+        assert held is not None
+        return held, run
+
+    async def over(self, run: Run) -> Run:
+        """The run, once its session is free."""
+
+        async def free() -> bool:
+            session = await self.repository.find(run.session_id)
+            return session is not None and session.active_run_id is None
+
+        await until(free)
+        found = await self.repository.find_run(run.id)
+        assert found is not None
+        return found
+
+
+@asynccontextmanager
+async def process(folder: Path, bus: Bus, ports: Ports) -> AsyncGenerator[Process]:
+    async with AsyncExitStack() as opened:
+        storage = await opened.enter_async_context(open_sqlite(folder / "kai.db"))
+        await migrate(storage)
+        saver = await opened.enter_async_context(sqlite_checkpointer(folder / "checkpoints.db", CIPHER))
+        repository = SessionRepository(storage)
+        turns = Turns(repository, bus.queue, bus.logs, LocalCompletedEvents(LEASE_SECONDS))
+
+        async def bind(session: Session, run: Run) -> Ports:
+            return ports
+
+        allowances = Allowances(UsageRepository(storage), Quotas(None, None, None))
+        watch = RunWatch(RunMetrics(CollectorRegistry()))
+        execution = Executions(SessionGraph(saver), turns, repository, bus.logs, bind, allowances, watch)
+        worker = Worker(turns, repository, bus.queue, execution, concurrency=4)
+        yield Process(storage, repository, turns, bus, worker)
+
+
+@asynccontextmanager
+async def working(worker: Worker) -> AsyncGenerator[None]:
+    worker.start()
+    try:
+        yield
+    finally:
+        await worker.stop(1)
+
+
+async def test_a_run_that_comes_back_to_its_own_worker_is_not_begun_a_second_time(
+    tmp_path: Path, redis_server: RedisServer
+) -> None:
+    async with redis_bus(redis_server, new_prefix()) as bus:
+        async with process(tmp_path, bus, fake_ports(writer := SlowWriter())) as here, working(here.worker):
+            _, run = await here.asked()
+            await bus.queue.put(ticket_of(run), first=True)
+            await asyncio.sleep(2 * LEASE_SECONDS)  # nobody has renewed its lease by then
+            _, other = await here.asked()
+            await bus.queue.put(ticket_of(other), first=True)
+            await here.over(other)
+            over = await here.over(run)
+        assert (over.status, over.attempt, len(writer.asked)) == ("complete", 1, 2)
+
+
+async def test_a_delivery_given_back_late_does_not_join_the_attempt_that_has_begun_meanwhile(
+    tmp_path: Path,
+) -> None:
+    async with process(tmp_path, local_bus(), fake_ports()) as here:
+        _, run = await here.asked()
+        begun = await here.turns.take_up(Delivery(ticket_of(run), first=False))
+        late = await here.turns.take_up(Delivery(ticket_of(run), first=True))
+        assert begun is not None
+        assert late is not None
+        assert (begun[1].attempt, late[1].attempt) == (2, 3)
+        assert late[0].fence > begun[0].fence
+
+
+async def test_a_worker_goes_on_after_a_defect_in_one_of_its_loops(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    bus = Bus(FaultyQueue(), LocalLogs())
+    async with process(tmp_path, bus, fake_ports()) as here, working(here.worker):
+        _, run = await here.asked()
+        await bus.queue.put(ticket_of(run), first=True)
+        assert (await here.over(run)).status == "complete"
+    assert [each.message for each in caplog.records if each.exc_info] == [
+        "a loop of the worker failed and begins again"
+    ]
