@@ -3,12 +3,14 @@
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import cast
 
 import pytest
 from cryptography.fernet import Fernet
 from prometheus_client import CollectorRegistry
+from pydantic import JsonValue
 
 from app.core.bus.local import LocalLogs, LocalQueue
 from app.core.bus.local_completed import LocalCompletedEvents
@@ -16,11 +18,11 @@ from app.core.bus.port import Delivery
 from app.core.clock import now_ms
 from app.core.ids import new_id
 from app.core.secrets import ClearCheckpoints
-from app.core.storage.port import Storage
+from app.core.storage.port import Storage, StorageUnavailable
 from app.core.storage.sqlite import open_sqlite
 from app.modules.session.execution import Executions
 from app.modules.session.model import Run, Session
-from app.modules.session.record import question_message
+from app.modules.session.record import Ending, question_message
 from app.modules.session.repository import SessionRepository
 from app.modules.session.run_metrics import RunMetrics
 from app.modules.session.turns import Turns, ticket_of
@@ -30,10 +32,11 @@ from app.modules.usage.repository import UsageRepository
 from app.modules.usage.service import Allowances, Quotas
 from graph import Ports, SessionGraph
 from graph.checkpoints import sqlite_checkpointer
-from graph.ports import Emit, Question, Written
+from graph.ports import Analysed, Emit, Question, Written
+from graph.state import Analysis, Rows
 from migrations.runner import migrate
-from tests.fakes import FakeWriter, fake_ports
-from tests.support.buses import LEASE_SECONDS, Bus, local_bus, new_prefix, redis_bus
+from tests.fakes import FakeAnalyst, FakeWriter, fake_ports
+from tests.support.buses import LEASE_SECONDS, Bus, heard, local_bus, new_prefix, redis_bus
 from tests.support.redis_server import RedisServer
 from tests.support.waiting import until
 
@@ -47,6 +50,35 @@ class SlowWriter(FakeWriter):
     async def write(self, question: Question, emit: Emit) -> Written:
         await asyncio.sleep(6 * LEASE_SECONDS)
         return await super().write(question, emit)
+
+
+class WrongAnalyst(FakeAnalyst):
+    """Draws what a checkpoint can hold and the store of messages cannot."""
+
+    async def analyse(self, question: Question, sql: str, rows: Rows, emit: Emit) -> Analysed:
+        analysed = await super().analyse(question, sql, rows, emit)
+        chart = cast("dict[str, JsonValue]", {"mark": b"bytes are no JSON"})
+        return replace(analysed, analysis=Analysis(text="Three.", chart=chart, suggestions=[]))
+
+
+class LosingAnswers(Turns):
+    """Over a store that does as it is told; that it has done so is lost on the way the first time."""
+
+    lost = False
+
+    async def close(self, run: Run, ending: Ending) -> Run | None:
+        ended = await super().close(run, ending)
+        if not self.lost:
+            self.lost = True
+            raise StorageUnavailable("no answer")
+        return ended
+
+
+class StoreAway(Turns):
+    """Over a store that does not answer when a run ends."""
+
+    async def close(self, run: Run, ending: Ending) -> Run | None:
+        raise StorageUnavailable("away")
 
 
 class FaultyQueue(LocalQueue):
@@ -98,13 +130,13 @@ class Process:
 
 
 @asynccontextmanager
-async def process(folder: Path, bus: Bus, ports: Ports) -> AsyncGenerator[Process]:
+async def process(folder: Path, bus: Bus, ports: Ports, kind: type[Turns] = Turns) -> AsyncGenerator[Process]:
     async with AsyncExitStack() as opened:
         storage = await opened.enter_async_context(open_sqlite(folder / "kai.db"))
         await migrate(storage)
         saver = await opened.enter_async_context(sqlite_checkpointer(folder / "checkpoints.db", CIPHER))
         repository = SessionRepository(storage)
-        turns = Turns(repository, bus.queue, bus.logs, LocalCompletedEvents(LEASE_SECONDS))
+        turns = kind(repository, bus.queue, bus.logs, LocalCompletedEvents(LEASE_SECONDS))
 
         async def bind(session: Session, run: Run) -> Ports:
             return ports
@@ -164,3 +196,42 @@ async def test_a_worker_goes_on_after_a_defect_in_one_of_its_loops(
     assert [each.message for each in caplog.records if each.exc_info] == [
         "a loop of the worker failed and begins again"
     ]
+
+
+async def test_an_answer_that_cannot_be_kept_ends_its_run_as_failed(tmp_path: Path) -> None:
+    ports, bus = fake_ports(analyst=WrongAnalyst()), local_bus()
+    async with process(tmp_path, bus, ports) as here, working(here.worker):
+        _, run = await here.asked()
+        await bus.queue.put(ticket_of(run), first=True)
+        over = await here.over(run)
+        async with bus.logs.follow(run.id) as log:
+            *_, (_, done) = await heard(log)
+    assert '"status":"failed"' in done
+    assert over.error is None or over.error.type == "urn:kai:internal"
+
+
+async def test_an_answer_is_kept_before_done_also_when_the_store_is_not_heard_to_have_ended_its_run(
+    tmp_path: Path,
+) -> None:
+    bus = local_bus()
+    async with process(tmp_path, bus, fake_ports(), LosingAnswers) as here, working(here.worker):
+        session, run = await here.asked()
+        await bus.queue.put(ticket_of(run), first=True)
+        async with bus.logs.follow(run.id) as log:
+            await asyncio.wait_for(heard(log), 10)
+        answer = await here.repository.get_answer(session, run.message_id)
+        assert (answer.status, answer.analysis) == ("complete", "Three.")
+
+
+async def test_a_worker_can_stop_although_the_end_of_a_cancelled_run_cannot_be_kept(tmp_path: Path) -> None:
+    bus = local_bus()
+    async with process(tmp_path, bus, fake_ports(SlowWriter()), StoreAway) as here:
+        here.worker.start()
+        _, run = await here.asked()
+        await bus.queue.put(ticket_of(run), first=True)
+        async with bus.logs.follow(run.id) as log:
+            await log.news()
+        await bus.queue.cancel(run.id)
+        await asyncio.sleep(0.5)  # it has stopped, and its end is tried to be kept
+        await asyncio.wait_for(here.worker.stop(0), 5)
+        assert await bus.queue.waiting() == 1

@@ -21,6 +21,7 @@ from app.modules.session.turns import Turns
 from app.modules.session.watch import RunWatch
 from app.modules.usage.service import Allowances
 from graph import Ports, RunControl, SessionEvent, SessionGraph, Turn
+from graph.answer import Answer
 from graph.errors import CheckpointsUnavailable, Drained, TurnError
 from graph.events import Status, TextChunk
 
@@ -74,6 +75,9 @@ class Execution:
         self._control = RunControl()
         self._stopped: Stop | None = None
         self._ended: Run | None = None
+        self._told = False
+        """Its stream has ended, before all was kept."""
+        self._defect = False
         self._answering: asyncio.Task[None] | None = None
 
     def drain(self) -> None:
@@ -81,11 +85,14 @@ class Execution:
         self._control.request_drain()
 
     def stop(self, why: Stop) -> None:
-        """At once. `lost` means that another attempt has begun: nothing of this one counts any more."""
-        if self._stopped is None:
+        """At once. `lost` means that another attempt has begun: nothing of this one counts any more.
+
+        One that is cancelled may be hushed or handed over, too: the next attempt then ends it.
+        """
+        if self._stopped is None and self._answering is not None:
+            self._answering.cancel()
+        if self._stopped in (None, "cancelled"):
             self._stopped = why
-            if self._answering is not None:
-                self._answering.cancel()
 
     async def run(self) -> Result:
         """What became of this attempt. Raises `StorageUnavailable` only before anything was said."""
@@ -144,40 +151,62 @@ class Execution:
                 return Ending("failed", now_ms(), failure_of(error, self._run))
 
     async def _end(self, log: LogWriter, ending: Ending) -> Result:
-        """Keep what the run gave, and say so; while the store is away that is tried again and again."""
+        """Keep what the run gave, and say so; while the store is away that is tried again and again.
+
+        An answer that cannot be kept for a defect is left out. Raises what then still is a defect.
+        """
         if ending.failure is not None:
             self._say(log, ending.failure)
         self._say(log, Status(step="saving", message="Saving the answer", run_id=self._run.id))
-        told, tell_at = False, time.monotonic() + _STORE_AWAY_SECONDS
+        tell_at = time.monotonic() + _STORE_AWAY_SECONDS
         while self._stopped in (None, "cancelled"):
             try:
-                if self._ended is None:
+                if self._ended is None and not self._defect:
                     ending = replace(ending, answer=await self._graph.answer(self.turn))
                 result = await self._kept(ending)
             except Exception as error:  # noqa: BLE001 - the turn's boundary: whatever happens ends the log
-                if not told and (time.monotonic() > tell_at or not isinstance(error, _STORE_AWAY)):
-                    ending, told = Ending("failed", now_ms(), failure_of(error, self._run)), True
-                    self._say(log, failure_of(error, self._run))
-                    await self._say_done(log, ending)
+                ending = await self._in_spite_of(error, log, ending, late=time.monotonic() > tell_at)
                 await asyncio.sleep(_AGAIN_SECONDS)
                 continue
-            if result in ("over", "ending") and not told:
+            if result in ("over", "ending") and not self._told:
                 await self._say_done(log, ending)
             await self._allowances.spent(self._run.owner, ending.answer.tokens_used)
             return result
         return "lost" if self._stopped == "lost" else "handed over"
+
+    async def _in_spite_of(self, error: Exception, log: LogWriter, ending: Ending, *, late: bool) -> Ending:
+        """What is to be kept after this went wrong; the stream is told when it is `late`, or a defect."""
+        if not isinstance(error, _STORE_AWAY):
+            if self._defect:
+                raise error
+            self._defect, late, ending = True, True, replace(ending, answer=Answer())
+        if self._told or not late:
+            return ending
+        failure = failure_of(error, self._run)
+        self._told, ending = True, Ending("failed", now_ms(), failure)
+        self._say(log, failure)
+        await self._say_done(log, ending)
+        return ending
 
     async def _kept(self, ending: Ending) -> Result:
         if self._ended is None:
             self._ended = await self._turns.close(self._run, ending)
         if self._ended is None:
             now = await self._repository.find_run(self._run.id)
-            return "lost" if now is not None and now.status == "open" else "over"
+            if now is not None and now.status == "open":
+                return "lost"
+            if now is None or not await self._holds():
+                return "over"
+            self._ended = now  # by this very attempt: the store's answer to that was lost
         try:
             await self._turns.keep(self._session, self._ended, ending.answer)
         except BusUnavailable:
             return "ending"
         return "over"
+
+    async def _holds(self) -> bool:
+        session = await self._repository.find(self._run.session_id)
+        return session is not None and session.active_run_id == self._run.id
 
     def _say(self, log: LogWriter, event: SessionEvent) -> None:
         log.append(*wire(event))
