@@ -102,6 +102,36 @@ async def test_a_log_that_redis_has_forgotten_is_written_anew(
         assert await heard(late) == whole
 
 
+async def test_a_log_that_is_left_without_an_end_is_said_and_keeps_nobody_waiting(
+    one: Bus, redis: RedisServer, prefix: str
+) -> None:
+    async with one.logs.follow("run-0") as log, redis_bus(redis, prefix) as stopping:
+        writer = stopping.logs.writer("run-0", 1)
+        writer.append("chunk", "said")
+        writer.leave()
+        await asyncio.wait_for(stopping.logs.aclose(), 2)
+        said = await asyncio.wait_for(anext(log.read(0, stop=lambda: False)), SOON)
+        assert (said.id, said.data) == (first_id(1), "said")
+
+
+async def test_who_follows_hears_all_although_another_came_and_went_before_redis_answered(
+    one: Bus, other: Bus, redis: RedisServer
+) -> None:
+    async def follow() -> list[tuple[int, str]]:
+        async with one.logs.follow("run-0") as log:
+            return await heard(log)
+
+    redis.freeze()
+    following = asyncio.create_task(follow())
+    await asyncio.sleep(0)
+    async with one.logs.follow("run-0"):
+        pass
+    redis.thaw()
+    await asyncio.sleep(0.2)  # the log was looked for, and is empty
+    await other.logs.writer("run-0", 1).end("done", "over")
+    assert await asyncio.wait_for(following, SOON) == [(first_id(1), "over")]
+
+
 async def test_followers_and_writers_outlive_a_redis_that_is_killed(
     one: Bus, other: Bus, redis: RedisServer
 ) -> None:

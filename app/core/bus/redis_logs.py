@@ -49,11 +49,11 @@ class RedisLogs:
         self._reading: asyncio.Task[None] | None = None
 
     def writer(self, run_id: str, attempt: int) -> LogWriter:
-        log = EventLog()
-        publishing = asyncio.create_task(self._publish(run_id, attempt, log))
+        log, left = EventLog(), asyncio.Event()
+        publishing = asyncio.create_task(self._publish(run_id, attempt, log, left))
         self._publishing.add(publishing)
         publishing.add_done_callback(self._publishing.discard)
-        return _RedisWriter(log, attempt, publishing)
+        return _RedisWriter(log, attempt, publishing, left)
 
     async def say(self, run_id: str, attempt: int, said: Sequence[tuple[str, str]], *, ended: bool) -> None:
         with suppress(*REDIS_FAILURES):  # who follows learns it from the store
@@ -61,18 +61,19 @@ class RedisLogs:
 
     @asynccontextmanager
     async def follow(self, run_id: str) -> AsyncGenerator[EventLog]:
-        followed = self._followed.get(run_id)
-        if followed is None:
-            followed = self._followed[run_id] = _Followed(self._keys.log(run_id))
-            with suppress(*REDIS_FAILURES):
-                followed.add(cast("_Entries", await self._redis.xrange(followed.key)))
-            await self._wake()
+        followed = self._followed.setdefault(run_id, _Followed(self._keys.log(run_id)))
         followed.readers += 1
+        if self._reading is None:
+            self._reading = asyncio.create_task(self._read())
         try:
+            if followed.readers == 1:
+                with suppress(*REDIS_FAILURES):
+                    followed.add(cast("_Entries", await self._redis.xrange(followed.key)))
+                await self._wake()
             yield followed.log
         finally:
             followed.readers -= 1
-            if followed.readers == 0 and self._followed.get(run_id) is followed:
+            if followed.readers == 0:
                 del self._followed[run_id]
 
     async def aclose(self) -> None:
@@ -82,19 +83,21 @@ class RedisLogs:
 
     # Writing
 
-    async def _publish(self, run_id: str, attempt: int, log: EventLog) -> None:
-        """Push what is appended, until the log ends or another attempt has taken over."""
+    async def _publish(self, run_id: str, attempt: int, log: EventLog, left: asyncio.Event) -> None:
+        """Push what is appended, until the log ends, is left, or another attempt has taken over."""
         start, pushed, failing = first_id(attempt) - 1, 0, 0
         while True:
             new, ended = log.after(start + max(pushed, 0)), log.ended
             if not new:
+                if left.is_set():
+                    return
                 await log.news()
                 continue
             try:
                 outcome = await self._push(run_id, attempt, pushed, new, ended)
             except REDIS_FAILURES:
                 failing += 1
-                if ended and failing * _AGAIN_SECONDS > KEPT_SECONDS:
+                if (ended or left.is_set()) and failing * _AGAIN_SECONDS > KEPT_SECONDS:
                     return
                 await asyncio.sleep(_AGAIN_SECONDS)
                 continue
@@ -116,8 +119,6 @@ class RedisLogs:
 
     async def _wake(self) -> None:
         """Let the reading begin again with what is followed now."""
-        if self._reading is None:
-            self._reading = asyncio.create_task(self._read())
         with suppress(*REDIS_FAILURES):
             async with self._redis.pipeline() as together:
                 together.xadd(self._wake_key, {"": ""}, maxlen=1, approximate=False)
@@ -162,8 +163,11 @@ class _Followed:
 
 
 class _RedisWriter:
-    def __init__(self, log: EventLog, attempt: int, publishing: asyncio.Task[None]) -> None:
+    def __init__(
+        self, log: EventLog, attempt: int, publishing: asyncio.Task[None], left: asyncio.Event
+    ) -> None:
         self._log = log
+        self._left = left
         self._next_id = self._first_id = first_id(attempt)
         self._publishing = publishing
 
@@ -178,3 +182,7 @@ class _RedisWriter:
     async def end(self, event: str, data: str) -> None:
         self._log.extend([Entry(self._next_id, event, data)], ended=True)
         await asyncio.wait({self._publishing}, timeout=_FAREWELL_SECONDS)
+
+    def leave(self) -> None:
+        self._left.set()
+        self._log.wake_readers()

@@ -100,10 +100,13 @@ class Execution:
             await self._finish_ending(self._run.status)
             return "over"
         with self._watch.over(self._run, self._run.traceparent):
-            return await self._see_through()
+            log = self._logs.writer(self._run.id, self._run.attempt)
+            try:
+                return await self._see_through(log)
+            finally:
+                log.leave()
 
-    async def _see_through(self) -> Result:
-        log = self._logs.writer(self._run.id, self._run.attempt)
+    async def _see_through(self, log: LogWriter) -> Result:
         self._answering = asyncio.create_task(self._answer(log))
         if self._run.cancel_requested:
             self.stop("cancelled")
