@@ -136,3 +136,18 @@ async def test_a_kai_that_keeps_nothing_has_no_titles_and_memories_written(
             assert await services.storage.count("conversation_memories", []) == 0
     assert len(model.requests) == 2
     assert not model.afterwards
+
+
+async def test_the_stream_of_a_run_whose_end_was_never_kept_ends_all_the_same(
+    settings: Settings, shop: Path
+) -> None:
+    async with open_services(settings) as first:
+        known = await first.database_connections.register(OWNER, f"sqlite:///{shop}", "shop", "")
+        session = await first.sessions.create(OWNER, known.id, None, "ask", {})
+        _, run = await first.sessions.ask(OWNER, session.id, "How many customers?", "reject", None)
+        assert [entry.event async for entry in first.sessions.events(session, run)][-1] == "done"
+        await first.storage.delete("messages", [Equals("id", run.message_id)])
+    async with open_services(settings) as second:  # its log is gone, too
+        over = await second.sessions.run(OWNER, session.id, run.id)
+        events = [entry.event async for entry in second.sessions.events(*over)]
+        assert events == ["done"]

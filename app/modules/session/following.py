@@ -13,7 +13,7 @@ from app.modules.session.record import Ending, done_event, said, wire
 from app.modules.session.repository import SessionRepository
 from app.modules.session.rows import HEAD_ROWS, RowStore
 from graph.answer import Answer
-from graph.events import Reset
+from graph.events import Reset, SessionEvent
 from graph.state import Rows
 
 _SILENT_SECONDS = 5.0
@@ -54,7 +54,22 @@ class Following:
                     await self._say_again(session, now, log)
 
     async def _say_again(self, session: Session, run: Run, log: EventLog) -> None:
-        """Raises `MessageUnknown` while the answer is being kept."""
+        """Raises `MessageUnknown` while the answer is being kept; if it never will be, says the end alone.
+
+        A run holds its session until its message is kept. One that was cancelled while it waited holds none,
+        and who cancelled it may have died before keeping that.
+        """
+        now = await self._repository.find(session.id)
+        try:
+            events = await self._answer(session, run)
+        except MessageUnknown:
+            if run.status == "open" or (now is not None and now.active_run_id == run.id):
+                raise
+            events = [done_event(run, Ending(run.status, run.ended_at or run.created_at))]
+        start = max(first_id(run.attempt + 1), log.last_id + 1)
+        log.extend(entries(start, [wire(event) for event in events]), ended=True)
+
+    async def _answer(self, session: Session, run: Run) -> list[SessionEvent]:
         message = await self._repository.get_answer(session, run.message_id)
         head: Rows | None = None
         if message.row_count is not None:
@@ -67,6 +82,4 @@ class Following:
         ended_at = run.created_at + message.elapsed_ms
         ending = Ending(message.status, ended_at, None, Answer(tokens_used=message.tokens_used))
         reset = Reset(reason="The run ended a while ago; this is its answer.")
-        events = [wire(event) for event in (reset, *said(message, head), done_event(run, ending))]
-        start = max(first_id(run.attempt + 1), log.last_id + 1)
-        log.extend(entries(start, events), ended=True)
+        return [reset, *said(message, head), done_event(run, ending)]
