@@ -134,7 +134,7 @@ async def open_services(settings: Settings, role: Role = "all") -> AsyncGenerato
         )
         queue, logs, completed = await opened.enter_async_context(_bus(settings))
         turns = Turns(repository, queue, logs, completed)
-        rates = await opened.enter_async_context(open_rates(settings.redis.url, _policies(settings.quotas)))
+        rates = await opened.enter_async_context(open_rates(settings.redis, _policies(settings.quotas)))
         allowances = Allowances(UsageRepository(storage), _quotas(settings.quotas))
         models = _models(settings.llm, calls, opened) if settings.llm.configured and role != "api" else None
         summarizing = None if models is None else models.summary

@@ -10,6 +10,7 @@ import pytest
 from pydantic import SecretStr
 
 from app.core.limits.rates import PATIENCE_SECONDS, Count, Policy, Rates, open_rates
+from app.core.settings import RedisSettings
 from tests.support.redis_server import RedisServer
 
 SCARCE = Policy("requests", 3, window_seconds=60)
@@ -24,13 +25,13 @@ def shared(redis_server: RedisServer) -> RedisServer:
 @pytest.fixture(params=["memory", "redis"])
 async def rates(request: pytest.FixtureRequest) -> AsyncGenerator[Rates]:
     kept = request.param == "redis" and request.getfixturevalue("shared")
-    async with open_rates(SecretStr(kept.url) if kept else None, [SCARCE]) as opened:
+    async with open_rates(RedisSettings(url=SecretStr(kept.url) if kept else None), [SCARCE]) as opened:
         yield opened
 
 
 @asynccontextmanager
-async def on(server: RedisServer, policy: Policy = SCARCE) -> AsyncGenerator[Rates]:
-    async with open_rates(SecretStr(server.url), [policy]) as opened:
+async def on(server: RedisServer, policy: Policy = SCARCE, prefix: str = "kai:") -> AsyncGenerator[Rates]:
+    async with open_rates(RedisSettings(url=SecretStr(server.url), prefix=prefix), [policy]) as opened:
         yield opened
 
 
@@ -72,7 +73,7 @@ async def test_a_policy_that_is_not_set_counts_nothing(rates: Rates) -> None:
 @pytest.mark.parametrize("where", ["memory", "redis"])
 async def test_a_window_that_is_over_gives_all_back(where: str, request: pytest.FixtureRequest) -> None:
     url = SecretStr(request.getfixturevalue("shared").url) if where == "redis" else None
-    async with open_rates(url, [Policy("requests", 1, window_seconds=1)]) as rates:
+    async with open_rates(RedisSettings(url=url), [Policy("requests", 1, window_seconds=1)]) as rates:
         assert not (await counted(rates)).exceeded
         refused = await counted(rates)
         assert (refused.exceeded, refused.reset_seconds) == (True, 1)
@@ -84,6 +85,11 @@ async def test_processes_with_one_redis_share_a_limit(shared: RedisServer) -> No
         remaining = [(await counted(each)).remaining for each in (one, other, one)]
         assert remaining == [2, 1, 0]
         assert (await counted(other)).exceeded
+
+
+async def test_those_that_share_a_redis_under_different_prefixes_share_no_limit(shared: RedisServer) -> None:
+    async with on(shared, prefix="one:") as one, on(shared, prefix="other:") as other:
+        assert [(await counted(each)).remaining for each in (one, other, one)] == [2, 2, 1]
 
 
 async def test_a_redis_that_is_gone_refuses_nobody_and_the_log_says_so_once(
@@ -137,6 +143,6 @@ async def test_many_requests_that_a_hanging_redis_held_up_leave_no_connection_lo
 
 async def test_rates_open_without_their_redis_and_never_show_its_password() -> None:
     url = "redis://:s3cret@127.0.0.1:1/0"
-    async with open_rates(SecretStr(url), [SCARCE]) as rates:
+    async with open_rates(RedisSettings(url=SecretStr(url)), [SCARCE]) as rates:
         assert await rates.count("requests", "ada") is None
         assert "s3cret" not in repr(vars(rates)) + repr(vars(rates._storage))

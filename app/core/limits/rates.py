@@ -13,6 +13,8 @@ from limits.aio.storage import MemoryStorage, RedisStorage
 from limits.errors import StorageError
 from pydantic import SecretStr
 
+from app.core.settings import RedisSettings
+
 PATIENCE_SECONDS = 0.2
 """The longest that a request waits for a count."""
 
@@ -78,17 +80,17 @@ class Rates:
 
 
 @asynccontextmanager
-async def open_rates(redis_url: SecretStr | None, policies: Sequence[Policy]) -> AsyncGenerator[Rates]:
+async def open_rates(redis: RedisSettings, policies: Sequence[Policy]) -> AsyncGenerator[Rates]:
     """Counts in Redis, shared by all that use it, or else in memory. Needs no Redis to open."""
-    if redis_url is None:
+    if redis.url is None:
         yield Rates(MemoryStorage(), policies)
     else:
-        async with _redis_storage(redis_url) as storage:
+        async with _redis_storage(redis.url, redis.prefix) as storage:
             yield Rates(storage, policies)
 
 
 @asynccontextmanager
-async def _redis_storage(url: SecretStr) -> AsyncGenerator[RedisStorage]:
+async def _redis_storage(url: SecretStr, prefix: str) -> AsyncGenerator[RedisStorage]:
     from redis.asyncio import BlockingConnectionPool  # noqa: PLC0415  (0.3 s, for those who have one)
 
     pool = BlockingConnectionPool.from_url(
@@ -103,7 +105,7 @@ async def _redis_storage(url: SecretStr) -> AsyncGenerator[RedisStorage]:
             "redis://",  # the address has the password in it, and is for the pool alone
             wrap_exceptions=True,
             implementation="redispy",
-            key_prefix="kai:rates",
+            key_prefix=f"{prefix}rates",
             connection_pool=pool,  # type: ignore[arg-type]  # documented, but not in its types
         )
     finally:
