@@ -206,7 +206,7 @@ async def storage_away(_: Request, error: Exception) -> JSONResponse:
 
 
 async def _bus_away(_: Request, error: Exception) -> JSONResponse:
-    detail = "KAI's queue does not answer, so the question was not taken in; try again in a moment."
+    detail = "KAI's queue does not answer, so no question is taken in or stopped; try again in a moment."
     return problem_response(
         "queue-unavailable", "The queue is unavailable", 503, detail, headers={"Retry-After": "5"}
     )

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from app.core.bus.completed import Completed
+from app.core.bus.completed import Completed, Kind, Notice
 from app.core.bus.listener import MAX_TRIES, Listener
 from app.core.bus.local_completed import LocalCompletedEvents
 from app.core.storage.port import StorageUnavailable
@@ -94,3 +94,32 @@ async def test_a_stop_does_not_wait_for_ever_and_the_event_comes_again() -> None
     again = await events.take("history", 5)
     assert again is not None
     assert again.tries == 2
+
+
+class FaultyEvents(LocalCompletedEvents):
+    """Have a defect that shows once."""
+
+    faults = 1
+
+    async def take(self, kind: Kind, patience_seconds: float) -> Notice | None:
+        if self.faults:
+            self.faults -= 1
+            raise TypeError("an event of another version")
+        return await super().take(kind, patience_seconds)
+
+
+async def test_a_listener_goes_on_after_a_defect_in_taking_an_event(caplog: pytest.LogCaptureFixture) -> None:
+    heard = asyncio.Event()
+
+    async def work(_: Completed) -> None:
+        heard.set()
+
+    events = FaultyEvents(LEASE_SECONDS)
+    listener = Listener(events, "history", work, 1, LEASE_SECONDS)
+    listener.start()
+    await events.publish(EVENT)
+    await asyncio.wait_for(heard.wait(), 5)
+    await listener.stop(5)
+    assert [record.message for record in caplog.records if record.exc_info] == [
+        "history failed to take a message, and goes on"
+    ]

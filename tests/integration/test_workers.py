@@ -14,7 +14,7 @@ from pydantic import JsonValue
 
 from app.core.bus.local import LocalLogs, LocalQueue
 from app.core.bus.local_completed import LocalCompletedEvents
-from app.core.bus.port import Delivery
+from app.core.bus.port import BusUnavailable, Delivery, Ticket
 from app.core.clock import now_ms
 from app.core.ids import new_id
 from app.core.secrets import ClearCheckpoints
@@ -95,6 +95,18 @@ class FaultyQueue(LocalQueue):
         return await super().take(patience_seconds)
 
 
+class AwayOnce(LocalQueue):
+    """Cannot be reached the first time that a run is put in."""
+
+    away = True
+
+    async def put(self, ticket: Ticket, *, first: bool) -> None:
+        if self.away:
+            self.away = False
+            raise BusUnavailable("away")
+        await super().put(ticket, first=first)
+
+
 @dataclass(frozen=True)
 class Process:
     """What a worker stands on, and the worker; it has not started."""
@@ -107,14 +119,19 @@ class Process:
 
     async def asked(self) -> tuple[Session, Run]:
         """A run that holds its session and has not been put in."""
+        session, run = await self.kept()
+        held = await self.repository.claim(session, run)
+        assert held is not None
+        return held, run
+
+    async def kept(self) -> tuple[Session, Run]:
+        """A run of an idle session."""
         now = now_ms()
         session = Session(new_id(), OWNER, new_id(), None, "ask", {}, now, now)
         run = Run(new_id(), OWNER, session.id, new_id(), "How many?", now)
         await self.repository.add(session)
         await self.repository.add_run(run, question_message(run, new_id(now)))
-        held = await self.repository.claim(session, run)
-        assert held is not None
-        return held, run
+        return session, run
 
     async def over(self, run: Run) -> Run:
         """The run, once its session is free."""
@@ -235,3 +252,13 @@ async def test_a_worker_can_stop_although_the_end_of_a_cancelled_run_cannot_be_k
         await asyncio.sleep(0.5)  # it has stopped, and its end is tried to be kept
         await asyncio.wait_for(here.worker.stop(0), 5)
         assert await bus.queue.waiting() == 1
+
+
+async def test_a_run_that_has_its_session_is_answered_although_the_queue_went_away_just_then(
+    tmp_path: Path,
+) -> None:
+    async with process(tmp_path, Bus(AwayOnce(), LocalLogs()), fake_ports()) as here, working(here.worker):
+        session, run = await here.kept()
+        assert await here.turns.start(session, run)
+        await here.worker.sweep(before=now_ms() + 1)
+        assert (await here.over(run)).status == "complete"

@@ -55,6 +55,9 @@ class Listener:
             except BusUnavailable as error:
                 logger.warning("%s hears of no messages: %s", self._kind, error)
                 await self._pause()
+            except Exception:
+                logger.exception("%s failed to take a message, and goes on", self._kind)
+                await self._pause()
 
     async def _next(self) -> Notice | None:
         """None when there is none in time, or this is to stop."""

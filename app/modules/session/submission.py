@@ -2,10 +2,10 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Literal
 
-from app.core.bus.port import EventLogs, RunQueue
+from app.core.bus.port import BusUnavailable, EventLogs, RunQueue
 from app.core.clock import now_ms
 from app.core.ids import id_of, new_id
 from app.core.storage.port import DocumentExists
@@ -65,7 +65,7 @@ class Submissions:
 
         The same idempotency key gives the same run again. Raises `SessionClosed`, `SessionBusy`,
         `QueueFull`, `WorkersBusy`, `KeyReused`, `TokensSpent`, `TooManyRuns`, or `BusUnavailable` when
-        nobody could be told of it.
+        nobody could be told of it: then nothing is kept.
         """
         waiting = await self._queue.waiting()  # fails before anything is kept that nobody could be told of
         run = _new_run(session, question, idempotency_key, sql)
@@ -142,9 +142,10 @@ class Submissions:
             now = await self._repository.get(session.owner, session.id)
             raise SessionClosed if now.status == "closed" else SessionBusy(now.active_run_id)
         if on_busy == "interrupt":
-            for other in await self._open(now):
-                if other.id != run.id:
-                    await self.cancel(now, other)
+            with suppress(BusUnavailable):  # it is kept by now, and waits for those that go on
+                for other in await self._open(now):
+                    if other.id != run.id:
+                        await self.cancel(now, other)
         notice = Status(
             step="loading_context", message="Waiting for the question before this one", run_id=run.id
         )

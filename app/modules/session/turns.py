@@ -4,13 +4,17 @@ The store decides: every change here is one that only one process can make, what
 forgotten or delivered twice.
 """
 
+import logging
+
 from app.core.bus.completed import Completed, CompletedEvents
-from app.core.bus.port import Delivery, EventLogs, RunQueue, Ticket
+from app.core.bus.port import BusUnavailable, Delivery, EventLogs, RunQueue, Ticket
 from app.core.clock import now_ms
 from app.modules.session.model import Run, Session
 from app.modules.session.record import Ending, answer_message, done_event, wire
 from app.modules.session.repository import SessionRepository
 from graph.answer import Answer
+
+logger = logging.getLogger(__name__)
 
 
 class Turns:
@@ -25,10 +29,16 @@ class Turns:
         self._completed = completed
 
     async def start(self, session: Session, run: Run) -> bool:
-        """Give an idle session to a run and have it answered; False when the session is not idle."""
+        """Give an idle session to a run and have it answered; False when the session is not idle.
+
+        If the queue is away just then, the run is put in by the next sweep: it has its session by now.
+        """
         if await self._repository.claim(session, run) is None:
             return False
-        await self._queue.put(ticket_of(run), first=run.attempt == 1)
+        try:
+            await self._queue.put(ticket_of(run), first=run.attempt == 1)
+        except BusUnavailable as error:
+            logger.warning("run %s of session %s waits for a sweep: %s", run.id, run.session_id, error)
         return True
 
     async def start_next(self, session_id: str) -> None:
