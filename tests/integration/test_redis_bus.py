@@ -171,3 +171,8 @@ async def test_a_cancellation_is_heard_again_after_redis_was_away(
             await one.queue.cancel("run-0")
             await asyncio.sleep(0.1)
     assert listening.result() == "run-0"
+
+
+async def test_more_calls_at_once_than_there_are_connections_are_all_answered(one: Bus) -> None:
+    waiting = await asyncio.gather(*(one.queue.waiting() for _ in range(1_000)))
+    assert waiting == [0] * 1_000

@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from redis.asyncio import Redis
+from redis.asyncio import BlockingConnectionPool, Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import ConstantBackoff
 from redis.exceptions import ConnectionError as RedisConnectionError
@@ -17,7 +17,7 @@ BLOCKS_SECONDS = 2
 """How long a call may wait for something to happen; a quiet connection is looked at as often."""
 
 _TIMEOUT_SECONDS = 2
-_MAX_CONNECTIONS = 200
+_MAX_CONNECTIONS = 64
 
 REDIS_FAILURES = (RedisError, OSError, TimeoutError)
 
@@ -42,13 +42,15 @@ async def redis_clients(url: str) -> AsyncGenerator[RedisClients]:
 
 
 def _client(url: str, timeout_seconds: float) -> Redis:
-    return Redis.from_url(
+    pool = BlockingConnectionPool.from_url(
         url,
+        max_connections=_MAX_CONNECTIONS,
+        timeout=_TIMEOUT_SECONDS,  # for one of them to be free, when many calls come at once
         socket_timeout=timeout_seconds,
         socket_connect_timeout=_TIMEOUT_SECONDS,
-        max_connections=_MAX_CONNECTIONS,
         retry=Retry(ConstantBackoff(0.05), 1),
     )
+    return Redis.from_pool(pool)
 
 
 @contextmanager
