@@ -151,3 +151,12 @@ async def test_the_stream_of_a_run_whose_end_was_never_kept_ends_all_the_same(
         over = await second.sessions.run(OWNER, session.id, run.id)
         events = [entry.event async for entry in second.sessions.events(*over)]
         assert events == ["done"]
+
+
+async def test_a_session_never_moves_back_in_time_whoevers_clock_is_behind(
+    services: Services, session: Session
+) -> None:
+    ahead = session.updated_at + 60_000
+    await services.storage.patch("sessions", session.id, {"updated_at": ahead})
+    changed = await services.sessions.change(OWNER, session.id, {"title": "Mine"})
+    assert changed.updated_at > ahead

@@ -25,6 +25,7 @@ from app.modules.session.model import Run, Session
 from app.modules.session.record import Ending, question_message
 from app.modules.session.repository import SessionRepository
 from app.modules.session.run_metrics import RunMetrics
+from app.modules.session.submission import Submissions
 from app.modules.session.turns import Turns, ticket_of
 from app.modules.session.watch import RunWatch
 from app.modules.session.worker import Worker
@@ -262,3 +263,16 @@ async def test_a_run_that_has_its_session_is_answered_although_the_queue_went_aw
         assert await here.turns.start(session, run)
         await here.worker.sweep(before=now_ms() + 1)
         assert (await here.over(run)).status == "complete"
+
+
+async def test_a_run_is_cancelled_although_another_attempt_at_it_has_begun_meanwhile(tmp_path: Path) -> None:
+    bus = local_bus()
+    async with process(tmp_path, bus, fake_ports()) as here:
+        session, run = await here.asked()
+        await here.turns.take_up(Delivery(ticket_of(run), first=False))
+        allowances = Allowances(UsageRepository(here.storage), Quotas(None, None, None))
+        submissions = Submissions(here.turns, here.repository, bus.queue, bus.logs, allowances, 10)
+        await submissions.cancel(session, run)
+        latest = await here.repository.find_run(run.id)
+        assert latest is not None
+        assert (latest.attempt, latest.cancel_requested) == (2, True)

@@ -134,7 +134,7 @@ class SessionRepository:
 
     async def release(self, session: Session, run_id: str) -> None:
         """Make a session idle that this run holds; a closed one stays closed."""
-        free: dict[str, JsonValue] = {"active_run_id": None, "updated_at": _later(session)}
+        free: dict[str, JsonValue] = {"active_run_id": None, "updated_at": later(session)}
         held = Equals("active_run_id", run_id)
         open_ones = [held, Equals("status", "processing")]
         if await self.change(session, {**free, "status": "idle"}, open_ones) is None:
@@ -243,7 +243,7 @@ class SessionRepository:
                 return
 
 
-def _later(session: Session) -> int:
+def later(session: Session) -> int:
     """Now, or if this clock is behind another's, just after the session has moved last."""
     return max(now_ms(), session.updated_at + 1)
 

@@ -24,7 +24,7 @@ from app.modules.session.errors import (
 )
 from app.modules.session.following import Following
 from app.modules.session.model import Feedback, Message, Mode, Rating, Run, Session, TitledBy
-from app.modules.session.repository import SessionRepository
+from app.modules.session.repository import SessionRepository, later
 from app.modules.session.rows import Row, RowStore
 from app.modules.session.submission import OnBusy, Submissions, run_id_of
 from app.modules.usage.service import Allowances
@@ -119,7 +119,7 @@ class SessionService:
         if "status" in changes:
             await self._submissions.without_ghost(session)
         where = [Equals("active_run_id", None)] if "status" in changes else []
-        changed = await self._repository.change(session, {**changes, "updated_at": now_ms()}, where)
+        changed = await self._repository.change(session, {**changes, "updated_at": later(session)}, where)
         if changed is None:
             raise SessionBusy((await self._repository.get(owner, session_id)).active_run_id)
         return changed

@@ -87,9 +87,11 @@ class Submissions:
 
     async def cancel(self, session: Session, run: Run) -> None:
         """Ask a run to stop; its log ends soon after. A run that is over stays as it is."""
-        if run.status != "open":
-            return
-        await self._repository.change_run(run, {"cancel_requested": True})
+        while await self._repository.change_run(run, {"cancel_requested": True}) is None:
+            latest = await self._repository.find_run(run.id)
+            if latest is None or latest.status != "open":
+                return
+            run = latest  # at another attempt by now
         now = await self._repository.get(session.owner, session.id)
         if now.active_run_id == run.id:
             await self._queue.cancel(run.id)
