@@ -20,6 +20,7 @@ from app.core.errors import CannotRun
 from app.core.exclusive import exclusive_folder
 from app.core.llm.embedding import EmbeddingModel
 from app.core.llm.model import LanguageModel, ModelSettings
+from app.core.passing_texts import passing_texts
 from app.core.secrets import CheckpointCipher, ClearCheckpoints, SecretBox, load_or_create_key
 from app.core.settings import ConversationSettings, LimitSettings, LlmSettings, RedisSettings, Settings
 from app.core.storage.port import Storage, StorageRefused, StorageUnavailable
@@ -37,6 +38,7 @@ from app.modules.session.following import Following
 from app.modules.session.repository import SessionRepository
 from app.modules.session.rows import RowStore
 from app.modules.session.service import SessionService
+from app.modules.session.shared_cache import LIFETIME, SharedConversations
 from app.modules.session.submission import Submissions
 from app.modules.session.turns import Turns
 from app.modules.session.worker import Worker
@@ -97,7 +99,11 @@ async def open_services(settings: Settings, role: Role = "all") -> AsyncGenerato
         context = ContextStore(storage, connections)
         graph, repository, rows = (
             SessionGraph(checkpointer),
-            SessionRepository(storage, _cache(settings.conversations, metrics)),
+            SessionRepository(
+                storage,
+                _cache(settings.conversations, metrics) if role != "worker" else None,
+                await opened.enter_async_context(_shared_cache(settings, metrics)),
+            ),
             RowStore(storage),
         )
         queue, logs = await opened.enter_async_context(_bus(settings))
@@ -214,6 +220,19 @@ def _cache(settings: ConversationSettings, metrics: CollectorRegistry) -> Conver
         idle_seconds=settings.inactivity_timeout_minutes * 60,
         registry=metrics,
     )
+
+
+@asynccontextmanager
+async def _shared_cache(
+    settings: Settings, metrics: CollectorRegistry
+) -> AsyncGenerator[SharedConversations | None]:
+    url = settings.redis.cache_url or settings.redis.url
+    if url is None or not settings.conversations.enabled:
+        yield None
+        return
+    box = SecretBox(_key(settings)) if settings.encrypt_checkpoints else None
+    async with passing_texts(url.get_secret_value(), LIFETIME) as texts:
+        yield SharedConversations(texts, settings.redis.cache_prefix, box, metrics)
 
 
 def _limits(settings: LimitSettings) -> Limits:

@@ -118,6 +118,7 @@ class Worker:
                 del self._executions[ticket]
             if result == "over":
                 await self._queue.remove(ticket)
+                await self._repository.share_latest(ticket.session_id)
             elif result == "handed over":
                 await self._turns.hand_over(taken[1])
                 await self._queue.give_back(Delivery(ticket, first=False))
