@@ -52,6 +52,11 @@ class Server:
     def stop(self) -> None:
         self._end(signal.SIGTERM)
 
+    @property
+    def process_id(self) -> int:
+        assert self._process is not None
+        return self._process.pid
+
     def cpu_seconds(self) -> float:
         """Processor time the server has used so far, of all its threads."""
         assert self._process is not None
