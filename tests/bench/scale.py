@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.bench.checkpointers import typesense
-from tests.bench.scaling import latency
-from tests.bench.scaling.model import model_settings
+from tests.bench.scaling import conversations, latency, streams, throughput
+from tests.bench.scaling.model import model_process
 from tests.bench.scaling.systems import Ground
 from tests.support.redis_server import running_redis
 
@@ -28,11 +28,14 @@ class Sizes:
     streams: int
 
 
-WHOLE = Sizes(turns=200, runs=384, streams=1_000)
+WHOLE = Sizes(turns=200, runs=144, streams=1_000)
 QUICK = Sizes(turns=40, runs=48, streams=50)
 
 PARTS: dict[str, Callable[[Ground, Sizes], Coroutine[None, None, None]]] = {
+    "conversations": lambda ground, sizes: conversations.measure(ground, sizes.turns),
     "latency": lambda ground, sizes: latency.measure(ground, sizes.turns),
+    "throughput": lambda ground, sizes: throughput.measure(ground, sizes.runs),
+    "streams": lambda ground, sizes: streams.measure(ground, sizes.streams),
 }
 
 
@@ -48,7 +51,7 @@ def main() -> None:
             folder,
             opened.enter_context(typesense()),
             opened.enter_context(running_redis(folder / "redis")),
-            opened.enter_context(model_settings()),
+            *opened.enter_context(model_process()),
         )
         ground.build_database()
         for name in given.parts or PARTS:

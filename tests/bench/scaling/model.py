@@ -17,12 +17,13 @@ _SLOW_TOKENS = 75
 
 
 @contextmanager
-def model_settings() -> Iterator[dict[str, str]]:
-    """What KAI has to be told of a model that answers within the block."""
+def model_process() -> Iterator[tuple[dict[str, str], int]]:
+    """What KAI has to be told of a model that answers within the block, and its process id."""
     port = free_port()
     process = subprocess.Popen([sys.executable, "-m", __name__, str(port)])
     try:
-        yield {"KAI_LLM__BASE_URL": f"http://127.0.0.1:{port}/v1", "KAI_LLM__MODEL": "scripted"}
+        settings = {"KAI_LLM__BASE_URL": f"http://127.0.0.1:{port}/v1", "KAI_LLM__MODEL": "scripted"}
+        yield settings, process.pid
     finally:
         process.kill()
         process.wait()

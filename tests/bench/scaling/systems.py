@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from app.core.storage.typesense_server import TypesenseServer
-from tests.support.cluster import shared
+from tests.support.cluster import Cluster, shared
 from tests.support.redis_server import RedisServer
 from tests.support.server import Client, Server, client_of
 
@@ -22,10 +22,23 @@ class Ground:
     typesense: TypesenseServer
     redis: RedisServer
     model: dict[str, str]
+    model_process_id: int
 
     @property
     def database(self) -> str:
         return f"sqlite:///{self.folder / 'shop.db'}"
+
+    def processes(self, cluster: Cluster) -> dict[str, list[int]]:
+        """Their ids, by what is told of them."""
+        assert self.typesense.process_id is not None
+        return {
+            "APIs": [each.process_id for each in cluster.apis],
+            "workers": [each.process_id for each in cluster.workers],
+            "Redis": [self.redis.process_id],
+            "Typesense": [self.typesense.process_id],
+            "model": [self.model_process_id],
+            "client": [os.getpid()],
+        }
 
     def build_database(self) -> None:
         with closing(sqlite3.connect(self.folder / "shop.db")) as connection:

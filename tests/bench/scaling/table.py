@@ -9,7 +9,7 @@ def title(text: str) -> None:
 
 
 def row(name: str, *cells: str) -> None:
-    print(f"  {name:<44}" + "".join(f"{cell:>22}" for cell in cells), flush=True)
+    print(f"  {name:<42}" + "".join(f"{cell:>19}" for cell in cells), flush=True)
 
 
 def spread(milliseconds: Sequence[float]) -> str:

@@ -69,13 +69,18 @@ class Wire(asyncio.Protocol):
         """Of the events that have come whole."""
         return [int(each[1]) for each in _FRAME.finditer(self.received)]
 
-    async def begun(self) -> "Wire":
+    async def accepted(self) -> bool:
+        """False when the server is too busy and asks to come again; any other answer is a defect."""
         await self._until(lambda: self.began_at > 0)
-        assert self.received.startswith(b"HTTP/1.1 200"), bytes(self.received[:500])
-        return self
+        assert self.received.startswith((b"HTTP/1.1 200", b"HTTP/1.1 503")), bytes(self.received[:500])
+        return self.received.startswith(b"HTTP/1.1 200")
 
     async def told(self) -> "Wire":
         await self._until(lambda: self.first_event_at > 0)
+        return self
+
+    async def talking(self) -> "Wire":
+        await self._until(lambda: self.first_word_at > 0)
         return self
 
     async def done(self) -> "Wire":
