@@ -13,7 +13,8 @@ QUESTION = "How many customers are there?"
 SLOW_QUESTION = "How many customers are there, told slowly?"
 
 SLOW_TOKEN_SECONDS = 2.0
-_SLOW_TOKENS = 75
+_SLOW_TOKENS = 200
+"""More than anybody waits for: what is measured of them is over before."""
 
 
 @contextmanager

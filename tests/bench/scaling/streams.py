@@ -19,7 +19,7 @@ from tests.support.server import Client
 
 WATCHED_SECONDS = 12
 WORKERS = 2
-AT_ONCE = 32
+AT_ONCE = 16
 
 Request = Callable[[], Coroutine[None, None, Wire]]
 
@@ -28,7 +28,8 @@ async def measure(ground: Ground, count: int) -> None:
     title(f"{count} open streams")
     row("", "processor of the API", "of the workers", "of Redis", "of Typesense", "of this client")
     room = {"KAI_WORKER__CONCURRENCY": str(max(1, count // WORKERS))}
-    settings, folder = ground.over_redis(**room), ground.folder / "streams"
+    patience = {"KAI_LLM__TOTAL_TIMEOUT_SECONDS": "600"}
+    settings, folder = ground.over_redis(**room, **patience), ground.folder / "streams"
     with ExitStack() as opened:
         apis = opened.enter_context(running_cluster(folder / "apis", settings, apis=2, workers=0)).apis
         async with asked_of(apis[0], ground.database) as (client, database):

@@ -29,7 +29,7 @@ async def measure(ground: Ground, runs: int) -> None:
         "Typesense",
         "model",
         "this client",
-        "commands / KiB in Redis",
+        "Redis did / holds",
     )
     rates: list[float] = []
     for workers in WORKERS:
@@ -43,7 +43,7 @@ async def measure(ground: Ground, runs: int) -> None:
         rates.append(runs / use.seconds)
         ratio = f"{rates[-1]:.1f}" + (f" (x {rates[-1] / rates[0]:.2f})" if len(rates) > 1 else "")
         costs = [f"{1_000 * seconds / runs:.1f}" for seconds in use.cpu.values()]
-        row(f"{workers} worker{'s' if workers > 1 else ''}", ratio, *costs, f"{commands:.0f} / {kib:.0f}")
+        row(f"{workers} worker{'s' if workers > 1 else ''}", ratio, *costs, f"{commands:.0f} / {kib:.0f} KiB")
 
 
 def _redis(ground: Ground) -> tuple[float, float]:
