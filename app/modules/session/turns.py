@@ -4,6 +4,8 @@ The store decides: every change here is one that only one process can make, what
 forgotten or delivered twice.
 """
 
+import asyncio
+
 from app.core.bus.completed import Completed, CompletedEvents
 from app.core.bus.port import Delivery, EventLogs, RunQueue, Ticket
 from app.core.clock import now_ms
@@ -81,8 +83,9 @@ class Turns:
         None when there is nothing to do: its run or session is gone, or somebody else is at it.
         """
         ticket = delivery.ticket
-        session = await self._repository.find(ticket.session_id)
-        run = await self._repository.find_run(ticket.run_id)
+        session, run = await asyncio.gather(
+            self._repository.find(ticket.session_id), self._repository.find_run(ticket.run_id)
+        )
         if session is None or session.active_run_id != ticket.run_id:
             await self._queue.remove(ticket)
             return None

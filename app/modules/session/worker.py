@@ -116,6 +116,7 @@ class Worker:
                 del self._executions[ticket]
             if result == "over":
                 await self._queue.remove(ticket)
+                await self._repository.share_latest(ticket.session_id)
             elif result == "ending":
                 await self._queue.give_back(Delivery(ticket, first=False))
             elif result == "handed over":
