@@ -141,3 +141,13 @@ async def test_a_cancellation_is_heard_again_after_redis_was_away(
             await one.queue.cancel("run-0")
             await asyncio.sleep(0.1)
     assert listening.result() == "run-0"
+
+
+async def test_an_attempt_that_leaves_has_said_what_it_had_to_say(one: Bus, other: Bus) -> None:
+    leaving = one.logs.writer("run-0", 1)
+    leaving.append("chunk", "before")
+    leaving.leave()
+    async with other.logs.follow("run-0") as log:
+        assert (await asyncio.wait_for(anext(log.read(0, stop=lambda: False)), SOON)).data == "before"
+        await other.logs.writer("run-0", 2).end("done", "after")
+        assert [data for _, data in await asyncio.wait_for(heard(log), SOON)] == ["before", "after"]

@@ -134,3 +134,6 @@ class _LocalWriter:
             self._log.extend([Entry(self._next_id, event, data)], ended=True)
             if self._log.ended:
                 self._ended()
+
+    def leave(self) -> None:
+        """The log waits for the next attempt."""

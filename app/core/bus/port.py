@@ -97,6 +97,9 @@ class LogWriter(Protocol):
     async def end(self, event: str, data: str) -> None:
         """Say the last event; returns when all is where followers find it, or after 5 s without the bus."""
 
+    def leave(self) -> None:
+        """This attempt says no more; if it has not ended the log, another will go on."""
+
 
 class EventLogs(Protocol):
     """The logs of runs under way and, for ten minutes, of those that ended lately.

@@ -93,6 +93,8 @@ class RedisLogs:
         start, pushed, failing, pace = first_id(attempt) - 1, 0, 0, _Pace()
         while True:
             new, ended = log.after(start + max(pushed, 0)), log.ended
+            if not new and ending.is_set():
+                return
             if not new:
                 await log.news()
                 continue
@@ -100,7 +102,7 @@ class RedisLogs:
                 outcome = await self._push(run_id, attempt, pushed, new, ended)
             except REDIS_FAILURES:
                 failing += 1
-                if ended and failing * _AGAIN_SECONDS > KEPT_SECONDS:
+                if ending.is_set() and failing * _AGAIN_SECONDS > KEPT_SECONDS:
                     return
                 await asyncio.sleep(_AGAIN_SECONDS)
                 continue
@@ -205,3 +207,7 @@ class _RedisWriter:
         self._log.extend([Entry(self._next_id, event, data)], ended=True)
         self._ending.set()
         await asyncio.wait({self._publishing}, timeout=_FAREWELL_SECONDS)
+
+    def leave(self) -> None:
+        self._ending.set()
+        self._log.wake_readers()

@@ -97,6 +97,12 @@ class Execution:
 
     async def _see_through(self) -> Result:
         log = self._logs.writer(self._run.id, self._run.attempt)
+        try:
+            return await self._answered(log)
+        finally:
+            log.leave()
+
+    async def _answered(self, log: LogWriter) -> Result:
         self._answering = asyncio.create_task(self._answer(log))
         if self._run.cancel_requested:
             self.stop("cancelled")
