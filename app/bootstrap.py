@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from prometheus_client import CollectorRegistry
+from prometheus_client import CollectorRegistry, Gauge
 
 from app.core.auth.identity import Identity, identity
 from app.core.bus.completed import CompletedEvents, Kind
@@ -157,7 +157,9 @@ async def open_services(settings: Settings, role: Role = "all") -> AsyncGenerato
             ports = PortsOfRun(connections, context, rows, models)
             watch = RunWatch(RunMetrics(metrics))
             execution = Executions(graph, turns, repository, logs, ports.bind, allowances, watch)
-            worker = Worker(turns, repository, queue, execution, settings.worker.concurrency)
+            waiting = Gauge("kai_runs_waiting", "Runs that wait for a worker, any worker", registry=metrics)
+            concurrency = settings.worker.concurrency
+            worker = Worker(turns, repository, queue, execution, concurrency, waiting)
             await opened.enter_async_context(_working(settings, role, worker))
         sessions = SessionService(
             repository,
