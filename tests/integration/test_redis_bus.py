@@ -55,11 +55,12 @@ async def test_a_lease_that_is_kept_does_not(one: Bus, other: Bus) -> None:
         assert await other.queue.take(LEASE_SECONDS / 4) is None
 
 
-async def test_of_many_takers_one_gets_a_run(one: Bus, other: Bus) -> None:
-    taking = [asyncio.create_task(bus.queue.take(0.2)) for bus in (one, other) * 5]
-    for number in range(3):
-        await one.queue.put(ticket(number), first=True)
-    taken = [delivery.ticket.run_id for delivery in await asyncio.gather(*taking) if delivery]
+async def test_of_many_takers_one_gets_a_run(redis: RedisServer, prefix: str) -> None:
+    async with redis_bus(redis, prefix, 60) as one, redis_bus(redis, prefix, 60) as other:
+        taking = [asyncio.create_task(bus.queue.take(0.2)) for bus in (one, other) * 5]
+        for number in range(3):
+            await one.queue.put(ticket(number), first=True)
+        taken = [delivery.ticket.run_id for delivery in await asyncio.gather(*taking) if delivery]
     assert sorted(taken) == ["run-0", "run-1", "run-2"]
 
 
