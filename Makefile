@@ -4,8 +4,8 @@ BIN := .venv/bin
 INSTALL = $(BIN)/uv pip install --quiet --python .venv --compile-bytecode $(1) \
 	|| $(BIN)/uv pip install --quiet --python .venv --compile-bytecode --system-certs $(1)
 
-.PHONY: help demo serve ui test check format screenshots bench bench-checkpointers bench-listing conformance \
-	lock clean
+.PHONY: help demo serve ui test check format screenshots bench bench-scale bench-checkpointers bench-listing \
+	conformance lock clean
 
 help: ## Show what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 24
@@ -41,6 +41,9 @@ screenshots: .venv/test ui ## Take the pictures of the documents anew
 
 bench: .venv/test ## Measure the server with a scripted model
 	@$(BIN)/python -m tests.bench.turns
+
+bench-scale: .venv/test ## Measure what Redis, more workers and a thousand streams cost (eight minutes)
+	@$(BIN)/python -m tests.bench.scale
 
 bench-checkpointers: .venv/test ## Measure checkpointers side by side
 	@$(BIN)/python -m tests.bench.checkpointers

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from prometheus_client import CollectorRegistry
+from prometheus_client import CollectorRegistry, Gauge
 
 from app.core.auth.identity import Identity, identity
 from app.core.bus.completed import CompletedEvents, Kind
@@ -28,6 +28,7 @@ from app.core.limits.rates import Policy, Rates, open_rates
 from app.core.llm.calls import ModelCalls
 from app.core.llm.embedding import EmbeddingModel
 from app.core.llm.model import LanguageModel, ModelSettings
+from app.core.passing_texts import passing_texts
 from app.core.process_metrics import process_metrics
 from app.core.readiness import Check, Readiness
 from app.core.secrets import CheckpointCipher, ClearCheckpoints, SecretBox, load_or_create_key
@@ -61,6 +62,7 @@ from app.modules.session.repository import SessionRepository
 from app.modules.session.rows import RowStore
 from app.modules.session.run_metrics import RunMetrics
 from app.modules.session.service import SessionService
+from app.modules.session.shared_cache import LIFETIME, SharedConversations
 from app.modules.session.submission import Submissions
 from app.modules.session.turns import Turns
 from app.modules.session.watch import RunWatch
@@ -129,7 +131,11 @@ async def open_services(settings: Settings, role: Role = "all") -> AsyncGenerato
         memories = ConversationMemories(storage, embedding)
         graph, repository, rows = (
             SessionGraph(checkpointer),
-            SessionRepository(storage, _cache(settings.conversations, metrics)),
+            SessionRepository(
+                storage,
+                _cache(settings.conversations, metrics) if role != "worker" else None,
+                await opened.enter_async_context(_shared_cache(settings, metrics)),
+            ),
             RowStore(storage),
         )
         queue, logs, completed = await opened.enter_async_context(_bus(settings))
@@ -151,7 +157,9 @@ async def open_services(settings: Settings, role: Role = "all") -> AsyncGenerato
             ports = PortsOfRun(connections, context, rows, models)
             watch = RunWatch(RunMetrics(metrics))
             execution = Executions(graph, turns, repository, logs, ports.bind, allowances, watch)
-            worker = Worker(turns, repository, queue, execution, settings.worker.concurrency)
+            waiting = Gauge("kai_runs_waiting", "Runs that wait for a worker, any worker", registry=metrics)
+            concurrency = settings.worker.concurrency
+            worker = Worker(turns, repository, queue, execution, concurrency, waiting)
             await opened.enter_async_context(_working(settings, role, worker))
         sessions = SessionService(
             repository,
@@ -288,6 +296,19 @@ def _cache(settings: ConversationSettings, metrics: CollectorRegistry) -> Conver
         idle_seconds=settings.inactivity_timeout_minutes * 60,
         registry=metrics,
     )
+
+
+@asynccontextmanager
+async def _shared_cache(
+    settings: Settings, metrics: CollectorRegistry
+) -> AsyncGenerator[SharedConversations | None]:
+    url = settings.redis.cache_url or settings.redis.url
+    if url is None or not settings.conversations.enabled:
+        yield None
+        return
+    box = SecretBox(_key(settings)) if settings.encrypt_checkpoints else None
+    async with passing_texts(url.get_secret_value(), LIFETIME) as texts:
+        yield SharedConversations(texts, settings.redis.cache_prefix, box, metrics)
 
 
 def _limits(settings: LimitSettings) -> Limits:

@@ -143,6 +143,11 @@ class RedisSettings(_Group):
     """Of the hot conversations: a Redis that may evict anything; by default the same."""
     prefix: Annotated[str, Field(pattern=r"^[a-z0-9_:-]{1,40}$")] = "kai:"
 
+    @property
+    def cache_prefix(self) -> str:
+        """Of hot conversations: others may look for `session:{id}`, unless several KAIs share the server."""
+        return "" if self.prefix == RedisSettings.model_fields["prefix"].default else self.prefix
+
 
 class WorkerSettings(_Group):
     """`KAI_WORKER__...`: the process that answers, or the part of `kai serve` that does."""

@@ -22,6 +22,7 @@ class House:
 
     ann: httpx.Client
     bob: httpx.Client
+    address: str
     things: dict[str, str]
     description: dict[str, Any]
 
@@ -49,6 +50,9 @@ def _one_of_everything(ann: httpx.Client, shop: str) -> dict[str, str]:
         "example_id": _make(ann, "/examples", **mine, question="How many?", sql="SELECT 1 FROM customers"),
         "term_id": _make(ann, "/glossary", **mine, term="client", meaning="a customer"),
         "instruction_id": _make(ann, "/instructions", **mine, text="Round."),
+        "userId": "ann",
+        "sessionId": session,
+        "chatMessageId": asked.headers["X-Run-Id"],
     }
 
 
@@ -61,15 +65,15 @@ def house(tmp_path_factory: pytest.TempPathFactory, shop: str) -> Iterator[House
         ann, bob = (httpx.Client(base_url=address, timeout=30, headers={"X-API-Key": key}) for key in keys)
         with ann, bob:
             things = _one_of_everything(ann, shop)
-            yield House(ann, bob, things, bob.get("/openapi.json").json())
+            yield House(ann, bob, server.address, things, bob.get("/openapi.json").json())
 
 
 def routes(house: House) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Method, path within the API, and description of every operation that is owned."""
+    """Method, URL and description of every operation that is owned."""
     for path, methods in house.description["paths"].items():
         if path.startswith("/api/") and path not in NOT_OWNED:
             for method, operation in methods.items():
-                yield method.upper(), path.removeprefix("/api/v1"), operation
+                yield method.upper(), f"{house.address}{path}", operation
 
 
 def example_body(house: House, operation: dict[str, Any]) -> dict[str, Any] | None:
@@ -99,9 +103,10 @@ def test_ids_of_others_are_unknown_on_every_route(house: House) -> None:
 def test_databases_of_others_are_unknown_in_every_body(house: House) -> None:
     for method, path, operation in routes(house):
         body = example_body(house, operation) or {}
-        if "db_connection_id" in body:
+        for name in {"db_connection_id", "dbConnectionId"} & set(body):
+            mine = {key: value for key, value in body.items() if key != "userId"}
             answers = [
-                house.bob.request(method, path, json={**body, "db_connection_id": each})
+                house.bob.request(method, path, json={**mine, name: each})
                 for each in (house.things["connection_id"], UNKNOWN)
             ]
             assert [each.status_code for each in answers] == [404, 404], (method, path)
@@ -111,7 +116,7 @@ def test_databases_of_others_are_unknown_in_every_body(house: House) -> None:
 def test_lists_hold_nothing_of_others_whatever_they_are_asked_for(house: House) -> None:
     for method, path, operation in routes(house):
         names = {each["name"] for each in operation.get("parameters", ())}
-        if method == "GET" and "{" not in path and "cursor" in names and path != "/api-keys":
+        if method == "GET" and "{" not in path and "cursor" in names and not path.endswith("/api-keys"):
             for query in ({}, {"db_connection_id": house.things["connection_id"]}, {"q": "client"}):
                 wanted = {name: value for name, value in query.items() if name in names}
                 assert house.bob.get(path, params=wanted).json()["items"] == [], (path, query)

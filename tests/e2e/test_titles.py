@@ -44,7 +44,7 @@ async def test_an_answered_session_gets_a_title_by_which_it_is_found(
     await answered(kai, model, session)
     await until_titled(kai, session, "Geography of clientele")
     found = await kai.http.get("/sessions", params={"q": "clientele geog"})
-    assert [each["id"] for each in found.json()["items"]] == [session]
+    assert session in [each["id"] for each in found.json()["items"]]
     asked = next(each for each in model.afterwards if TITLE in each.text)
     assert QUESTION in asked.text
     assert "Two in Brazil." in asked.text

@@ -55,11 +55,12 @@ async def test_a_lease_that_is_kept_does_not(one: Bus, other: Bus) -> None:
         assert await other.queue.take(LEASE_SECONDS / 4) is None
 
 
-async def test_of_many_takers_one_gets_a_run(one: Bus, other: Bus) -> None:
-    taking = [asyncio.create_task(bus.queue.take(0.2)) for bus in (one, other) * 5]
-    for number in range(3):
-        await one.queue.put(ticket(number), first=True)
-    taken = [delivery.ticket.run_id for delivery in await asyncio.gather(*taking) if delivery]
+async def test_of_many_takers_one_gets_a_run(redis: RedisServer, prefix: str) -> None:
+    async with redis_bus(redis, prefix, 60) as one, redis_bus(redis, prefix, 60) as other:
+        taking = [asyncio.create_task(bus.queue.take(0.2)) for bus in (one, other) * 5]
+        for number in range(3):
+            await one.queue.put(ticket(number), first=True)
+        taken = [delivery.ticket.run_id for delivery in await asyncio.gather(*taking) if delivery]
     assert sorted(taken) == ["run-0", "run-1", "run-2"]
 
 
@@ -171,6 +172,16 @@ async def test_a_cancellation_is_heard_again_after_redis_was_away(
             await one.queue.cancel("run-0")
             await asyncio.sleep(0.1)
     assert listening.result() == "run-0"
+
+
+async def test_an_attempt_that_leaves_has_said_what_it_had_to_say(one: Bus, other: Bus) -> None:
+    leaving = one.logs.writer("run-0", 1)
+    leaving.append("chunk", "before")
+    leaving.leave()
+    async with other.logs.follow("run-0") as log:
+        assert (await asyncio.wait_for(anext(log.read(0, stop=lambda: False)), SOON)).data == "before"
+        await other.logs.writer("run-0", 2).end("done", "after")
+        assert [data for _, data in await asyncio.wait_for(heard(log), SOON)] == ["before", "after"]
 
 
 async def test_more_calls_at_once_than_there_are_connections_are_all_answered(one: Bus) -> None:

@@ -57,7 +57,7 @@ async def keep_run(storage: Storage, status: str) -> None:
 async def begin_run(granted: Allowances, storage: Storage) -> bool:
     try:
         async with granted.new_run("ada"):
-            await keep_session(storage, "processing")
+            await keep_run(storage, "open")
     except TooManyRuns:
         return False
     return True
@@ -122,11 +122,9 @@ async def test_as_many_runs_as_allowed_begin_of_many_at_the_same_moment(
     assert (await granted.usage("ada")).runs == 2
 
 
-async def test_waiting_questions_count_and_runs_that_the_store_was_not_told_the_end_of_do_not(
-    storage: Storage, clock: Clock
-) -> None:
+async def test_runs_count_that_are_not_over(storage: Storage, clock: Clock) -> None:
     granted = allowances(storage, clock)
-    for status in ("running", "complete", "failed", "cancelled", "queued"):
+    for status in ("open", "complete", "failed", "cancelled"):
         await keep_run(storage, status)
     assert (await granted.usage("ada")).runs == 1
     assert await begin_run(granted, storage)

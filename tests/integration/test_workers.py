@@ -9,7 +9,7 @@ from typing import cast
 
 import pytest
 from cryptography.fernet import Fernet
-from prometheus_client import CollectorRegistry
+from prometheus_client import CollectorRegistry, Gauge
 from pydantic import JsonValue
 
 from app.core.bus.local import LocalLogs, LocalQueue
@@ -162,7 +162,8 @@ async def process(folder: Path, bus: Bus, ports: Ports, kind: type[Turns] = Turn
         allowances = Allowances(UsageRepository(storage), Quotas(None, None, None))
         watch = RunWatch(RunMetrics(CollectorRegistry()))
         execution = Executions(SessionGraph(saver), turns, repository, bus.logs, bind, allowances, watch)
-        worker = Worker(turns, repository, bus.queue, execution, concurrency=4)
+        waiting = Gauge("waiting", "Runs that wait", registry=CollectorRegistry())
+        worker = Worker(turns, repository, bus.queue, execution, 4, waiting)
         yield Process(storage, repository, turns, bus, worker)
 
 

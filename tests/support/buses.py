@@ -34,12 +34,14 @@ def new_prefix() -> str:
 
 
 @asynccontextmanager
-async def redis_bus(server: RedisServer, prefix: str) -> AsyncGenerator[Bus]:
+async def redis_bus(
+    server: RedisServer, prefix: str, lease_seconds: float = LEASE_SECONDS
+) -> AsyncGenerator[Bus]:
     keys = RedisKeys(prefix)
     async with redis_clients(server.url) as clients:
         logs = RedisLogs(clients, keys)
         try:
-            yield Bus(RedisQueue(clients, keys, LEASE_SECONDS), logs)
+            yield Bus(RedisQueue(clients, keys, lease_seconds), logs)
         finally:
             await logs.aclose()
 

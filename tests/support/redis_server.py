@@ -33,6 +33,11 @@ class RedisServer:
     def url(self) -> str:
         return f"redis://127.0.0.1:{self.port}/0"
 
+    @property
+    def process_id(self) -> int:
+        assert self._process is not None
+        return self._process.pid
+
     def start(self) -> None:
         """Returns when it answers. Started again, it has what it kept on disk."""
         self._process = subprocess.Popen(

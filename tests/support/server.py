@@ -100,6 +100,11 @@ class Server:
         assert self._process is not None
         return self._process.wait(START_SECONDS)
 
+    @property
+    def process_id(self) -> int:
+        assert self._process is not None
+        return self._process.pid
+
     def cpu_seconds(self) -> float:
         """Processor time the server has used so far, of all its threads."""
         assert self._process is not None

@@ -136,4 +136,4 @@ class _LocalWriter:
                 self._ended()
 
     def leave(self) -> None:
-        """The log stays: nothing is on its way."""
+        """The log waits for the next attempt."""

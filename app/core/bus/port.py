@@ -98,7 +98,7 @@ class LogWriter(Protocol):
         """Say the last event; returns when all is where followers find it, or after 5 s without the bus."""
 
     def leave(self) -> None:
-        """This attempt says nothing more, whether it has ended the log or not."""
+        """This attempt says no more; if it has not ended the log, another will go on."""
 
 
 class EventLogs(Protocol):

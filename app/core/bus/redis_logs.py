@@ -1,12 +1,14 @@
 """The logs of runs in Redis: one stream a run, appended to by who answers it, read by who follows it.
 
-What a run says is gathered for 50 ms, so an answer is tens of writes however many tokens it has. The
-writer keeps the whole log until its end: when Redis has lost its data it is written anew. A process reads
-all logs that anybody follows in it by one connection; its readers share a copy.
+What a run says goes out at once while that is little; what is said fast is gathered for 50 ms, so an
+answer is tens of writes however many tokens it has. The writer keeps the whole log until its end: when
+Redis has lost its data it is written anew. A process reads all logs that anybody follows in it by one
+connection; its readers share a copy.
 """
 
 import asyncio
 import logging
+import time
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
@@ -27,6 +29,12 @@ KEPT_SECONDS = 600
 """A log lives so long after the last that was heard of its run."""
 
 _GATHERED_SECONDS = 0.05
+_AT_ONCE = 8
+"""So many entries may follow each other at once; a log gets one back in each 50 ms."""
+
+_PAUSE_PER_LOG_SECONDS = 0.000_02
+"""Between two readings: to ask for a thousand logs takes 3 ms of processor, so each should bring much."""
+
 _AGAIN_SECONDS = 0.25
 _FAREWELL_SECONDS = 5
 _ANEW = -1
@@ -49,11 +57,11 @@ class RedisLogs:
         self._reading: asyncio.Task[None] | None = None
 
     def writer(self, run_id: str, attempt: int) -> LogWriter:
-        log, left = EventLog(), asyncio.Event()
-        publishing = asyncio.create_task(self._publish(run_id, attempt, log, left))
+        log, ending = EventLog(), asyncio.Event()
+        publishing = asyncio.create_task(self._publish(run_id, attempt, log, ending))
         self._publishing.add(publishing)
         publishing.add_done_callback(self._publishing.discard)
-        return _RedisWriter(log, attempt, publishing, left)
+        return _RedisWriter(log, attempt, publishing, ending)
 
     async def say(self, run_id: str, attempt: int, said: Sequence[tuple[str, str]], *, ended: bool) -> None:
         with suppress(*REDIS_FAILURES):  # who follows learns it from the store
@@ -63,13 +71,9 @@ class RedisLogs:
     async def follow(self, run_id: str) -> AsyncGenerator[EventLog]:
         followed = self._followed.setdefault(run_id, _Followed(self._keys.log(run_id)))
         followed.readers += 1
-        if self._reading is None:
-            self._reading = asyncio.create_task(self._read())
         try:
             if followed.readers == 1:
-                with suppress(*REDIS_FAILURES):
-                    followed.add(cast("_Entries", await self._redis.xrange(followed.key)))
-                await self._wake()
+                await self._begin(followed)
             yield followed.log
         finally:
             followed.readers -= 1
@@ -83,21 +87,21 @@ class RedisLogs:
 
     # Writing
 
-    async def _publish(self, run_id: str, attempt: int, log: EventLog, left: asyncio.Event) -> None:
-        """Push what is appended, until the log ends, is left, or another attempt has taken over."""
-        start, pushed, failing = first_id(attempt) - 1, 0, 0
+    async def _publish(self, run_id: str, attempt: int, log: EventLog, ending: asyncio.Event) -> None:
+        """Push what is appended, until the log ends or another attempt has taken over."""
+        start, pushed, failing, pace = first_id(attempt) - 1, 0, 0, _Pace()
         while True:
             new, ended = log.after(start + max(pushed, 0)), log.ended
+            if not new and ending.is_set():
+                return
             if not new:
-                if left.is_set():
-                    return
                 await log.news()
                 continue
             try:
                 outcome = await self._push(run_id, attempt, pushed, new, ended)
             except REDIS_FAILURES:
                 failing += 1
-                if (ended or left.is_set()) and failing * _AGAIN_SECONDS > KEPT_SECONDS:
+                if ending.is_set() and failing * _AGAIN_SECONDS > KEPT_SECONDS:
                     return
                 await asyncio.sleep(_AGAIN_SECONDS)
                 continue
@@ -107,7 +111,9 @@ class RedisLogs:
             if ended or outcome == b"lost":
                 return
             pushed, failing = new[-1].id - start, 0
-            await asyncio.sleep(_GATHERED_SECONDS)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(pace.pause_seconds()):
+                    await ending.wait()
 
     async def _push(self, run_id: str, attempt: int, before: int, new: Sequence[Entry], ended: bool) -> bytes:
         packed = ormsgpack.packb([(entry.id, entry.event, entry.data) for entry in new])
@@ -117,13 +123,16 @@ class RedisLogs:
 
     # Reading
 
-    async def _wake(self) -> None:
-        """Let the reading begin again with what is followed now."""
+    async def _begin(self, followed: "_Followed") -> None:
+        """Read what there is already, and let the reading begin again with what is followed now."""
+        if self._reading is None:
+            self._reading = asyncio.create_task(self._read())
         with suppress(*REDIS_FAILURES):
-            async with self._redis.pipeline() as together:
+            async with self._redis.pipeline(transaction=False) as together:
+                together.xrange(followed.key)
                 together.xadd(self._wake_key, {"": ""}, maxlen=1, approximate=False)
                 together.expire(self._wake_key, KEPT_SECONDS)
-                await together.execute()
+                followed.add((await together.execute())[0])
 
     async def _read(self) -> None:
         woken, away = "0-0", False
@@ -144,6 +153,20 @@ class RedisLogs:
                     followed.add(new)
                 else:
                     woken = new[-1][0].decode()
+            await asyncio.sleep(len(wanted) * _PAUSE_PER_LOG_SECONDS)
+
+
+class _Pace:
+    """How long a writer waits for more before it writes again."""
+
+    def __init__(self) -> None:
+        self._paid_until = 0.0
+
+    def pause_seconds(self) -> float:
+        """After each write: 0 while there were few of late."""
+        now = time.monotonic()
+        self._paid_until = max(self._paid_until, now - _AT_ONCE * _GATHERED_SECONDS) + _GATHERED_SECONDS
+        return max(0.0, self._paid_until - now)
 
 
 @dataclass
@@ -164,10 +187,10 @@ class _Followed:
 
 class _RedisWriter:
     def __init__(
-        self, log: EventLog, attempt: int, publishing: asyncio.Task[None], left: asyncio.Event
+        self, log: EventLog, attempt: int, publishing: asyncio.Task[None], ending: asyncio.Event
     ) -> None:
         self._log = log
-        self._left = left
+        self._ending = ending
         self._next_id = self._first_id = first_id(attempt)
         self._publishing = publishing
 
@@ -181,8 +204,9 @@ class _RedisWriter:
 
     async def end(self, event: str, data: str) -> None:
         self._log.extend([Entry(self._next_id, event, data)], ended=True)
+        self._ending.set()
         await asyncio.wait({self._publishing}, timeout=_FAREWELL_SECONDS)
 
     def leave(self) -> None:
-        self._left.set()
+        self._ending.set()
         self._log.wake_readers()

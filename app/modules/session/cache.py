@@ -73,10 +73,10 @@ class ConversationCache:
         )
         self._kept = _Conversations(max_bytes, idle_seconds, clock, evictions)
         self._hits = Counter("kai_conversation_cache_hits", "Pages from memory", registry=registry)
-        self._misses = Counter("kai_conversation_cache_misses", "Pages from the store", registry=registry)
+        self._misses = Counter("kai_conversation_cache_misses", "Pages not in memory", registry=registry)
         self._lengths = Histogram(
             "kai_conversation_messages",
-            "Messages of the pages read from the store",
+            "Messages of the pages not in memory",
             buckets=(0, 2, 5, 10, 20, 50, 100),
             registry=registry,
         )

@@ -17,7 +17,10 @@ from graph.events import Reset, SessionEvent
 from graph.state import Rows
 
 _SILENT_SECONDS = 5.0
-"""After so long without an event the store is asked whether the run is over."""
+"""After so long without an event the store is asked whether the run is over; then less and less often,
+for a thousand streams that wait would keep it, and this process, busy with nothing but that."""
+
+_SILENT_AT_MOST_SECONDS = 30.0
 
 
 class Following:
@@ -41,11 +44,14 @@ class Following:
 
     async def _watch(self, session: Session, run: Run, log: EventLog) -> None:
         """The log of a run that is over ends, whatever has become of it."""
+        patience = _SILENT_SECONDS
         while not log.ended:
             heard = log.last_id
-            await asyncio.sleep(_SILENT_SECONDS)
+            await asyncio.sleep(patience)
             if log.last_id > heard:
+                patience = _SILENT_SECONDS
                 continue
+            patience = min(2 * patience, _SILENT_AT_MOST_SECONDS)
             with suppress(MessageUnknown, StorageUnavailable):
                 now = await self._repository.find_run(run.id)
                 if now is None:  # deleted, with its session

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from typing import cast
 
@@ -9,14 +10,25 @@ from pydantic import JsonValue, TypeAdapter
 
 from app.core.clock import now_ms
 from app.core.cursor import cursor_position, position_cursor
-from app.core.storage.port import AnyOf, Condition, Document, DocumentExists, Equals, Range, Storage
+from app.core.storage.port import (
+    AnyOf,
+    Condition,
+    Document,
+    DocumentExists,
+    Equals,
+    Range,
+    Storage,
+    StorageUnavailable,
+)
 from app.modules.session.cache import ConversationCache
 from app.modules.session.errors import MessageUnknown, RunUnknown, SessionUnknown
 from app.modules.session.model import Feedback, Message, Run, Session
+from app.modules.session.shared_cache import SharedConversations
 
 _OF_A_SESSION = ("messages", "runs", "result_chunks", "feedback")
 _SEARCHED_MATCHES = 250
 _MAX_TITLE = 80
+_SHARED_MESSAGES = 20
 
 _SESSION = TypeAdapter(Session)
 _RUN = TypeAdapter(Run)
@@ -30,9 +42,15 @@ def document(record: Session | Run | Message | Feedback) -> Document:
 class SessionRepository:
     """Every read names the owner; what belongs to somebody else is unknown."""
 
-    def __init__(self, storage: Storage, cache: ConversationCache | None = None) -> None:
+    def __init__(
+        self,
+        storage: Storage,
+        cache: ConversationCache | None = None,
+        shared: SharedConversations | None = None,
+    ) -> None:
         self._storage = storage
         self._cache = cache
+        self._shared = shared
 
     # Sessions
 
@@ -92,6 +110,8 @@ class SessionRepository:
         for collection in _OF_A_SESSION:
             await self._storage.delete(collection, [Equals("session_id", session.id)])
         await self._storage.delete("sessions", [Equals("id", session.id)])
+        if self._shared is not None:
+            await self._shared.forget(session)
 
     async def find(self, session_id: str) -> Session | None:
         """A session of whomever."""
@@ -205,7 +225,16 @@ class SessionRepository:
             )
             return [_MESSAGE.validate_python(each) for each in reversed(page.items)], page.next_cursor
 
-        return await (self._cache.page(session, limit, cursor, load) if self._cache else load())
+        async def near() -> tuple[list[Message], str | None]:
+            return await (self._shared.page(session, limit, load) if self._shared and not cursor else load())
+
+        return await (self._cache.page(session, limit, cursor, near) if self._cache else near())
+
+    async def share_latest(self, session_id: str) -> None:
+        """Leave the page that is asked for next where all processes look for it, if there is such a place."""
+        with suppress(StorageUnavailable):  # who reads it next does the same
+            if self._shared is not None and (session := await self.find(session_id)) is not None:
+                await self.messages(session, _SHARED_MESSAGES, None)
 
     async def first_messages(self, session: Session, limit: int) -> list[Message]:
         """The oldest first."""

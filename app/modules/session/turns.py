@@ -4,6 +4,7 @@ The store decides: every change here is one that only one process can make, what
 forgotten or delivered twice.
 """
 
+import asyncio
 import logging
 
 from app.core.bus.completed import Completed, CompletedEvents
@@ -91,8 +92,9 @@ class Turns:
         None when there is nothing to do: its run or session is gone, or somebody else is at it.
         """
         ticket = delivery.ticket
-        session = await self._repository.find(ticket.session_id)
-        run = await self._repository.find_run(ticket.run_id)
+        session, run = await asyncio.gather(
+            self._repository.find(ticket.session_id), self._repository.find_run(ticket.run_id)
+        )
         if session is None or session.active_run_id != ticket.run_id:
             await self._queue.remove(ticket)
             return None

@@ -5,6 +5,8 @@ import logging
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
+from prometheus_client import Gauge
+
 from app.core.bus.port import BusUnavailable, Delivery, RunQueue, Ticket
 from app.core.clock import now_ms
 from app.core.storage.port import StorageUnavailable
@@ -35,12 +37,14 @@ class Worker:
         queue: RunQueue,
         execution: Callable[[Session, Run], Execution],
         concurrency: int,
+        waiting: Gauge,
     ) -> None:
         self._turns = turns
         self._repository = repository
         self._queue = queue
         self._execution = execution
         self._room = asyncio.Semaphore(concurrency)
+        self._waiting = waiting
         self._executions: dict[Ticket, Execution] = {}
         self._held: set[Ticket] = set()
         self._answering: set[asyncio.Task[None]] = set()
@@ -117,6 +121,7 @@ class Worker:
             match await self._attempt(delivery):
                 case "over":
                     await self._queue.remove(ticket)
+                    await self._repository.share_latest(ticket.session_id)
                 case "ending" | "handed over":
                     await self._queue.give_back(Delivery(ticket, first=False))
                 case "lost" | None:
@@ -147,9 +152,10 @@ class Worker:
     async def _keep(self) -> None:
         while True:
             await asyncio.sleep(KEEP_SECONDS)
-            if not self._executions:
-                continue
             with suppress(BusUnavailable):  # what comes of that, the next time tells
+                self._waiting.set(await self._queue.waiting())
+                if not self._executions:
+                    continue
                 attempts = [(ticket, each.attempt) for ticket, each in self._executions.items()]
                 for kept in await self._queue.keep(attempts):
                     if (execution := self._executions.get(kept.ticket)) is None:

@@ -84,9 +84,10 @@ def test_arrow_up_brings_questions_back_and_shift_enter_starts_a_line(
 ) -> None:
     model.rule("", "CHAT: yes")
     page.goto(f"/sessions/{session}")
-    for question in ("one", "two"):
+    for number, question in enumerate(("one", "two"), start=1):
         ask(page, question)
-    expect(page.locator(".analysis")).to_have_count(2)
+        expect(page.locator(".analysis")).to_have_count(number)
+        expect(page.locator(".exchange[aria-busy=true]")).to_have_count(0)
     field = page.get_by_label("Your question")
     for _ in range(2):
         field.press("ArrowUp")

@@ -28,7 +28,9 @@ export function Composer({ placeholder, asked, running, disabled, onAsk, onStop,
   const tooLong = text.length > LONGEST;
   useEffect(() => fitHeight(field.current), [text]);
   useEffect(() => {
-    if (matchMedia("(pointer: fine)").matches) field.current?.focus();
+    // A slow page may come when somebody is already at something else.
+    const taken = document.activeElement?.closest("[role=menu], input, textarea");
+    if (matchMedia("(pointer: fine)").matches && !taken) field.current?.focus();
   }, []);
   const ask = () => {
     if (!text.trim() || tooLong || disabled) return;

@@ -1,0 +1,66 @@
+"""Texts in a Redis that may forget anything at any time: copies of what is kept elsewhere."""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from datetime import timedelta
+
+from redis.asyncio import Redis
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
+from redis.exceptions import RedisError
+
+_PATIENCE_SECONDS = 0.05
+"""For one command. A request that finds nothing and leaves a copy makes two: it loses 100 ms at most."""
+
+_PAUSE_SECONDS = 1.0
+_MAX_CONNECTIONS = 1_000
+
+
+class PassingTexts:
+    """No method fails: a Redis that is away or slow knows nothing, and is not asked again for a second."""
+
+    def __init__(self, redis: Redis, lifetime: timedelta) -> None:
+        self._redis = redis
+        self._lifetime = lifetime
+        self._away_until = 0.0
+
+    async def get(self, key: str) -> bytes | None:
+        async with self._attempt():
+            found = None if self._away else await self._redis.get(key)
+            return found.encode() if isinstance(found, str) else found
+        return None
+
+    async def put(self, key: str, text: bytes) -> None:
+        async with self._attempt():
+            if not self._away:
+                await self._redis.set(key, text, ex=self._lifetime)
+
+    async def remove(self, key: str) -> None:
+        """What could not be removed is there until its lifetime ends."""
+        async with self._attempt():
+            if not self._away:
+                await self._redis.delete(key)
+
+    @property
+    def _away(self) -> bool:
+        return time.monotonic() < self._away_until
+
+    @asynccontextmanager
+    async def _attempt(self) -> AsyncGenerator[None]:
+        try:
+            async with asyncio.timeout(_PATIENCE_SECONDS):
+                yield
+        except (RedisError, OSError, TimeoutError):
+            self._away_until = time.monotonic() + _PAUSE_SECONDS
+
+
+@asynccontextmanager
+async def passing_texts(url: str, lifetime: timedelta) -> AsyncGenerator[PassingTexts]:
+    """Connects when first used."""
+    redis = Redis.from_url(url, max_connections=_MAX_CONNECTIONS, retry=Retry(NoBackoff(), 0))
+    try:
+        yield PassingTexts(redis, lifetime)
+    finally:
+        await redis.aclose()

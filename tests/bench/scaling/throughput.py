@@ -1,0 +1,69 @@
+"""Runs a second with more and more workers, many sessions asking at once, and what each process pays for one.
+
+With all of it on one machine it soon is the machine that is measured: what a run costs tells more.
+"""
+
+import asyncio
+
+from redis import Redis
+
+from tests.bench.scaling.model import QUESTION
+from tests.bench.scaling.systems import Ground, Use, asked_of, used
+from tests.bench.scaling.table import row, title
+from tests.bench.scaling.wire import ask
+from tests.support.cluster import Cluster, running_cluster
+
+WORKERS = (1, 2, 4)
+SESSIONS = 48
+WARM_UP = 8
+
+
+async def measure(ground: Ground, runs: int) -> None:
+    title(f"Runs a second, {min(SESSIONS, runs)} sessions asking at once; processor time of a run, ms")
+    row(
+        "",
+        "runs/s",
+        "API",
+        "workers",
+        "Redis",
+        "Typesense",
+        "model",
+        "this client",
+        "Redis did / holds",
+    )
+    rates: list[float] = []
+    for workers in WORKERS:
+        folder = ground.folder / f"throughput {workers}"
+        with running_cluster(folder, ground.over_redis(), apis=1, workers=workers) as cluster:
+            before = _redis(ground)
+            use = await _load(ground, cluster, runs)
+            commands, kib = (
+                (now - then) / (runs + WARM_UP) for now, then in zip(_redis(ground), before, strict=True)
+            )
+        rates.append(runs / use.seconds)
+        ratio = f"{rates[-1]:.1f}" + (f" (x {rates[-1] / rates[0]:.2f})" if len(rates) > 1 else "")
+        costs = [f"{1_000 * seconds / runs:.1f}" for seconds in use.cpu.values()]
+        row(f"{workers} worker{'s' if workers > 1 else ''}", ratio, *costs, f"{commands:.0f} / {kib:.0f} KiB")
+
+
+def _redis(ground: Ground) -> tuple[float, float]:
+    """Commands so far, and KiB held."""
+    with Redis.from_url(ground.redis.url) as redis:
+        told = redis.info()
+    return told["total_commands_processed"], told["used_memory"] / 1_024
+
+
+async def _load(ground: Ground, cluster: Cluster, runs: int) -> Use:
+    address = cluster.apis[0].address
+    async with asked_of(cluster.apis[0], ground.database) as (client, database):
+        sessions = [await client.open_session(database) for _ in range(min(SESSIONS, runs))]
+
+    async def talk(session: str) -> None:
+        for _ in range(runs // len(sessions)):
+            await (await ask(address, session, QUESTION)).done()
+
+    for session in sessions[:WARM_UP]:
+        await (await ask(address, session, QUESTION)).done()
+    with used(ground.processes(cluster)) as use:
+        await asyncio.gather(*map(talk, sessions))
+    return use

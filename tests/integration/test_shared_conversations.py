@@ -1,0 +1,230 @@
+"""Hot conversations in Redis: what one process has read another need not read from the store, and nothing
+that Redis forgets, holds up or makes up is ever seen."""
+
+import time
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+import pytest
+from cryptography.fernet import Fernet
+from prometheus_client import CollectorRegistry
+from redis.asyncio import Redis
+
+from app.core.ids import new_id
+from app.core.passing_texts import passing_texts
+from app.core.secrets import SecretBox
+from app.core.storage.sqlite import SqliteStorage
+from app.modules.session.model import Message, Session
+from app.modules.session.repository import SessionRepository, document
+from app.modules.session.shared_cache import LIFETIME, SharedConversations
+from tests.support.redis_server import RedisServer, running_redis
+
+KEY = Fernet.generate_key()
+
+
+class Process:
+    """Reads conversations as one of several processes does, without memory of its own."""
+
+    def __init__(self, storage: SqliteStorage, opened: AsyncExitStack) -> None:
+        self._storage = storage
+        self._opened = opened
+        self.metrics = CollectorRegistry()
+
+    async def open(self, url: str, prefix: str = "", box: SecretBox | None = None) -> "Process":
+        texts = await self._opened.enter_async_context(passing_texts(url, LIFETIME))
+        shared = SharedConversations(texts, prefix, box, self.metrics)
+        self.repository = SessionRepository(self._storage, None, shared)
+        return self
+
+    async def questions(self, session: Session, limit: int = 20) -> list[str]:
+        now = await self.repository.get(session.owner, session.id)
+        return [message.query for message in (await self.repository.messages(now, limit, None))[0]]
+
+    @property
+    def hits(self) -> float | None:
+        return self.metrics.get_sample_value("kai_shared_conversation_reads_total", {"outcome": "hit"})
+
+
+class Together:
+    """Processes over one store."""
+
+    def __init__(self, storage: SqliteStorage, opened: AsyncExitStack) -> None:
+        self.storage = storage
+        self._opened = opened
+
+    async def process(self, redis: RedisServer, prefix: str = "", box: SecretBox | None = None) -> Process:
+        return await Process(self.storage, self._opened).open(redis.url, prefix, box)
+
+    async def session(self, owner: str = "ada", questions: int = 2) -> Session:
+        session = Session(new_id(), owner, new_id(), "Orders", "ask", {}, 1_000, 2_000)
+        await self.storage.put("sessions", [document(session)])
+        for number in range(questions):
+            await self.say(session, f"question {number}")
+        return session
+
+    async def say(self, session: Session, question: str) -> None:
+        message = Message(new_id(), session.owner, session.id, new_id(), "human", question, 2_000)
+        await self.storage.put("messages", [document(message)])
+
+    async def move(self, session: Session, **changes: int | str | None) -> None:
+        await self.storage.patch("sessions", session.id, changes)
+
+
+@pytest.fixture
+async def together(storage: SqliteStorage) -> AsyncGenerator[Together]:
+    async with AsyncExitStack() as opened:
+        yield Together(storage, opened)
+
+
+@pytest.fixture
+async def redis(redis_server: RedisServer) -> AsyncGenerator[Redis]:
+    async with Redis.from_url(redis_server.url) as opened:
+        yield opened
+
+
+async def test_what_one_process_has_read_another_finds_in_redis_for_a_day(
+    together: Together, redis_server: RedisServer, redis: Redis
+) -> None:
+    first, second = await together.process(redis_server), await together.process(redis_server)
+    session = await together.session()
+    read = await first.questions(session)
+    assert (await second.questions(session), second.hits) == (read, 1)
+    assert read == ["question 0", "question 1"]
+    assert 86_000 < await redis.ttl(f"session:{session.id}") <= 86_400
+
+
+async def test_a_session_that_moved_or_is_held_by_a_run_is_read_from_the_store(
+    together: Together, redis_server: RedisServer
+) -> None:
+    process, session = await together.process(redis_server), await together.session()
+    await process.questions(session)
+    await together.say(session, "and now?")
+    await together.move(session, active_run_id=new_id())
+    assert (await process.questions(session))[-1] == "and now?"
+    await together.move(session, active_run_id=None, updated_at=2_001)
+    assert (await process.questions(session))[-1] == "and now?"
+    assert process.hits == 0
+
+
+async def test_a_page_of_another_length_is_answered_by_a_whole_conversation_only(
+    together: Together, redis_server: RedisServer
+) -> None:
+    process, session = await together.process(redis_server), await together.session(questions=3)
+    assert len(await process.questions(session, 2)) == 2
+    assert len(await process.questions(session, 20)) == 3
+    assert (len(await process.questions(session, 100)), process.hits) == (3, 1)
+    assert len(await process.questions(session, 2)) == 2
+
+
+@pytest.mark.parametrize("garbage", [b"", b"{}", b"\xff\xfe", b"null", b'{"sessionId": 1}', b"[" * 5_000])
+async def test_garbage_in_redis_is_replaced_by_what_the_store_has(
+    together: Together, redis_server: RedisServer, redis: Redis, garbage: bytes
+) -> None:
+    process, session = await together.process(redis_server), await together.session()
+    await redis.set(f"session:{session.id}", garbage)
+    assert await process.questions(session) == ["question 0", "question 1"]
+    await process.questions(session)
+    assert process.hits == 1
+
+
+async def test_a_value_of_another_kind_in_redis_costs_nothing_but_the_hit(
+    together: Together, redis_server: RedisServer, redis: Redis
+) -> None:
+    process, session = await together.process(redis_server), await together.session()
+    await redis.rpush(f"session:{session.id}", "a list")
+    assert await process.questions(session) == ["question 0", "question 1"]
+
+
+async def test_what_belongs_to_somebody_else_is_never_shown(
+    together: Together, redis_server: RedisServer, redis: Redis
+) -> None:
+    process = await together.process(redis_server)
+    mine, yours = await together.session("ada"), await together.session("eve", questions=1)
+    await process.questions(yours)
+    stolen = await redis.get(f"session:{yours.id}")
+    assert isinstance(stolen, bytes)
+    told = stolen.replace(yours.id.encode(), mine.id.encode())
+    for forged in (stolen, told, told.replace(b'"userId":"eve"', b'"userId":"ada"')):
+        await redis.set(f"session:{mine.id}", forged)
+        assert await process.questions(mine) == ["question 0", "question 1"]
+    assert process.hits == 0
+
+
+async def test_with_a_key_redis_holds_nothing_that_can_be_read_or_made_up(
+    together: Together, redis_server: RedisServer, redis: Redis
+) -> None:
+    session, clear = await together.session(), await together.process(redis_server)
+    await clear.questions(session)
+    process = await together.process(redis_server, box=SecretBox(KEY))
+    assert (await process.questions(session), process.hits) == (["question 0", "question 1"], 0)
+    held = await redis.get(f"session:{session.id}")
+    assert isinstance(held, bytes)
+    assert b"question" not in held
+    await process.questions(session)
+    assert process.hits == 1
+
+
+async def test_a_prefix_of_its_own_keeps_the_conversations_of_several_kais_apart(
+    together: Together, redis_server: RedisServer, redis: Redis
+) -> None:
+    process, session = await together.process(redis_server, "other:"), await together.session()
+    await process.questions(session)
+    assert await redis.exists(f"other:session:{session.id}")
+    assert not await redis.exists(f"session:{session.id}")
+
+
+async def test_a_deleted_session_leaves_nothing_in_redis(
+    together: Together, redis_server: RedisServer, redis: Redis
+) -> None:
+    process, session = await together.process(redis_server), await together.session()
+    await process.questions(session)
+    await process.repository.delete(session)
+    assert not await redis.exists(f"session:{session.id}")
+
+
+async def test_a_redis_that_forgot_everything_is_filled_again(together: Together, tmp_path: Path) -> None:
+    with running_redis(tmp_path) as server:
+        process, session = await together.process(server), await together.session()
+        await process.questions(session)
+        server.empty()
+        assert await process.questions(session) == ["question 0", "question 1"]
+        await process.questions(session)
+        assert process.hits == 1
+
+
+async def test_a_frozen_redis_costs_a_tenth_of_a_second_once_and_then_nothing(
+    together: Together, tmp_path: Path
+) -> None:
+    with running_redis(tmp_path) as server:
+        process, session = await together.process(server), await together.session()
+        await process.questions(session)
+        server.freeze()
+        start = time.monotonic()
+        for _ in range(5):
+            assert await process.questions(session) == ["question 0", "question 1"]
+        assert 0.04 < time.monotonic() - start < 0.5  # five times 100 ms, had it been tried each time
+        server.thaw()
+
+
+async def test_a_redis_that_came_back_is_used_again(together: Together, tmp_path: Path) -> None:
+    with running_redis(tmp_path) as server:
+        process, session = await together.process(server), await together.session()
+        await process.questions(session)
+        server.kill()
+        assert await process.questions(session) == ["question 0", "question 1"]
+        server.start()
+        until = time.monotonic() + 10
+        while not process.hits:
+            assert await process.questions(session) == ["question 0", "question 1"]
+            assert time.monotonic() < until
+
+
+async def test_the_latest_page_can_be_left_for_others_before_anybody_reads(
+    together: Together, redis_server: RedisServer
+) -> None:
+    ending, reading = await together.process(redis_server), await together.process(redis_server)
+    session = await together.session()
+    await ending.repository.share_latest(session.id)
+    await ending.repository.share_latest(new_id())
+    assert (await reading.questions(session), reading.hits) == (["question 0", "question 1"], 1)
