@@ -218,6 +218,8 @@ class OidcSettings(_Group):
     def _for_us(self) -> Self:
         if self.issuer is not None and not self.audience:
             raise ValueError("with an issuer, KAI_AUTH__OIDC__AUDIENCE has to say which tokens are for KAI")
+        if self.audience is not None and self.issuer is None:
+            raise ValueError("with an audience, KAI_AUTH__OIDC__ISSUER has to say whose tokens are accepted")
         return self
 
 
