@@ -191,8 +191,8 @@ def _check_role(settings: Settings, role: Role) -> None:
         raise CannotRun("Processes that share a Redis need a store to share: set KAI_STORE=typesense.")
     if settings.redis.url is not None and settings.encryption_key is None:
         raise CannotRun(
-            "Processes that share a Redis need one key to share: set KAI_ENCRYPTION_KEY to the one in secret.key "
-            "of the data folder of before, or else to 32 random bytes in URL-safe Base64."
+            "Processes that share a Redis need one key to share: set KAI_ENCRYPTION_KEY to what the data "
+            "folder's secret.key holds, or for a new store to 32 random bytes in URL-safe Base64."
         )
 
 

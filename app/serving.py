@@ -142,8 +142,7 @@ def _bind(settings: Settings, names: str = "KAI_HOST and KAI_PORT") -> socket:
     except OSError as error:
         why = (error.strerror or "").partition(" (while ")[0]
         raise Invalid(
-            f"KAI cannot listen on {settings.host}, port {settings.port} ({why}). "
-            f"Choose another by {names}."
+            f"KAI cannot listen on {settings.host}, port {settings.port} ({why}). Choose another by {names}."
         ) from error
     # asyncio does this only for sockets it has made itself; without it each small answer waits 40 ms.
     opened.setsockopt(IPPROTO_TCP, TCP_NODELAY, 1)

@@ -18,4 +18,4 @@ def told_of_value(error: ValidationError) -> str:
 def told_of_variable(error: SettingsError) -> str:
     """Of a group with a value that is no JSON; pydantic-settings tells of the group only."""
     group = str(error).split('"')[1].upper()
-    return f'One of the variables KAI_{group}... has to be JSON, such as ["..."] for a list; see docs/settings.md.'
+    return f'One of the variables KAI_{group}__... has to be JSON, such as ["..."] for a list.'
