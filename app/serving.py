@@ -199,7 +199,7 @@ class _Server(uvicorn.Server):
     async def listen(self, opened: socket, announcement: Callable[[str], str]) -> None:
         """Serve until told to stop; the announcement is made for the address, once it listens."""
         host, port = opened.getsockname()[:2]
-        self._announcement = announcement(f"http://{host}:{port}")
+        self._announcement = announcement(f"http://{f'[{host}]' if ':' in host else host}:{port}")
         gc.freeze()  # what is loaded by now stays: collections need not look at it again
         await self.serve([opened])
 

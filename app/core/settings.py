@@ -54,6 +54,15 @@ def _redis_url(secret: SecretStr) -> SecretStr:
 RedisUrl = Annotated[SecretStr, AfterValidator(_redis_url)]
 
 
+def _host_pattern(text: str) -> str:
+    if "*" in text[1:] or (text.startswith("*") and not text.startswith("*.") and text != "*"):
+        raise ValueError('a * stands for any name ("*") or for what goes before a domain ("*.example.com")')
+    return text
+
+
+HostPattern = Annotated[str, AfterValidator(_host_pattern)]
+
+
 def is_loopback(host: str) -> bool:
     """Whether only this machine can be meant by it; a name counts as foreign, except localhost."""
     try:
@@ -256,7 +265,7 @@ class Settings(BaseSettings):
     """Keep what conversations remember encrypted with the encryption key."""
     encryption_key: Annotated[SecretStr, AfterValidator(_fernet_key)] | None = None
     """Fernet key for database URLs and checkpoints; by default one is made in the data folder."""
-    allowed_hosts: tuple[str, ...] | None = None
+    allowed_hosts: tuple[HostPattern, ...] | None = None
     """The names that requests may call KAI by."""
     metrics_open: bool = False
     """Let /metrics be read without a login."""

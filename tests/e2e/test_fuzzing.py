@@ -3,12 +3,13 @@ not: no request is KAI's fault, and every answer is as the description says."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any, TypeAlias
 
 import httpx
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, Phase, settings
-from schemathesis import Case
+from schemathesis import APIOperation, Case
 from schemathesis.checks import CheckFunction, not_a_server_error
 from schemathesis.specs.openapi.checks import (
     content_type_conformance,
@@ -23,6 +24,7 @@ from tests.support.server import Server, running_server
 SCHEMA = schemathesis.openapi.from_dict(describe_api().openapi())
 CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance]
 OWNER = "fuzz"
+AnyCase: TypeAlias = Case[APIOperation[Any, Any, Any, Any]]
 EXAMPLES = 10
 """Of each route, by the same seed every time."""
 
@@ -85,13 +87,13 @@ def known(http: httpx.Client, shop: str) -> dict[str, str]:
     }
 
 
-def with_what_exists(case: Case, known: Mapping[str, str]) -> None:
+def with_what_exists(case: AnyCase, known: Mapping[str, str]) -> None:
     case.path_parameters = {name: known[name] for name in case.path_parameters}
     if isinstance(case.body, dict):
         case.body = {name: known.get(name, value) for name, value in case.body.items()}
 
 
-def checks_of(case: Case) -> list[CheckFunction]:
+def checks_of(case: AnyCase) -> list[CheckFunction]:
     """The description of a stream is one of its events put together, which is not how they travel."""
     streams = case.operation.path.endswith(("/stream", "/{chatMessageId}"))
     return CHECKS if streams else [*CHECKS, response_schema_conformance]
@@ -105,7 +107,7 @@ def checks_of(case: Case) -> list[CheckFunction]:
     phases=[Phase.explicit, Phase.generate],
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
-def test_no_request_breaks_a_route(case: Case, server: Server, key: str, known: dict[str, str]) -> None:
+def test_no_request_breaks_a_route(case: AnyCase, server: Server, key: str, known: dict[str, str]) -> None:
     headers, checks = {"Authorization": f"Bearer {key}"}, checks_of(case)
     case.call_and_validate(base_url=server.address, headers=headers, checks=checks)
     with_what_exists(case, known)

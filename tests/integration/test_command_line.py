@@ -74,6 +74,7 @@ def test_help_names_every_command(tmp_path: Path) -> None:
         (["serve"], {"KAI_AUTH__OIDC__AUDIENCE": "kai"}, "KAI_AUTH__OIDC__ISSUER"),
         (["serve"], {"KAI_TYPESENSE__NODES": "localhost"}, "KAI_TYPESENSE"),
         (["serve"], {"KAI_DATABASES__FOLDERS": "/data"}, "KAI_DATABASES__FOLDERS: it has to be a JSON list"),
+        (["serve"], {"KAI_ALLOWED_HOSTS": '["kai.*"]'}, "KAI_ALLOWED_HOSTS"),
         (["serve"], {"OPENAI_BASE_URL": "localhost"}, "OPENAI_BASE_URL"),
         (["serve"], {"KAI_STORE": "typesense", "KAI_REDIS__URL": "redis://r"}, "KAI_ENCRYPTION_KEY"),
         (["serve", "--host", "no-such.invalid"], {}, "KAI_HOST"),
