@@ -7,6 +7,8 @@ import pytest
 
 from app.core.bus.event_log import first_id
 from app.core.bus.port import BusUnavailable, Delivery
+from app.core.bus.redis_client import redis_clients
+from app.core.errors import CannotRun
 from tests.support import redis_server as redis_program
 from tests.support.buses import LEASE_SECONDS, Bus, heard, new_prefix, redis_bus, ticket
 from tests.support.redis_server import RedisServer, running_redis
@@ -141,3 +143,11 @@ async def test_a_cancellation_is_heard_again_after_redis_was_away(
             await one.queue.cancel("run-0")
             await asyncio.sleep(0.1)
     assert listening.result() == "run-0"
+
+
+@pytest.mark.parametrize("parameter", ["socket_timeout=abc", "unheard_of=1", "db=shop", "protocol=9"])
+async def test_a_url_with_a_parameter_that_redis_does_not_have_is_named_and_not_shown(parameter: str) -> None:
+    with pytest.raises(CannotRun, match="KAI_REDIS__URL") as refused:
+        async with redis_clients(f"redis://:s3cr3t@127.0.0.1/0?{parameter}"):
+            pass
+    assert "s3cr3t" not in str(refused.value)
