@@ -57,7 +57,7 @@ def _client(url: str, timeout_seconds: float) -> Redis:
         client.connection_pool.make_connection()  # which is not connected yet, but takes the parameters
     except (TypeError, ValueError, RedisError):
         raise CannotRun(
-            "KAI_REDIS__URL brings a parameter (after its ?) that is unknown or has a wrong value. Leave it out."
+            "KAI_REDIS__URL brings a parameter that is unknown or has no such value. Leave it out."
         ) from None
     return client
 
