@@ -54,7 +54,8 @@ def _client(url: str, timeout_seconds: float) -> Redis:
             max_connections=_MAX_CONNECTIONS,
             retry=Retry(ConstantBackoff(0.05), 1),
         )
-        client.connection_pool.make_connection()  # which is not connected yet, but takes the parameters
+        pool = client.connection_pool
+        pool.connection_class(**pool.connection_kwargs)  # not connected yet, but it takes the parameters
     except (TypeError, ValueError, RedisError):
         raise CannotRun(
             "KAI_REDIS__URL brings a parameter that is unknown or has no such value. Leave it out."
