@@ -156,7 +156,6 @@ async def cancel(session_id: str, run_id: str, owner: Owner, service: Service) -
 @router.get(
     "/{session_id}/messages/{message_id}/rows",
     response_model=RowsPage,
-    responses={200: {"content": {"text/csv": {}, _PARQUET: {}}}},
     dependencies=[READ],
 )
 async def read_rows(
