@@ -197,6 +197,11 @@ def _check_role(settings: Settings, role: Role) -> None:
         raise CannotRun(f"{command} works with others over Redis: set KAI_REDIS__URL, or run kai serve.")
     if settings.redis.url is not None and settings.store == "sqlite":
         raise CannotRun("Processes that share a Redis need a store to share: set KAI_STORE=typesense.")
+    if settings.redis.url is not None and settings.encryption_key is None:
+        raise CannotRun(
+            "Processes that share a Redis need one key to share: set KAI_ENCRYPTION_KEY to what the data "
+            "folder's secret.key holds, or for a new store to 32 random bytes in URL-safe Base64."
+        )
 
 
 @asynccontextmanager

@@ -17,7 +17,10 @@ app = typer.Typer(
 )
 
 StoreName = Literal["sqlite", "typesense"]
-Port = Annotated[int | None, typer.Option(help="Port to listen on [env KAI_PORT, default 8000].")]
+Port = Annotated[
+    int | None,
+    typer.Option(min=0, max=65_535, help="Port to listen on [env KAI_PORT, default 8000]."),
+]
 Host = Annotated[str | None, typer.Option(help="Address to listen on [env KAI_HOST, default 127.0.0.1].")]
 DataDir = Annotated[
     Path | None, typer.Option(help="Folder for everything KAI keeps [env KAI_DATA_DIR, default ~/.kai].")
@@ -236,8 +239,10 @@ def main() -> None:
 
 def _run(command: Coroutine[None, None, int | None]) -> None:
     from pydantic import ValidationError  # noqa: PLC0415
+    from pydantic_settings import SettingsError  # noqa: PLC0415
 
     from app.core.errors import CannotRun, Problem  # noqa: PLC0415
+    from app.core.settings_errors import told_of_value, told_of_variable  # noqa: PLC0415
     from graph.errors import CheckpointsUnavailable  # noqa: PLC0415
 
     code: int | None = 130
@@ -246,9 +251,9 @@ def _run(command: Coroutine[None, None, int | None]) -> None:
     except KeyboardInterrupt:
         pass
     except ValidationError as error:
-        first = error.errors()[0]
-        name = "__".join(str(part).upper() for part in first["loc"])
-        _fail(f"KAI_{name}: {first['msg']}")
+        _fail(told_of_value(error))
+    except SettingsError as error:
+        _fail(told_of_variable(error))
     except (CannotRun, OSError) as error:
         _fail(str(error))
     except Problem as error:

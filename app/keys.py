@@ -19,6 +19,7 @@ from app.terminal import say
 from migrations.runner import check_up_to_date, migrate
 
 _PAGE = 200
+_WIDEST = 10_000
 _NONE = "There are no keys. Make one: kai keys create --owner YOU --role admin"
 
 
@@ -47,7 +48,14 @@ async def show_all() -> None:
                 table.add_row(*(Text(cell) for cell in _cells(key)))
             if cursor is None:
                 break
-    Console(highlight=False).print(table if table.row_count else _NONE)
+    if not table.row_count:
+        say(_NONE)
+        return
+    console = Console(highlight=False)
+    # Never narrower than its words: half an id revokes nothing.
+    everything = console.options.update(max_width=_WIDEST)
+    console.width = max(console.width, console.measure(table, options=everything).maximum)
+    console.print(table)
 
 
 async def revoke(key_id: str) -> None:

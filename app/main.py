@@ -61,7 +61,7 @@ def _hosts(settings: Settings) -> Sequence[str]:
     to listen on is any, the login stands against that."""
     if settings.allowed_hosts is not None:
         return settings.allowed_hosts
-    return ["*"] if settings.host in _ANY_ADDRESS else [*_LOCAL_HOSTS, settings.host]
+    return ["*"] if settings.host in _ANY_ADDRESS else [*_LOCAL_HOSTS, settings.host, f"[{settings.host}]"]
 
 
 def describe_api() -> FastAPI:

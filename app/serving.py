@@ -2,7 +2,6 @@
 
 import asyncio
 import gc
-import os
 import shlex
 from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
@@ -117,9 +116,10 @@ def _store_of_its_own(settings: Settings, store: Store) -> Generator[Settings]:
 
 
 def _settings(host: str | None, port: int | None, data_dir: Path | None) -> Settings:
+    """As for variables, what is empty is not given."""
     given = {"host": host, "port": port, "data_dir": data_dir}
     return read_settings().model_copy(
-        update={name: value for name, value in given.items() if value is not None}
+        update={name: value for name, value in given.items() if value is not None and value != ""}
     )
 
 
@@ -140,9 +140,9 @@ def _bind(settings: Settings, names: str = "KAI_HOST and KAI_PORT") -> socket:
     try:
         opened = create_server((settings.host, settings.port), family=family, backlog=2_048)
     except OSError as error:
+        why = (error.strerror or "").partition(" (while ")[0]
         raise Invalid(
-            f"KAI cannot listen on {settings.host}, port {settings.port} ({os.strerror(error.errno or 0)}). "
-            f"Choose another by {names}."
+            f"KAI cannot listen on {settings.host}, port {settings.port} ({why}). Choose another by {names}."
         ) from error
     # asyncio does this only for sockets it has made itself; without it each small answer waits 40 ms.
     opened.setsockopt(IPPROTO_TCP, TCP_NODELAY, 1)
@@ -199,7 +199,7 @@ class _Server(uvicorn.Server):
     async def listen(self, opened: socket, announcement: Callable[[str], str]) -> None:
         """Serve until told to stop; the announcement is made for the address, once it listens."""
         host, port = opened.getsockname()[:2]
-        self._announcement = announcement(f"http://{host}:{port}")
+        self._announcement = announcement(f"http://{f'[{host}]' if ':' in host else host}:{port}")
         gc.freeze()  # what is loaded by now stays: collections need not look at it again
         await self.serve([opened])
 

@@ -15,8 +15,16 @@ class FolderInUse(CannotRun):
 
 @contextmanager
 def exclusive_folder(folder: Path) -> Generator[None]:
-    """Makes the folder and holds it while open; the lock ends with the process, however it ends."""
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    """Makes the folder and holds it while open; the lock ends with the process, however it ends.
+
+    Raises `CannotRun`: `FolderInUse`, or where no folder can be made.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise CannotRun(
+            f"The data folder {folder} cannot be made ({error.strerror}). Set KAI_DATA_DIR to another."
+        ) from error
     try:
         with FileLock(folder / "lock", timeout=0):
             yield

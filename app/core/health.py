@@ -1,7 +1,7 @@
 """What tells of the process itself, for any application that is given a `Readiness` and a registry."""
 
 from fastapi import APIRouter, FastAPI, Request
-from fastapi.responses import JSONResponse, Response
+from fastapi.responses import JSONResponse, PlainTextResponse, Response
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
 
 from app.core.readiness import Readiness, Verdict
@@ -20,7 +20,7 @@ async def healthz() -> dict[str, str]:
     return {"status": "ok"}
 
 
-@health.get("/readyz")
+@health.get("/readyz", responses={503: {"description": "It is not, and says why"}})
 async def readyz(request: Request) -> JSONResponse:
     """Work can be done: every dependency answers, and the process is not about to stop; else 503."""
     readiness: Readiness = request.app.state.readiness
@@ -28,7 +28,7 @@ async def readyz(request: Request) -> JSONResponse:
     return JSONResponse(_told(verdict), 200 if verdict.status == "ready" else 503)
 
 
-@health.get("/metrics")
+@health.get("/metrics", response_class=PlainTextResponse)
 async def metrics(request: Request) -> Response:
     """What Prometheus collects."""
     registry: CollectorRegistry = request.app.state.metrics

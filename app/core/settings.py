@@ -54,6 +54,15 @@ def _redis_url(secret: SecretStr) -> SecretStr:
 RedisUrl = Annotated[SecretStr, AfterValidator(_redis_url)]
 
 
+def _host_pattern(text: str) -> str:
+    if "*" in text[1:] or (text.startswith("*") and not text.startswith("*.") and text != "*"):
+        raise ValueError('a * stands for any name ("*") or for what goes before a domain ("*.example.com")')
+    return text
+
+
+HostPattern = Annotated[str, AfterValidator(_host_pattern)]
+
+
 def is_loopback(host: str) -> bool:
     """Whether only this machine can be meant by it; a name counts as foreign, except localhost."""
     try:
@@ -223,6 +232,8 @@ class OidcSettings(_Group):
     def _for_us(self) -> Self:
         if self.issuer is not None and not self.audience:
             raise ValueError("with an issuer, KAI_AUTH__OIDC__AUDIENCE has to say which tokens are for KAI")
+        if self.audience is not None and self.issuer is None:
+            raise ValueError("with an audience, KAI_AUTH__OIDC__ISSUER has to say whose tokens are accepted")
         return self
 
 
@@ -259,7 +270,7 @@ class Settings(BaseSettings):
     """Keep what conversations remember encrypted with the encryption key."""
     encryption_key: Annotated[SecretStr, AfterValidator(_fernet_key)] | None = None
     """Fernet key for database URLs and checkpoints; by default one is made in the data folder."""
-    allowed_hosts: tuple[str, ...] | None = None
+    allowed_hosts: tuple[HostPattern, ...] | None = None
     """The names that requests may call KAI by."""
     metrics_open: bool = False
     """Let /metrics be read without a login."""

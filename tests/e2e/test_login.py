@@ -92,7 +92,7 @@ def test_a_key_made_beside_the_server_opens_it_until_it_is_revoked(
 ) -> None:
     key = made_key(data, "ann")
     assert stranger.get("/api/v1/me", headers=as_(key)).json()["scopes"] == ["ask", "read"]
-    listed = kai("keys", "list", data=data).stdout
+    listed = kai("keys", "list", data=data, COLUMNS="80").stdout
     row = next(line for line in listed.splitlines() if key[4:12] in line)
     assert key not in listed
     assert kai("keys", "revoke", row.split("│")[1].strip(), data=data).returncode == 0

@@ -92,6 +92,23 @@ async def test_the_queue_has_an_end(kai: Client, model: ScriptedModel, session: 
         assert (await kai.http.delete(f"/sessions/{session}")).status_code == 204
 
 
+async def test_the_queue_has_an_end_for_questions_of_one_moment_too(
+    kai: Client, model: ScriptedModel, session: str
+) -> None:
+    model.rule(lambda _: True, Scripted("CHAT: first", hold_after=0))
+    url = f"/sessions/{session}/query/stream"
+
+    async def status() -> int:
+        async with kai.http.stream("POST", url, json={"query": "more", "on_busy": "enqueue"}) as answer:
+            return answer.status_code
+
+    statuses = await asyncio.gather(*(status() for _ in range(30)))
+    assert sorted(statuses) == [200] * 11 + [429] * 19
+    asked = (await kai.http.get(f"/sessions/{session}", params={"limit": 100})).json()["messages"]["items"]
+    assert len(asked) == 11
+    assert (await kai.http.delete(f"/sessions/{session}")).status_code == 204
+
+
 async def test_the_same_idempotency_key_gives_the_same_run(
     kai: Client, model: ScriptedModel, session: str
 ) -> None:

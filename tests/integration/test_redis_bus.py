@@ -7,6 +7,8 @@ import pytest
 
 from app.core.bus.event_log import first_id
 from app.core.bus.port import BusUnavailable, Delivery
+from app.core.bus.redis_client import redis_clients
+from app.core.errors import CannotRun
 from tests.support import redis_server as redis_program
 from tests.support.buses import LEASE_SECONDS, Bus, heard, new_prefix, redis_bus, ticket
 from tests.support.redis_server import RedisServer, running_redis
@@ -187,3 +189,11 @@ async def test_an_attempt_that_leaves_has_said_what_it_had_to_say(one: Bus, othe
 async def test_more_calls_at_once_than_there_are_connections_are_all_answered(one: Bus) -> None:
     waiting = await asyncio.gather(*(one.queue.waiting() for _ in range(1_000)))
     assert waiting == [0] * 1_000
+
+
+@pytest.mark.parametrize("parameter", ["socket_timeout=abc", "unheard_of=1", "db=shop", "protocol=9"])
+async def test_a_url_with_a_parameter_that_redis_does_not_have_is_named_and_not_shown(parameter: str) -> None:
+    with pytest.raises(CannotRun, match="KAI_REDIS__URL") as refused:
+        async with redis_clients(f"redis://:s3cr3t@127.0.0.1/0?{parameter}"):
+            pass
+    assert "s3cr3t" not in str(refused.value)

@@ -12,6 +12,7 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import RedisError, ResponseError
 
 from app.core.bus.port import BusUnavailable
+from app.core.errors import CannotRun
 
 BLOCKS_SECONDS = 2
 """How long a call may wait for something to happen; a quiet connection is looked at as often."""
@@ -32,7 +33,10 @@ class RedisClients:
 
 @asynccontextmanager
 async def redis_clients(url: str) -> AsyncGenerator[RedisClients]:
-    """Connects when first used; a call that takes 2 s (longer than it may wait) is tried once more."""
+    """Connects when first used; a call that takes 2 s (longer than it may wait) is tried once more.
+
+    Raises `CannotRun` when the URL brings a parameter that the client does not have.
+    """
     clients = RedisClients(_client(url, _TIMEOUT_SECONDS), _client(url, BLOCKS_SECONDS + _TIMEOUT_SECONDS))
     try:
         yield clients
@@ -42,14 +46,20 @@ async def redis_clients(url: str) -> AsyncGenerator[RedisClients]:
 
 
 def _client(url: str, timeout_seconds: float) -> Redis:
-    pool = BlockingConnectionPool.from_url(
-        url,
-        max_connections=_MAX_CONNECTIONS,
-        timeout=_TIMEOUT_SECONDS,  # for one of them to be free, when many calls come at once
-        socket_timeout=timeout_seconds,
-        socket_connect_timeout=_TIMEOUT_SECONDS,
-        retry=Retry(ConstantBackoff(0.05), 1),
-    )
+    try:
+        pool = BlockingConnectionPool.from_url(
+            url,
+            max_connections=_MAX_CONNECTIONS,
+            timeout=_TIMEOUT_SECONDS,  # for one of them to be free, when many calls come at once
+            socket_timeout=timeout_seconds,
+            socket_connect_timeout=_TIMEOUT_SECONDS,
+            retry=Retry(ConstantBackoff(0.05), 1),
+        )
+        pool.connection_class(**pool.connection_kwargs)  # not connected yet, but it takes the parameters
+    except (TypeError, ValueError, RedisError):
+        raise CannotRun(
+            "KAI_REDIS__URL brings a parameter that is unknown or has no such value. Leave it out."
+        ) from None
     return Redis.from_pool(pool)
 
 

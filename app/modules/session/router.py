@@ -36,6 +36,8 @@ def _service(request: Request) -> SessionService:
 Service = Annotated[SessionService, Depends(_service)]
 Page = Annotated[PageQuery, Query()]
 
+_PARQUET = "application/vnd.apache.parquet"
+
 EVENT_STREAM: dict[int | str, dict[str, object]] = {
     200: {
         "description": "Server-sent events: status, chunk, reset, error and, last, exactly one done. "
@@ -139,14 +141,23 @@ async def follow(
     return event_stream(run.id, service.follow(session, run), after)
 
 
-@router.post("/{session_id}/runs/{run_id}/cancel", status_code=status.HTTP_202_ACCEPTED, dependencies=[ASK])
+@router.post(
+    "/{session_id}/runs/{run_id}/cancel",
+    status_code=status.HTTP_202_ACCEPTED,
+    response_class=Response,
+    dependencies=[ASK],
+)
 async def cancel(session_id: str, run_id: str, owner: Owner, service: Service) -> Response:
     """Stop a run, also while its statement runs; its stream ends with done and status cancelled."""
     await service.cancel(owner, session_id, run_id)
     return Response(status_code=status.HTTP_202_ACCEPTED)
 
 
-@router.get("/{session_id}/messages/{message_id}/rows", response_model=RowsPage, dependencies=[READ])
+@router.get(
+    "/{session_id}/messages/{message_id}/rows",
+    response_model=RowsPage,
+    dependencies=[READ],
+)
 async def read_rows(
     session_id: str,
     message_id: str,
@@ -172,7 +183,7 @@ async def read_rows(
         case "parquet":
             file = await export.parquet_file(message.columns, service.all_rows(message))
             headers = _attachment(message, "parquet")
-            return Response(file, media_type="application/vnd.apache.parquet", headers=headers)
+            return Response(file, media_type=_PARQUET, headers=headers)
 
 
 @router.post(

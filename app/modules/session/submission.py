@@ -126,7 +126,7 @@ class Submissions:
         return await self._repository.get(session.owner, session.id)
 
     async def _check_room(self, session: Session, on_busy: OnBusy) -> None:
-        """Refuse a question that could not even wait."""
+        """Refuse a question that could not even wait; of many at a moment, `_line_up` tells which cannot."""
         if session.status == "closed":
             raise SessionClosed
         if session.active_run_id is not None and on_busy == "reject":
@@ -143,11 +143,14 @@ class Submissions:
             await self._repository.withdraw(run)
             now = await self._repository.get(session.owner, session.id)
             raise SessionClosed if now.status == "closed" else SessionBusy(now.active_run_id)
+        others = [each for each in await self._open(now) if each.id != run.id]
         if on_busy == "interrupt":
             with suppress(BusUnavailable):  # it is kept by now, and waits for those that go on
-                for other in await self._open(now):
-                    if other.id != run.id:
-                        await self.cancel(now, other)
+                for other in others:
+                    await self.cancel(now, other)
+        elif sum((each.created_at, each.id) < (run.created_at, run.id) for each in others) > MAX_WAITING:
+            await self._repository.withdraw(run)
+            raise QueueFull(MAX_WAITING)
         notice = Status(
             step="loading_context", message="Waiting for the question before this one", run_id=run.id
         )

@@ -1,7 +1,11 @@
 """What cannot be watched as it was asked for is told before anything is served."""
 
+import errno
+import socket
 import time
 from pathlib import Path
+
+import pytest
 
 from tests.support.command_line import kai
 from tests.support.server import client_of, running_server
@@ -18,6 +22,22 @@ def test_a_format_that_does_not_exist_is_named(tmp_path: Path) -> None:
     served = kai("serve", data=tmp_path, KAI_LOG__FORMAT="xml")
     assert (served.returncode, served.stderr.count("\n")) == (1, 1)
     assert "KAI_LOG__FORMAT" in served.stderr
+
+
+async def test_an_address_of_ipv6_is_told_as_a_url_that_works(tmp_path: Path) -> None:
+    if not has_ipv6_loopback():
+        pytest.skip("this machine has no ::1")
+    with running_server(tmp_path, {"KAI_HOST": "::1"}) as server:
+        assert server.address.startswith("http://[::1]:")
+        async with client_of(server) as client:
+            assert (await client.http.get("/sessions")).status_code == 200
+            refused = await client.http.get("/sessions", headers={"Host": "evil.example.com"})
+            assert refused.status_code == 400
+
+
+def has_ipv6_loopback() -> bool:
+    with socket.socket(socket.AF_INET6) as probe:
+        return probe.connect_ex(("::1", 9)) in (0, errno.ECONNREFUSED)
 
 
 async def test_a_collector_that_is_away_disturbs_neither_the_work_nor_the_stop(tmp_path: Path) -> None:

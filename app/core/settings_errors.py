@@ -1,0 +1,21 @@
+"""What is wrong with a setting, in one line that names its variable."""
+
+from pydantic import ValidationError
+from pydantic_settings import SettingsError
+
+_LISTS = {"tuple_type", "list_type"}
+
+
+def told_of_value(error: ValidationError) -> str:
+    """Of the first value that makes no sense. Values are left out: they may be secret."""
+    first = error.errors(include_input=False, include_url=False)[0]
+    prefix = "KAI" if error.title == "Settings" else "OPENAI"
+    name = "__".join(part.upper() for part in first["loc"] if isinstance(part, str))
+    wrong = 'it has to be a JSON list, such as ["..."]' if first["type"] in _LISTS else first["msg"]
+    return f"{prefix}_{name}: {wrong.removeprefix('Value error, ')}"
+
+
+def told_of_variable(error: SettingsError) -> str:
+    """Of a group with a value that is no JSON; pydantic-settings tells of the group only."""
+    group = str(error).split('"')[1].upper()
+    return f'One of the variables KAI_{group}__... has to be JSON, such as ["..."] for a list.'
