@@ -45,9 +45,8 @@ async def test_an_answered_session_gets_a_title_by_which_it_is_found(
     await until_titled(kai, session, "Geography of clientele")
     found = await kai.http.get("/sessions", params={"q": "clientele geog"})
     assert session in [each["id"] for each in found.json()["items"]]
-    asked = next(each for each in model.afterwards if TITLE in each.text)
-    assert QUESTION in asked.text
-    assert "Two in Brazil." in asked.text
+    asked = [each.text for each in model.afterwards if TITLE in each.text]  # also of tests before this
+    assert any(QUESTION in text and "Two in Brazil." in text for text in asked)
 
 
 async def test_a_title_a_person_gives_while_one_is_written_stays_and_nothing_waits_for_it(
