@@ -133,7 +133,7 @@ async def open_services(settings: Settings, role: Role = "all") -> AsyncGenerato
             SessionGraph(checkpointer),
             SessionRepository(
                 storage,
-                _cache(settings.conversations, metrics) if role != "worker" else None,
+                _cache(settings.conversations, metrics) if role in ("all", "api", "once") else None,
                 await opened.enter_async_context(_shared_cache(settings, metrics)),
             ),
             RowStore(storage),
@@ -223,14 +223,13 @@ async def _bus(settings: Settings) -> AsyncGenerator[tuple[RunQueue, EventLogs, 
 
 @asynccontextmanager
 async def _working(settings: Settings, role: Role, worker: Worker) -> AsyncGenerator[None]:
-    """A server with everything in it has let its streams go by the time it stops: nobody waits then."""
     if settings.redis.url is None:
         await worker.sweep(before=now_ms())
     worker.start()
     try:
         yield
     finally:
-        await worker.stop(settings.worker.drain_seconds if role == "worker" else _DRAIN_ALL_SECONDS)
+        await worker.stop(_drain_seconds(settings, role))
 
 
 @asynccontextmanager
@@ -239,7 +238,12 @@ async def _listening(settings: Settings, role: Role, listener: Listener) -> Asyn
     try:
         yield
     finally:
-        await listener.stop(_DRAIN_ALL_SECONDS if role == "all" else settings.worker.drain_seconds)
+        await listener.stop(_drain_seconds(settings, role))
+
+
+def _drain_seconds(settings: Settings, role: Role) -> float:
+    """A server with everything in it has let its streams go by the time it stops: nobody waits then."""
+    return _DRAIN_ALL_SECONDS if role in ("all", "once") else settings.worker.drain_seconds
 
 
 @asynccontextmanager

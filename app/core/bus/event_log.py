@@ -81,3 +81,23 @@ class EventLog:
     def wake_readers(self) -> None:
         self._news.set()
         self._news = asyncio.Event()
+
+
+class Attempt:
+    """Appends to a log what one attempt at the run says, in ids of its own."""
+
+    def __init__(self, log: EventLog, attempt: int) -> None:
+        self._log = log
+        self._next_id = self._first_id = first_id(attempt)
+
+    @property
+    def size(self) -> int:
+        """How many events were appended."""
+        return self._next_id - self._first_id
+
+    def append(self, event: str, data: str) -> None:
+        self._extend(event, data, ended=False)
+
+    def _extend(self, event: str, data: str, *, ended: bool) -> None:
+        self._log.extend([Entry(self._next_id, event, data)], ended=ended)
+        self._next_id += 1

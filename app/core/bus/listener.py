@@ -8,6 +8,7 @@ from contextlib import suppress
 from app.core.bus.completed import Completed, CompletedEvents, Kind, Notice
 from app.core.bus.port import BusUnavailable
 from app.core.storage.port import StorageUnavailable
+from app.core.tasks import end_tasks
 
 logger = logging.getLogger(__name__)
 
@@ -43,9 +44,7 @@ class Listener:
         """Take no more events; those under way may end, and others get what has not ended in this time."""
         self._stopping.set()
         await asyncio.wait(self._loops, timeout=seconds)
-        for loop in self._loops:
-            loop.cancel()
-        await asyncio.gather(*self._loops, return_exceptions=True)
+        await end_tasks(self._loops)
 
     async def _listen(self) -> None:
         while not self._stopping.is_set():

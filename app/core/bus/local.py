@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection,
 from contextlib import asynccontextmanager
 from weakref import WeakValueDictionary
 
-from app.core.bus.event_log import Entry, EventLog, first_id
+from app.core.bus.event_log import Attempt, EventLog
 from app.core.bus.port import Delivery, Kept, LogWriter, Ticket
 
 KEPT_SECONDS = 600
@@ -115,23 +115,14 @@ class LocalLogs:
             self._ended.popitem(last=False)
 
 
-class _LocalWriter:
+class _LocalWriter(Attempt):
     def __init__(self, log: EventLog, attempt: int, ended: Callable[[], None]) -> None:
-        self._log = log
-        self._next_id = self._first_id = first_id(attempt)
+        super().__init__(log, attempt)
         self._ended = ended
-
-    @property
-    def size(self) -> int:
-        return self._next_id - self._first_id
-
-    def append(self, event: str, data: str) -> None:
-        self._log.extend([Entry(self._next_id, event, data)])
-        self._next_id += 1
 
     async def end(self, event: str, data: str) -> None:
         if not self._log.ended:
-            self._log.extend([Entry(self._next_id, event, data)], ended=True)
+            self._extend(event, data, ended=True)
             if self._log.ended:
                 self._ended()
 

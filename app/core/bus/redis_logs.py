@@ -16,7 +16,7 @@ from typing import TypeAlias, cast
 
 import ormsgpack
 
-from app.core.bus.event_log import Entry, EventLog, entries, first_id
+from app.core.bus.event_log import Attempt, Entry, EventLog, entries, first_id
 from app.core.bus.port import LogWriter
 from app.core.bus.redis_client import BLOCKS_SECONDS, REDIS_FAILURES, RedisClients, script
 from app.core.bus.redis_keys import RedisKeys
@@ -185,25 +185,16 @@ class _Followed:
             self.cursor = entry_id.decode()
 
 
-class _RedisWriter:
+class _RedisWriter(Attempt):
     def __init__(
         self, log: EventLog, attempt: int, publishing: asyncio.Task[None], ending: asyncio.Event
     ) -> None:
-        self._log = log
+        super().__init__(log, attempt)
         self._ending = ending
-        self._next_id = self._first_id = first_id(attempt)
         self._publishing = publishing
 
-    @property
-    def size(self) -> int:
-        return self._next_id - self._first_id
-
-    def append(self, event: str, data: str) -> None:
-        self._log.extend([Entry(self._next_id, event, data)])
-        self._next_id += 1
-
     async def end(self, event: str, data: str) -> None:
-        self._log.extend([Entry(self._next_id, event, data)], ended=True)
+        self._extend(event, data, ended=True)
         self._ending.set()
         await asyncio.wait({self._publishing}, timeout=_FAREWELL_SECONDS)
 

@@ -65,10 +65,10 @@ class Following:
         A run holds its session until its message is kept. One that was cancelled while it waited holds none,
         and who cancelled it may have died before keeping that.
         """
-        now = await self._repository.find(session.id)
         try:
             events = await self._answer(session, run)
         except MessageUnknown:
+            now = await self._repository.find(session.id)
             if run.status == "open" or (now is not None and now.active_run_id == run.id):
                 raise
             events = [done_event(run, Ending(run.status, run.ended_at or run.created_at))]

@@ -70,7 +70,7 @@ class Worker:
     async def sweep(self, before: int) -> None:
         """Put in again what the queue has forgotten of runs that have not moved since then (epoch ms)."""
         held = {
-            Ticket(session.id, session.active_run_id): session
+            Ticket(session.id, session.active_run_id)
             async for session in self._repository.held(before)
             if session.active_run_id is not None
         }
