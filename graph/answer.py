@@ -6,6 +6,7 @@ from graph.events import (
     AnalysisChunk,
     ChartChunk,
     Chunk,
+    ClaimsChunk,
     ClarificationChunk,
     ResultsChunk,
     SqlChunk,
@@ -54,8 +55,10 @@ class Answer:
 
 
 def analysis_chunks(analysis: Analysis) -> list[Chunk]:
-    """The text, then the chart and the suggestions where there are any."""
+    """The text, then its claims, the chart and the suggestions where there are any."""
     chunks: list[Chunk] = [AnalysisChunk(content=analysis["text"])]
+    if analysis["claims"]:
+        chunks.append(ClaimsChunk(content=analysis["claims"]))
     if analysis["chart"] is not None:
         chunks.append(ChartChunk(content=analysis["chart"]))
     if analysis["suggestions"]:

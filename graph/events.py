@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from graph.state import Rows
+from graph.state import Claim, Rows
 
 Step = Literal[
     "loading_context",
@@ -78,6 +78,28 @@ class AnalysisChunk(_Event):
     content: str
 
 
+class ClaimsChunk(_Event):
+    """The figures, names and comparisons of the `analysis` chunk, each checked against all kept rows.
+
+    In the order of the text. At most 300: those that are not `checked` come before the rest.
+    """
+
+    event: Literal["chunk"] = "chunk"
+    type: Literal["claims"] = "claims"
+    content: list[Claim] = Field(
+        examples=[
+            [
+                {
+                    "text": "193,834.08",
+                    "span": [41, 51],
+                    "status": "checked",
+                    "from": {"column": "revenue", "row": 0, "how": "revenue of Clothing"},
+                }
+            ]
+        ]
+    )
+
+
 class ClarificationChunk(_Event):
     """A question back to the user; the turn ends with it."""
 
@@ -126,7 +148,14 @@ class Done(_Event):
 
 
 Chunk = Annotated[
-    TextChunk | SqlChunk | ResultsChunk | ChartChunk | AnalysisChunk | ClarificationChunk | SuggestionsChunk,
+    TextChunk
+    | SqlChunk
+    | ResultsChunk
+    | ChartChunk
+    | AnalysisChunk
+    | ClaimsChunk
+    | ClarificationChunk
+    | SuggestionsChunk,
     Field(discriminator="type"),
 ]
 SessionEvent = Annotated[Status | Chunk | Reset | Failure | Done, Field(discriminator="event")]

@@ -31,10 +31,37 @@ class Rows(TypedDict):
     truncated: bool
 
 
+ClaimStatus = Literal["checked", "not_found", "contradicted"]
+
+
+class ClaimSource(TypedDict):
+    """The place in the result that decides a claim.
+
+    `row` is a 0-based index into all kept rows, None for what is computed from several; `how` says the
+    computation in words ("sum of revenue over 12 rows").
+    """
+
+    column: str
+    row: int | None
+    how: str
+
+
+Claim = TypedDict(
+    "Claim",
+    {"text": str, "span": list[int], "status": ClaimStatus, "from": ClaimSource | None},
+)
+"""A statement of an analysis that the rows bear out, do not bear on, or contradict.
+
+`span` holds start and end in Unicode code points of the whole analysis text.
+"""
+
+
 class Analysis(TypedDict):
-    """The reading of a result: text, a Vega-Lite specification, and questions that could follow."""
+    """The reading of a result: text, what of it was checked, a Vega-Lite specification, and questions that
+    could follow."""
 
     text: str
+    claims: list[Claim]
     chart: dict[str, JsonValue] | None
     suggestions: list[str]
 

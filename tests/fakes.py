@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from graph.errors import StatementFailed, SummaryFailed
 from graph.events import TextChunk
 from graph.ports import Analysed, Emit, Ports, Question, Summarized, Written
-from graph.state import Analysis, Column, Message, Rows
+from graph.state import Analysis, Claim, Column, Message, Rows
 
 ROWS = Rows(columns=[Column(name="n", type="integer")], rows=[[3]], row_count=1, truncated=False)
 
@@ -50,6 +50,14 @@ class FakeRunner:
         return ROWS
 
 
+THREE: Claim = {
+    "text": "Three",
+    "span": [0, 5],
+    "status": "checked",
+    "from": {"column": "n", "row": 0, "how": "the cell"},
+}
+
+
 @dataclass
 class FakeAnalyst:
     """Dies as often as it is told to, then answers."""
@@ -61,7 +69,8 @@ class FakeAnalyst:
             self.deaths -= 1
             raise ProcessDied
         emit(TextChunk(content="Three.", channel="analysis"))
-        return Analysed(Analysis(text="Three.", chart=None, suggestions=["And now?"]), "1 row of n: 3", 5)
+        analysis = Analysis(text="Three.", claims=[THREE], chart=None, suggestions=["And now?"])
+        return Analysed(analysis, "1 row of n: 3", 5)
 
 
 @dataclass

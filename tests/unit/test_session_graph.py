@@ -59,7 +59,7 @@ async def test_a_data_question_goes_through_every_step(graph: SessionGraph) -> N
     said = [event async for event in graph.ask(TURN, fake_ports())]
     assert kinds(said) == [
         *("loading_context", "generating_sql", "text", "sql", "executing_sql", "results"),
-        *("analyzing", "text", "analysis", "suggestions"),
+        *("analyzing", "text", "analysis", "claims", "suggestions"),
     ]
     answer = await graph.answer(TURN)
     assert (answer.sql, answer.results, answer.tokens_used) == ("SELECT 3 AS n", ROWS, 15)
@@ -111,7 +111,7 @@ async def test_a_turn_that_died_goes_on_after_its_last_completed_step(graph: Ses
     said = [event async for event in graph.resume(TURN, ports)]
     assert isinstance(said[0], Reset)
     assert [type(event) for event in said[1:3]] == [SqlChunk, ResultsChunk]
-    assert kinds(said)[3:] == ["analyzing", "text", "analysis", "suggestions"]
+    assert kinds(said)[3:] == ["analyzing", "text", "analysis", "claims", "suggestions"]
     assert (len(writer.asked), runner.ran) == (1, ["SELECT 3 AS n"])
 
 
@@ -124,7 +124,7 @@ async def test_resuming_a_turn_of_which_nothing_is_kept_asks_it_anew(graph: Sess
 async def test_resuming_a_turn_that_was_complete_says_its_answer_again(graph: SessionGraph) -> None:
     asked = [event async for event in graph.ask(TURN, fake_ports())]
     again = [event async for event in graph.resume(TURN, fake_ports())]
-    assert kinds(again) == ["reset", "sql", "results", "analysis", "suggestions"]
+    assert kinds(again) == ["reset", "sql", "results", "analysis", "claims", "suggestions"]
     assert [event for event in again[1:] if event not in asked] == []
 
 

@@ -59,7 +59,7 @@ class ModelAnalyst:
 
 def _analysed(question: Question, rows: Rows, found: Figures, text: str, tokens_used: int = 0) -> Analysed:
     chart, suggestions = choose_chart(question.text, rows, found), suggest(question.text, rows, found)
-    analysis = Analysis(text=text, chart=chart, suggestions=suggestions)
+    analysis = Analysis(text=text, claims=[], chart=chart, suggestions=suggestions)
     return Analysed(analysis, results_summary(rows), tokens_used)
 
 

@@ -5,7 +5,7 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from graph.state import Column
+from graph.state import Claim, Column
 
 Mode = Literal["ask", "agent"]
 SessionStatus = Literal["idle", "processing", "error", "closed"]
@@ -102,6 +102,7 @@ class Message:
     truncated: bool = False
     results_summary: str | None = None
     analysis: str | None = None
+    claims: list[Claim] = field(default_factory=list)
     chart: dict[str, JsonValue] | None = None
     suggestions: list[str] = field(default_factory=list)
     clarification: str | None = None

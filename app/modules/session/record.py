@@ -83,6 +83,7 @@ def answer_message(run: Run, answer: Answer) -> Message:
         truncated=rows["truncated"] if rows else False,
         results_summary=answer.results_summary,
         analysis=analysis["text"] if analysis else answer.reply if answer.route == "chat" else None,
+        claims=analysis["claims"] if analysis else [],
         chart=analysis["chart"] if analysis else None,
         suggestions=analysis["suggestions"] if analysis else [],
         clarification=answer.reply if answer.route == "clarify" else None,
@@ -96,7 +97,12 @@ def said(message: Message, head: Rows | None) -> list[Chunk | Failure]:
     """What the run of a kept answer had said; `head` are the first rows of its result."""
     analysis: Analysis | None = None
     if message.analysis is not None and message.route != "chat":
-        analysis = Analysis(text=message.analysis, chart=message.chart, suggestions=message.suggestions)
+        analysis = Analysis(
+            text=message.analysis,
+            claims=message.claims,
+            chart=message.chart,
+            suggestions=message.suggestions,
+        )
     answer = Answer(
         route=message.route,
         sql=message.sql,

@@ -16,7 +16,7 @@ from pydantic import (
 
 from app.core.http import Body, PageOf, Text, Time, not_null, storable
 from app.modules.session.model import Mode, Outcome, SessionStatus
-from graph.state import Column, Route
+from graph.state import Claim, Column, Route
 
 MAX_QUERY_CHARACTERS = 8_000
 MAX_METADATA_BYTES = 16 * 1024
@@ -145,6 +145,13 @@ class MessageBody(_FromRecord):
     truncated: bool
     results_summary: str | None
     analysis: str | None
+    claims: Annotated[
+        list[Claim],
+        Field(
+            description="Checked figures, names and comparisons of `analysis`; empty when there are none. "
+            "`span` counts Unicode code points of `analysis`."
+        ),
+    ]
     chart: dict[str, JsonValue] | None
     suggestions: list[str]
     clarification: str | None

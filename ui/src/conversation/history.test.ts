@@ -19,6 +19,7 @@ const message = (role: "human" | "assistant", run_id: string, more: Partial<Mess
   results_summary: null,
   analysis: null,
   chart: null,
+  claims: [],
   suggestions: [],
   clarification: null,
   error: null,
