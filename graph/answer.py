@@ -81,7 +81,7 @@ def answer_of(state: SessionState) -> Answer:
     answered = bool(exchanges) and exchanges[-1]["id"] == state["message_id"]
     analysed = answered and state["route"] in ("sql", "rows")
     failed = bool(failures) and failures[-1]["sql"] == state["draft_sql"]
-    fetched = queried and state.get("results_run_id") == state["run_id"]
+    fetched = queried and state.get("results_message_id") == state["message_id"]
     return Answer(
         route=state["route"],
         sql=state["draft_sql"] if queried and not failed else None,

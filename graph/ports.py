@@ -93,6 +93,15 @@ class SqlRunner(Protocol):
     async def run(self, sql: str) -> Rows: ...
 
 
+class ResultReader(Protocol):
+    """Reads all kept rows of the result of which the state holds the head, by the message it answers.
+
+    Returns the head itself when the rows are no longer stored; it then holds fewer rows than `row_count`.
+    """
+
+    async def read(self, message_id: str, head: Rows) -> Rows: ...
+
+
 class Analyst(Protocol):
     """Reads rows, saying `text` chunks of channel `analysis` on the way.
 
@@ -115,5 +124,6 @@ class Ports:
     recall: Recall
     writer: SqlWriter
     runner: SqlRunner
+    results: ResultReader
     analyst: Analyst
     summarizer: Summarizer

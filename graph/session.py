@@ -133,17 +133,16 @@ class SessionGraph:
         with translated_errors():
             return [_checkpoint(snapshot) async for snapshot in history]
 
-    async def fork(self, session_id: str, checkpoint_id: str, new_session_id: str) -> SessionState | None:
-        """Start a new session's thread with the state of a checkpoint; None if there is no such one."""
+    async def state_at(self, session_id: str, checkpoint_id: str) -> SessionState | None:
+        """The state of a checkpoint; None if there is no such one."""
         found = await self._state(session_id, checkpoint_id)
-        if not found.values:
-            return None
-        state = SessionState(
-            **{**cast("SessionState", found.values), "session_id": new_session_id, "status": "idle"}
-        )
+        return cast("SessionState", found.values) if found.values else None
+
+    async def begin(self, session_id: str, state: SessionState) -> None:
+        """Start a new session's thread from the state of another's checkpoint."""
+        begun = SessionState(**{**state, "session_id": session_id, "status": "idle"})
         with translated_errors():
-            await self._graph.aupdate_state(_config(new_session_id), state, as_node="summarize")
-        return state
+            await self._graph.aupdate_state(_config(session_id), begun, as_node="summarize")
 
     async def forget(self, session_id: str) -> None:
         """Delete all checkpoints of a session."""

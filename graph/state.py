@@ -23,7 +23,10 @@ class Column(TypedDict):
 
 
 class Rows(TypedDict):
-    """The head of a result. `row_count` counts all rows kept; `truncated`: a limit cut the result."""
+    """A result, or its head: `row_count` counts all rows kept, `rows` may be the first of them.
+
+    `truncated`: a limit cut the result itself, so that not all of its rows were kept.
+    """
 
     columns: list[Column]
     rows: list[list[JsonValue]]
@@ -89,8 +92,9 @@ class SessionState(TypedDict, total=False):
     """What a step reads, and any part of which it may return as its update.
 
     `current_sql`, `current_results` and `current_analysis` always describe the last answered data
-    question together; the statement being tried is `draft_sql`. `messages` are the exchanges that
-    the summary does not cover yet.
+    question together; the statement being tried is `draft_sql`. `current_results` is the head of the rows
+    kept for the message `results_message_id`. `messages` are the exchanges that the summary does not
+    cover yet.
     """
 
     session_id: str
@@ -100,7 +104,7 @@ class SessionState(TypedDict, total=False):
     current_query: str | None
     current_sql: str | None
     current_results: Rows | None
-    results_run_id: str
+    results_message_id: str
     current_analysis: Analysis | None
     status: Literal["idle", "processing", "error", "closed"]
     metadata: dict[str, JsonValue]

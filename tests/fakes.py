@@ -59,15 +59,29 @@ THREE: Claim = {
 
 
 @dataclass
+class FakeResults:
+    """Holds rows by message; of others the head is all there is."""
+
+    kept: dict[str, Rows] = field(default_factory=dict)
+    read_of: list[str] = field(default_factory=list)
+
+    async def read(self, message_id: str, head: Rows) -> Rows:
+        self.read_of.append(message_id)
+        return self.kept.get(message_id, head)
+
+
+@dataclass
 class FakeAnalyst:
     """Dies as often as it is told to, then answers."""
 
     deaths: int = 0
+    read: list[Rows] = field(default_factory=list)
 
     async def analyse(self, question: Question, sql: str, rows: Rows, emit: Emit) -> Analysed:
         if self.deaths:
             self.deaths -= 1
             raise ProcessDied
+        self.read.append(rows)
         emit(TextChunk(content="Three.", channel="analysis"))
         analysis = Analysis(text="Three.", claims=[THREE], chart=None, suggestions=["And now?"])
         return Analysed(analysis, "1 row of n: 3", 5)
@@ -89,11 +103,13 @@ def fake_ports(
     runner: FakeRunner | None = None,
     analyst: FakeAnalyst | None = None,
     summarizer: FakeSummarizer | None = None,
+    results: FakeResults | None = None,
 ) -> Ports:
     return Ports(
         recall=FakeRecall(),
         writer=writer or FakeWriter(),
         runner=runner or FakeRunner(),
+        results=results or FakeResults(),
         analyst=analyst or FakeAnalyst(),
         summarizer=summarizer or FakeSummarizer(),
     )

@@ -8,13 +8,11 @@ from graph.nodes.question import question_of, with_exchange
 from graph.ports import Ports
 from graph.state import Rows, SessionState
 
-_NO_ROWS = Rows(columns=[], rows=[], row_count=0, truncated=False)
-
 
 async def analyse(state: SessionState, runtime: Runtime[Ports]) -> SessionState:
     emit, sql = runtime.stream_writer, state.get("current_sql")
     emit(Status(step="analyzing", message=_message(state), run_id=state["run_id"]))
-    rows = state.get("current_results") or _NO_ROWS
+    rows = await _all_rows(state, runtime.context)
     read = await runtime.context.analyst.analyse(question_of(state), sql or "", rows, emit)
     for chunk in analysis_chunks(read.analysis):
         emit(chunk)
@@ -25,6 +23,13 @@ async def analyse(state: SessionState, runtime: Runtime[Ports]) -> SessionState:
             state, sql=sql, results_summary=read.results_summary, analysis=read.analysis["text"]
         ),
     }
+
+
+async def _all_rows(state: SessionState, ports: Ports) -> Rows:
+    head = state.get("current_results")
+    if head is None:
+        return Rows(columns=[], rows=[], row_count=0, truncated=False)
+    return await ports.results.read(state["results_message_id"], head)
 
 
 def _message(state: SessionState) -> str:

@@ -23,6 +23,6 @@ async def run_sql(state: SessionState, runtime: Runtime[Ports]) -> SessionState:
     return {
         "current_sql": sql,
         "current_results": rows,
-        "results_run_id": state["run_id"],
+        "results_message_id": state["message_id"],
         "failures": [],
     }

@@ -17,7 +17,17 @@ from graph.errors import StatementFailed
 from graph.events import AnalysisChunk, ClarificationChunk, Reset, ResultsChunk, SqlChunk, Status
 from graph.nodes.summarize import WINDOW
 from graph.ports import Written
-from tests.fakes import ROWS, FakeAnalyst, FakeRunner, FakeSummarizer, FakeWriter, ProcessDied, fake_ports
+from graph.state import Rows
+from tests.fakes import (
+    ROWS,
+    FakeAnalyst,
+    FakeResults,
+    FakeRunner,
+    FakeSummarizer,
+    FakeWriter,
+    ProcessDied,
+    fake_ports,
+)
 
 TURN = Turn(
     session_id="s1",
@@ -30,6 +40,9 @@ TURN = Turn(
     asked_at="2026-01-02T00:00:00Z",
     fence=1,
 )
+
+ALL_ROWS = Rows(**{**ROWS, "rows": [[3], [4]], "row_count": 2})
+"""Of the result whose head is `ROWS`."""
 
 CIPHER = ClearCheckpoints(Fernet.generate_key())
 
@@ -115,6 +128,35 @@ async def test_a_turn_that_died_goes_on_after_its_last_completed_step(graph: Ses
     assert (len(writer.asked), runner.ran) == (1, ["SELECT 3 AS n"])
 
 
+async def test_the_analyst_reads_all_rows_of_which_the_state_keeps_the_head(graph: SessionGraph) -> None:
+    analyst, results = FakeAnalyst(), FakeResults({"m1": ALL_ROWS})
+    [_ async for _ in graph.ask(turn(1), fake_ports(analyst=analyst, results=results))]
+    assert analyst.read == [ALL_ROWS]
+    assert (await graph.answer(turn(1))).results == ROWS
+
+
+async def test_a_follow_up_about_rows_already_fetched_reads_those_of_their_own_message(
+    graph: SessionGraph,
+) -> None:
+    analyst, results = FakeAnalyst(), FakeResults({"m1": ALL_ROWS})
+    [_ async for _ in graph.ask(turn(1), fake_ports())]
+    writer = FakeWriter([Written("chat", "You are welcome.")])
+    [_ async for _ in graph.ask(turn(2), fake_ports(writer))]
+    writer = FakeWriter([Written("rows", "")])
+    [_ async for _ in graph.ask(turn(3), fake_ports(writer, analyst=analyst, results=results))]
+    assert (results.read_of, analyst.read) == (["m1"], [ALL_ROWS])
+    assert (await graph.answer(turn(3))).results is None
+
+
+async def test_a_resumed_turn_reads_all_rows_too(graph: SessionGraph) -> None:
+    analyst, results = FakeAnalyst(deaths=1), FakeResults({"m1": ALL_ROWS})
+    ports = fake_ports(analyst=analyst, results=results)
+    with pytest.raises(ProcessDied):
+        [_ async for _ in graph.ask(TURN, ports)]
+    [_ async for _ in graph.resume(TURN, ports)]
+    assert analyst.read == [ALL_ROWS]
+
+
 async def test_resuming_a_turn_of_which_nothing_is_kept_asks_it_anew(graph: SessionGraph) -> None:
     said = [event async for event in graph.resume(TURN, fake_ports())]
     assert kinds(said)[:2] == ["reset", "loading_context"]
@@ -181,8 +223,10 @@ async def test_a_fork_goes_its_own_way(graph: SessionGraph) -> None:
     [_ async for _ in graph.ask(turn(1), fake_ports())]
     [_ async for _ in graph.ask(turn(2), fake_ports())]
     first = [each for each in await graph.checkpoints("s1", limit=50) if not each.next_steps][-1]
-    assert (await graph.fork("s1", first.id, "s2") or {})["session_id"] == "s2"
+    state = await graph.state_at("s1", first.id)
+    assert state is not None
+    await graph.begin("s2", state)
     writer = FakeWriter()
     [_ async for _ in graph.ask(replace(turn(3), session_id="s2"), fake_ports(writer))]
     assert [each["query"] for each in writer.asked[0].exchanges] == ["Question 1"]
-    assert await graph.fork("s1", "01970000-0000-7000-8000-000000000000", "s3") is None
+    assert await graph.state_at("s1", "01970000-0000-7000-8000-000000000000") is None

@@ -1,5 +1,6 @@
 """Binds the graph's ports for one run: to its session's database, its owner and its message."""
 
+import logging
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
@@ -10,6 +11,7 @@ from app.modules.database_connection.records import Asker
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.schema import Schema
 from app.modules.database_connection.service import DatabaseConnections
+from app.modules.session.errors import RowsGone
 from app.modules.session.given_sql import GivenSql, OnlyOnce
 from app.modules.session.model import Run, Session
 from app.modules.session.rows import HEAD_ROWS, Result, RowStore
@@ -23,6 +25,8 @@ from graph import Ports
 from graph.events import TextChunk
 from graph.ports import Analysed, Analyst, Emit, Question
 from graph.state import Analysis, Column, Rows
+
+logger = logging.getLogger(__name__)
 
 _INDEXED_DATABASES = 16
 
@@ -71,6 +75,7 @@ class PortsOfRun:
             recall=_Recall(knowledge, models.context_tokens) if models else _NoRecall(read_schema),
             writer=given or VerifiedWriter(writer, knowledge.verified_answer),
             runner=OnlyOnce(runner) if given else runner,
+            results=runner,
             analyst=_DoubtingAnalyst(analyst, knowledge),
             summarizer=ModelSummarizer(models.summary) if models else DigestSummarizer(),
         )
@@ -117,7 +122,7 @@ class _DoubtingAnalyst:
         return replace(read, analysis=analysis)
 
 
-@dataclass(frozen=True)
+@dataclass
 class _KeepingRunner:
     """Checks and runs a statement and keeps all its rows under the run's message, before anything is said
     of them. What an earlier attempt at the run has kept is not fetched again."""
@@ -127,6 +132,8 @@ class _KeepingRunner:
     knowledge: Knowledge
     rows: RowStore
     run_of: Run
+    in_hand: Rows | None = None
+    """All rows that this attempt has fetched."""
 
     async def run(self, sql: str) -> Rows:
         run = self.run_of
@@ -138,9 +145,20 @@ class _KeepingRunner:
         columns = [Column(name=column.name, type=column.type) for column in fetched.columns]
         result = Result(sql=sql, columns=columns, row_count=len(fetched.rows), truncated=fetched.truncated)
         await self.rows.keep(run.owner, run.session_id, run.message_id, fetched.rows, result)
-        return Rows(
-            columns=columns,
-            rows=fetched.rows[:HEAD_ROWS],
-            row_count=len(fetched.rows),
-            truncated=fetched.truncated,
+        self.in_hand = Rows(
+            columns=columns, rows=fetched.rows, row_count=len(fetched.rows), truncated=fetched.truncated
         )
+        return Rows(**{**self.in_hand, "rows": fetched.rows[:HEAD_ROWS]})
+
+    async def read(self, message_id: str, head: Rows) -> Rows:
+        """All rows of a result: those fetched just now, or those kept for the message."""
+        if message_id == self.run_of.message_id and self.in_hand is not None:
+            return self.in_hand
+        if len(head["rows"]) == head["row_count"]:
+            return head
+        try:
+            rows = await self.rows.read(message_id, 0, head["row_count"])
+        except RowsGone:
+            logger.warning("message %s: its rows are gone, its head is read instead", message_id)
+            return head
+        return Rows(**{**head, "rows": rows})

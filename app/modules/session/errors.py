@@ -26,6 +26,13 @@ class MessageUnknown(NotFound):
         super().__init__("This session has no answer with this message id.")
 
 
+class RowsGone(NotFound):
+    """The rows of an answer are no longer stored."""
+
+    def __init__(self) -> None:
+        super().__init__("The rows of this answer are no longer stored. Ask the question again.")
+
+
 class CheckpointUnknown(NotFound):
     """The session has no such checkpoint."""
 

@@ -7,11 +7,11 @@ from contextlib import asynccontextmanager, suppress
 from app.core.bus.event_log import EventLog, entries, first_id
 from app.core.bus.port import EventLogs
 from app.core.storage.port import StorageUnavailable
-from app.modules.session.errors import MessageUnknown
+from app.modules.session.errors import MessageUnknown, RowsGone
 from app.modules.session.model import Run, Session
 from app.modules.session.record import Ending, done_event, said, wire
 from app.modules.session.repository import SessionRepository
-from app.modules.session.rows import HEAD_ROWS, RowStore
+from app.modules.session.rows import HEAD_ROWS, Row, RowStore
 from graph.answer import Answer
 from graph.events import Reset, SessionEvent
 from graph.state import Rows
@@ -81,7 +81,7 @@ class Following:
         if message.row_count is not None:
             head = Rows(
                 columns=message.columns,
-                rows=await self._rows.read(message.id, 0, min(HEAD_ROWS, message.row_count)),
+                rows=await self._head(message.id, message.row_count),
                 row_count=message.row_count,
                 truncated=message.truncated,
             )
@@ -89,3 +89,9 @@ class Following:
         ending = Ending(message.status, ended_at, None, Answer(tokens_used=message.tokens_used))
         reset = Reset(reason="The run ended a while ago; this is its answer.")
         return [reset, *said(message, head), done_event(run, ending)]
+
+    async def _head(self, message_id: str, row_count: int) -> list[Row]:
+        try:
+            return await self._rows.read(message_id, 0, min(HEAD_ROWS, row_count))
+        except RowsGone:
+            return []

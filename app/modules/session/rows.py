@@ -7,6 +7,7 @@ from pydantic import JsonValue
 
 from app.core.ids import id_of
 from app.core.storage.port import AnyOf, Document, Storage
+from app.modules.session.errors import RowsGone
 from app.modules.session.model import Message
 from graph.state import Column, Rows
 
@@ -70,13 +71,15 @@ class RowStore:
         )
 
     async def read(self, message_id: str, start: int, stop: int) -> list[Row]:
-        """The rows from `start` up to, not including, `stop`."""
+        """The rows from `start` up to, not including, `stop`. Raises `RowsGone` when they are not stored."""
         if start >= stop:
             return []
         first = start // ROWS_PER_CHUNK
         ids = [id_of(message_id, str(number)) for number in range(first, -(-stop // ROWS_PER_CHUNK))]
         page = await self._storage.query("result_chunks", [AnyOf("id", ids)], limit=len(ids))
         chunks = {str(chunk["id"]): cast("list[Row]", chunk["rows"]) for chunk in page.items}
+        if len(chunks) < len(ids):
+            raise RowsGone
         rows = [row for each in ids for row in chunks[each]]
         return rows[start - first * ROWS_PER_CHUNK : stop - first * ROWS_PER_CHUNK]
 
@@ -86,6 +89,9 @@ class RowStore:
             yield await self.read(message_id, start, min(start + ROWS_PER_CHUNK, row_count))
 
     async def copy(self, from_message_id: str, message: Message) -> None:
-        """Keep the rows of one message for another one too."""
-        rows = await self.read(from_message_id, 0, message.row_count or 0)
+        """Keep the rows of one message for another one too, if they are still stored."""
+        try:
+            rows = await self.read(from_message_id, 0, message.row_count or 0)
+        except RowsGone:
+            return
         await self.keep(message.owner, message.session_id, message.id, rows)

@@ -29,6 +29,7 @@ from app.modules.session.rows import Row, RowStore
 from app.modules.session.submission import OnBusy, Submissions, run_id_of
 from app.modules.usage.service import Allowances
 from graph import Checkpoint, SessionGraph
+from graph.state import SessionState
 
 
 @dataclass(frozen=True)
@@ -254,21 +255,35 @@ class SessionService:
             session, id=new_id(), status="idle", active_run_id=None, fence=0, created_at=now, updated_at=now
         )
         async with self._allowances.new_session(owner):
-            state = await self._graph.fork(session.id, checkpoint_id, forked.id)
+            state = await self._graph.state_at(session.id, checkpoint_id)
             if state is None:
                 raise CheckpointUnknown
             if remembered := state.get("messages"):
-                await self._copy_history(session, forked, remembered[-1]["id"])
+                copies = await self._copy_history(session, forked, remembered[-1]["id"])
+                state = _with_results_of(copies, state)
+            await self._graph.begin(forked.id, state)
             await self._repository.add(forked)
         return forked
 
-    async def _copy_history(self, session: Session, forked: Session, last_message_id: str) -> None:
+    async def _copy_history(self, session: Session, forked: Session, last_message_id: str) -> dict[str, str]:
+        """The ids of the copies, by the ids of the messages copied."""
+        copies: dict[str, str] = {}
         async for message in self._repository.all_messages(session):
             if message.id > last_message_id:
-                return
+                break
             copy = replace(message, id=new_id(), session_id=forked.id)
             await self._repository.add_message(copy)
             await self._rows.copy(message.id, copy)
+            copies[message.id] = copy.id
+        return copies
+
+
+def _with_results_of(copies: Mapping[str, str], state: SessionState) -> SessionState:
+    """The state with its rows read from a copied message, which outlives the session copied from."""
+    results_of = state.get("results_message_id")
+    if results_of is None:
+        return state
+    return SessionState(**{**state, "results_message_id": copies.get(results_of, results_of)})
 
 
 def _titled_by(title: JsonValue) -> TitledBy | None:

@@ -30,6 +30,7 @@ def traced(ports: Ports) -> Ports:
         recall=_Recall(ports.recall),
         writer=_Writer(ports.writer),
         runner=_Runner(ports.runner),
+        results=ports.results,
         analyst=_Analyst(ports.analyst),
         summarizer=_Summarizer(ports.summarizer),
     )
