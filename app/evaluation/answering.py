@@ -28,7 +28,10 @@ _MODEL_PROBLEMS = ("urn:kai:model-unavailable", "urn:kai:model-rejected")
 
 @dataclass
 class Answer:
-    """What a run said up to its rows; `sql` is the last statement written, also one that did not run."""
+    """What a run said up to its rows; `sql` is the last statement written, also one that did not run.
+
+    `from_rows`: it answered in words from the rows of an earlier turn.
+    """
 
     sql: str | None = None
     result: ResultSet | None = None
@@ -39,6 +42,7 @@ class Answer:
     tokens: int = 0
     seconds: float = 0
     fetched: bool = False
+    from_rows: bool = False
 
     @property
     def model_failed(self) -> bool:
@@ -59,6 +63,8 @@ class Answer:
                 self.failure = event
             case Status(step="repairing_sql"):
                 self.repairs += 1
+            case Status(step="analyzing"):
+                self.from_rows = not self.fetched
             case Done():
                 self.tokens = event.tokens_used
             case _:
@@ -68,7 +74,7 @@ class Answer:
 async def ask(services: Services, session_id: str, question: str, *, to_the_end: bool) -> Answer:
     """The answer of a session to its next question.
 
-    When nothing follows in the session, the run is cancelled as soon as its rows are kept: their reading is
+    When nothing follows in the session, the run is cancelled as soon as its rows are kept: their analysis is
     not scored, and a model takes as long for it as for the statement.
     """
     answer, started = Answer(), time.monotonic()
@@ -78,7 +84,7 @@ async def ask(services: Services, session_id: str, question: str, *, to_the_end:
         answer.take(event)
         if isinstance(event, Status) and event.step == "analyzing":
             answer.seconds = time.monotonic() - started
-            if not to_the_end:
+            if answer.fetched and not to_the_end:
                 await services.sessions.cancel(LOCAL_OWNER, session_id, run.id)
     answer.seconds = answer.seconds or time.monotonic() - started
     if answer.fetched:

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 from app.evaluation.outcome import Mode, Outcome
 from app.evaluation.results_file import Results, ResultsInvalid
-from app.evaluation.statistics import Share, mcnemar_exact
+from app.evaluation.statistics import mcnemar_exact
+from app.evaluation.tally import Tally, tally
 
 Pair = tuple[Outcome, Outcome]
 
@@ -14,10 +15,11 @@ class Comparison:
     """Over the questions that both were asked and whose gold ran; each pair is the first's outcome and the
     second's."""
 
-    first: Share
-    second: Share
+    first: Tally
+    second: Tally
     regressions: list[Pair]
     improvements: list[Pair]
+    newly_wrong_and_sure: list[Pair]
 
     @property
     def p_value(self) -> float:
@@ -41,8 +43,11 @@ def compare(first: Results, second: Results, mode: Mode) -> Comparison:
     if not pairs:
         raise ResultsInvalid("No question was asked in both evaluations.")
     return Comparison(
-        first=Share(sum(one.right(mode) for one, _ in pairs), len(pairs)),
-        second=Share(sum(two.right(mode) for _, two in pairs), len(pairs)),
+        first=tally((one for one, _ in pairs), mode),
+        second=tally((two for _, two in pairs), mode),
         regressions=[(one, two) for one, two in pairs if one.right(mode) and not two.right(mode)],
         improvements=[(one, two) for one, two in pairs if two.right(mode) and not one.right(mode)],
+        newly_wrong_and_sure=[
+            (one, two) for one, two in pairs if two.verdict(mode) == "wrong_and_sure" != one.verdict(mode)
+        ],
     )

@@ -1,9 +1,9 @@
 """What became of one question, as a line of the results file."""
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, JsonValue
+from pydantic import BaseModel, ConfigDict, JsonValue, computed_field
 
 from app.modules.database_connection.results import ResultSet
 
@@ -17,6 +17,7 @@ Kind = Literal[
     "refused",
     "timeout",
     "beyond",
+    "from_rows",
     "no_answer",
     "clarification",
     "model_error",
@@ -24,6 +25,17 @@ Kind = Literal[
     "gold_failed",
 ]
 Mode = Literal["exact", "subset", "bird"]
+Verdict = Literal["right", "right_but_empty", "wrong_and_sure", "in_words", "declined", "failed"]
+"""`right_but_empty`: the gold has no rows, or a single 0 or NULL, which a wrong statement gives as easily.
+`in_words`: the answer read the rows of an earlier turn, so there are no rows of its own to compare."""
+
+_WITHOUT_ROWS: dict[Kind, Verdict] = {
+    "from_rows": "in_words",
+    "beyond": "declined",
+    "no_answer": "declined",
+    "clarification": "declined",
+}
+_WITH_ROWS: tuple[Kind, ...] = ("correct", "extra_columns", "order", "wrong_columns", "wrong_rows")
 
 _SHOWN_ROWS = 20
 
@@ -49,8 +61,8 @@ class ShownRows(BaseModel):
 
 
 class Outcome(BaseModel):
-    """`detail` says why there are no rows, or why the gold has none; `tokens` and `seconds` are those of
-    getting to the rows."""
+    """`detail` says why there are no rows, or why the gold has none; `empty`: the gold's rows prove little
+    (see `Verdict`); `tokens` and `seconds` are those of getting to the rows."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -62,7 +74,7 @@ class Outcome(BaseModel):
     tags: tuple[str, ...]
     kind: Kind
     bird: bool = False
-    both_empty: bool = False
+    empty: bool = False
     detail: str = ""
     gold_sql: str
     gold: ShownRows | None = None
@@ -80,6 +92,19 @@ class Outcome(BaseModel):
     @property
     def capped(self) -> bool:
         return any(each is not None and each.capped for each in (self.gold, self.predicted))
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def verdicts(self) -> dict[Mode, Verdict]:
+        """By each rule of comparison; empty when the gold did not run."""
+        return {mode: self.verdict(mode) for mode in get_args(Mode)} if self.scored else {}
+
+    def verdict(self, mode: Mode) -> Verdict:
+        if self.right(mode):
+            return "right_but_empty" if self.empty else "right"
+        if self.kind in _WITH_ROWS:
+            return "wrong_and_sure"
+        return _WITHOUT_ROWS.get(self.kind, "failed")
 
     def right(self, mode: Mode) -> bool:
         match mode:

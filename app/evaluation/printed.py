@@ -1,15 +1,18 @@
 """An evaluation in the terminal."""
 
 from collections.abc import Mapping
+from typing import get_args
 
+from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from app.evaluation.comparison import Comparison
-from app.evaluation.outcome import Outcome
+from app.evaluation.outcome import Mode, Outcome, Verdict
 from app.evaluation.statistics import Share
 from app.evaluation.summary import Summary
+from app.evaluation.tally import Tally
 
 _QUESTIONS_SHOWN = 20
 
@@ -17,23 +20,25 @@ _QUESTIONS_SHOWN = 20
 def print_summary(console: Console, summary: Summary) -> None:
     """The headline, then what it is made of. Terminal codes in names are inert."""
     console.print(Text(f"Execution accuracy ({summary.mode}): {summary.accuracy}", style="bold"))
-    for mode, share in summary.by_mode.items():
-        if mode != summary.mode:
-            console.print(Text(f"{mode}: {share}"))
+    console.print(Text(f"Right of answered: {summary.tally.of_answered}", style="bold"))
+    if summary.follow_ups is not None:
+        console.print(Text(f"Right of answered, follow-ups: {summary.follow_ups.of_answered}"))
     if summary.interactions is not None:
         console.print(Text(f"Whole conversations right: {summary.interactions}"))
     console.print(_kinds(summary))
+    console.print(_tallies("mode", summary.by_mode))
     groups = {"tag": summary.by_tag, "database": summary.by_db, "turn": summary.by_turn}
-    for title, shares in groups.items():
-        if shares:
-            console.print(_shares(title, shares))
+    for title, tallies in groups.items():
+        if tallies:
+            console.print(_tallies(title, tallies))
     console.print(Text(_costs(summary), style="dim"))
 
 
 def print_comparison(console: Console, comparison: Comparison) -> None:
     """How the second evaluation differs from the first."""
-    console.print(Text(f"A: {comparison.first}"))
-    console.print(Text(f"B: {comparison.second}"))
+    console.print(Text(f"A: {comparison.first.accuracy}"))
+    console.print(Text(f"B: {comparison.second.accuracy}"))
+    console.print(_tallies("", {"A": comparison.first, "B": comparison.second}))
     won, lost = comparison.improvements, comparison.regressions
     console.print(
         Text(
@@ -42,7 +47,12 @@ def print_comparison(console: Console, comparison: Comparison) -> None:
             style="bold",
         )
     )
-    for title, outcomes in (("Regressions", lost), ("Improvements", won)):
+    misled = comparison.newly_wrong_and_sure
+    for title, outcomes in (
+        ("Regressions", lost),
+        ("Improvements", won),
+        ("Wrong and sure in B alone", misled),
+    ):
         if outcomes:
             console.print(_questions(title, outcomes))
 
@@ -55,19 +65,34 @@ def _kinds(summary: Summary) -> Table:
     return table
 
 
-def _shares(title: str, shares: Mapping[str, Share]) -> Table:
-    table = Table(title, "right", "of", "accuracy", "95 % interval")
-    for name, share in shares.items():
-        interval = f"{share.low:.0%} to {share.high:.0%}"
-        table.add_row(Text(_inert(name)), str(share.right), str(share.all), f"{share.value:.1%}", interval)
+def _tallies(title: str, tallies: Mapping[str, Tally] | Mapping[Mode, Tally]) -> Table:
+    verdicts: tuple[Verdict, ...] = get_args(Verdict)
+    table = Table(
+        title,
+        *(each.replace("_", " ") for each in verdicts),
+        "of all",
+        "of answered",
+        box=SIMPLE,
+        padding=(0, 1, 0, 0),
+        pad_edge=False,
+    )
+    for name, tally in tallies.items():
+        counts = [str(tally[verdict]) for verdict in verdicts]
+        table.add_row(Text(_inert(name)), *counts, f"{tally.accuracy.value:.1%}", _percent(tally.of_answered))
+    for column in table.columns[1:]:
+        column.justify = "right"
     return table
+
+
+def _percent(share: Share) -> str:
+    return f"{share.value:.1%}" if share.all else "-"
 
 
 def _costs(summary: Summary) -> str:
     return (
         f"{summary.tokens:,} tokens; {summary.median_seconds:.2f} s a question (median), "
         f"{summary.slowest_seconds:.2f} s the slowest; {summary.repaired} repaired; "
-        f"{summary.both_empty} right with no rows on either side; {summary.capped} compared in part only"
+        f"{summary.capped} compared in part only"
     )
 
 

@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import get_args
 
 from jinja2 import Environment, StrictUndefined
 
-from app.evaluation.outcome import Outcome
+from app.evaluation.outcome import Outcome, Verdict
 from app.evaluation.results_file import Header
 from app.evaluation.summary import Summary
 
@@ -21,7 +22,17 @@ def render(header: Header, summary: Summary, outcomes: Sequence[Outcome]) -> str
     """The page. Whatever comes from questions, statements and rows stands in it as text."""
     page = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     failures = [each for each in outcomes if not each.right(summary.mode)]
-    groups = {"Tag": summary.by_tag, "Database": summary.by_db, "Turn": summary.by_turn}
+    groups = {
+        "Mode": summary.by_mode,
+        "Tag": summary.by_tag,
+        "Database": summary.by_db,
+        "Turn": summary.by_turn,
+    }
     return page.from_string(_TEMPLATE).render(
-        header=header, summary=summary, groups=groups, failures=failures, asked=len(outcomes)
+        header=header,
+        summary=summary,
+        groups=groups,
+        verdicts=get_args(Verdict),
+        failures=failures,
+        asked=len(outcomes),
     )

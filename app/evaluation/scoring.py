@@ -9,7 +9,7 @@ from app.evaluation.answering import Answer, ask
 from app.evaluation.gold import EVALUATION, Gold, GoldFailed, run_gold
 from app.evaluation.outcome import Kind, Outcome, ShownRows
 from app.evaluation.question_set import Conversation, Question
-from app.evaluation.verdict import Verdict, judge
+from app.evaluation.verdict import Judgement, judge
 from app.modules.database_connection.repository import Connection
 from graph.errors import (
     DatabaseUnavailable,
@@ -51,8 +51,8 @@ async def _score(services: Services, connection: Connection, question: Question,
     if answer.result is None or answer.model_failed:
         kind, detail = await _why_no_rows(services, connection, answer)
         return outcome.model_copy(update={**shown, "kind": kind, "detail": detail})
-    verdict = await asyncio.to_thread(judge, answer.result, golds)
-    return outcome.model_copy(update=_judged(verdict))
+    judgement = await asyncio.to_thread(judge, answer.result, golds)
+    return outcome.model_copy(update=_judged(judgement))
 
 
 def _outline(question: Question, answer: Answer) -> Outcome:
@@ -74,13 +74,13 @@ def _outline(question: Question, answer: Answer) -> Outcome:
     )
 
 
-def _judged(verdict: Verdict) -> dict[str, object]:
+def _judged(judgement: Judgement) -> dict[str, object]:
     return {
-        "kind": verdict.kind,
-        "bird": verdict.bird,
-        "both_empty": verdict.both_empty,
-        "gold_sql": verdict.gold.sql,
-        "gold": ShownRows.of(verdict.gold.result),
+        "kind": judgement.kind,
+        "bird": judgement.bird,
+        "empty": judgement.empty,
+        "gold_sql": judgement.gold.sql,
+        "gold": ShownRows.of(judgement.gold.result),
     }
 
 
@@ -89,7 +89,7 @@ async def _why_no_rows(services: Services, connection: Connection, answer: Answe
         return "clarification", answer.clarification
     failure = answer.failure
     if failure is None:
-        return "no_answer", answer.reply or "It answered from the rows of the question before."
+        return ("from_rows" if answer.from_rows else "no_answer"), answer.reply or ""
     if answer.model_failed:
         return "model_error", failure.detail
     match failure.type.removeprefix(_URN):

@@ -8,21 +8,23 @@ from typing import get_args
 
 from app.evaluation.outcome import Kind, Mode, Outcome, by_interaction
 from app.evaluation.statistics import Share
+from app.evaluation.tally import Tally, tally
 
 
 @dataclass(frozen=True)
 class Summary:
-    """Shares leave out questions whose gold failed. `by_mode` has the accuracy by each rule of comparison,
-    the other shares are by the one asked for; times are seconds a question, to its rows."""
+    """Tallies leave out questions whose gold failed. `by_mode` has one for each rule of comparison, the
+    others are by the one asked for; `follow_ups` are the later turns of conversations, None where there are
+    none. Times are seconds a question, to its rows."""
 
     mode: Mode
-    by_mode: Mapping[Mode, Share]
-    by_tag: Mapping[str, Share]
-    by_db: Mapping[str, Share]
-    by_turn: Mapping[str, Share]
+    by_mode: Mapping[Mode, Tally]
+    by_tag: Mapping[str, Tally]
+    by_db: Mapping[str, Tally]
+    by_turn: Mapping[str, Tally]
+    follow_ups: Tally | None
     interactions: Share | None
     kinds: Mapping[Kind, int]
-    both_empty: int
     capped: int
     repaired: int
     tokens: int
@@ -30,8 +32,12 @@ class Summary:
     slowest_seconds: float
 
     @property
-    def accuracy(self) -> Share:
+    def tally(self) -> Tally:
         return self.by_mode[self.mode]
+
+    @property
+    def accuracy(self) -> Share:
+        return self.tally.accuracy
 
 
 def summarize(outcomes: Sequence[Outcome], mode: Mode) -> Summary:
@@ -40,15 +46,17 @@ def summarize(outcomes: Sequence[Outcome], mode: Mode) -> Summary:
     kinds = Counter(each.kind for each in outcomes)
     seconds = [each.seconds for each in outcomes]
     dialogues = by_interaction(scored)
+    turns = [each for exchanges in dialogues.values() for each in exchanges]
+    later = [each for exchanges in by_interaction(outcomes).values() for each in exchanges[1:] if each.scored]
     return Summary(
         mode=mode,
-        by_mode={each: _share(scored, each) for each in get_args(Mode)},
-        by_tag=_shares(((tag, each) for each in scored for tag in each.tags), mode),
-        by_db=_shares(((each.db or "", each) for each in scored), mode),
-        by_turn=_shares(((str(each.turn), each) for turns in dialogues.values() for each in turns), mode),
+        by_mode={each: tally(scored, each) for each in get_args(Mode)},
+        by_tag=_tallies(((tag, each) for each in scored for tag in each.tags), mode),
+        by_db=_tallies(((each.db or "", each) for each in scored), mode),
+        by_turn=_tallies(((str(each.turn), each) for each in turns), mode),
+        follow_ups=tally(later, mode) if later else None,
         interactions=_interactions(dialogues, mode),
         kinds={kind: kinds[kind] for kind in get_args(Kind) if kinds[kind]},
-        both_empty=sum(each.both_empty for each in scored),
         capped=sum(each.capped for each in scored),
         repaired=sum(each.repairs > 0 for each in outcomes),
         tokens=sum(each.tokens for each in outcomes),
@@ -57,16 +65,12 @@ def summarize(outcomes: Sequence[Outcome], mode: Mode) -> Summary:
     )
 
 
-def _share(outcomes: Sequence[Outcome], mode: Mode) -> Share:
-    return Share(sum(each.right(mode) for each in outcomes), len(outcomes))
-
-
-def _shares(named: Iterable[tuple[str, Outcome]], mode: Mode) -> dict[str, Share]:
+def _tallies(named: Iterable[tuple[str, Outcome]], mode: Mode) -> dict[str, Tally]:
     """By name, in the order of names; nothing where there is but one."""
     groups: defaultdict[str, list[Outcome]] = defaultdict(list)
     for name, outcome in named:
         groups[name].append(outcome)
-    return {name: _share(groups[name], mode) for name in sorted(groups)} if len(groups) > 1 else {}
+    return {name: tally(groups[name], mode) for name in sorted(groups)} if len(groups) > 1 else {}
 
 
 def _interactions(dialogues: Mapping[str, Sequence[Outcome]], mode: Mode) -> Share | None:

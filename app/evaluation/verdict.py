@@ -18,7 +18,7 @@ _KINDS: tuple[ResultKind, ...] = ("correct", "extra_columns", "order", "wrong_co
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Judgement:
     """`bird`: equal by BIRD's rule, sets of rows as they stand; `gold` is the one that came nearest."""
 
     kind: ResultKind
@@ -26,15 +26,20 @@ class Verdict:
     gold: Gold
 
     @property
-    def both_empty(self) -> bool:
-        return self.kind == "correct" and not self.gold.result.rows
+    def empty(self) -> bool:
+        """The gold has no rows, or a single 0 or NULL: a wrong statement gives that as easily."""
+        match rows_of(self.gold.result):
+            case [] | [(None | 0,)]:
+                return True
+            case _:
+                return False
 
 
-def judge(predicted: ResultSet, golds: Sequence[Gold]) -> Verdict:
-    """The verdict by the gold that comes nearest. Takes seconds for tens of thousands of rows."""
-    verdicts = [Verdict(_kind(predicted, gold), _same_set(predicted, gold.result), gold) for gold in golds]
-    nearest = min(verdicts, key=lambda verdict: _KINDS.index(verdict.kind))
-    return Verdict(nearest.kind, any(verdict.bird for verdict in verdicts), nearest.gold)
+def judge(predicted: ResultSet, golds: Sequence[Gold]) -> Judgement:
+    """The judgement by the gold that comes nearest. Takes seconds for tens of thousands of rows."""
+    found = [Judgement(_kind(predicted, gold), _same_set(predicted, gold.result), gold) for gold in golds]
+    nearest = min(found, key=lambda each: _KINDS.index(each.kind))
+    return Judgement(nearest.kind, any(each.bird for each in found), nearest.gold)
 
 
 def _kind(predicted: ResultSet, gold: Gold) -> ResultKind:

@@ -1,6 +1,7 @@
 """A whole `kai eval`: dialogues, databases, what is sent to the model, going on after a break."""
 
 import asyncio
+import json
 
 import pytest
 
@@ -109,7 +110,10 @@ def test_the_command_prints_the_accuracy_and_leaves_a_report(shop: Shop) -> None
     asked = kai("eval", str(questions), "--db", str(shop.database), data=shop.folder)
     assert asked.returncode == 0, asked.stderr
     assert "50.0% (9.5% to 90.5%), 1 of 2" in asked.stdout
+    assert "Right of answered: 100.0% (20.7% to 100.0%), 1 of 1" in asked.stdout
     assert "<h2>1 of 2 not right</h2>" in (shop.folder / "set.results.html").read_text()
+    lines = (shop.folder / "set.results.jsonl").read_text().splitlines()[1:]
+    assert [json.loads(line)["verdicts"]["exact"] for line in lines] == ["right", "declined"]
     compared = kai("eval-compare", *["set.results.jsonl"] * 2, data=shop.folder)
     assert "p = 1 " in compared.stdout
 

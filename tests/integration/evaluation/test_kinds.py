@@ -51,6 +51,15 @@ async def test_a_question_beyond_the_built_in_writer_says_why(shop: Shop) -> Non
     assert "Why" in outcome.detail
 
 
+async def test_an_answer_in_words_from_earlier_rows_is_not_compared(shop: Shop, model: ScriptedModel) -> None:
+    model.say(sql("select 3"), "Three.", "ROWS", "Three, as it says.")
+    turns = [{"conversation_id": "c", "turn": turn} for turn in (0, 1)]
+    first, second = await shop.evaluate(*turns)
+    assert (first.kind, second.kind) == ("correct", "from_rows")
+    assert second.verdict("exact") == "in_words"
+    assert "Three" in second.detail
+
+
 async def test_what_the_built_in_writer_answers_for_a_model_that_is_down_is_not_the_models(
     shop: Shop, model: ScriptedModel
 ) -> None:

@@ -55,3 +55,10 @@ def test_only_what_is_not_right_is_shown_one_by_one() -> None:
 
 def test_a_null_is_told_from_a_text() -> None:
     assert "<i>null</i>" in page(outcome("1", "wrong_rows"))
+
+
+def test_each_failure_has_its_verdict() -> None:
+    html = page(outcome("1", "wrong_rows"), outcome("2", "beyond"), outcome("3", "gold_failed"))
+    assert "wrong and sure · wrong_rows" in html
+    assert "declined · beyond" in html
+    assert ">gold_failed<" in html

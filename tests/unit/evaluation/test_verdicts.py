@@ -99,9 +99,16 @@ def test_where_the_limit_cuts_a_tie_any_of_the_tied_rows_may_stand() -> None:
 
 def test_no_rows_on_either_side_is_right_and_said_apart() -> None:
     verdict = judge(result(width=2), [gold(width=2)])
-    assert (verdict.kind, verdict.both_empty) == ("correct", True)
+    assert (verdict.kind, verdict.empty) == ("correct", True)
     assert judge(result(width=3), [gold(width=2)]).kind == "extra_columns"
-    assert not judge(result(["a"]), [gold(["a"])]).both_empty
+    assert not judge(result(["a"]), [gold(["a"])]).empty
+
+
+@pytest.mark.parametrize("cell", [0, 0.0, None])
+def test_a_single_zero_or_null_proves_as_little_as_no_rows(cell: JsonValue) -> None:
+    assert judge(result([cell]), [gold([cell])]).empty
+    assert not judge(result([cell], [cell]), [gold([cell], [cell])]).empty
+    assert not judge(result([1]), [gold([1])]).empty
 
 
 def test_of_several_golds_the_nearest_one_counts() -> None:
