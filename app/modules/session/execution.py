@@ -171,9 +171,11 @@ class Execution:
                 ending = await self._in_spite_of(error, log, ending, late=time.monotonic() > tell_at)
                 await asyncio.sleep(_AGAIN_SECONDS)
                 continue
-            if result in ("over", "ending") and not self._told:
-                await self._say_done(log, ending)
+            if result == "lost":
+                return result
             await self._allowances.spent(self._run.owner, ending.answer.tokens_used)
+            if not self._told:
+                await self._say_done(log, ending)
             return result
         return "lost" if self._stopped == "lost" else "handed over"
 

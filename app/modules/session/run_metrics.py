@@ -30,7 +30,8 @@ class RunMetrics:
     """Of the runs of this process. No label tells of an owner, a session or a run."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
-        self._runs: dict[str, _Heard] = {}
+        self._runs: dict[tuple[str, int], _Heard] = {}
+        """By run and attempt: one that has lost its run may still be ending while the next one begins."""
         self._started = Counter("kai_runs_started", "Runs begun or taken up again", registry=registry)
         self._ended = Counter("kai_runs_ended", "Runs that ended", ["outcome"], registry=registry)
         self._errors = Counter(
@@ -64,17 +65,17 @@ class RunMetrics:
 
     @contextmanager
     def under_way(self, run: Run) -> Generator[None]:
-        """The block is an attempt at the run."""
-        self._runs[run.id] = _Heard()
+        """The block is an attempt at the run, which is under way until its `done` or the end of the block."""
+        self._runs[run.id, run.attempt] = _Heard()
         self._started.inc()
         try:
             yield
         finally:
-            del self._runs[run.id]
+            self._runs.pop((run.id, run.attempt), None)
 
     def heard(self, run: Run, event: SessionEvent) -> None:
-        """Take an event of a run under way, as soon as it is said."""
-        heard = self._runs[run.id]
+        """Take an event of a run under way before it is published. After `done` the run is not under way."""
+        heard = self._runs[run.id, run.attempt]
         if not heard.anything and run.attempt == 1:
             self._first_event.observe(_seconds_since(run))
         heard.anything = True
@@ -92,6 +93,7 @@ class RunMetrics:
                 self._ended.labels(event.status).inc()
                 self._seconds.labels(event.status).observe(event.elapsed_ms / 1000)
                 self._tokens.inc(event.tokens_used)
+                del self._runs[run.id, run.attempt]
             case _:
                 pass
 

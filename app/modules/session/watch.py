@@ -24,7 +24,7 @@ class RunWatch:
     def over(self, run: Run, traceparent: str | None) -> Generator[None]:
         """The block is an attempt at the run, in logs and traces: all tasks that are started in it are its.
 
-        `traceparent` names the request that asked for it.
+        `traceparent` names the request that asked for it. The span ends with `done` or with the block.
         """
         attributes: dict[str, str | int] = {
             "kai.run.id": run.id,
@@ -33,11 +33,15 @@ class RunWatch:
         }
         began = trace.get_tracer("kai").start_span("run", span_from(traceparent), attributes=attributes)
         ids = bound(run_id=run.id, session_id=run.session_id, owner=run.owner)
-        with ids, trace.use_span(began, end_on_exit=True), self._metrics.under_way(run):
-            yield
+        with ids, trace.use_span(began), self._metrics.under_way(run):
+            try:
+                yield
+            finally:
+                if began.is_recording():
+                    began.end()
 
     def heard(self, run: Run, event: SessionEvent) -> None:
-        """Take what a run says, within its block, as it says it."""
+        """Take what a run says, within its block, before it is published."""
         self._metrics.heard(run, event)
         match event:
             case Failure():
@@ -47,5 +51,6 @@ class RunWatch:
                 current.set_attributes({"kai.run.outcome": event.status, "kai.run.tokens": event.tokens_used})
                 if event.status == "failed":  # an answer may come in spite of a failure
                     current.set_status(StatusCode.ERROR)
+                current.end()
             case _:
                 pass
