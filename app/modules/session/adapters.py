@@ -9,7 +9,6 @@ from app.modules.analysis.analyst import FiguresAnalyst, ModelAnalyst
 from app.modules.context_store.service import ContextStore
 from app.modules.database_connection.records import Asker
 from app.modules.database_connection.repository import Connection
-from app.modules.database_connection.schema import Schema
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.session.errors import RowsGone
 from app.modules.session.given_sql import GivenSql, OnlyOnce
@@ -20,7 +19,7 @@ from app.modules.session.traced_ports import traced
 from app.modules.sql_generation.knowledge import Knowledge
 from app.modules.sql_generation.schema_index import SchemaIndexes
 from app.modules.sql_generation.verified import VerifiedWriter
-from app.modules.sql_generation.writer import BuiltinWriter, ModelWriter, ReadSchema
+from app.modules.sql_generation.writer import BuiltinWriter, ModelWriter, ReadIndex
 from graph import Ports
 from graph.events import TextChunk
 from graph.ports import Analysed, Analyst, Emit, Question
@@ -62,17 +61,14 @@ class PortsOfRun:
         connection = await self._connections.get(session.owner, session.db_connection_id)
         models, today = self._models, datetime.now(UTC).date()
 
-        async def read_schema() -> Schema:
-            return await self._connections.schema(connection)
-
         knowledge = Knowledge(self._connections, self._context, self._indexes, connection)
         runner = _KeepingRunner(self._connections, connection, knowledge, self._rows, run)
-        builtin = BuiltinWriter(connection.dialect, read_schema, today)
+        builtin = BuiltinWriter(connection.dialect, knowledge.index, today)
         writer = ModelWriter(models.sql, builtin, knowledge.corrected, today) if models else builtin
         given = None if run.sql is None else GivenSql(run.sql, connection.dialect)
         analyst = ModelAnalyst(models.analysis) if models else FiguresAnalyst()
         ports = Ports(
-            recall=_Recall(knowledge, models.context_tokens) if models else _NoRecall(read_schema),
+            recall=_Recall(knowledge, models.context_tokens) if models else _NoRecall(knowledge.index),
             writer=given or VerifiedWriter(writer, knowledge.verified_answer),
             runner=OnlyOnce(runner) if given else runner,
             results=runner,
@@ -97,10 +93,10 @@ class _Recall:
 class _NoRecall:
     """Nothing for a prompt that nobody reads; the schema is read all the same, while that is the step."""
 
-    read_schema: ReadSchema
+    read_index: ReadIndex
 
     async def recall(self, question: Question) -> str:
-        await self.read_schema()
+        await self.read_index()
         return ""
 
 

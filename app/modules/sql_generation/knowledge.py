@@ -36,7 +36,7 @@ class Knowledge:
 
     async def context(self, question: Question, budget_tokens: int) -> str:
         """What a model is shown with a question."""
-        index, told = await self._index(), await self._told()
+        index, told = await self.index(), await self._told()
         near = await self._near(question, index, budget_tokens)
         return await asyncio.to_thread(context_for, question, index, told, budget_tokens, near)
 
@@ -46,18 +46,18 @@ class Knowledge:
     async def corrected(self, sql: str) -> str:
         """The statement with what is certainly meant, if that leaves nothing wrong; else as it came, so
         that its faults are told of what was written."""
-        checked = await asyncio.to_thread(check, sql, (await self._index()).names)
+        checked = await asyncio.to_thread(check, sql, (await self.index()).names)
         return sql if checked.faults else checked.sql
 
     async def check(self, sql: str) -> None:
         """Raises `StatementFailed` for names that are not there, in words that help to repair it."""
-        checked = await asyncio.to_thread(check, sql, (await self._index()).names)
+        checked = await asyncio.to_thread(check, sql, (await self.index()).names)
         if checked.faults:
             raise StatementFailed(checked.told)
 
     async def doubts(self, sql: str, rows: Rows) -> list[str]:
         """What speaks against a result although its statement ran."""
-        return await asyncio.to_thread(doubts, sql, rows, await self._index())
+        return await asyncio.to_thread(doubts, sql, rows, await self.index())
 
     async def _near(self, question: Question, index: SchemaIndex, budget_tokens: int) -> list[str]:
         """Of a schema that is shown whole nothing is ranked."""
@@ -66,7 +66,8 @@ class Knowledge:
         said = "\n".join(filter(None, conversation_of(question)))
         return await self._connections.nearest_tables(self._connection, said)
 
-    async def _index(self) -> SchemaIndex:
+    async def index(self) -> SchemaIndex:
+        """What is looked up of the database, as it is known now."""
         known = await self._connections.known(self._connection)
         return self._indexes.of(self._connection.id, known)
 

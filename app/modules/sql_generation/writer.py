@@ -6,16 +6,16 @@ from dataclasses import replace
 from datetime import date
 
 from app.core.llm.model import LanguageModel
-from app.modules.database_connection.schema import Schema
 from app.modules.model_errors import model_errors_translated, stand_in_notice
 from app.modules.sql_generation import builtin
 from app.modules.sql_generation.prompt import write_sql_messages
 from app.modules.sql_generation.reply import SqlDeltas, read_reply
+from app.modules.sql_generation.schema_index import SchemaIndex
 from graph.errors import ModelUnavailable, QuestionBeyondWriter, TurnError
 from graph.events import TextChunk
 from graph.ports import Emit, Question, Written
 
-ReadSchema = Callable[[], Awaitable[Schema]]
+ReadIndex = Callable[[], Awaitable[SchemaIndex]]
 Correct = Callable[[str], Awaitable[str]]
 """Gives a statement back with what is certainly meant in place of what was written."""
 
@@ -28,9 +28,9 @@ _HOW_TO_CONFIGURE = (
 class BuiltinWriter:
     """Understands simple questions without any model, and says how it understood them."""
 
-    def __init__(self, dialect: str, read_schema: ReadSchema, today: date) -> None:
+    def __init__(self, dialect: str, read_index: ReadIndex, today: date) -> None:
         self.dialect = dialect
-        self._read_schema = read_schema
+        self._read_index = read_index
         self._today = today
 
     async def write(self, question: Question, emit: Emit) -> Written:
@@ -38,11 +38,16 @@ class BuiltinWriter:
         if question.failures:
             raise QuestionBeyondWriter(f"The statement did not run: {question.failures[-1]['error']}")
         previous = builtin.Previous(question.previous_sql) if question.previous_sql else None
-        schema = await self._read_schema()
+        index = await self._read_index()
         try:
             # In a thread: on a schema of hundreds of tables this takes a second.
             answer = await asyncio.to_thread(
-                builtin.write, question.text, schema, previous=previous, today=self._today
+                builtin.write,
+                question.text,
+                index.known.schema,
+                stored=index.stored,
+                previous=previous,
+                today=self._today,
             )
         except builtin.Beyond as beyond:
             raise QuestionBeyondWriter(f"{beyond.reason} {_HOW_TO_CONFIGURE}") from beyond

@@ -8,7 +8,7 @@ from sqlglot.errors import SqlglotError
 
 from app.modules.sql_generation.builtin.compose import Draft, condition, group_keys, labelled
 from app.modules.sql_generation.builtin.explain import filtering, grouping
-from app.modules.sql_generation.builtin.intent import LIST_LIMIT, Planner
+from app.modules.sql_generation.builtin.intent import Planner
 from app.modules.sql_generation.builtin.network import Network
 from app.modules.sql_generation.builtin.plan import Beyond, Condition, Grain
 from app.modules.sql_generation.builtin.roles import Roles
@@ -108,7 +108,7 @@ def _rank(draft: Draft, roles: Roles) -> list[str]:
         draft.select = draft.select.order_by(_reordered(draft, descending), append=False)
         said.append("highest first" if descending else "lowest first")
     if roles.limit or roles.rank:
-        limit = min(roles.limit or 1, LIST_LIMIT)
+        limit = roles.limit or 1
         draft.select = draft.select.limit(limit)
         said.append(f"only the first {limit}")
     return said

@@ -22,7 +22,6 @@ from app.modules.sql_generation.builtin.reading import Comparison, Mention, Rank
 from app.modules.sql_generation.builtin.roles import Measured, is_number, is_table
 from app.modules.sql_generation.builtin.words import words_of
 
-LIST_LIMIT = 100
 _SEVERAL = 10
 
 
@@ -104,7 +103,7 @@ class Planner(Filters):
     def _rank_limit(self) -> int:
         entity = self.roles.ranked or self._ranked_entity()
         plural = entity is not None and entity.plural
-        return min(self.roles.limit or (_SEVERAL if plural else 1), LIST_LIMIT)
+        return self.roles.limit or (_SEVERAL if plural else 1)
 
     def _aggregation(self, measured: tuple[Measure, ...]) -> Query:
         base = measured[0].table
@@ -137,8 +136,7 @@ class Planner(Filters):
         shown = self._shown(base)
         query = Query(base, shown=shown, distinct=self.roles.distinct and bool(shown))
         query = self._with_conditions(query)
-        limit = min(self.roles.limit or LIST_LIMIT, LIST_LIMIT)
-        return self._ordered(replace(query, with_tables=self._required_tables(query), limit=limit))
+        return self._ordered(replace(query, with_tables=self._required_tables(query), limit=self.roles.limit))
 
     def _groups_having(
         self, base: str, having: list[tuple[Comparison, Measured | None, Mention | None]]
@@ -151,8 +149,8 @@ class Planner(Filters):
         query = Query(measure.table, (measure,), (self._entity_with(base, self._shown(base)),))
         query = self._with_conditions(query)
         condition = Compared(measure, comparison.operator, comparison.numbers)
-        limit = min(self.roles.limit or LIST_LIMIT, LIST_LIMIT)
-        return self._ordered(replace(query, conditions=(*query.conditions, condition), limit=limit))
+        query = replace(query, conditions=(*query.conditions, condition), limit=self.roles.limit)
+        return self._ordered(query)
 
     # Parts of a query
 

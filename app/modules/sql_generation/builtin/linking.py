@@ -2,7 +2,7 @@
 
 import difflib
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
@@ -15,22 +15,35 @@ from app.modules.sql_generation.builtin.words import (
     synonyms,
     words_of,
 )
+from app.modules.sql_generation.linking.stored_texts import StoredTexts
+from app.modules.sql_generation.linking.words import COMMON, text_key
 
 Phrase = tuple[str, ...]
 EXACT_TABLE, EXACT, CLOSE, PARTIAL = 4, 3, 2, 1
 _NUMERIC = ("integer", "number")
+_LONGEST_TEXT = 8
+"""Words of a stored text that a question may name."""
+_MARKERS = ("is", "has", "was", "are", "can", "flag", "yn")
+_TRUE_AND_FALSE = ({"y", "n"}, {"yes", "no"}, {"true", "false"}, {"t", "f"})
 
 
 @dataclass(frozen=True)
 class Link:
     """One meaning of a phrase: a table, a column of it, or a value stored in that column. Higher scores are
-    closer matches."""
+    closer matches.
+
+    `verb`: a participle ("ordered") names what happened. `flag`: the column says yes or no.
+    `surname` is the second half of a full name whose first half is `value`.
+    """
 
     table: str
     score: int
     field: Field | None = None
     value: str | None = None
     key: bool = False
+    verb: bool = False
+    flag: bool = False
+    surname: tuple[Field, str] | None = None
 
     @property
     def is_table(self) -> bool:
@@ -42,7 +55,11 @@ class Link:
 
     @property
     def is_number(self) -> bool:
-        return self.is_column and not self.key and self.field is not None and self.field.type in _NUMERIC
+        return self.field is not None and self.field.type in _NUMERIC and self._is_plain_column
+
+    @property
+    def _is_plain_column(self) -> bool:
+        return self.is_column and not self.key and not self.flag
 
     @property
     def is_date(self) -> bool:
@@ -52,13 +69,21 @@ class Link:
         return self.field.type in ("date", "datetime") or words_of(self.field.column)[-1:] == ("year",)
 
 
+_FIRST_NAMES = (("first", "name"), ("given", "name"), ("forename",))
+_LAST_NAMES = (("last", "name"), ("family", "name"), ("surname",))
 _Meanings = dict[tuple[str, str | None], Link]
 
 
 class Lexicon:
     """Every phrase that names something in the schema."""
 
-    def __init__(self, schema: Schema) -> None:
+    def __init__(self, schema: Schema, stored: StoredTexts) -> None:
+        self._stored = stored
+        self._fields = {
+            (table.name, column.name): Field(table.name, column.name, column.type)
+            for table in schema.tables
+            for column in table.columns
+        }
         self._names: defaultdict[Phrase, _Meanings] = defaultdict(dict)
         self._synonyms: defaultdict[Phrase, _Meanings] = defaultdict(dict)
         self._values: defaultdict[Phrase, list[Link]] = defaultdict(list)
@@ -66,14 +91,16 @@ class Lexicon:
             self._add_table(table)
             for column in table.columns:
                 self._add_column(table, column)
-        self._longest = max(map(len, (*self._names, *self._synonyms, *self._values)), default=0)
+        self._joined = _joined(self._names)
+        phrases = (*self._names, *self._synonyms, *self._values)
+        self._longest = max((_LONGEST_TEXT, *map(len, phrases)))
 
     def find(self, tokens: Sequence[Token]) -> tuple[int, tuple[Link, ...]]:
         """The longest phrase that `tokens` begin with: how many tokens long (0 if none), and its meanings."""
         if tokens and tokens[0].kind == "quoted":
-            return 1, tuple(self._values.get(words_of(tokens[0].text), ()))
+            return 1, self._quoted(tokens[0].text)
         for length in range(min(self._longest, len(tokens)), 0, -1):
-            if links := self._links(tokens[:length]):
+            if links := self._links(tokens[:length]) or self._texts(tokens[:length]):
                 return length, links
         return 0, ()
 
@@ -86,19 +113,63 @@ class Lexicon:
         phrase = tuple(token.word for token in tokens)
         if any(token.kind in ("sign", "quoted") for token in tokens):
             return ()
-        names = tuple((self._names.get(phrase) or self._synonyms.get(phrase) or {}).values())
+        known = self._names.get(phrase) or self._synonyms.get(phrase) or self._joined.get("".join(phrase))
+        names = tuple(known.values()) if known else ()
         if len(tokens) == 1 and len(tokens[0].raw) < 3 and not tokens[0].capital:
             return names
         return names + tuple(self._values.get(phrase, ()))
+
+    def _quoted(self, text: str) -> tuple[Link, ...]:
+        return tuple(self._values.get(words_of(text), ())) or self._places(text_key(text))
+
+    def _texts(self, tokens: Sequence[Token]) -> tuple[Link, ...]:
+        """Where exactly this text is stored, or its two halves as a first and a last name.
+
+        Several words without a capital are a text only if none of them says something by itself.
+        """
+        if any(token.kind in ("sign", "quoted") for token in tokens):
+            return ()
+        if len(tokens) == 1:
+            return self._text(tokens[0])
+        if not any(token.capital and token.raw not in COMMON for token in tokens) and any(
+            token.raw in COMMON or self._links([token]) for token in tokens
+        ):
+            return ()
+        whole = self._places(text_key(" ".join(token.text for token in tokens)))
+        return whole or (self._full_name(*tokens) if len(tokens) == 2 else ())
+
+    def _text(self, token: Token) -> tuple[Link, ...]:
+        if token.raw in COMMON or token.kind == "number":
+            return ()
+        found = self._places(text_key(token.text))
+        if len(token.text) < 3:
+            return tuple(link for link in found if link.value == token.text)
+        return found
+
+    def _full_name(self, first: Token, last: Token) -> tuple[Link, ...]:
+        return tuple(
+            replace(one, surname=(two.field, two.value))
+            for one in self._text(first)
+            for two in self._text(last)
+            if one.table == two.table and one.field and two.field and two.value is not None
+            if words_of(one.field.column) in _FIRST_NAMES and words_of(two.field.column) in _LAST_NAMES
+        )
+
+    def _places(self, key: str) -> tuple[Link, ...]:
+        return tuple(
+            Link(each.table, EXACT, self._fields[each.table, each.column], each.text)
+            for each in self._stored.of_key(key)
+            if (each.table, each.column) in self._fields
+        )
 
     def _add_table(self, table: Table) -> None:
         phrase = words_of(table.name)
         self._add(phrase, Link(table.name, EXACT_TABLE))
         if ORDERING.intersection(phrase) and len(phrase) == 1:
             for word in SELLING:
-                self._add((word,), Link(table.name, CLOSE))
+                self._add((word,), Link(table.name, CLOSE, verb=True))
         if len(phrase) == 1:
-            self._add((_participle(phrase[0]),), Link(table.name, CLOSE))
+            self._add((_participle(phrase[0]),), Link(table.name, CLOSE, verb=True))
 
     def _add_column(self, table: Table, column: Column) -> None:
         phrase, field = words_of(column.name), Field(table.name, column.name, column.type)
@@ -111,6 +182,10 @@ class Lexicon:
         )
         if column.primary_key and column.name not in foreign:
             self._add(("id",), Link(table.name, EXACT, field, key=True))
+        elif is_flag(column):
+            said = tuple(word for word in phrase if word not in _MARKERS)
+            for words in dict.fromkeys((phrase, said)):
+                self._add(words, Link(table.name, EXACT, field, flag=True))
         elif column.name not in foreign:
             self._add_shorter(words_of(table.name), phrase, field)
         for value in column.values:
@@ -130,7 +205,7 @@ class Lexicon:
             self._add((*own[at + 1 :], *own[:at]), Link(field.table, EXACT, field))
         if Link(field.table, CLOSE, field).is_date:
             for verb in set(own) - {"date", "year", "of", "on", "at", "time"}:
-                self._add((_participle(verb),), Link(field.table, CLOSE, field))
+                self._add((_participle(verb),), Link(field.table, CLOSE, field, verb=True))
         for start in range(1, len(own)):
             self._add(own[start:], Link(field.table, PARTIAL, field))
         for end in range(2, len(own)):
@@ -148,6 +223,22 @@ class Lexicon:
         phrase = words_of(value)
         if phrase and not value.strip().isdigit() and len(phrase) <= 8:
             self._values[phrase].append(Link(table.name, EXACT, field, value))
+
+
+def is_flag(column: Column) -> bool:
+    """Whether a column says yes or no: a boolean, 0 and 1, or two words for it."""
+    if column.type == "boolean":
+        return True
+    if column.type in _NUMERIC:
+        words = words_of(column.name)
+        marked = words[0] in _MARKERS or words[-1] == "active" or words[-1].endswith(("ed", "able"))
+        return marked and (column.minimum, column.maximum) == ("0", "1")
+    return {value.casefold() for value in column.values} in _TRUE_AND_FALSE
+
+
+def _joined(names: Mapping[Phrase, _Meanings]) -> dict[str, _Meanings]:
+    """Compound names by their letters: "zip code" and `zipcode` are the same."""
+    return {"".join(phrase): meanings for phrase, meanings in names.items()}
 
 
 def _is_key(column: Column, foreign: Collection[str]) -> bool:

@@ -16,6 +16,7 @@ from app.modules.sql_generation.builtin.reading import read
 from app.modules.sql_generation.builtin.roles import assign
 from app.modules.sql_generation.builtin.small_talk import reply
 from app.modules.sql_generation.builtin.words import Token, tokenise
+from app.modules.sql_generation.linking.stored_texts import StoredTexts
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,7 @@ class FromRows:
 
 BuiltinAnswer = Statement | Clarification | SmallTalk | FromRows
 
+_NO_TEXTS = StoredTexts({})
 _ABOUT_ROWS = re.compile(
     r"(?:please |can you |could you )?(?:summari[sz]e|explain|interpret|describe)"
     r"(?: (?:that|this|it|these|them|the (?:results?|rows|answer|numbers?|data)))?(?: please)?"
@@ -68,8 +70,17 @@ _REFERRING = re.compile(
 )
 
 
-def write(question: str, schema: Schema, *, previous: Previous | None, today: date) -> BuiltinAnswer:
-    """Raises `Beyond`, whose reason is for the user, when the question is not understood well enough."""
+def write(
+    question: str,
+    schema: Schema,
+    *,
+    stored: StoredTexts = _NO_TEXTS,
+    previous: Previous | None,
+    today: date,
+) -> BuiltinAnswer:
+    """`stored` are the texts that a scan has found, beyond those of the schema's own columns of few values.
+
+    Raises `Beyond`, whose reason is for the user, when the question is not understood well enough."""
     tokens = tokenise(question)
     text = " ".join(token.raw for token in tokens if token.raw != ",")
     if said := reply(text, schema):
@@ -77,23 +88,27 @@ def write(question: str, schema: Schema, *, previous: Previous | None, today: da
     if _ABOUT_ROWS.fullmatch(text):
         return FromRows() if previous else Clarification("There is no answer to look at yet.")
     try:
-        return _statement(tokens, text, schema, previous, today)
+        return _statement(tokens, text, Lexicon(schema, stored), Network(schema), previous, today)
     except Unclear as unclear:
         return Clarification(unclear.text)
 
 
 def _statement(
-    tokens: list[Token], text: str, schema: Schema, previous: Previous | None, today: date
+    tokens: list[Token],
+    text: str,
+    lexicon: Lexicon,
+    network: Network,
+    previous: Previous | None,
+    today: date,
 ) -> Statement:
-    network = Network(schema)
     continuing = bool(_CONTINUING.match(text))
-    roles = assign(read(tokens, Lexicon(schema), today))
+    roles = assign(read(tokens, lexicon, today))
     if previous and (continuing or roles.is_fragment):
         select, explanation = edit(previous.sql, roles, network)
-        return Statement(select.sql(dialect=schema.dialect, pretty=True), explanation)
+        return Statement(select.sql(dialect=network.schema.dialect, pretty=True), explanation)
     if _REFERRING.fullmatch(text):
         raise Beyond("The question refers to something before it that I cannot see.")
     planner = Planner(network, roles)
     query = planner.plan()
     select = compose(query, network, planner.anchors)
-    return Statement(select.sql(dialect=schema.dialect, pretty=True), explain(query))
+    return Statement(select.sql(dialect=network.schema.dialect, pretty=True), explain(query))
