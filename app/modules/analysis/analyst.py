@@ -22,11 +22,14 @@ _INSTRUCTIONS = (Path(__file__).parent / "prompts" / "analysis.md").read_text(en
 
 
 class FiguresAnalyst:
-    """Says what the figures say."""
+    """Says what the figures say; `dialect` is sqlglot's name for the statements' SQL."""
+
+    def __init__(self, dialect: str) -> None:
+        self._dialect = dialect
 
     async def analyse(self, question: Question, sql: str, rows: Rows, emit: Emit) -> Analysed:
         rows = with_whole_names(rows)
-        found = figures(rows)
+        found = figures(question.text, sql, self._dialect, rows)
         text = describe(rows, found)
         emit(TextChunk(content=text, channel="analysis"))
         return _analysed(question, rows, found, text)
@@ -35,12 +38,14 @@ class FiguresAnalyst:
 class ModelAnalyst:
     """Has a model read the rows; when it is down, the figures are said instead, and why."""
 
-    def __init__(self, model: LanguageModel) -> None:
+    def __init__(self, model: LanguageModel, dialect: str) -> None:
         self._model = model
+        self._dialect = dialect
 
     async def analyse(self, question: Question, sql: str, rows: Rows, emit: Emit) -> Analysed:
         rows = with_whole_names(rows)
-        found, shown = figures(rows), list[str]()
+        found = figures(question.text, sql, self._dialect, rows)
+        shown = list[str]()
 
         def show(token: str) -> None:
             shown.append(token)
@@ -53,7 +58,7 @@ class ModelAnalyst:
             if shown:
                 raise
             emit(stand_in_notice(unavailable, "The analysis comes from the figures alone."))
-            return await FiguresAnalyst().analyse(question, sql, rows, emit)
+            return await FiguresAnalyst(self._dialect).analyse(question, sql, rows, emit)
         return _analysed(question, rows, found, reply.text.strip(), reply.tokens_used)
 
 
@@ -68,7 +73,9 @@ def _messages(question: Question, sql: str, rows: Rows, found: Figures) -> list[
     parts = {
         "Question": question.text,
         "Statement": sql,
-        "Statistics" + ("" if found.complete else " of the rows below only"): json.dumps(statistics),
+        "Statistics" + ("" if found.complete else " of the rows below only"): json.dumps(
+            statistics, default=str
+        ),
         "Rows": rows_as_lines(rows),
     }
     return [PromptMessage("system", _INSTRUCTIONS), PromptMessage("user", sections(parts.items()))]

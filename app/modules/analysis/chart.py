@@ -9,7 +9,8 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from app.modules.analysis.figures import Figures, number
+from app.modules.analysis.figures import Figures
+from app.modules.analysis.figures.numbers import number
 from app.modules.analysis.words import title
 from graph.state import Rows
 

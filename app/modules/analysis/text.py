@@ -1,6 +1,7 @@
 """The built-in reading: a few plain sentences that the rows themselves bear out."""
 
-from app.modules.analysis.figures import Figures, Measure, number
+from app.modules.analysis.figures import Figures, Measure
+from app.modules.analysis.figures.numbers import number
 from app.modules.analysis.words import amount, label, share, title
 from graph.state import Rows
 
@@ -72,8 +73,8 @@ def _ranking(rows: Rows, measure: Measure, by: int, *, whole: bool) -> list[str]
     (first, leader), (last, least) = ranked[0], ranked[-1]
     if first == last:
         return [f"All {len(ranked)} have the same {title(measure.name)}: {amount(first)}."]
-    total = measure.total if whole and measure.minimum >= 0 else None
-    of = f", {share(first, total)} of the {amount(total)} shown" if total else ""
+    total = float(measure.total) if measure.total is not None and whole and measure.minimum >= 0 else None
+    of = f", {share(first, total)} of the {amount(float(total))} shown" if total else ""
     sentences = [f"**{leader}** has the highest {title(measure.name)}: {amount(first)}{of}."]
     if len(ranked) > 2:
         second, runner = ranked[1]

@@ -66,7 +66,11 @@ class PortsOfRun:
         builtin = BuiltinWriter(connection.dialect, knowledge.index, today)
         writer = ModelWriter(models.sql, builtin, knowledge.corrected, today) if models else builtin
         given = None if run.sql is None else GivenSql(run.sql, connection.dialect)
-        analyst = ModelAnalyst(models.analysis) if models else FiguresAnalyst()
+        analyst = (
+            ModelAnalyst(models.analysis, connection.dialect)
+            if models
+            else FiguresAnalyst(connection.dialect)
+        )
         ports = Ports(
             recall=_Recall(knowledge, models.context_tokens) if models else _NoRecall(knowledge.index),
             writer=given or VerifiedWriter(writer, knowledge.verified_answer),

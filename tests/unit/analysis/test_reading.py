@@ -11,7 +11,8 @@ from markdown_it import MarkdownIt
 from pydantic import JsonValue
 
 from app.modules.analysis.chart import choose_chart
-from app.modules.analysis.figures import figures
+from app.modules.analysis.figures import Figures
+from app.modules.analysis.figures import figures as figures_of
 from app.modules.analysis.follow_ups import suggest
 from app.modules.analysis.people import with_whole_names
 from app.modules.analysis.text import describe, results_summary
@@ -23,6 +24,10 @@ SPEC_KEYS = {
     *("$schema", "description", "data", "values", "mark", "type", "point", "encoding", "x", "y", "color"),
     *("theta", "tooltip", "field", "title", "axis", "format", "sort"),
 }
+
+
+def figures(rows: Rows, question: str = "", sql: str = "") -> Figures:
+    return figures_of(question, sql, "sqlite", rows)
 
 
 def table(
@@ -104,7 +109,7 @@ def test_keys_and_years_are_not_summed() -> None:
         {"customer_id": "integer", "year": "integer", "sales": "integer"}, [1, 2024, 5], [2, 2025, 6]
     )
     found = figures(rows)
-    assert [measure.total for measure in found.measures] == [None, None, 11]
+    assert [(measure.name, str(measure.total)) for measure in found.measures] == [("sales", "11")]
     assert found.main is not None
     assert found.main.name == "sales"
 

@@ -1,0 +1,138 @@
+"""What a question says of the figures it wants: which measure, and the highest or the lowest of it."""
+
+import re
+from collections.abc import Sequence
+from typing import Literal
+
+from app.modules.analysis.words import title
+
+Direction = Literal["highest", "lowest"]
+
+_WORD = re.compile(r"[^\W_]+")
+_LOWEST = frozenset(
+    {
+        *(
+            "lowest",
+            "least",
+            "fewest",
+            "smallest",
+            "worst",
+            "cheapest",
+            "minimum",
+            "min",
+            "bottom",
+            "shortest",
+        ),
+        *("lightest", "slowest", "youngest", "poorest", "weakest", "rarest", "minimal", "littlest", "lower"),
+        *("earliest", "nearest", "closest", "ascending"),
+    }
+)
+_HIGHEST = frozenset(
+    {
+        *("highest", "most", "largest", "biggest", "best", "dearest", "priciest", "maximum", "max", "top"),
+        *(
+            "longest",
+            "heaviest",
+            "fastest",
+            "oldest",
+            "richest",
+            "strongest",
+            "greatest",
+            "maximal",
+            "farthest",
+        ),
+        *("latest", "newest", "furthest", "descending"),
+    }
+)
+_ALIKE = (
+    frozenset({"revenue", "sale", "turnover", "earning", "income"}),
+    frozenset({"spent", "spend", "spending"}),
+    frozenset({"quantity", "qty", "unit"}),
+    frozenset({"employee", "staff"}),
+    frozenset({"average", "avg", "mean"}),
+    frozenset({"count", "number", "num", "many"}),
+    frozenset({"total", "sum"}),
+    frozenset({"maximum", "max", "highest"}),
+    frozenset({"minimum", "min", "lowest"}),
+)
+_MODIFIERS = frozenset(
+    {
+        *(
+            "average",
+            "avg",
+            "mean",
+            "count",
+            "number",
+            "num",
+            "many",
+            "total",
+            "sum",
+            "of",
+            "the",
+            "per",
+            "by",
+        ),
+        *("maximum", "max", "minimum", "min", "highest", "lowest", "n", "no", "in", "and"),
+    }
+)
+
+
+def words_of(text: str) -> list[str]:
+    """Lower-case words in the singular."""
+    return [_singular(word) for word in _WORD.findall(text.lower())]
+
+
+def direction_of(question: str) -> Direction | None:
+    """None when the question names neither end, or both."""
+    words = set(_WORD.findall(question.lower()))
+    low, high = bool(words & _LOWEST), bool(words & _HIGHEST)
+    if low == high:
+        return None
+    return "lowest" if low else "highest"
+
+
+def naming(question: str, column: str) -> float:
+    """How well a question names a column: 0 not at all; the better the more of its words it holds.
+
+    Words such as "total" or "average" only decide between columns whose other words are named.
+    """
+    asked = set(words_of(question))
+    parts = words_of(title(column))
+    nouns = [word for word in parts if word not in _MODIFIERS] or parts
+    named = [word for word in nouns if _holds(asked, word)]
+    if not named or not _holds(asked, nouns[-1]):
+        return 0.0
+    modifiers = [word for word in parts if word in _MODIFIERS]
+    kept = sum(_holds(asked, word) for word in modifiers)
+    return len(named) / len(nouns) + (kept - 0.5 * (len(modifiers) - kept)) / 10
+
+
+def place_of(question: str, column: str) -> int:
+    """Where the question names a column, counted in words; after all words where it does not."""
+    asked = words_of(question)
+    noun = ([word for word in words_of(title(column)) if word not in _MODIFIERS] or [column])[-1]
+    return next((at for at, word in enumerate(asked) if _holds({word}, noun)), len(asked))
+
+
+def ranked_by(question: str, columns: Sequence[str]) -> str | None:
+    """The one column that is named right after "by", "most" or another end of the scale."""
+    asked = words_of(question)
+    for at, word in enumerate(asked):
+        if word == "by" or word in _LOWEST | _HIGHEST:
+            after = " ".join(asked[at + 1 : at + 4])
+            found = [column for column in columns if naming(after, column) > 0]
+            if len(found) == 1:
+                return found[0]
+    return None
+
+
+def _holds(asked: set[str], word: str) -> bool:
+    return word in asked or any(word in alike and alike & asked for alike in _ALIKE)
+
+
+def _singular(word: str) -> str:
+    if len(word) > 4 and word.endswith("ies"):
+        return word[:-3] + "y"
+    if len(word) > 3 and word.endswith("s") and not word.endswith("ss"):
+        return word[:-1]
+    return word

@@ -1,0 +1,333 @@
+"""The part that each column of a result plays: measure, label, group or time."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pydantic import JsonValue
+
+from app.modules.analysis.figures.asked import naming, place_of, ranked_by, words_of
+from app.modules.analysis.figures.calendar import Period, month_number, period_of, read_periods
+from app.modules.analysis.figures.numbers import number
+from app.modules.analysis.figures.statement import Kind, Output, StatementReading
+from app.modules.analysis.words import title
+from graph.state import Rows
+
+_NUMBERS = ("integer", "number")
+_TIMES = ("date", "datetime")
+_ADDED = ("count", "sum")
+_KEYS = frozenset(
+    {"id", "uuid", "guid", "key", "zip", "zipcode", "code", "phone", "fax", "postcode", "isbn", "sku"}
+)
+_CALENDAR = frozenset({"year", "quarter", "month", "week", "day", "weekday", "hour", "decade"})
+_POSITIONS = frozenset({"rank", "position", "row", "rn", "index"})
+_ADDITIVE_NAMES = frozenset(
+    {
+        *("amount", "revenue", "sale", "turnover", "quantity", "qty", "unit", "count", "total", "subtotal"),
+        *("profit", "spend", "spent", "spending", "cost", "expense", "order", "payment", "paid", "earning"),
+    }
+)
+_NOT_ADDITIVE_NAMES = frozenset(
+    {
+        *(
+            "avg",
+            "average",
+            "mean",
+            "median",
+            "price",
+            "rate",
+            "ratio",
+            "share",
+            "percent",
+            "percentage",
+            "pct",
+        ),
+        *(
+            "per",
+            "age",
+            "year",
+            "score",
+            "rating",
+            "margin",
+            "running",
+            "cumulative",
+            "cum",
+            "rolling",
+            "moving",
+        ),
+        *(
+            "distinct",
+            "unique",
+            "min",
+            "max",
+            "minimum",
+            "maximum",
+            "rank",
+            "index",
+            "growth",
+            "change",
+            "unitprice",
+        ),
+    }
+)
+_LEVELS = frozenset(
+    {
+        "balance",
+        "stock",
+        "inventory",
+        "headcount",
+        "level",
+        "backlog",
+        "outstanding",
+        "population",
+        "temperature",
+    }
+)
+_SAMPLE = 200
+_MIXED_NUMBERS = 0.8
+
+
+@dataclass(frozen=True)
+class Role:
+    """A measure's place: its column, and whether its values may be added up over groups and over time."""
+
+    column: int
+    name: str
+    kind: Kind
+    additive: bool
+    adds_over_time: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Roles:
+    """Measures in their order of importance. `time` is the column of `periods`, one for each row.
+
+    `asked` says that the question or the statement's order names the first measure.
+    """
+
+    measures: Sequence[Role]
+    label: int | None
+    group: int | None
+    time: int | None
+    periods: Sequence[Period | None]
+    sorted_by: int | None
+    asked: bool
+
+
+def roles_of(question: str, statement: StatementReading, rows: Rows) -> Roles:
+    outputs = _aligned(statement, rows)
+    sorted_by = _sorted_by(statement, outputs)
+    names = [column["name"] for column in rows["columns"]]
+    measured = [at for at in range(len(names)) if _is_measure(at, outputs[at], rows)]
+    described = [at for at in range(len(names)) if at not in measured and _describes(at, outputs[at], rows)]
+    time, periods = _time(described, outputs, rows)
+    others = [at for at in described if at != time and not _is_part_of_time(at, time, names)]
+    label, group = _label_and_group(others, outputs, rows)
+    if time is not None and not _orders(periods, label, rows, grouped=statement.grouped):
+        time, periods = None, []
+    if time is not None and label is not None:
+        label, group = _beside_time(label, others, periods, rows)
+    measures = [_measure(at, names[at], outputs[at], statement) for at in measured]
+    ordered = _by_importance(question, sorted_by, measures)
+    main = ordered[0] if ordered else None
+    return Roles(
+        measures=ordered,
+        label=label,
+        group=group,
+        time=time,
+        periods=periods,
+        sorted_by=sorted_by,
+        asked=main is not None and (main.column == sorted_by or naming(question, main.name) > 0),
+    )
+
+
+def _aligned(statement: StatementReading, rows: Rows) -> list[Output | None]:
+    """The statement's outputs by the result's columns; a person's two names are one column of the result."""
+    outputs, columns = list(statement.outputs or ()), rows["columns"]
+    titles = [title(output.name) for output in outputs]
+    if len(outputs) == len(columns) + 1 and {"first name", "last name"} <= set(titles):
+        first, last = sorted((titles.index("first name"), titles.index("last name")))
+        merged = outputs.pop(first)
+        outputs.pop(last - 1)
+        outputs.insert(0, merged)
+    return list(outputs) if len(outputs) == len(columns) else [None] * len(columns)
+
+
+def _is_measure(at: int, output: Output | None, rows: Rows) -> bool:
+    kind = output.kind if output else "plain"
+    if kind in ("key", "rank", "constant"):
+        return False
+    column = rows["columns"][at]
+    words = words_of(title(column["name"]))
+    if column["type"] not in _NUMBERS and not _holds_numbers(at, rows):
+        return False
+    if kind in ("count", "sum", "average", "distinct", "ratio", "window"):
+        return True
+    if words and (words[-1] in _KEYS | _CALENDAR | _POSITIONS or words == ["number"]):
+        return False
+    return not _is_flag(at, rows)
+
+
+def _is_flag(at: int, rows: Rows) -> bool:
+    """SQLite keeps booleans as 0 and 1."""
+    cells = (row[at] for row in rows["rows"])
+    return rows["columns"][at]["type"] == "integer" and all(cell in (0, 1, None) for cell in cells)
+
+
+def _holds_numbers(at: int, rows: Rows) -> bool:
+    """Text that is numbers nearly everywhere, as in an SQLite column of several types."""
+    if rows["columns"][at]["type"] != "text":
+        return False
+    cells = [row[at] for row in rows["rows"][:_SAMPLE] if row[at] is not None]
+    true_numbers = sum(isinstance(cell, int | float) and not isinstance(cell, bool) for cell in cells)
+    if true_numbers:
+        return sum(number(cell) is not None for cell in cells) >= _MIXED_NUMBERS * len(cells)
+    named = _ADDITIVE_NAMES | _NOT_ADDITIVE_NAMES
+    words = words_of(title(rows["columns"][at]["name"]))
+    return bool(cells) and bool(named & set(words)) and all(number(cell) is not None for cell in cells)
+
+
+def _describes(at: int, output: Output | None, rows: Rows) -> bool:
+    kind = output.kind if output else "plain"
+    return kind not in ("extreme", "rank") and rows["columns"][at]["type"] not in ("binary", "json")
+
+
+def _time(
+    described: Sequence[int], outputs: Sequence[Output | None], rows: Rows
+) -> tuple[int | None, list[Period | None]]:
+    names = [title(column["name"]) for column in rows["columns"]]
+    for at in described:
+        output = outputs[at]
+        cells = [row[at] for row in rows["rows"]]
+        if not _may_be_time(at, names[at], cells, rows):
+            continue
+        periods = read_periods(cells, output.unit if output else None)
+        if periods is None or all(period is None for period in periods):
+            continue
+        finer = next(
+            (other for other in described if other != at and names[other] in ("month", "quarter")), None
+        )
+        if periods and names[at].endswith("year") and finer is not None:
+            combined = _combined(periods, [row[finer] for row in rows["rows"]], names[finer])
+            periods = combined or periods
+        return at, periods
+    return None, []
+
+
+def _may_be_time(at: int, name: str, cells: Sequence[JsonValue], rows: Rows) -> bool:
+    kind = rows["columns"][at]["type"]
+    if kind in _TIMES:
+        return True
+    first = next((cell for cell in cells if cell is not None), None)
+    if kind not in ("text", *_NUMBERS) or first is None or isinstance(first, bool):
+        return False
+    words = set(words_of(name))
+    calendar = bool(words & (_CALENDAR | {"date", "period", "time", "since", "founded", "yr", "yyyymm"}))
+    return (
+        calendar
+        if kind in _NUMBERS or str(first).isdecimal()
+        else any(sign.isdecimal() for sign in str(first))
+    )
+
+
+def _combined(
+    years: Sequence[Period | None], parts: Sequence[JsonValue], name: str
+) -> list[Period | None] | None:
+    """Years and their months or quarters, which stand in two columns."""
+    combined: list[Period | None] = []
+    for year, part in zip(years, parts, strict=True):
+        at = month_number(part) if part is not None else None
+        if year is None or at is None or (name == "quarter" and at > 4):
+            return None
+        month = at if name == "month" else at * 3 - 2
+        combined.append(period_of(year.start.replace(month=month), "month" if name == "month" else "quarter"))
+    return combined
+
+
+def _is_part_of_time(at: int, time: int | None, names: Sequence[str]) -> bool:
+    return time is not None and title(names[at]) in _CALENDAR and title(names[time]).endswith("year")
+
+
+def _label_and_group(
+    others: Sequence[int], outputs: Sequence[Output | None], rows: Rows
+) -> tuple[int | None, int | None]:
+    """Names before numbers and keys; a group only where the labels repeat."""
+    ranked = sorted(others, key=lambda at: (_is_key_column(at, rows), _label_rank(at, rows), at))
+    if not ranked:
+        return None, None
+    label = ranked[0]
+    if len(_distinct(label, rows)) == len(rows["rows"]):
+        return label, None
+    return label, next((at for at in ranked[1:] if len(_distinct(at, rows)) < len(rows["rows"])), None)
+
+
+def _label_rank(at: int, rows: Rows) -> int:
+    kind = rows["columns"][at]["type"]
+    return 0 if kind == "text" else 1 if kind == "boolean" else 3 if kind in _TIMES else 2
+
+
+def _is_key_column(at: int, rows: Rows) -> bool:
+    words = words_of(title(rows["columns"][at]["name"]))
+    return bool(words) and words[-1] in _KEYS
+
+
+def _distinct(at: int, rows: Rows) -> set[str]:
+    return {str(row[at]) for row in rows["rows"]}
+
+
+def _orders(periods: Sequence[Period | None], label: int | None, rows: Rows, *, grouped: bool) -> bool:
+    """Whether the rows are a course in time and not events that have a date beside other things."""
+    known = [period for period in periods if period is not None]
+    if len(set(known)) == len(known):
+        return grouped or label is None or len(_distinct(label, rows)) < max(2, len(rows["rows"]))
+    if label is None:
+        return False
+    pairs = {(period, str(row[label])) for period, row in zip(periods, rows["rows"], strict=True)}
+    return grouped or (len(pairs) == len(rows["rows"]) and len(_distinct(label, rows)) < len(rows["rows"]))
+
+
+def _beside_time(
+    label: int, others: Sequence[int], periods: Sequence[Period | None], rows: Rows
+) -> tuple[int | None, int | None]:
+    """The group of a course: none where each period has one row and the label says nothing more."""
+    known = [period for period in periods if period is not None]
+    if len(set(known)) == len(known):
+        return None, None
+    return label, None
+
+
+def _measure(at: int, name: str, output: Output | None, statement: StatementReading) -> Role:
+    kind: Kind = output.kind if output else "plain"
+    words = set(words_of(title(name)))
+    sources = {word for source in (output.sources if output else ()) for word in words_of(title(source))}
+    if kind in _ADDED:
+        additive = True
+    else:
+        additive = kind == "plain" and bool(words & _ADDITIVE_NAMES) and not words & _NOT_ADDITIVE_NAMES
+    additive = additive and not statement.added_up
+    return Role(at, name, kind, additive, additive and not (words | sources) & _LEVELS)
+
+
+def _by_importance(question: str, sorted_by: int | None, measures: Sequence[Role]) -> list[Role]:
+    """Named in the question, else sorted by, else as they stand."""
+    named = {role.name: naming(question, role.name) for role in measures}
+    best = max(named.values(), default=0.0)
+    candidates = [role for role in measures if best > 0 and named[role.name] == best]
+    if len(candidates) > 1:
+        first = ranked_by(question, [role.name for role in candidates])
+        chosen = next((role for role in candidates if role.name == first), None)
+        chosen = chosen or next((role for role in candidates if role.column == sorted_by), None)
+        candidates = (
+            [chosen] if chosen else sorted(candidates, key=lambda role: place_of(question, role.name))
+        )
+    if not candidates:
+        candidates = [role for role in measures if role.column == sorted_by]
+    main = candidates[:1]
+    return main + [role for role in measures if role not in main]
+
+
+def _sorted_by(statement: StatementReading, outputs: Sequence[Output | None]) -> int | None:
+    """The result's column by which the statement sorts first."""
+    if statement.order is None or statement.outputs is None or statement.order >= len(statement.outputs):
+        return None
+    wanted = statement.outputs[statement.order]
+    return next((at for at, output in enumerate(outputs) if output is wanted), None)

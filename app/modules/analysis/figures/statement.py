@@ -1,0 +1,342 @@
+"""What a statement's columns are made of, read from its own tree: keys, counts, sums, averages, shares."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from sqlglot import exp, parse_one
+from sqlglot.errors import SqlglotError
+from sqlglot.optimizer.scope import Scope, build_scope
+
+from app.modules.analysis.figures.calendar import Unit
+
+Kind = Literal[
+    "key",
+    "plain",
+    "count",
+    "sum",
+    "average",
+    "extreme",
+    "distinct",
+    "ratio",
+    "window",
+    "rank",
+    "constant",
+    "mixed",
+]
+"""`key` is what is grouped by, `plain` a value of a row, `mixed` an expression with no simple meaning."""
+
+_AGGREGATES: Mapping[type[exp.Expr], Kind] = {
+    exp.Sum: "sum",
+    exp.Count: "count",
+    exp.CountIf: "count",
+    exp.Avg: "average",
+    exp.Median: "average",
+    exp.Min: "extreme",
+    exp.Max: "extreme",
+    exp.ApproxDistinct: "distinct",
+}
+_RANKS = (exp.RowNumber, exp.Rank, exp.DenseRank, exp.Ntile)
+_ADDED = ("sum", "count")
+_SEEN_THROUGH = (exp.Alias, exp.Paren, exp.Cast, exp.TryCast, exp.Round, exp.Filter, exp.Neg)
+_DEEPEST = 12
+_FORMATS: Sequence[tuple[str, Unit]] = (
+    ("%d", "day"),
+    ("%j", "day"),
+    ("%W", "week"),
+    ("%V", "week"),
+    ("%U", "week"),
+    ("%m", "month"),
+    ("%b", "month"),
+    ("%B", "month"),
+    ("%Y", "year"),
+)
+_LENGTHS: Mapping[str, Unit] = {"4": "year", "7": "month", "10": "day"}
+
+
+@dataclass(frozen=True)
+class Output:
+    """A column of a result: its name and kind, the columns it is computed from, and the calendar unit to
+    which it cuts dates."""
+
+    name: str
+    kind: Kind
+    sources: Sequence[str] = ()
+    unit: Unit | None = None
+
+
+@dataclass(frozen=True)
+class StatementReading:
+    """`outputs` is None where the columns are not spelled out (a star over a table).
+
+    `order` is the position of the column sorted by first. `limit` is the statement's own; `selective`
+    says that groups were left out by HAVING, OFFSET or a rank. `added_up` says that rows of
+    subtotals or of several queries stand among the others, so that nothing may be added.
+    """
+
+    outputs: Sequence[Output] | None = None
+    grouped: bool = False
+    order: int | None = None
+    descending: bool = False
+    limit: int | None = None
+    selective: bool = False
+    added_up: bool = False
+
+
+def read_statement(sql: str, dialect: str) -> StatementReading:
+    """Nothing is known of a statement that cannot be parsed."""
+    try:
+        tree = parse_one(sql, dialect=dialect)
+        scope = build_scope(tree)
+    except (SqlglotError, RecursionError):
+        return StatementReading()
+    if scope is None:
+        return StatementReading()
+    return _read(scope, depth=0)
+
+
+def _read(scope: Scope, depth: int) -> StatementReading:
+    if depth > _DEEPEST:
+        return StatementReading()
+    if isinstance(scope.expression, exp.SetOperation):
+        first = _read(scope.set_operation_scopes[0], depth + 1)
+        outputs = first.outputs and [_mixed(each) for each in first.outputs]
+        reading = replace(first, outputs=outputs, added_up=True, order=None, limit=None)
+    elif isinstance(scope.expression, exp.Select):
+        reading = _read_select(scope, scope.expression, depth)
+    else:
+        return StatementReading()
+    return _with_order_and_limit(reading, scope.expression)
+
+
+def _mixed(output: Output) -> Output:
+    return output if output.kind in ("key", "plain", "constant") else replace(output, kind="mixed")
+
+
+def _read_select(scope: Scope, select: exp.Select, depth: int) -> StatementReading:
+    sources = _Sources.of(scope, depth)
+    grouped = select.args.get("group") is not None or any(map(_has_aggregate, select.selects))
+    outputs: list[Output] | None = []
+    for each in select.selects:
+        if outputs is None:
+            break
+        if isinstance(each, exp.Star) or (isinstance(each, exp.Column) and isinstance(each.this, exp.Star)):
+            starred = sources.starred(each.table if isinstance(each, exp.Column) else "")
+            outputs = outputs + starred if starred is not None else None
+        else:
+            outputs.append(_output(each, sources, grouped=grouped))
+    return StatementReading(
+        outputs=outputs,
+        grouped=grouped or any(each.grouped for each in sources.derived.values()),
+        selective=_is_selective(select) or any(each.selective for each in sources.derived.values()),
+        added_up=_has_subtotals(select) or any(each.added_up for each in sources.derived.values()),
+        limit=min(
+            (each.limit for each in sources.derived.values() if each.limit and not grouped), default=None
+        ),
+    )
+
+
+@dataclass(frozen=True)
+class _Sources:
+    """The queries that a select reads from, by name; `joined` when it reads from more than one source."""
+
+    derived: Mapping[str, StatementReading] = field(default_factory=dict)
+    joined: bool = False
+    only: str = ""
+
+    @classmethod
+    def of(cls, scope: Scope, depth: int) -> "_Sources":
+        found = {name: source for name, (_, source) in scope.selected_sources.items()}
+        derived = {
+            name: _read(source, depth + 1)
+            for name, source in found.items()
+            if isinstance(source, Scope) and source is not scope
+        }
+        return cls(derived, joined=len(found) > 1, only=next(iter(found), ""))
+
+    def starred(self, table: str) -> list[Output] | None:
+        reading = self.derived.get(table or self.only)
+        if (self.joined and not table) or reading is None or reading.outputs is None:
+            return None
+        return [self._carried(output) for output in reading.outputs]
+
+    def output(self, column: exp.Column) -> Output | None:
+        """What the column is in the query it comes from; None for a table's column."""
+        readings = [self.derived[column.table]] if column.table in self.derived else []
+        if not column.table:
+            readings = list(self.derived.values())
+        found = [
+            output
+            for reading in readings
+            for output in reading.outputs or ()
+            if output.name.lower() == column.name.lower()
+        ]
+        return self._carried(found[0]) if found else None
+
+    def _carried(self, output: Output) -> Output:
+        """A join may repeat the rows of a group, and with them its sum."""
+        return replace(output, kind="mixed") if self.joined and output.kind in _ADDED else output
+
+
+def _output(projection: exp.Expr, sources: _Sources, *, grouped: bool) -> Output:
+    kind = _kind(projection, sources)
+    if grouped and kind == "plain":
+        kind = "key"
+    columns = list(projection.find_all(exp.Column))
+    unit = _unit(projection.unalias())
+    if unit is None and len(columns) == 1 and (inner := sources.output(columns[0])) is not None:
+        unit = inner.unit
+    return Output(projection.alias_or_name, kind, [column.name for column in columns], unit)
+
+
+def _kind(expression: exp.Expr, sources: _Sources) -> Kind:
+    match expression:
+        case exp.Window():
+            return "rank" if isinstance(expression.this, _RANKS) else "window"
+        case exp.Column():
+            inner = sources.output(expression)
+            return inner.kind if inner else "plain"
+        case exp.Literal() | exp.Null() | exp.Boolean():
+            return "constant"
+        case exp.Coalesce() if all(isinstance(each, exp.Literal) for each in expression.expressions):
+            return _kind(expression.this, sources)
+        case exp.Add() | exp.Sub():
+            return _sum_of([_kind(expression.left, sources), _kind(expression.right, sources)])
+        case exp.Mul() | exp.Div():
+            return _product_of(_kind(expression.left, sources), _kind(expression.right, sources), expression)
+        case exp.Subquery():
+            return _kind_of_subquery(expression)
+        case _ if isinstance(expression, _SEEN_THROUGH):
+            return _kind(expression.this, sources)
+        case exp.AggFunc() | exp.Anonymous():
+            return _kind_of_aggregate(expression, sources)
+    if any(expression.find_all(exp.Window)):
+        return "window"
+    return "mixed" if _has_aggregate(expression) else "plain"
+
+
+def _kind_of_aggregate(function: exp.AggFunc | exp.Anonymous, sources: _Sources) -> Kind:
+    if isinstance(function, exp.Anonymous):
+        return "sum" if function.name.lower() == "total" else "plain"
+    kind = _AGGREGATES.get(type(function), "mixed")
+    if kind in _ADDED and isinstance(function.this, exp.Distinct):
+        return "distinct"
+    if kind == "sum":
+        inner = [
+            output.kind for column in function.find_all(exp.Column) if (output := sources.output(column))
+        ]
+        return "sum" if all(each in ("plain", "key", *_ADDED) for each in inner) else "mixed"
+    return kind
+
+
+def _kind_of_subquery(subquery: exp.Subquery) -> Kind:
+    """One value a row; the same for all rows unless it refers to the row."""
+    scope = build_scope(subquery.this.copy())
+    if scope is None or not isinstance(scope.expression, exp.Select):
+        return "mixed"
+    if not any(column.table and column.table not in scope.sources for column in scope.columns):
+        return "constant"
+    return _kind(scope.expression.selects[0], _Sources())
+
+
+def _sum_of(kinds: Sequence[Kind]) -> Kind:
+    if all(kind in _ADDED for kind in kinds):
+        return "sum"
+    if all(kind in ("plain", "constant") for kind in kinds):
+        return "plain"
+    return "mixed"
+
+
+def _product_of(left: Kind, right: Kind, expression: exp.Binary) -> Kind:
+    """A sum keeps its meaning when it is scaled by a constant; two computed numbers make a ratio."""
+    if right == "constant":
+        return left
+    if left == "constant" and isinstance(expression, exp.Mul):
+        return right
+    if "window" in (left, right):
+        return "window"
+    return "plain" if {left, right} <= {"plain", "constant"} else "ratio"
+
+
+def _has_aggregate(expression: exp.Expr) -> bool:
+    return any(_own_aggregates(expression))
+
+
+def _own_aggregates(expression: exp.Expr) -> Iterator[exp.Expr]:
+    """Aggregates that make their query a grouped one: not those of windows and subqueries."""
+    if isinstance(expression, exp.Subquery | exp.Query):
+        return
+    if isinstance(expression, exp.Window):
+        for part in expression.this.iter_expressions():
+            yield from _own_aggregates(part)
+        return
+    if isinstance(expression, exp.AggFunc) or (
+        isinstance(expression, exp.Anonymous) and expression.name.lower() == "total"
+    ):
+        yield expression
+    for part in expression.iter_expressions():
+        yield from _own_aggregates(part)
+
+
+def _is_selective(select: exp.Select) -> bool:
+    return any(select.args.get(part) is not None for part in ("having", "qualify", "offset"))
+
+
+def _has_subtotals(select: exp.Select) -> bool:
+    group = select.args.get("group")
+    return group is not None and any(
+        group.args.get(part) for part in ("rollup", "cube", "grouping_sets", "totals")
+    )
+
+
+def _with_order_and_limit(reading: StatementReading, query: exp.Expr) -> StatementReading:
+    order, limit = query.args.get("order"), query.args.get("limit")
+    position, descending = None, False
+    if isinstance(order, exp.Order) and order.expressions:
+        first = order.expressions[0]
+        position, descending = _position(first.this, query), bool(first.args.get("desc"))
+    own = limit.args.get("expression") or limit.args.get("count") if limit is not None else None
+    count = int(own.name) if isinstance(own, exp.Literal) and own.name.isdecimal() else None
+    limits = [each for each in (reading.limit, count) if each is not None]
+    return replace(reading, order=position, descending=descending, limit=min(limits, default=None))
+
+
+def _position(sorted_by: exp.Expr, query: exp.Expr) -> int | None:
+    selects = query.selects if isinstance(query, exp.Query) else []
+    if isinstance(sorted_by, exp.Literal):
+        return int(sorted_by.name) - 1 if sorted_by.name.isdecimal() else None
+    for at, each in enumerate(selects):
+        named = isinstance(sorted_by, exp.Column) and each.alias_or_name.lower() == sorted_by.name.lower()
+        if named or each.unalias() == sorted_by:
+            return at
+    return None
+
+
+def _unit(expression: exp.Expr) -> Unit | None:
+    """The calendar unit that an expression cuts dates to."""
+    match expression:
+        case exp.TimestampTrunc() | exp.DateTrunc() | exp.DatetimeTrunc():
+            return _named_unit(str(expression.args["unit"].name))
+        case exp.TimeToStr():
+            form = expression.args["format"].name
+            return next((unit for part, unit in _FORMATS if part in form), None) if "%Y" in form else None
+        case exp.Year():
+            return "year"
+        case exp.Extract():
+            return "year" if expression.this.name.upper() == "YEAR" else None
+        case exp.Substring() if expression.args["start"].name == "1":
+            return _LENGTHS.get(expression.args["length"].name) if expression.args.get("length") else None
+        case exp.Left():
+            return _LENGTHS.get(expression.expression.name)
+        case exp.Date() | exp.TsOrDsToDate():
+            return "day"
+        case exp.Cast() if isinstance(expression.this, exp.Column):
+            return "day" if expression.to.this is exp.DType.DATE else None
+        case exp.Cast() | exp.Paren():
+            return _unit(expression.this)
+    return None
+
+
+def _named_unit(name: str) -> Unit | None:
+    units: Sequence[Unit] = ("day", "week", "month", "quarter", "year")
+    return next((unit for unit in units if name.lower().startswith(unit)), None)
