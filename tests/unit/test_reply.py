@@ -1,5 +1,7 @@
 """Models follow a format roughly; what they mean is read all the same."""
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -38,7 +40,7 @@ from graph.ports import Written
     ],
 )
 def test_a_reply_is_read_for_what_it_means(text: str, expected: Written) -> None:
-    assert read_reply(text) == expected
+    assert read_reply(text, "sqlite") == expected
 
 
 @pytest.mark.parametrize(
@@ -51,10 +53,78 @@ def test_however_a_reply_is_cut_its_statement_streams_whole(text: str, data: st.
     shown = "".join(
         deltas.feed(text[start:end]) for start, end in zip([0, *cuts], [*cuts, len(text)], strict=True)
     )
-    assert shown.strip() == read_reply(text).text
+    assert shown.strip() == read_reply(text, "sqlite").text
 
 
 def test_talk_streams_no_statement() -> None:
     deltas = SqlDeltas()
     assert deltas.feed("CHAT: you could select a table") == ""
     assert not deltas.started
+
+
+STATEMENTS = [
+    "SELECT name FROM customers WHERE country = 'Brazil'",
+    "WITH a AS (SELECT 1 AS n) SELECT n FROM a",
+    "SELECT count(*) AS n\nFROM orders AS o\nJOIN customers AS c ON c.id = customer_id\nWHERE name <> 'x;y'",
+    "(SELECT 1 AS n) UNION ALL (SELECT 2)",
+]
+BEFORE = [
+    "",
+    "Here is the query you asked for:\n\n",
+    "One sentence, then the statement in a block that starts with ```sql and ends with ```.\n\n",
+    "The question needs data: I count orders. The statement comes in a block that starts with ```sql.\n\n",
+    "<think>They may want SELECT 2 FROM nothing. ```sql\nSELECT 3\n``` is wrong.</think>\n",
+    "Maybe this one.\n```sql\nSELECT 0 AS first_try FROM t\n```\nNo, with the filter:\n",
+    "```sql\n```\n",
+    "```\nCREATE TABLE customers (id INTEGER)\n```\nGiven this schema:\n",
+    "### Answer\n**SQL:**\n",
+    "reasoning first, without the tag that opens it\n</think>\n\n",
+]
+FORMS = [
+    "```sql\n{}\n```",
+    "```\n{};\n```",
+    "```sqlite\r\n{}\r\n```",
+    "```SQL\n-- customers of a country\n{}\n```",
+    "```sql {} ```",
+    "<sql>{}</sql>",
+    "```sql\n{}",
+]
+AFTER = ["", "\n\nThis counts the rows. Let me know!", "\n\nNote: `orders` holds one row per order.\n"]
+
+
+@given(st.sampled_from(STATEMENTS), st.sampled_from(BEFORE), st.sampled_from(FORMS), st.sampled_from(AFTER))
+def test_the_last_statement_of_a_noisy_reply_is_read(sql: str, before: str, form: str, after: str) -> None:
+    written = read_reply(before + form.format(sql) + ("" if form.endswith("{}") else after), "sqlite")
+    assert written.route == "sql"
+    assert written.text.removeprefix("-- customers of a country\n") == sql
+
+
+@given(st.sampled_from(STATEMENTS[:3]), st.sampled_from(BEFORE[:2]), st.sampled_from(AFTER))
+def test_a_bare_statement_is_read_up_to_where_it_stops_being_one(sql: str, before: str, after: str) -> None:
+    assert read_reply(f"{before}{sql};{after}", "sqlite").text == sql
+
+
+@given(
+    st.sampled_from(STATEMENTS), st.sampled_from(["{}", "```json\n{}\n```", "Sure.\n```json\n{}\n```\nDone."])
+)
+def test_a_statement_in_json_is_read(sql: str, form: str) -> None:
+    reply = form.format(json.dumps({"explanation": "Counting.", "sql": sql}))
+    assert read_reply(reply, "sqlite").text == sql
+
+
+@given(st.text(alphabet=st.sampled_from("`\nselct frowih;{}\"'()<>/SELECT1*:"), max_size=60))
+def test_no_reply_is_read_as_an_empty_statement(text: str) -> None:
+    written = read_reply(text, "sqlite")
+    assert written.route != "sql" or written.text
+
+
+def test_the_worst_statement_is_kept_for_repair_when_none_parses() -> None:
+    reply = "Trying.\n```sql\nSELECT FROM WHERE\n```"
+    assert read_reply(reply, "sqlite") == Written("sql", "SELECT FROM WHERE", "Trying.")
+
+
+@pytest.mark.parametrize(
+    "text", ["Select the year you mean.", "With pleasure: which year?", "With ```code``` in it"]
+)
+def test_prose_that_begins_like_a_statement_is_talk(text: str) -> None:
+    assert read_reply(text, "sqlite").route == "chat"

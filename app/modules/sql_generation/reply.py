@@ -1,26 +1,50 @@
 """Reading a model's reply: robust against models that follow a format only roughly.
 
-A statement may come in a fenced block, bare, or as JSON; anything without a statement or a known
-word at its start is taken as talk.
+A statement may come in a fenced block, among several blocks, in tags, as JSON or bare, with reasoning and
+talk around it. Anything without a statement or a known word at its start is taken as talk.
 """
 
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import replace
+from typing import NamedTuple
+
+import sqlglot
+from pydantic import JsonValue
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
 
 from graph.ports import Written
 
-_FENCE = re.compile(r"```[ \t]*\w*[ \t]*\r?\n|```[ \t]*(?=(?:select|with)\b)", re.IGNORECASE)
-_BARE = re.compile(r"\s*(?=(?:select|with)\b)", re.IGNORECASE)
+_FENCE = "```"
+_LANGUAGE = re.compile(r"[ \t]*[a-z][\w+-]*[ \t]*\r?\n|[ \t]*sql(?=\s)", re.IGNORECASE)
+_REMARKS = r"(?:\s|--[^\n]*\n|/\*[^*]*\*/)*"
+_QUERY = re.compile(_REMARKS + r"\(*\s*(?:select|with)\b", re.IGNORECASE)
+_BARE = re.compile(
+    r"^[ \t>*-]*(?:sql(?:query)?[ \t]*:[ \t]*)?`?(?=(?:select|with)\b)", re.IGNORECASE | re.MULTILINE
+)
+_STREAMED = re.compile(r"```[ \t]*(?:\w+[ \t]*\r?\n)?\s*(?=(?:select|with)\b)", re.IGNORECASE)
+_STREAMED_BARE = re.compile(r"\s*(?=(?:select|with)\b)", re.IGNORECASE)
+_LIKELY = re.compile(r"\s*(?:select\b|with\s+\w+\s+as\s*\().*\bfrom\b", re.IGNORECASE | re.DOTALL)
+_REASONING = re.compile(r"<(think(?:ing)?|reasoning|thought|scratchpad)>.*?</\1>", re.IGNORECASE | re.DOTALL)
+_END_OF_REASONING = re.compile(r"</(?:think(?:ing)?|reasoning|thought|scratchpad)>", re.IGNORECASE)
+_TAG = re.compile(r"</?(?:sql|query)>", re.IGNORECASE)
 _ROWS = re.compile(r"\W*rows\W*", re.IGNORECASE)
 _MARKED = re.compile(r"\W*(clarify|chat)\W*:\W*(.*)", re.IGNORECASE | re.DOTALL)
 _ALONE = re.compile(r"\W*question\W*:[ \t]*(.*)(?:\n|$)", re.IGNORECASE)
+_JSON_KEYS = ("sql", "query", "statement")
 _MAX_EXPLANATION = 400
 _MAX_QUESTION = 1_000
+_MAX_TRIES = 20
+"""At most so many parts of a reply are tried as statements, from its end."""
 
 
 class SqlDeltas:
-    """Picks the statement out of a reply while it streams."""
+    """Picks a statement out of a reply while it streams: the first block that begins as one.
+
+    The whole reply is read by `read_reply`, which may choose a later block.
+    """
 
     def __init__(self) -> None:
         self._text = ""
@@ -36,21 +60,42 @@ class SqlDeltas:
         self._text += token
         start = self._shown
         if start < 0:
-            start = _statement_start(self._text)
-            if start < 0:
+            found = _STREAMED.search(self._text) or _STREAMED_BARE.match(self._text)
+            if found is None:
                 return ""
-        end = self._text.find("```", start)
+            start = found.end()
+        end = self._text.find(_FENCE, start)
         stop = end if end >= 0 else len(self._text.rstrip("`"))
         self._shown = max(start, stop)
         return self._text[start:stop]
 
 
-def read_reply(text: str) -> Written:
-    """What the model decided; a reply with nothing in it is empty talk."""
-    if (written := _from_json(text)) is not None:
-        return written
-    alone, text = _standalone(text)
-    return replace(_read(text), standalone_question=alone)
+class _Candidate(NamedTuple):
+    """A part of a reply that begins as a statement does, and what was said before it."""
+
+    sql: str
+    before: str
+    question: str = ""
+
+
+def read_reply(text: str, dialect: str) -> Written:
+    """What the model decided; a reply with nothing in it is empty talk.
+
+    Of several statements the last one counts that parses as a query in the dialect. One that does not
+    parse is taken only where none does: its error is then what the model is shown.
+    """
+    alone, text = _standalone(_without_reasoning(text))
+    text = _TAG.sub(_FENCE, text)
+    if (found := _statement(text, dialect)) is not None:
+        question = alone or found.question[:_MAX_QUESTION]
+        explanation = found.before[:_MAX_EXPLANATION]
+        return Written("sql", found.sql, explanation=explanation, standalone_question=question)
+    return replace(_without_statement(text), standalone_question=alone)
+
+
+def _without_reasoning(text: str) -> str:
+    """Some open models write their reasoning between tags, or close a tag that they never opened."""
+    return _END_OF_REASONING.split(_REASONING.sub("", text))[-1]
 
 
 def _standalone(text: str) -> tuple[str, str]:
@@ -59,10 +104,7 @@ def _standalone(text: str) -> tuple[str, str]:
     return ("", text) if said is None else (said[1].strip(" *_")[:_MAX_QUESTION], text[said.end() :])
 
 
-def _read(text: str) -> Written:
-    if (start := _statement_start(text)) >= 0:
-        statement = text[start:].partition("```")[0].strip().rstrip(";")
-        return Written("sql", statement, explanation=_before(text, start))
+def _without_statement(text: str) -> Written:
     if _ROWS.fullmatch(text):
         return Written("rows", "")
     if (marked := _MARKED.match(text)) is not None:
@@ -71,28 +113,77 @@ def _read(text: str) -> Written:
     return Written("chat", text.strip())
 
 
-def _statement_start(text: str) -> int:
-    fence = _FENCE.search(text)
-    if fence is not None:
-        return fence.end()
-    bare = _BARE.match(text)
-    return -1 if bare is None else bare.end()
+def _statement(text: str, dialect: str) -> _Candidate | None:
+    blocks = list(_blocks(text))[-_MAX_TRIES:]
+    for block in reversed(blocks):
+        if _is_query(block.sql, dialect):
+            return block
+    return _bare(text, dialect) or (blocks[-1] if blocks else None)
 
 
-def _before(text: str, start: int) -> str:
-    said = re.sub(r"```.*$", "", text[:start], flags=re.DOTALL).strip()
-    return said[:_MAX_EXPLANATION]
+def _blocks(text: str) -> Iterator[_Candidate]:
+    """What stands between fences, or after one that is never closed.
+
+    A model that repeats its instructions may open a fence in a sentence, so each part between two
+    fences may be a block.
+    """
+    parts = text.split(_FENCE)
+    for index, part in enumerate(parts):
+        language = _LANGUAGE.match(part) if index else None
+        content = part[language.end() :] if language else part
+        before = " ".join(parts[:index:2]).strip()
+        if index and _QUERY.match(content):
+            yield _Candidate(_tidied(content), before)
+        elif (said := _from_json(content, before)) is not None:
+            yield said
 
 
-def _from_json(text: str) -> Written | None:
+def _bare(text: str, dialect: str) -> _Candidate | None:
+    """The last statement that begins a line, as far as it parses: up to its semicolon, or to the last line
+    with which it still is a query. After prose it needs a FROM, for "select the year" parses as well. Where
+    nothing parses, a reply that is all statement is taken as it stands."""
+    for found in reversed(list(_BARE.finditer(text))[-_MAX_TRIES:]):
+        rest = text[found.end() :].partition(_FENCE)[0]
+        for sql in _beginnings(rest):
+            if _is_query(sql, dialect, of_tables=bool(text[: found.start()].strip())):
+                return _Candidate(sql, text[: found.start()].partition(_FENCE)[0].strip())
+    rest = text.partition(_FENCE)[0]
+    return _Candidate(_tidied(rest), "") if _LIKELY.match(rest) else None
+
+
+def _beginnings(text: str) -> Iterator[str]:
+    """The text up to a semicolon, then shorter and shorter by a line."""
+    yield _tidied(text.partition(";")[0])
+    lines = text.splitlines()
+    for count in range(len(lines), max(len(lines) - _MAX_TRIES, 0), -1):
+        yield _tidied("\n".join(lines[:count]))
+
+
+def _tidied(sql: str) -> str:
+    return sql.strip().strip("`").rstrip().rstrip(";").rstrip()
+
+
+def _is_query(sql: str, dialect: str, *, of_tables: bool = False) -> bool:
+    try:
+        parsed = sqlglot.parse_one(sql, dialect=dialect)
+    except (SqlglotError, RecursionError):
+        return False
+    return isinstance(parsed, exp.Query) and (not of_tables or parsed.find(exp.From) is not None)
+
+
+def _from_json(text: str, before: str) -> _Candidate | None:
     if not text.lstrip().startswith("{"):
         return None
     try:
-        found = json.loads(text)
-    except ValueError:
+        found: JsonValue = json.JSONDecoder().raw_decode(text.lstrip())[0]
+    except (ValueError, RecursionError):
         return None
-    statement, alone = found.get("sql") or found.get("query"), found.get("question")
-    if not isinstance(statement, str):
+    if not isinstance(found, dict):
         return None
-    question = alone[:_MAX_QUESTION] if isinstance(alone, str) else ""
-    return Written("sql", statement.strip().rstrip(";"), standalone_question=question)
+    statement = next(
+        (said for key in _JSON_KEYS if isinstance(said := found.get(key), str) and said.strip()), None
+    )
+    question = found.get("question")
+    if statement is None:
+        return None
+    return _Candidate(_tidied(statement), before, question if isinstance(question, str) else "")

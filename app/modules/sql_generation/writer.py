@@ -88,7 +88,7 @@ class ModelWriter:
             if deltas.started:
                 raise
             return await self._write_without_model(question, emit, unavailable)
-        written = read_reply(reply.text)
+        written = read_reply(reply.text, self.dialect)
         if written.route == "rows":
             written = _from_rows(question)
         if written.route == "sql":
