@@ -62,8 +62,13 @@ class Transcript:
                 self._console.print(Syntax(said.content, "sql", word_wrap=True, background_color="default"))
             case ResultsChunk():
                 self._console.print(_table(said.content))
-            case AnalysisChunk() | ClarificationChunk():
+            case AnalysisChunk():
                 self._console.print(Markdown(said.content, hyperlinks=False))
+            case ClarificationChunk():
+                self._console.print(Markdown(said.content, hyperlinks=False))
+                for number, option in enumerate(said.options, 1):
+                    line = f"{number}. {option['label']}: {option['question']}"
+                    self._console.print(Text(line, style="cyan"))
             case SuggestionsChunk():
                 for suggestion in said.content:
                     self._console.print(Text(f"→ {suggestion}", style="cyan"))

@@ -1,5 +1,6 @@
 """What a turn has given so far: read from its state, and said again to whoever missed it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from graph.events import (
@@ -12,7 +13,7 @@ from graph.events import (
     SqlChunk,
     SuggestionsChunk,
 )
-from graph.state import Analysis, Route, Rows, SessionState
+from graph.state import Analysis, Option, Route, Rows, SessionState
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,7 @@ class Answer:
     results_summary: str | None = None
     analysis: Analysis | None = None
     reply: str | None = None
+    options: Sequence[Option] = ()
     tokens_used: int = 0
 
     def chunks(self) -> list[Chunk]:
@@ -50,7 +52,7 @@ class Answer:
         if self.analysis is not None:
             chunks.extend(analysis_chunks(self.analysis))
         if self.reply is not None:
-            chunks.append(reply_chunk(self.route, self.reply))
+            chunks.append(reply_chunk(self.route, self.reply, self.options))
         return chunks
 
 
@@ -66,9 +68,11 @@ def analysis_chunks(analysis: Analysis) -> list[Chunk]:
     return chunks
 
 
-def reply_chunk(route: Route, text: str) -> Chunk:
-    """A question back to the user, or small talk."""
-    return ClarificationChunk(content=text) if route == "clarify" else AnalysisChunk(content=text)
+def reply_chunk(route: Route, text: str, options: Sequence[Option]) -> Chunk:
+    """A question back to the user with its options, or small talk."""
+    if route == "clarify":
+        return ClarificationChunk(content=text, options=list(options))
+    return AnalysisChunk(content=text)
 
 
 def answer_of(state: SessionState) -> Answer:
@@ -92,5 +96,6 @@ def answer_of(state: SessionState) -> Answer:
         results_summary=exchanges[-1]["results_summary"] if analysed else None,
         analysis=state.get("current_analysis") if analysed else None,
         reply=state["reply"] if answered and not analysed else None,
+        options=state.get("options", []) if answered and state["route"] == "clarify" else [],
         tokens_used=state["tokens_used"],
     )

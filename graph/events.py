@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from graph.state import Claim, Rows
+from graph.state import Claim, Option, Rows
 
 Step = Literal[
     "loading_context",
@@ -101,11 +101,24 @@ class ClaimsChunk(_Event):
 
 
 class ClarificationChunk(_Event):
-    """A question back to the user; the turn ends with it."""
+    """A question back to the user; the turn ends with it.
+
+    `options` are the readings to choose from; empty when there are none. The next question may be an option's
+    `question`, its `label` or its number, counted from 1.
+    """
 
     event: Literal["chunk"] = "chunk"
     type: Literal["clarification"] = "clarification"
     content: str
+    options: list[Option] = Field(
+        default_factory=list,
+        examples=[
+            [
+                {"label": "order date", "question": "Orders per month of order date"},
+                {"label": "ship date", "question": "Orders per month of ship date"},
+            ]
+        ],
+    )
 
 
 class SuggestionsChunk(_Event):

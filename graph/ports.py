@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from graph.events import SessionEvent
-from graph.state import Analysis, FailedStatement, Message, Route, Rows
+from graph.state import Analysis, FailedStatement, Message, Option, Route, Rows
 
 Emit = Callable[[SessionEvent], None]
 
@@ -18,7 +18,8 @@ class Question:
     """A question with all that may be known when it is answered.
 
     `exchanges` are those the summary does not cover, oldest first; `previous_sql` and `previous_rows`
-    belong to the last answered data question; `failures` are this turn's statements that did not run.
+    belong to the last answered data question; `failures` are this turn's statements that did not run;
+    `options` are what the latest question back offered.
     """
 
     text: str
@@ -28,6 +29,7 @@ class Question:
     previous_sql: str | None = None
     previous_rows: Rows | None = None
     failures: Sequence[FailedStatement] = field(default=())
+    options: Sequence[Option] = ()
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,8 @@ class Written:
     """What the writer decided. `text` is the statement for route `sql`, the reply for `clarify` and
     `chat`, and empty for `rows` (the rows already fetched answer the question).
 
-    `standalone_question` is a follow-up put so that it stands alone; empty when it was asked so.
+    `standalone_question` is a follow-up put so that it stands alone; empty when it was asked so. `options`
+    are the readings that a reply of route `clarify` offers.
     """
 
     route: Route
@@ -43,6 +46,7 @@ class Written:
     explanation: str = ""
     tokens_used: int = 0
     standalone_question: str = ""
+    options: Sequence[Option] = ()
 
 
 @dataclass(frozen=True)

@@ -69,6 +69,13 @@ class Analysis(TypedDict):
     suggestions: list[str]
 
 
+class Option(TypedDict):
+    """A reading that a question back offers: a name for people, and the full question it stands for."""
+
+    label: str
+    question: str
+
+
 class Message(TypedDict):
     """One exchange: the question asked and, for role `assistant`, what was answered."""
 
@@ -94,7 +101,7 @@ class SessionState(TypedDict, total=False):
     `current_sql`, `current_results` and `current_analysis` always describe the last answered data
     question together; the statement being tried is `draft_sql`. `current_results` is the head of the rows
     kept for the message `results_message_id`. `messages` are the exchanges that the summary does not
-    cover yet.
+    cover yet. `options` are those of the latest question back, until a later question is understood.
     """
 
     session_id: str
@@ -106,6 +113,7 @@ class SessionState(TypedDict, total=False):
     current_results: Rows | None
     results_message_id: str
     current_analysis: Analysis | None
+    options: list[Option]
     status: Literal["idle", "processing", "error", "closed"]
     metadata: dict[str, JsonValue]
     created_at: str

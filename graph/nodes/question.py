@@ -13,6 +13,7 @@ def question_of(state: SessionState) -> Question:
         previous_sql=state.get("current_sql"),
         previous_rows=state.get("current_results"),
         failures=state["failures"],
+        options=state.get("options", []),
     )
 
 

@@ -10,5 +10,5 @@ from graph.state import SessionState
 
 async def reply(state: SessionState, runtime: Runtime[Ports]) -> SessionState:
     text = state["reply"]
-    runtime.stream_writer(reply_chunk(state["route"], text))
+    runtime.stream_writer(reply_chunk(state["route"], text, state["options"]))
     return {"messages": with_exchange(state, sql=None, results_summary=None, analysis=text)}

@@ -16,6 +16,7 @@ async def write_sql(state: SessionState, runtime: Runtime[Ports]) -> SessionStat
         route=written.route,
         explanation=written.explanation,
         standalone_question=written.standalone_question,
+        options=list(written.options),
         tokens_used=state["tokens_used"] + written.tokens_used,
     )
     if written.route != "sql":

@@ -17,7 +17,7 @@ from graph.errors import StatementFailed
 from graph.events import AnalysisChunk, ClarificationChunk, Reset, ResultsChunk, SqlChunk, Status
 from graph.nodes.summarize import WINDOW
 from graph.ports import Written
-from graph.state import Rows
+from graph.state import Option, Rows
 from tests.fakes import (
     ROWS,
     FakeAnalyst,
@@ -90,6 +90,28 @@ async def test_what_needs_no_data_runs_no_statement(
     said = [event async for event in graph.ask(TURN, fake_ports(FakeWriter([written]), runner))]
     assert chunk in said
     assert runner.ran == []
+
+
+OPTIONS: list[Option] = [
+    {"label": "revenue", "question": "Best customers by revenue"},
+    {"label": "orders", "question": "Best customers by number of orders"},
+]
+
+
+async def test_the_options_of_a_question_back_are_told_and_known_to_the_next_turn(
+    graph: SessionGraph,
+) -> None:
+    writer = FakeWriter([Written("clarify", "By what?", options=OPTIONS), Written("sql", "SELECT 3 AS n")])
+    said = [event async for event in graph.ask(turn(1), fake_ports(writer))]
+    assert ClarificationChunk(content="By what?", options=OPTIONS) in said
+    assert list((await graph.answer(turn(1))).options) == OPTIONS
+    again = [event async for event in graph.resume(turn(1), fake_ports(writer))]
+    assert ClarificationChunk(content="By what?", options=OPTIONS) in again
+    [_ async for _ in graph.ask(turn(2), fake_ports(writer))]
+    assert writer.asked[-1].options == OPTIONS
+    assert list((await graph.answer(turn(2))).options) == []
+    [_ async for _ in graph.ask(turn(3), fake_ports(writer))]
+    assert writer.asked[-1].options == []
 
 
 async def test_a_failed_statement_comes_back_to_its_writer_with_its_error(graph: SessionGraph) -> None:

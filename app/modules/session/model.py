@@ -5,7 +5,7 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from graph.state import Claim, Column
+from graph.state import Claim, Column, Option
 
 Mode = Literal["ask", "agent"]
 SessionStatus = Literal["idle", "processing", "error", "closed"]
@@ -106,6 +106,7 @@ class Message:
     chart: dict[str, JsonValue] | None = None
     suggestions: list[str] = field(default_factory=list)
     clarification: str | None = None
+    options: list[Option] = field(default_factory=list)
     error: RunError | None = None
     tokens_used: int = 0
     elapsed_ms: int = 0

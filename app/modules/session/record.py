@@ -87,6 +87,7 @@ def answer_message(run: Run, answer: Answer) -> Message:
         chart=analysis["chart"] if analysis else None,
         suggestions=analysis["suggestions"] if analysis else [],
         clarification=answer.reply if answer.route == "clarify" else None,
+        options=list(answer.options),
         error=run.error,
         tokens_used=answer.tokens_used,
         elapsed_ms=max(0, finished_at - run.created_at),
@@ -112,6 +113,7 @@ def said(message: Message, head: Rows | None) -> list[Chunk | Failure]:
         results=head,
         analysis=analysis,
         reply=message.analysis if message.route == "chat" else message.clarification,
+        options=message.options,
     )
     events: list[Chunk | Failure] = [*answer.chunks()]
     if message.error is not None:

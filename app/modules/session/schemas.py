@@ -16,7 +16,7 @@ from pydantic import (
 
 from app.core.http import Body, PageOf, Text, Time, not_null, storable
 from app.modules.session.model import Mode, Outcome, SessionStatus
-from graph.state import Claim, Column, Route
+from graph.state import Claim, Column, Option, Route
 
 MAX_QUERY_CHARACTERS = 8_000
 MAX_METADATA_BYTES = 16 * 1024
@@ -155,6 +155,19 @@ class MessageBody(_FromRecord):
     chart: dict[str, JsonValue] | None
     suggestions: list[str]
     clarification: str | None
+    options: Annotated[
+        list[Option],
+        Field(
+            description="The readings that `clarification` offers; empty when there are none. The next "
+            "question may be an option's `question`, its `label` or its number, counted from 1.",
+            examples=[
+                [
+                    {"label": "order date", "question": "Orders per month of order date"},
+                    {"label": "ship date", "question": "Orders per month of ship date"},
+                ]
+            ],
+        ),
+    ]
     error: RunErrorBody | None
     tokens_used: int
     elapsed_ms: int

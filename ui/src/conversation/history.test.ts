@@ -22,6 +22,7 @@ const message = (role: "human" | "assistant", run_id: string, more: Partial<Mess
   claims: [],
   suggestions: [],
   clarification: null,
+  options: [],
   error: null,
   tokens_used: 0,
   elapsed_ms: 10,
