@@ -116,9 +116,15 @@ class Analyst(Protocol):
 
 
 class Summarizer(Protocol):
-    """Folds exchanges into the summary. Raises `SummaryFailed`; the caller then keeps the exchanges."""
+    """Folds exchanges into the summary.
+
+    `summarize` makes at most one call of a model and raises `SummaryFailed`; the caller then keeps the
+    exchanges. `digest` makes none and never fails: it keeps the exchanges as short lines.
+    """
 
     async def summarize(self, summary: str | None, exchanges: Sequence[Message]) -> Summarized: ...
+
+    def digest(self, summary: str | None, exchanges: Sequence[Message]) -> str: ...
 
 
 @dataclass(frozen=True)

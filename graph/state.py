@@ -101,13 +101,17 @@ class SessionState(TypedDict, total=False):
     `current_sql`, `current_results` and `current_analysis` always describe the last answered data
     question together; the statement being tried is `draft_sql`. `current_results` is the head of the rows
     kept for the message `results_message_id`. `messages` are the exchanges that the summary does not
-    cover yet. `options` are those of the latest question back, until a later question is understood.
+    cover yet. `summary_pause` counts the turns until the next summary is due; after a failed one
+    (`summary_failed`) the next turn tries again. `options` are those of the latest question back, until a
+    later question is understood.
     """
 
     session_id: str
     db_connection_id: str
     messages: list[Message]
     summary: str | None
+    summary_pause: int
+    summary_failed: bool
     current_query: str | None
     current_sql: str | None
     current_results: Rows | None

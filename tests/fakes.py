@@ -89,13 +89,21 @@ class FakeAnalyst:
 
 @dataclass
 class FakeSummarizer:
-    fails: bool = False
+    """Fails so many times first; `calls` are the messages of the turns in which it was called."""
+
+    failures: int = 0
+    calls: list[str] = field(default_factory=list)
 
     async def summarize(self, summary: str | None, exchanges: Sequence[Message]) -> Summarized:
-        if self.fails:
+        self.calls.append(f"m{int(exchanges[-1]['id'][1:]) + 3}")
+        if self.failures:
+            self.failures -= 1
             raise SummaryFailed("out of words")
         asked = ", ".join(exchange["query"] for exchange in exchanges)
         return Summarized(f"{summary or 'Asked'}: {asked}", 7)
+
+    def digest(self, summary: str | None, exchanges: Sequence[Message]) -> str:
+        return "\n".join([*([summary] if summary else []), *(exchange["query"] for exchange in exchanges)])
 
 
 def fake_ports(

@@ -1,5 +1,6 @@
 """A turn through the graph: what it says, what it remembers, and what survives its death."""
 
+import re
 from collections.abc import AsyncGenerator
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +16,6 @@ from graph import SessionEvent, SessionGraph, Turn
 from graph.checkpoints import sqlite_checkpointer
 from graph.errors import StatementFailed
 from graph.events import AnalysisChunk, ClarificationChunk, Reset, ResultsChunk, SqlChunk, Status
-from graph.nodes.summarize import WINDOW
 from graph.ports import Written
 from graph.state import Option, Rows
 from tests.fakes import (
@@ -201,12 +201,48 @@ async def test_six_exchanges_are_folded_to_three_and_a_summary(graph: SessionGra
     assert [each["query"] for each in writer.asked[0].exchanges] == ["Question 3", "Question 4", "Question 5"]
 
 
-async def test_while_summarizing_fails_the_exchanges_stay_up_to_a_bound(graph: SessionGraph) -> None:
-    writer = FakeWriter()
-    for number in range(WINDOW + 4):
-        [_ async for _ in graph.ask(turn(number), fake_ports(writer, summarizer=FakeSummarizer(fails=True)))]
-    assert len(writer.asked[-1].exchanges) == WINDOW
-    assert writer.asked[-1].exchanges[-1]["query"] == f"Question {WINDOW + 2}"
+async def test_summaries_fold_in_batches_and_nothing_is_in_neither(graph: SessionGraph) -> None:
+    writer, summarizer = FakeWriter(), FakeSummarizer()
+    for number in range(30):
+        [_ async for _ in graph.ask(turn(number), fake_ports(writer, summarizer=summarizer))]
+    assert summarizer.calls == [f"m{number}" for number in range(5, 30, 3)]
+    for number, question in enumerate(writer.asked):
+        known = [question.summary or "", *(each["query"] for each in question.exchanges)]
+        assert [str(n) for n in range(number)] == re.findall(r"\d+", " ".join(known))
+
+
+async def test_a_failed_summary_is_tried_again_at_the_next_turn_only(graph: SessionGraph) -> None:
+    writer, summarizer = FakeWriter(), FakeSummarizer(failures=1)
+    for number in range(12):
+        [_ async for _ in graph.ask(turn(number), fake_ports(writer, summarizer=summarizer))]
+    assert summarizer.calls == ["m5", "m6", "m11"]
+    assert len(writer.asked[6].exchanges) == 6
+    assert writer.asked[7].summary == "Asked: Question 0, Question 1, Question 2, Question 3"
+
+
+async def test_while_summaries_fail_the_oldest_exchanges_become_a_digest(
+    graph: SessionGraph, caplog: pytest.LogCaptureFixture
+) -> None:
+    writer, summarizer = FakeWriter(), FakeSummarizer(failures=1_000)
+    said: list[SessionEvent] = []
+    for number in range(60):
+        said += [event async for event in graph.ask(turn(number), fake_ports(writer, summarizer=summarizer))]
+    assert len(summarizer.calls) <= 20
+    assert max(len(question.exchanges) for question in writer.asked) <= 9
+    known = [writer.asked[-1].summary or "", *(each["query"] for each in writer.asked[-1].exchanges)]
+    assert [str(n) for n in range(59)] == re.findall(r"\d+", " ".join(known))
+    assert "The summary failed twice; older exchanges are kept in short lines" in {
+        event.message for event in said if isinstance(event, Status)
+    }
+    assert "session s1: the summary failed twice; 4 exchanges are kept as a digest" in caplog.text
+
+
+async def test_long_exchanges_are_summarized_sooner_but_no_more_often(graph: SessionGraph) -> None:
+    summarizer = FakeSummarizer()
+    for number in range(16):
+        long = replace(turn(number), question=f"Question {number} " + "why " * 1_000)
+        [_ async for _ in graph.ask(long, fake_ports(summarizer=summarizer))]
+    assert summarizer.calls == ["m3", "m6", "m9", "m12", "m15"]
 
 
 async def test_a_checkpoint_does_not_grow_with_the_conversation(

@@ -30,7 +30,6 @@ def make_client(settings: ModelSettings) -> "ChatOpenAI":
     from openai import Timeout  # noqa: PLC0415
 
     base_url = settings.base_url or _OPENAI
-    limit = {_output_limit_name(base_url): settings.max_output_tokens}
     return ChatOpenAI(
         model=settings.model,
         base_url=base_url,
@@ -38,7 +37,7 @@ def make_client(settings: ModelSettings) -> "ChatOpenAI":
         openai_proxy=None,
         timeout=Timeout(settings.total_timeout_seconds, connect=settings.connect_timeout_seconds),
         max_retries=0,
-        extra_body=limit,
+        extra_body=_output_limit(base_url, settings.max_output_tokens),
         temperature=settings.temperature,
         stream_chunk_timeout=None,
         use_responses_api=False,
@@ -61,13 +60,20 @@ def make_embedding_client(settings: ModelSettings) -> "AsyncOpenAI":
 
 
 async def stream_chunks(
-    client: "ChatOpenAI", prompt: Sequence[tuple[str, str]], *, usage: bool
+    client: "ChatOpenAI", prompt: Sequence[tuple[str, str]], *, usage: bool, max_tokens: int | None = None
 ) -> "AsyncGenerator[AIMessageChunk]":
     """The reply's chunks as they come, `usage` asking for a count of tokens with the last.
 
+    `max_tokens` is the limit of this reply; None is the model's usual one.
+
     Raises `ModelUnavailable` or `ModelRejected`. Closing it, or cancelling its reader, closes the request.
     """
-    chunks = cast("AsyncGenerator[AIMessageChunk]", client.astream(list(prompt), stream_usage=usage))
+    if max_tokens is None:
+        stream = client.astream(list(prompt), stream_usage=usage)
+    else:
+        limit = _output_limit(client.openai_api_base or _OPENAI, max_tokens)
+        stream = client.astream(list(prompt), stream_usage=usage, extra_body=limit)
+    chunks = cast("AsyncGenerator[AIMessageChunk]", stream)
     async with aclosing(chunks):
         while (chunk := await _next_chunk(chunks, client.model_name)) is not None:
             yield chunk
@@ -91,7 +97,8 @@ async def _next_chunk(chunks: "AsyncGenerator[AIMessageChunk]", model: str) -> "
         raise failure_told(error, model) from None
 
 
-def _output_limit_name(base_url: str) -> str:
+def _output_limit(base_url: str, tokens: int) -> dict[str, int]:
     """OpenAI's newer models refuse the old name; Mistral refuses, and Ollama ignores, the new one."""
     host = urlsplit(base_url).hostname or ""
-    return "max_completion_tokens" if host.endswith((".openai.com", ".openai.azure.com")) else "max_tokens"
+    new = host.endswith((".openai.com", ".openai.azure.com"))
+    return {"max_completion_tokens" if new else "max_tokens": tokens}

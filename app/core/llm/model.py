@@ -35,10 +35,24 @@ class PromptMessage:
 
 @dataclass(frozen=True)
 class Reply:
-    """A whole reply; `tokens_used` counts prompt and reply, by the provider or approximately."""
+    """A reply; `tokens_used` counts prompt and reply, by the provider or approximately.
+
+    `cut`: it reached the limit that was asked for, so its end is missing.
+    """
 
     text: str
     tokens_used: int
+    cut: bool = False
+
+
+@dataclass(frozen=True)
+class _Request:
+    """A prompt and what its reply may take; without `max_tokens` that is the model's usual limit."""
+
+    messages: Sequence[PromptMessage]
+    on_token: Callable[[str], None]
+    max_retries: int
+    max_tokens: int | None = None
 
 
 class LanguageModel:
@@ -58,11 +72,21 @@ class LanguageModel:
         What failed is tried again only before the first piece. Raises `ModelUnavailable` or
         `ModelRejected`; cancelling the caller closes the request.
         """
+        return await self._reply(_Request(messages, on_token, self._settings.max_retries))
+
+    async def reply_within(self, messages: Sequence[PromptMessage], max_tokens: int) -> Reply:
+        """Have a reply of at most so many tokens written, in one try; a longer one is cut there.
+
+        Raises `ModelUnavailable` or `ModelRejected`; cancelling the caller closes the request.
+        """
+        return await self._reply(_Request(messages, lambda _: None, 0, max_tokens))
+
+    async def _reply(self, request: "_Request") -> Reply:
         total = self._settings.total_timeout_seconds
         with self._calls.of(self.name, "chat") as call:
             try:
                 async with asyncio.timeout(total):
-                    return await self._try_until_replied(messages, on_token, call)
+                    return await self._try_until_replied(request, call)
             except TimeoutError as error:
                 raise ModelUnavailable(f"The model {self.name} did not finish within {total:g} s.") from error
 
@@ -70,39 +94,37 @@ class LanguageModel:
         client = await self._client
         await client.root_async_client.close()
 
-    async def _try_until_replied(
-        self, messages: Sequence[PromptMessage], on_token: Callable[[str], None], call: Call
-    ) -> Reply:
+    async def _try_until_replied(self, request: "_Request", call: Call) -> Reply:
         tries = 0
         while True:
-            transcript = Transcript(on_token)
+            transcript = Transcript(request.on_token)
             try:
-                return await self._try(messages, transcript, call)
+                return await self._try(request, transcript, call)
             except UsageNotCounted:
-                if tries > self._settings.max_retries:
+                if tries > request.max_retries:
                     raise
                 self._usage_is_counted = False
             except PassingFailure as failure:
-                if transcript.begun or tries >= self._settings.max_retries:
+                if transcript.begun or tries >= request.max_retries:
                     raise
                 await asyncio.sleep(_pause_seconds(failure, tries))
             tries += 1
             call.tried_again()
 
-    async def _try(self, messages: Sequence[PromptMessage], transcript: Transcript, call: Call) -> Reply:
-        await self._listen([(message.role, message.content) for message in messages], transcript)
-        text = transcript.whole_text(self.name)
-        asked, used = transcript.input_tokens, transcript.tokens_used
-        if not used:
-            asked = sum(approximate_tokens(message.content) for message in messages)
-            used = asked + approximate_tokens(text)
-        call.used(asked, used - asked)
-        return Reply(text, used)
+    async def _try(self, request: "_Request", transcript: Transcript, call: Call) -> Reply:
+        try:
+            await self._listen(request, transcript)
+        finally:
+            used = _note_usage(request, transcript, call)
+        text = transcript.whole_text(self.name, may_be_cut=request.max_tokens is not None)
+        return Reply(text, used, transcript.cut)
 
-    async def _listen(self, prompt: Sequence[tuple[str, str]], transcript: Transcript) -> None:
+    async def _listen(self, request: "_Request", transcript: Transcript) -> None:
         client = await asyncio.shield(self._client)
         silence, now = self._settings.first_token_timeout_seconds, asyncio.get_running_loop().time
-        chunks = stream_chunks(client, prompt, usage=self._usage_is_counted)
+        prompt = [(message.role, message.content) for message in request.messages]
+        usage, limit = self._usage_is_counted, request.max_tokens
+        chunks = stream_chunks(client, prompt, usage=usage, max_tokens=limit)
         try:
             async with asyncio.timeout(silence) as patience, aclosing(chunks):
                 async for chunk in chunks:
@@ -110,6 +132,17 @@ class LanguageModel:
                     transcript.take(chunk)
         except TimeoutError as error:
             raise ModelUnavailable(f"The model {self.name} sent nothing for {silence:g} s.") from error
+
+
+def _note_usage(request: _Request, transcript: Transcript, call: Call) -> int:
+    """Count a reply, whole or broken off, by the provider's figures or approximately; returns the tokens."""
+    asked, used = transcript.input_tokens, transcript.tokens_used
+    if not used and transcript.begun:
+        asked = sum(approximate_tokens(message.content) for message in request.messages)
+        used = asked + approximate_tokens(transcript.text)
+    if used:
+        call.used(asked, used - asked)
+    return used
 
 
 def _pause_seconds(failure: PassingFailure, tries: int) -> float:

@@ -29,6 +29,11 @@ class Transcript:
         """Whether anything was passed on."""
         return bool(self._pieces)
 
+    @property
+    def text(self) -> str:
+        """What was passed on so far."""
+        return "".join(self._pieces)
+
     def take(self, chunk: "AIMessageChunk") -> None:
         if chunk.usage_metadata is not None:
             self.tokens_used = chunk.usage_metadata["total_tokens"]
@@ -36,19 +41,24 @@ class Transcript:
         self._finish_reason = chunk.response_metadata.get("finish_reason") or self._finish_reason
         self._pass_on(self._visible.feed(chunk.text))
 
-    def whole_text(self, model: str) -> str:
+    @property
+    def cut(self) -> bool:
+        """Whether the reply reached its limit of tokens."""
+        return self._finish_reason == "length"
+
+    def whole_text(self, model: str, *, may_be_cut: bool = False) -> str:
         """Raises `ModelUnavailable` or `ModelRejected` when it is not whole."""
         match self._finish_reason:
             case None if not self.tokens_used:
                 raise PassingFailure("The model's service broke its answer off.")
-            case "length":
+            case "length" if not may_be_cut:
                 cure = "Raise KAI_LLM__MAX_OUTPUT_TOKENS."
                 raise ModelRejected(f"The answer of the model {model} is longer than it may be. {cure}")
             case "content_filter":
                 raise ModelRejected("The model's service withheld its answer: its content filter objected.")
             case _:
                 self._pass_on(self._visible.end())
-        text = "".join(self._pieces)
+        text = self.text
         if not text.strip():
             raise ModelUnavailable(f"The model {model} gave an empty answer.")
         return text

@@ -6,11 +6,11 @@ from pathlib import Path
 from app.core.llm.model import LanguageModel, ModelRejected, ModelUnavailable, PromptMessage
 from app.core.llm.tokens import approximate_tokens
 from app.modules.prompt_sections import sections
+from app.modules.session.digest import MAX_TOKENS, cut_at_sentence, digest, exchange_line, kept_statements
 from graph.errors import SummaryFailed
 from graph.ports import Summarized
 from graph.state import Message
 
-MAX_SUMMARY_TOKENS = 500
 _WORDS = 300
 """Some 400 tokens in English: below the limit also for wordier tokenizers."""
 
@@ -18,13 +18,17 @@ _INSTRUCTIONS = (Path(__file__).parent / "prompts" / "summary.md").read_text(enc
 
 
 class ModelSummarizer:
-    """Has a model write the summary; a failing model or an overlong summary is a `SummaryFailed`."""
+    """Has a model write the summary in one call; a model that fails or writes nothing is a `SummaryFailed`.
+
+    A summary that is too long is cut at a sentence. What the analyst laid down in the exchanges that it
+    covers then follows in their own words, for it may have stood in what was cut off.
+    """
 
     def __init__(self, model: LanguageModel) -> None:
         self._model = model
 
     async def summarize(self, summary: str | None, exchanges: Sequence[Message]) -> Summarized:
-        folded = "\n\n".join(map(_line, exchanges))
+        folded = "\n\n".join(map(exchange_line, exchanges))
         messages = [
             PromptMessage("system", _INSTRUCTIONS.replace("{words}", str(_WORDS))),
             PromptMessage(
@@ -32,31 +36,25 @@ class ModelSummarizer:
             ),
         ]
         try:
-            reply = await self._model.reply(messages, on_token=lambda _: None)
+            reply = await self._model.reply_within(messages, MAX_TOKENS)
         except (ModelUnavailable, ModelRejected) as error:
             raise SummaryFailed(str(error)) from error
         text = reply.text.strip()
-        if not text or approximate_tokens(text) >= MAX_SUMMARY_TOKENS:
-            raise SummaryFailed("The model's summary is empty or too long.")
+        if reply.cut or approximate_tokens(text) > MAX_TOKENS:
+            statements = kept_statements(summary, exchanges)
+            room = MAX_TOKENS - approximate_tokens("\n".join(["", *statements]))
+            text = "\n".join([cut_at_sentence(text, room), *statements])
         return Summarized(text, reply.tokens_used)
+
+    def digest(self, summary: str | None, exchanges: Sequence[Message]) -> str:
+        return digest(summary, exchanges)
 
 
 class DigestSummarizer:
-    """Keeps a line an exchange, the newest that fit."""
+    """Keeps a line an exchange, as far as they fit."""
 
     async def summarize(self, summary: str | None, exchanges: Sequence[Message]) -> Summarized:
-        lines = [*(summary or "").splitlines(), *map(_line, exchanges)]
-        while approximate_tokens("\n".join(lines)) >= MAX_SUMMARY_TOKENS:
-            lines = lines[1:] if len(lines) > 1 else [lines[0][: len(lines[0]) // 2]]
-        return Summarized("\n".join(lines))
+        return Summarized(digest(summary, exchanges))
 
-
-def _line(exchange: Message) -> str:
-    parts = [f"Asked: {exchange['query']}"]
-    if exchange["results_summary"]:
-        parts.append(f"Found: {exchange['results_summary']}")
-    elif exchange["analysis"]:
-        parts.append(f"Answered: {exchange['analysis']}")
-    if exchange["sql"]:
-        parts.append(f"SQL: {exchange['sql']}")
-    return " ".join(" ".join(parts).split())
+    def digest(self, summary: str | None, exchanges: Sequence[Message]) -> str:
+        return digest(summary, exchanges)

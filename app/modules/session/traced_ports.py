@@ -85,3 +85,6 @@ class _Summarizer:
     async def summarize(self, summary: str | None, exchanges: Sequence[Message]) -> Summarized:
         with span("step summarizing", {}):
             return await self.traced.summarize(summary, exchanges)
+
+    def digest(self, summary: str | None, exchanges: Sequence[Message]) -> str:
+        return self.traced.digest(summary, exchanges)

@@ -1,0 +1,98 @@
+"""Sixty turns with a scripted model: what was laid down in the second is known in the last."""
+
+import sqlite3
+from collections.abc import AsyncGenerator, Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from pydantic import SecretStr
+
+from app.bootstrap import Services, open_services
+from app.core.settings import NO_QUOTAS, LlmSettings, Settings
+from app.modules.session.model import Session
+from tests.support.model_script import Asked
+from tests.support.scripted_model import Scripted, ScriptedModel, scripted_model
+
+OWNER = "local"
+TURNS = 60
+RULE = "Leave out test customers from now on."
+
+
+@pytest.fixture
+def model() -> Iterator[ScriptedModel]:
+    with scripted_model() as running:
+        yield running
+
+
+@pytest.fixture
+async def services(tmp_path: Path, model: ScriptedModel) -> AsyncGenerator[Services]:
+    llm = LlmSettings(base_url=model.base_url, api_key=SecretStr("sk-x"), model="scripted")
+    settings = Settings(data_dir=tmp_path / "data", llm=llm, quotas=NO_QUOTAS)
+    async with open_services(settings) as opened:
+        yield opened
+
+
+@pytest.fixture
+async def session(services: Services, tmp_path: Path) -> Session:
+    path = tmp_path / "shop.db"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE customers (id INTEGER PRIMARY KEY, country TEXT)")
+    known = await services.database_connections.register(OWNER, f"sqlite:///{path}", "shop", "")
+    return await services.sessions.create(OWNER, known.id, None, "ask", {})
+
+
+def is_summary(asked: Asked) -> bool:
+    return "memory of a conversation" in asked.text
+
+
+def relays(model: ScriptedModel) -> None:
+    model.rule(is_summary, "Nothing was laid down.")
+    model.rule(lambda asked: is_summary(asked) and "test customers" in asked.text, "Without test customers.")
+
+
+def always_fails(model: ScriptedModel) -> None:
+    model.rule(is_summary, Scripted(status=500))
+
+
+def writes_far_too_much(model: ScriptedModel) -> None:
+    model.rule(is_summary, "The analyst asks about orders. " * 1_000)
+
+
+def is_cut_by_its_service(model: ScriptedModel) -> None:
+    model.rule(is_summary, Scripted("The analyst asks about orders. The ana", finish_reason="length"))
+
+
+def returns_nothing(model: ScriptedModel) -> None:
+    model.rule(is_summary, "")
+
+
+@pytest.mark.parametrize(
+    "summarizes", [relays, always_fails, writes_far_too_much, is_cut_by_its_service, returns_nothing]
+)
+async def test_what_was_laid_down_in_turn_2_is_in_the_prompt_of_turn_60(
+    services: Services,
+    session: Session,
+    model: ScriptedModel,
+    summarizes: Callable[[ScriptedModel], None],
+) -> None:
+    model.rule("SQL writer", "CHAT: All right.")
+    summarizes(model)
+    prompts: list[Asked] = []
+    summaries: list[int] = []
+    for number in range(1, TURNS + 1):
+        model.requests.clear()
+        question = RULE if number == 2 else f"How many orders were there in week {number}?"
+        asked = await services.sessions.ask(OWNER, session.id, question, "reject", None)
+        assert [entry.event async for entry in services.sessions.events(*asked)][-1] == "done"
+        prompts.extend(each for each in model.requests if "SQL writer" in each.text)
+        calls = [each for each in model.requests if is_summary(each)]
+        assert len(calls) <= 1
+        assert all(each.body["max_tokens"] == 499 for each in calls)
+        summaries.extend(number for _ in calls)
+    assert len(prompts) == TURNS
+    assert all("test customers" in prompt.text for prompt in prompts[1:])
+    assert 5 < len(summaries) <= TURNS / 3
+    assert all(
+        "orders were there in week" in prompt.text.partition("## Question")[0] for prompt in prompts[1:]
+    )
