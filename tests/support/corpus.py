@@ -14,6 +14,7 @@ DIALECTS = ("sqlite", "postgres", "mysql", "duckdb")
 RUNS_ON = "runs on"
 
 _CORPUS = Path(__file__).parents[1] / "corpus"
+_DATABASES = {"sqlite": "", "postgres": "attacked", "mysql": "shop", "duckdb": "shop"}
 _TABLES = ("categories", "customers", "files", "order lines", "orders", "spending")
 
 
@@ -36,7 +37,7 @@ def categories(lines: Sequence[Line]) -> Sequence[str]:
 
 def shop_schema(dialect: str) -> Schema:
     """The tables that the statements name, as a scan finds them, without columns."""
-    return Schema(dialect, [Table(name, "table", []) for name in _TABLES])
+    return Schema(dialect, [Table(name, "table", []) for name in _TABLES], _DATABASES[dialect])
 
 
 def _lines(name: str) -> Sequence[Line]:

@@ -8,6 +8,7 @@ that JSON has no word for is written as {"$": [kind, text]}.
 import base64
 import json
 import os
+import re
 import resource
 import sys
 import threading
@@ -22,6 +23,7 @@ import duckdb
 _LONGEST_CELL = 1_000_000  # characters; KAI keeps fewer
 _LONGEST_ANSWER = 64 * 1024 * 1024
 _QUERIES = {duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN}
+_QUERY = re.compile(r"\s*(\(\s*)*(SELECT|WITH|FROM|PIVOT|PIVOT_WIDER|EXPLAIN)\b(?!\s+ANALYZE)", re.IGNORECASE)
 
 
 def main() -> None:
@@ -61,6 +63,8 @@ def _answer(connection: duckdb.DuckDBPyConnection, request: dict[str, object]) -
 def _is_one_query(connection: duckdb.DuckDBPyConnection, sql: str) -> bool:
     statements = connection.extract_statements(sql)
     try:
+        if len(statements) == 1 and statements[0].type == duckdb.StatementType.MULTI:
+            return _QUERY.match(sql) is not None  # PIVOT looks up its columns by a statement of its own
         return len(statements) == 1 and statements[0].type in _QUERIES
     except ValueError:
         return False  # a kind that DuckDB's Python side has no name for

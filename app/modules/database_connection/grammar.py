@@ -2,7 +2,7 @@
 
 from sqlglot import exp
 
-QUERIES = (exp.Select, exp.SetOperation, exp.Subquery, exp.Values)
+_QUERIES = (exp.Select, exp.SetOperation, exp.Subquery, exp.Values)
 
 _CONDITIONS = (
     exp.Adjacent,
@@ -29,7 +29,7 @@ _CONDITIONS = (
     exp.Window,
 )
 _PARTS = (
-    *QUERIES,
+    *_QUERIES,
     *_CONDITIONS,
     exp.Alias,
     exp.Aliases,
@@ -48,6 +48,7 @@ _PARTS = (
     exp.GroupingSets,
     exp.Having,
     exp.HavingMax,
+    exp.Hint,  # looked at in `spelling`
     exp.Identifier,
     exp.IgnoreNulls,
     exp.IndexTableHint,
@@ -92,6 +93,11 @@ _PARTS = (
 )
 _REFUSED = (exp.Operator, exp.Parameter, exp.Placeholder, exp.SessionParameter)
 _PLACEHOLDERS = (exp.Parameter, exp.Placeholder, exp.SessionParameter)
+
+
+def is_query(statement: exp.Expr, dialect: str) -> bool:
+    """Whether a whole statement only asks; DuckDB's PIVOT is one of its own."""
+    return isinstance(statement, _QUERIES) or (dialect == "duckdb" and isinstance(statement, exp.Pivot))
 
 
 def is_allowed(node: exp.Expr) -> bool:

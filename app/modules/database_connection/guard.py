@@ -11,13 +11,15 @@ from sqlglot import exp
 from sqlglot.errors import ParseError, SqlglotError
 
 from app.modules.database_connection.functions import is_allowed_function, is_table_function, names_of
-from app.modules.database_connection.grammar import QUERIES, has_placeholder, is_allowed
+from app.modules.database_connection.grammar import has_placeholder, is_allowed, is_query
 from app.modules.database_connection.growth import check_growth
 from app.modules.database_connection.joins import Joins
+from app.modules.database_connection.plans import without_explain
 from app.modules.database_connection.references import Catalog
 from app.modules.database_connection.rewriting import rewritten
 from app.modules.database_connection.schema import Schema
-from app.modules.database_connection.statement_text import check_text, check_words, without_explain
+from app.modules.database_connection.spelling import pivot_as_select, plainly_spelled
+from app.modules.database_connection.statement_text import check_text, check_words
 from graph.errors import StatementRefused
 
 _TERMINAL_COLORS = re.compile(r"\x1b\[\d*m")
@@ -29,13 +31,29 @@ def check(sql: str, schema: Schema) -> str:
     Raises `StatementRefused` in words that help to repair it. Takes up to a second of processor time
     for the longest statements.
     """
-    dialect = schema.dialect
+    return _checked(sql, Catalog.of(schema), Joins.of(schema))
+
+
+def check_shape(sql: str, dialect: str) -> None:
+    """Check a statement without knowing the tables: only catalogs and files are refused in their place.
+
+    Raises `StatementRefused`.
+    """
+    _checked(sql, Catalog(dialect, None), Joins({}))
+
+
+def _checked(sql: str, catalog: Catalog, joins: Joins) -> str:
+    dialect = catalog.dialect
     try:
         check_text(sql)
         prefix, inner = without_explain(sql, dialect)
         check_words(inner, dialect)
-        statement = _parse_one(inner, dialect)
-        _check_nodes(statement, schema)
+        statement = plainly_spelled(_parse_one(pivot_as_select(inner, dialect), dialect))
+        for node in statement.walk():
+            _check_node(node, catalog)
+            if isinstance(node, exp.Select):
+                joins.check(node)
+        check_growth(statement, dialect)
         return prefix + rewritten(statement, dialect)
     except RecursionError:
         raise StatementRefused("The statement is nested too deeply; simplify it.", "nesting") from None
@@ -50,20 +68,11 @@ def _parse_one(sql: str, dialect: str) -> exp.Expr:
         raise StatementRefused(
             f"Exactly one statement is run at a time; these are {len(statements)}.", "one-statement"
         )
-    if not isinstance(statements[0], QUERIES):
+    if not is_query(statements[0], dialect):
         raise StatementRefused(
             "Only queries are run: SELECT, WITH ... SELECT, VALUES, and their unions.", "not-a-query"
         )
     return statements[0]
-
-
-def _check_nodes(statement: exp.Expr, schema: Schema) -> None:
-    catalog, joins = Catalog.of(schema), Joins.of(schema)
-    for node in statement.walk():
-        _check_node(node, catalog)
-        if isinstance(node, exp.Select):
-            joins.check(node)
-    check_growth(statement, schema.dialect)
 
 
 def _check_node(node: exp.Expr, catalog: Catalog) -> None:

@@ -1,5 +1,6 @@
 """Which names after FROM and JOIN may be read."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -13,14 +14,22 @@ from graph.errors import StatementRefused
 
 _DEFAULT_SCHEMA = {"sqlite": "main", "postgres": "public", "duckdb": "main"}
 _NAMES_SHOWN = 20
+# Schemas and tables of the databases' own.
+_CATALOGS = {"information_schema", "mysql", "performance_schema", "pg_catalog", "pg_toast", "sys"}
+_CATALOG_TABLES = re.compile(r"(pg|sqlite|duckdb|pragma)_.*", re.IGNORECASE)
+_FILES = re.compile(r".*[./\\:*].*", re.DOTALL)
 
 
 @dataclass(frozen=True)
 class Catalog:
-    """The tables of a schema by their names as the database compares them."""
+    """The tables of a schema by their names as the database compares them; None if no schema is at hand.
+
+    `database` is the name of the database itself.
+    """
 
     dialect: str
-    tables: Mapping[str, str]
+    tables: Mapping[str, str] | None
+    database: str = ""
 
     @classmethod
     def of(cls, schema: Schema) -> "Catalog":
@@ -29,7 +38,7 @@ class Catalog:
             folds.normalize_identifier(exp.to_identifier(table.name, quoted=True)).name: table.name
             for table in schema.tables
         }
-        return cls(schema.dialect, names)
+        return cls(schema.dialect, names, schema.database)
 
     def check(self, table: exp.Table) -> None:
         """Refuse what is neither a table of the schema, nor a common table expression in sight, nor a
@@ -47,12 +56,33 @@ class Catalog:
     def _is_known(self, table: exp.Table) -> bool:
         if table.args.get("rows_from"):
             return True  # each of its functions is a table of its own
-        if not isinstance(table.this, exp.Identifier) or table.catalog:
+        if not isinstance(table.this, exp.Identifier):
             return False
-        name = self._folded(table.this)
-        if table.db:
-            return name in self.tables and self._folded(table.args["db"]) == _DEFAULT_SCHEMA[self.dialect]
-        return name in self.tables or name in self._expressions_in_sight(table)
+        if not table.db and self._folded(table.this) in self._expressions_in_sight(table):
+            return True
+        if self.tables is None:
+            return not self._is_reserved(table)
+        return self._folded(table.this) in self.tables and (not table.db or self._is_own(table))
+
+    def _is_own(self, table: exp.Table) -> bool:
+        """Whether what stands before a table's name is the database itself, or its default schema."""
+        qualifiers = [self._folded(part) for part in table.parts[:-1] if isinstance(part, exp.Identifier)]
+        return len(qualifiers) == len(table.parts) - 1 and qualifiers in self._own_qualifiers()
+
+    def _own_qualifiers(self) -> Iterator[list[str]]:
+        own = self._folded(exp.to_identifier(self.database, quoted=True))
+        if schema := _DEFAULT_SCHEMA.get(self.dialect):
+            yield [schema]
+            if own:
+                yield [own, schema]
+        if own and self.dialect in {"mysql", "duckdb"}:
+            yield [own]
+
+    def _is_reserved(self, table: exp.Table) -> bool:
+        """Whether a name can only be a catalog's, or a file's that DuckDB would open."""
+        qualifiers = {part.name.lower() for part in table.parts[:-1]}
+        is_file = self.dialect == "duckdb" and _FILES.fullmatch(table.name) is not None
+        return is_file or bool(qualifiers & _CATALOGS) or _CATALOG_TABLES.fullmatch(table.name) is not None
 
     def _expressions_in_sight(self, table: exp.Table) -> Iterator[str]:
         """Names of the common table expressions that stand at a table's place in the statement."""
@@ -77,6 +107,11 @@ class Catalog:
 
     def _advice(self, table: exp.Table) -> str:
         asked = table.sql(dialect=self.dialect, comments=False)
+        if self.tables is None:
+            return f"{asked} is no table of a user's: catalogs and files are not read."
+        if table.db and not self._is_own(table):
+            own = next((".".join(each) for each in self._own_qualifiers()), "this database")
+            return f"There is no table {asked} here; only the tables of {own} are read."
         names = {name.lower(): name for name in self.tables.values()}
         close = [names[match] for match in get_close_matches(table.name.lower(), names, n=3)]
         if close:

@@ -14,6 +14,7 @@ from app.modules.database_connection.errors import ConnectionNotFound, NotTheOwn
 from app.modules.database_connection.known import Known
 from app.modules.database_connection.progress import ScanProgress
 from app.modules.database_connection.schema import Schema, Table
+from app.modules.database_connection.urls import database_name
 from app.modules.database_connection.vectors_kept import is_of_vectors
 
 _PAGE = 200
@@ -155,7 +156,8 @@ class ConnectionRepository:
             str(each["name"]): _TEXTS.validate_python(each["texts"])
             async for each in self._all("column_texts", connection)
         }
-        return Known(Schema(connection.dialect, await self._tables(connection)), texts)
+        database = database_name(connection.dialect, connection.masked_url)
+        return Known(Schema(connection.dialect, await self._tables(connection), database), texts)
 
     async def _tables(self, connection: Connection) -> list[Table]:
         """By name."""

@@ -13,6 +13,7 @@ from app.modules.database_connection.limits import Limits
 from app.modules.database_connection.profile import profiled
 from app.modules.database_connection.schema import Profile, Schema, Table
 from app.modules.database_connection.threads import Stop
+from app.modules.database_connection.urls import database_name
 from graph.errors import DatabaseUnavailable
 
 Tell: TypeAlias = Callable[[Sequence[Profile]], None]
@@ -34,7 +35,8 @@ def scan(database: Database, limits: Limits, stop: Stop, tell: Tell = lambda _: 
             tell([Profile(table, {}) for table in tables])
             end = time.monotonic() + limits.profile_seconds
             questions = Questions(connection, stop, limits.profile_statement_seconds, end)
-            return Schema(database.dialect, _profiles(tables, questions, tell))
+            own_name = database_name(database.dialect, database.masked_url)
+            return Schema(database.dialect, _profiles(tables, questions, tell), own_name)
     except DBAPIError:
         raise DatabaseUnavailable("The schema of the database could not be read.") from None
 

@@ -53,10 +53,15 @@ class Table:
 
 @dataclass(frozen=True)
 class Schema:
-    """All tables of a connection; `dialect` is sqlglot's name for its SQL."""
+    """All tables of a connection; `dialect` is sqlglot's name for its SQL.
+
+    `database` is the database's own name, which statements may write before that of a table; empty if it
+    has none.
+    """
 
     dialect: str
     tables: Sequence[Table]
+    database: str = ""
 
 
 @dataclass(frozen=True)

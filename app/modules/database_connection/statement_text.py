@@ -1,8 +1,7 @@
-"""What is refused of a statement's text before it is parsed, and the EXPLAIN that may stand before it."""
+"""What is refused of a statement's text before it is parsed."""
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from sqlglot.dialects.dialect import Dialect
 from sqlglot.tokenizer_core import Token, TokenType
@@ -22,13 +21,6 @@ _QUOTED = {
     TokenType.STRING,
     TokenType.UNICODE_STRING,
 }
-
-
-class Explained(NamedTuple):
-    """A statement, and the words before it that ask for its plan; they are empty if nothing does."""
-
-    prefix: str
-    sql: str
 
 
 def check_text(sql: str) -> None:
@@ -60,21 +52,6 @@ def check_words(sql: str, dialect: str) -> None:
         _check_escapes(tokens)
 
 
-def without_explain(sql: str, dialect: str) -> Explained:
-    """Takes EXPLAIN off, and SQLite's QUERY PLAN; of what follows only a query will be run.
-
-    ANALYZE and other options stay, and no query begins with them.
-    """
-    words = _first_words(sql, dialect, 1)
-    if not _are(words, "EXPLAIN"):
-        return Explained("", sql)
-    rest = sql[words[0].end + 1 :]
-    words = _first_words(rest, dialect, 2)
-    if dialect == "sqlite" and _are(words, "QUERY", "PLAN"):
-        return Explained("EXPLAIN QUERY PLAN ", rest[words[1].end + 1 :])
-    return Explained("EXPLAIN ", rest)
-
-
 def _check_characters(tokens: Sequence[Token]) -> None:
     """DuckDB takes a zero-width space for a space; the parser takes it for a letter."""
     if any(each.token_type not in _QUOTED and not _PLAIN.fullmatch(each.text) for each in tokens):
@@ -95,12 +72,6 @@ def _check_escapes(tokens: Sequence[Token]) -> None:
         adjacent = ampersand.start == u.end + 1 and text.start == ampersand.end + 1
         quoted = text.token_type in {TokenType.IDENTIFIER, TokenType.STRING}
         if u.text.upper() == "U" and ampersand.token_type == TokenType.AMP and quoted and adjacent:
-            raise StatementRefused("Write characters themselves: escapes by U& are not allowed here.", "text")
-
-
-def _first_words(sql: str, dialect: str, count: int) -> Sequence[Token]:
-    return Dialect.get_or_raise(dialect).tokenize(sql)[:count]
-
-
-def _are(tokens: Sequence[Token], *words: str) -> bool:
-    return [token.text.upper() for token in tokens] == list(words)
+            raise StatementRefused(
+                "Write a name's characters themselves: U& before a name is not allowed here.", "text"
+            )

@@ -17,6 +17,7 @@ _SUPPORTED = (
     "postgresql://user:password@host:port/database and mysql://user:password@host:port/database."
 )
 _SSL_MODES = {"disable", "allow", "prefer", "require", "verify-ca", "verify-full"}
+_DUCKDB_OWN_NAMES = {"main", "system", "temp"}
 _CONNECT_SECONDS = [str(seconds) for seconds in range(1, 11)]
 
 
@@ -30,6 +31,18 @@ def read_url(text: str, access: Access = ONE_USER) -> Database:
     if read is None:
         raise UrlNotSupported(f"KAI has no driver for this kind of database. {_SUPPORTED}")
     return read(url, access)
+
+
+def database_name(dialect: str, masked_url: str) -> str:
+    """What a database calls itself in SQL, by its masked URL: DuckDB goes by its file's name."""
+    match dialect:
+        case "postgres" | "mysql":
+            return make_url(masked_url).database or ""
+        case "duckdb":
+            name = masked_url.split(".", maxsplit=1)[0]
+            return f"{name}_db" if name in _DUCKDB_OWN_NAMES else name
+        case _:
+            return ""
 
 
 def _sqlite(url: URL, access: Access) -> Database:
