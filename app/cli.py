@@ -95,6 +95,30 @@ def ask(
 
 
 @app.command()
+def check_sql(
+    sql: Annotated[str | None, typer.Argument(help="One statement.", metavar="SQL")] = None,
+    dialect: Annotated[
+        str | None, typer.Option(help="The statement's dialect.", metavar="sqlite|postgres|mysql|duckdb")
+    ] = None,
+    db: Annotated[
+        str | None,
+        typer.Option(help="Database URL or SQLite file: check tables and columns against it, too."),
+    ] = None,
+    jsonl: Annotated[
+        str | None,
+        typer.Option(help="Statements as JSON lines with id and sql; - is standard input.", metavar="FILE|-"),
+    ] = None,
+) -> None:
+    """Say whether KAI would run a statement, without running it.
+
+    Exits with 0 for allow, 1 for block, 2 for wrong options; after --jsonl with 0 once all lines are judged.
+    """
+    from app.check_sql import check_sql as run  # noqa: PLC0415
+
+    raise typer.Exit(run(sql, dialect, db, jsonl))
+
+
+@app.command()
 def migrate(
     source: Annotated[
         StoreName | None, typer.Option("--from", help="Copy everything from this store ...")

@@ -23,6 +23,7 @@ from app.modules.database_connection.statement_text import check_text, check_wor
 from graph.errors import StatementRefused
 
 _TERMINAL_COLORS = re.compile(r"\x1b\[\d*m")
+_TOKEN = re.compile(r"<Token token_type: [^,]*, text: (.*?), line: [^>]*>", re.DOTALL)
 
 
 def check(sql: str, schema: Schema) -> str:
@@ -106,6 +107,6 @@ def _is_built_in(function: exp.Func, dialect: str) -> bool:
 
 
 def _syntax_advice(error: SqlglotError) -> str:
-    said = _TERMINAL_COLORS.sub("", str(error)).strip()
+    said = _TOKEN.sub(r"\1", _TERMINAL_COLORS.sub("", str(error))).strip()
     kind = "cannot be parsed" if isinstance(error, ParseError) else "cannot be run"
     return f"The statement {kind}: {said[:500]}"

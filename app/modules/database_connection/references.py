@@ -16,7 +16,7 @@ _DEFAULT_SCHEMA = {"sqlite": "main", "postgres": "public", "duckdb": "main"}
 _NAMES_SHOWN = 20
 # Schemas and tables of the databases' own.
 _CATALOGS = {"information_schema", "mysql", "performance_schema", "pg_catalog", "pg_toast", "sys"}
-_CATALOG_TABLES = re.compile(r"(pg|sqlite|duckdb|pragma)_.*", re.IGNORECASE)
+_CATALOG_TABLES = re.compile(r"(pg|sqlite|duckdb|pragma)_.*|dbstat", re.IGNORECASE)
 _FILES = re.compile(r".*[./\\:*].*", re.DOTALL)
 
 
