@@ -1,12 +1,15 @@
 """The two analysts: a language model, and plain figures that need none and stand in for it."""
 
+import asyncio
 import json
 from dataclasses import asdict
+from datetime import date
 from pathlib import Path
+from typing import Protocol
 
 from app.core.llm.model import LanguageModel, PromptMessage
 from app.modules.analysis.chart import choose_chart
-from app.modules.analysis.figures import Figures, figures
+from app.modules.analysis.figures import Figures, Span, figures
 from app.modules.analysis.follow_ups import suggest
 from app.modules.analysis.people import with_whole_names
 from app.modules.analysis.text import describe, results_summary
@@ -21,15 +24,30 @@ from graph.state import Analysis, Rows
 _INSTRUCTIONS = (Path(__file__).parent / "prompts" / "analysis.md").read_text(encoding="utf-8")
 
 
+class Coverage(Protocol):
+    """Knows the days that the data behind a statement's periods covers."""
+
+    async def span(self, sql: str) -> Span | None:
+        """Returns None where this is unknown or the statement has no periods."""
+
+
 class FiguresAnalyst:
     """Says what the figures say; `dialect` is sqlglot's name for the statements' SQL."""
 
-    def __init__(self, dialect: str) -> None:
+    def __init__(self, dialect: str, coverage: Coverage, today: date) -> None:
         self._dialect = dialect
+        self._coverage = coverage
+        self._today = today
+
+    async def figures(self, question: Question, sql: str, rows: Rows) -> Figures:
+        span = await self._coverage.span(sql) if len(rows["rows"]) > 1 else None
+        return await asyncio.to_thread(
+            figures, question.text, sql, self._dialect, rows, span=span, today=self._today
+        )
 
     async def analyse(self, question: Question, sql: str, rows: Rows, emit: Emit) -> Analysed:
         rows = with_whole_names(rows)
-        found = figures(question.text, sql, self._dialect, rows)
+        found = await self.figures(question, sql, rows)
         text = describe(rows, found)
         emit(TextChunk(content=text, channel="analysis"))
         return _analysed(question, rows, found, text)
@@ -38,13 +56,13 @@ class FiguresAnalyst:
 class ModelAnalyst:
     """Has a model read the rows; when it is down, the figures are said instead, and why."""
 
-    def __init__(self, model: LanguageModel, dialect: str) -> None:
+    def __init__(self, model: LanguageModel, stand_in: FiguresAnalyst) -> None:
         self._model = model
-        self._dialect = dialect
+        self._stand_in = stand_in
 
     async def analyse(self, question: Question, sql: str, rows: Rows, emit: Emit) -> Analysed:
         rows = with_whole_names(rows)
-        found = figures(question.text, sql, self._dialect, rows)
+        found = await self._stand_in.figures(question, sql, rows)
         shown = list[str]()
 
         def show(token: str) -> None:
@@ -58,7 +76,7 @@ class ModelAnalyst:
             if shown:
                 raise
             emit(stand_in_notice(unavailable, "The analysis comes from the figures alone."))
-            return await FiguresAnalyst(self._dialect).analyse(question, sql, rows, emit)
+            return await self._stand_in.analyse(question, sql, rows, emit)
         return _analysed(question, rows, found, reply.text.strip(), reply.tokens_used)
 
 

@@ -1,29 +1,30 @@
 """The built-in reading: a few plain sentences that the rows themselves bear out."""
 
-from app.modules.analysis.figures import Figures, Measure
-from app.modules.analysis.figures.numbers import number
-from app.modules.analysis.words import amount, label, share, title
-from graph.state import Rows
+from collections.abc import Sequence
+from decimal import Decimal
+
+from pydantic import JsonValue
+
+from app.modules.analysis.figures import Direction, Figures, Measure
+from app.modules.analysis.figures.calendar import Period
+from app.modules.analysis.figures.course import Course, Partial, Point
+from app.modules.analysis.figures.names import is_calendar_or_key
+from app.modules.analysis.figures.numbers import exact
+from app.modules.analysis.figures.ranking import Entry, Ranking
+from app.modules.analysis.words import amount, change, label, share, title
+from graph.state import Column, Rows
 
 _MAX_SUMMARY = 300
 _SUMMARY_ROWS = 3
+_NAMED = 3
+_NAMED_COLUMNS = 8
+_SPREADS = 3
+_NO_ROWS = "No rows match. Check the filters: a value may be spelled otherwise, or the period be empty."
 
 
 def describe(rows: Rows, found: Figures) -> str:
-    """One to four sentences of Markdown."""
-    if not rows["rows"]:
-        return "No rows match. Check the filters: a value may be spelled otherwise, or the period be empty."
-    if len(rows["rows"]) == 1:
-        return _single(rows)
-    if found.main is None:
-        return " ".join([_listing(rows), *_caveats(rows, found)])
-    if found.time is not None and found.label is None:
-        sentences = _over_time(rows, found.main, found.time)
-    elif found.label is not None:
-        sentences = _ranking(rows, found.main, found.label, whole=found.complete)
-    else:
-        sentences = [_listing(rows), _spread(found.main)]
-    return " ".join([*sentences, *_caveats(rows, found)])
+    """A few sentences of Markdown; the first one says so when rows are missing."""
+    return " ".join([*_cut(rows, found), *_sentences(rows, found)])
 
 
 def results_summary(rows: Rows) -> str:
@@ -34,85 +35,381 @@ def results_summary(rows: Rows) -> str:
     return line if len(line) < _MAX_SUMMARY else line[: _MAX_SUMMARY - 2] + "…"
 
 
-def _single(rows: Rows) -> str:
+def _sentences(rows: Rows, found: Figures) -> list[str]:
+    match found.shape:
+        case "empty":
+            return [_NO_ROWS]
+        case "single":
+            return _single(rows, found)
+        case "list":
+            return _listing(rows, found)
+        case "measures":
+            return [_counted(rows), *_spreads(found)]
+        case "series":
+            return _series(found)
+        case "grouped series":
+            return _grouped_series(rows, found)
+        case "ranking":
+            return _ranking(found)
+        case "matrix":
+            return _matrix(rows, found)
+
+
+def _cut(rows: Rows, found: Figures) -> list[str]:
+    at_hand, count = len(rows["rows"]), rows["row_count"]
+    cut = f"The result was cut off at {count:,} rows" if found.cut else ""
+    if at_hand < count:
+        only = f"only the first {at_hand:,} of {count:,} rows are at hand: all figures here are of these."
+        return [f"{cut}, and {only}" if cut else _capital(only)]
+    return [f"{cut}: all figures here are of these rows only."] if cut else []
+
+
+# One row
+
+
+def _single(rows: Rows, found: Figures) -> list[str]:
     (row,) = rows["rows"]
-    pairs = [
-        f"{title(column['name'])}: {_value(cell)}" for column, cell in zip(rows["columns"], row, strict=True)
-    ]
-    text = ", ".join(pairs)
-    return f"**{text[:1].upper()}{text[1:]}**"
-
-
-def _value(cell: object) -> str:
-    value = number(cell)  # type: ignore[arg-type]
-    return label(cell) if value is None else amount(value)  # type: ignore[arg-type]
-
-
-def _listing(rows: Rows) -> str:
-    return (
-        f"{rows['row_count']:,} rows with {', '.join(title(column['name']) for column in rows['columns'])}."
-    )
-
-
-def _spread(measure: Measure) -> str:
-    return (
-        f"{title(measure.name).capitalize()} goes from {amount(measure.minimum)} to "
-        f"{amount(measure.maximum)}, {amount(measure.mean)} on average."
-    )
-
-
-def _ranking(rows: Rows, measure: Measure, by: int, *, whole: bool) -> list[str]:
-    ranked = sorted(
-        (
-            (value, label(row[by]))
-            for row in rows["rows"]
-            if (value := number(row[measure.column])) is not None
-        ),
-        key=lambda pair: -pair[0],
-    )
-    (first, leader), (last, least) = ranked[0], ranked[-1]
-    if first == last:
-        return [f"All {len(ranked)} have the same {title(measure.name)}: {amount(first)}."]
-    total = float(measure.total) if measure.total is not None and whole and measure.minimum >= 0 else None
-    of = f", {share(first, total)} of the {amount(float(total))} shown" if total else ""
-    sentences = [f"**{leader}** has the highest {title(measure.name)}: {amount(first)}{of}."]
-    if len(ranked) > 2:
-        second, runner = ranked[1]
-        sentences.append(f"{runner} follows with {amount(second)}.")
-    sentences.append(f"{least} is lowest with {amount(last)}.")
+    end = _kept_end(found)
+    if found.main is not None and found.label is not None and found.limit == 1 and end is not None:
+        return _first_of_all(row, rows["columns"], found.main, found.label, end)
+    pairs = [_pair(cell, column) for cell, column in zip(row, rows["columns"], strict=True)]
+    more = len(pairs) - _NAMED_COLUMNS
+    named = _capital(", ".join(pairs[:_NAMED_COLUMNS]))
+    sentences = [f"**{named}**" + (f" and {more} more columns." if more > 0 else "")]
+    if all(cell is None for cell in row):
+        sentences.append("There was no value to compute it from.")
     return sentences
 
 
-def _over_time(rows: Rows, measure: Measure, time: int) -> list[str]:
-    series = [
-        (str(row[time]), value)
-        for row in rows["rows"]
-        if row[time] is not None and (value := number(row[measure.column])) is not None
+def _first_of_all(
+    row: Sequence[JsonValue], columns: Sequence[Column], main: Measure, by: int, end: Direction
+) -> list[str]:
+    value = _cell(row[main.column], columns[main.column])
+    sentences = [f"**{_cell(row[by], columns[by])}** has {_superlative(main, end)}: {value}."]
+    others = [at for at in range(len(columns)) if at not in (by, main.column)]
+    if others:
+        named = ", ".join(_pair(row[at], columns[at]) for at in others[:_NAMED_COLUMNS])
+        sentences.append(f"{_capital(named)}.")
+    if isinstance(row[main.column], int):
+        sentences.append("The statement keeps one row, so a tie would not show.")
+    return sentences
+
+
+def _kept_end(found: Figures) -> Direction | None:
+    """The end of the scale that a sorted statement begins with, unless the question asks for the other."""
+    if found.sorted_descending is None:
+        return None
+    kept: Direction = "highest" if found.sorted_descending else "lowest"
+    return kept if found.direction in (None, kept) else None
+
+
+# Rows without a measure in question
+
+
+def _listing(rows: Rows, found: Figures) -> list[str]:
+    return [_counted(rows), *_spreads(found)[:2]]
+
+
+def _counted(rows: Rows) -> str:
+    names = [title(column["name"]) for column in rows["columns"]]
+    more = len(names) - _NAMED_COLUMNS
+    named = ", ".join(names[:_NAMED_COLUMNS]) + (f" and {more} more columns" if more > 0 else "")
+    count = rows["row_count"]
+    return f"{count:,} {'row' if count == 1 else 'rows'} with {named}."
+
+
+def _spreads(found: Figures) -> list[str]:
+    return [_spread(measure) for measure in found.measures[:_SPREADS]]
+
+
+def _spread(measure: Measure) -> str:
+    name = _capital(title(measure.name))
+    if measure.minimum == measure.maximum:
+        return f"{name} is {amount(measure.minimum)} in all of them.{_missing(measure)}"
+    text = f"{name} goes from {amount(measure.minimum)} to {amount(measure.maximum)}"
+    return f"{text}, {amount(measure.mean)} on average.{_missing(measure)}"
+
+
+def _missing(measure: Measure) -> str:
+    return (
+        f" {measure.missing:,} {_rows(measure.missing)} no {title(measure.name)}." if measure.missing else ""
+    )
+
+
+def _rows(count: int) -> str:
+    return "row has" if count == 1 else "rows have"
+
+
+# One label, or two
+
+
+def _ranking(found: Figures) -> list[str]:
+    main, ranking = found.main, found.ranking
+    if main is None or ranking is None:
+        return []
+    return [*_ends(found, main, ranking), *_nulls(ranking, main)]
+
+
+def _ends(found: Figures, main: Measure, ranking: Ranking) -> list[str]:
+    """The end asked for, what is next to it, and the other end."""
+    entries = ranking.entries
+    if len(entries) == 1:
+        return [f"**{entries[0].label}** has {title(main.name)} {amount(entries[0].value)}."]
+    if entries[0].value == entries[-1].value:
+        return [f"All {len(entries):,} have the same {title(main.name)}: {amount(entries[0].value)}."]
+    rising = _begins_low(found)
+    leaders, others = (ranking.lowest, ranking.highest) if rising else (ranking.highest, ranking.lowest)
+    end: Direction = "lowest" if rising else "highest"
+    shown = found.limit is not None and _kept_end(found) != end
+    first = f"{_bold(leaders)} {_have(leaders)} {_superlative(main, end)}: {amount(leaders[0].value)}"
+    sentences = [_of_the_shown(first, len(entries)) if shown else first]
+    sentences[0] += f"{_share(found, main, ranking, leaders[0])}."
+    after = ranking.after(leaders, rising=rising)
+    if after and after[0].value != others[0].value:
+        sentences.append(
+            f"{_plain(after)} {'follows' if len(after) == 1 else 'follow'} with {amount(after[0].value)}."
+        )
+    other = "highest" if rising else "lowest"
+    of = f" of the {len(entries):,} shown" if found.limit is not None else ""
+    sentences.append(
+        f"{_plain(others)} {'is' if len(others) == 1 else 'are'} {other}{of} with {amount(others[0].value)}."
+    )
+    return sentences
+
+
+def _begins_low(found: Figures) -> bool:
+    if found.direction is not None:
+        return found.direction == "lowest"
+    return found.limit is not None and found.sorted_descending is False
+
+
+def _of_the_shown(sentence: str, count: int) -> str:
+    return f"Of the {count:,} shown, {sentence}"
+
+
+def _share(found: Figures, main: Measure, ranking: Ranking, leader: Entry) -> str:
+    if ranking.total is None or main.minimum < 0 or ranking.total <= 0:
+        return ""
+    part = share(leader.value, ranking.total)
+    if found.whole:
+        return f", {part} of the total of {amount(ranking.total)}"
+    return f", {part} of the {amount(ranking.total)} of the {len(ranking.entries):,} shown"
+
+
+def _nulls(ranking: Ranking, main: Measure) -> list[str]:
+    if not ranking.missing:
+        return []
+    return [f"{ranking.missing:,} {'has' if ranking.missing == 1 else 'have'} no {title(main.name)}."]
+
+
+def _matrix(rows: Rows, found: Figures) -> list[str]:
+    main, ranking, second = found.main, found.ranking, found.second
+    if main is None or ranking is None:
+        return []
+    sentences = _ends(found, main, ranking)
+    if second is not None and found.label is not None and found.group is not None and len(second.entries) > 1:
+        by = title(rows["columns"][found.group]["name"])
+        leader = second.highest
+        sentences.append(
+            f"By {by}, {_plain(leader)} {'leads' if len(leader) == 1 else 'lead'} with "
+            f"{amount(leader[0].value)}{_share_of(second, main, leader[0])}."
+        )
+    return [*sentences, *_nulls(ranking, main)]
+
+
+def _share_of(ranking: Ranking, main: Measure, leader: Entry) -> str:
+    if ranking.total is None or main.minimum < 0 or ranking.total <= 0:
+        return ""
+    return f" ({share(leader.value, ranking.total)})"
+
+
+# Time
+
+
+def _series(found: Figures) -> list[str]:
+    main, course = found.main, found.course
+    if main is None or course is None:
+        return []
+    if len(course.points) == 1:
+        (point,) = course.points
+        return [f"{_capital(title(main.name))} is {amount(point.value)} in {point.period}."]
+    sentences = _course_of(found, main, course)
+    if found.months is not None and len(found.months.full) > 1:
+        sentences += [_by_months(main, found.months)]
+    sentences += _yearly(main, found.months or course)
+    sentences += _total(found, main, course)
+    return [*sentences, *_gaps(course), *_missing_points(main)]
+
+
+def _course_of(found: Figures, main: Measure, course: Course) -> list[str]:
+    """The answer to "which month" before the course."""
+    moved, extremes = _moved(main, course), _extremes(main, course, found.direction)
+    return [*moved, *extremes] if found.direction is None else [*extremes, *moved]
+
+
+def _moved(main: Measure, course: Course) -> list[str]:
+    """From the first to the last full period; partial ones are named and left out."""
+    name, full = _capital(title(main.name)), course.full
+    left_out = [_left_out(partial) for partial in course.partial]
+    if len(full) < 2:
+        return [*left_out, f"So there are no two full {course.unit}s to compare."]
+    first, last = full[0], full[-1]
+    if first.value == last.value:
+        text = f"{name} is {amount(first.value)} both in {first.period} and in {last.period}"
+    else:
+        direction = "rose" if last.value > first.value else "fell"
+        text = f"{name} {direction} from {_at(first)} to {_at(last)}{_relative(first, last)}"
+    whole = f", the first and the last full {course.unit}" if course.partial else ""
+    return [f"{text}{whole}.", *left_out]
+
+
+def _at(point: Point) -> str:
+    return f"{amount(point.value)} ({point.period})"
+
+
+def _relative(first: Point, last: Point) -> str:
+    return f", {change(first.value, last.value)}" if first.value > 0 else ""
+
+
+def _left_out(partial: Partial) -> str:
+    why = {"begins": "the data begins on", "ends": "the data ends on", "running": "it still runs on"}
+    return f"{_at_period(partial.point)} is partial and left out: {why[partial.reason]} {partial.day}."
+
+
+def _at_period(point: Point) -> str:
+    return f"{point.period} ({amount(point.value)})"
+
+
+def _extremes(main: Measure, course: Course, asked: Direction | None) -> list[str]:
+    """Peak and trough of the full periods; first the one that the question asks for."""
+    peaks, troughs = course.peaks, course.troughs
+    high, low = amount(peaks[0].value), amount(troughs[0].value)
+    if high == low:
+        return []
+    full = f" full {course.unit}" if course.partial and course.full else ""
+    if asked is None:
+        are = ["is" if len(points) == 1 else "are" for points in (peaks, troughs)]
+        lowest = f"the lowest{'' if are[0] == are[1] else f' {are[1]}'} {_when(troughs)} with {low}"
+        return [f"The highest{full} {are[0]} {_when(peaks)} with {high}, {lowest}."]
+    (led, value), (rest, other) = ((peaks, high), (troughs, low))
+    if asked == "lowest":
+        (led, value), (rest, other) = (rest, other), (led, value)
+    have = "has" if len(led) == 1 else "have"
+    of = f" of the{full}s" if full else ""
+    opposite = "lowest" if asked == "highest" else "highest"
+    first = f"**{_when(led)}** {have} {_superlative(main, asked)}{of}: {value}"
+    return [f"{first}; the {opposite} is {other} ({_when(rest)})."]
+
+
+def _when(points: Sequence[Point]) -> str:
+    return _listed([str(point.period) for point in points])
+
+
+def _by_months(main: Measure, months: Course) -> str:
+    first, last = months.full[0], months.full[-1]
+    if first.value == last.value:
+        return f"By full months, it is {amount(first.value)} in {first.period} and in {last.period}."
+    direction = "rose" if last.value > first.value else "fell"
+    return (
+        f"By full months, it {direction} from {_at(first)} to {_at(last)}{_relative(first, last)}; "
+        f"the highest month is {_when(months.peaks)} with {amount(months.peaks[0].value)}."
+    )
+
+
+def _yearly(main: Measure, course: Course) -> list[str]:
+    """The latest two years of full periods, and what their courses share."""
+    year, sentences = course.year, list[str]()
+    if year is None:
+        return []
+    length = 12 if course.unit == "month" else 4
+    if year.latest is not None and year.before is not None:
+        compared = f", {change(year.before, year.latest)} on the {length} before" if year.before > 0 else ""
+        sentences.append(
+            f"The {length} {course.unit}s to {year.last} sum to {amount(year.latest)}{compared}."
+        )
+    shared = [
+        f"{_of_the_year(period)} is the {end} {course.unit}"
+        for end, period in (("highest", year.high), ("lowest", year.low))
+        if period is not None
     ]
-    series.sort()
-    if len(series) < 2:
-        return [_listing(rows)]
-    (start, first), (end, last) = series[0], series[-1]
-    peak, low = max(series, key=lambda point: point[1]), min(series, key=lambda point: point[1])
-    name = title(measure.name).capitalize()
-    moved = f"{name} {_direction(first, last)} from {amount(first)} ({label(start)})"
-    arrived = f"to {amount(last)} ({label(end)}){_change(first, last)}."
-    highest = f"The highest is {amount(peak[1])} ({label(peak[0])})"
-    return [f"{moved} {arrived}", f"{highest}, the lowest {amount(low[1])} ({label(low[0])})."]
+    if shared:
+        text = f"{' and '.join(shared)} in both of the latest 2 years of {length} full {course.unit}s."
+        sentences.append(text)
+    return sentences
 
 
-def _direction(first: float, last: float) -> str:
-    return "rose" if last > first else "fell" if last < first else "stayed"
+def _of_the_year(period: Period) -> str:
+    return f"{period.start:%B}" if period.unit == "month" else f"Q{(period.start.month + 2) // 3}"
 
 
-def _change(first: float, last: float) -> str:
-    return f", {(last - first) / first:+.0%}" if first > 0 and last != first else ""
+def _total(found: Figures, main: Measure, course: Course) -> list[str]:
+    if not main.adds_over_time or len(course.points) < 2:
+        return []
+    total = amount(sum((point.value for point in course.points), Decimal(0)))
+    count = f"{len(course.points):,} {course.unit}s"
+    return [f"The total of the {count} {'is' if found.whole else 'shown is'} {total}."]
 
 
-def _caveats(rows: Rows, found: Figures) -> list[str]:
-    shown, caveats = len(rows["rows"]), list[str]()
-    if rows["truncated"]:
-        caveats.append(f"The result was cut off at {rows['row_count']:,} rows.")
-    if not found.complete and found.main is not None:
-        caveats.append(f"These figures cover the first {shown:,} rows.")
-    return caveats
+def _gaps(course: Course) -> list[str]:
+    if not course.gaps:
+        return []
+    count = len(course.gaps)
+    named = _listed([str(gap) for gap in course.gaps])
+    return [f"{count:,} {course.unit}{' has' if count == 1 else 's have'} no row: {named}."]
+
+
+def _missing_points(main: Measure) -> list[str]:
+    return [_missing(main).strip()] if main.missing else []
+
+
+def _grouped_series(rows: Rows, found: Figures) -> list[str]:
+    main, ranking, course = found.main, found.ranking, found.course
+    if main is None or ranking is None:
+        return []
+    sentences = _ends(found, main, ranking)
+    if course is not None and len(course.points) > 1:
+        sentences += _moved(main, course)
+        sentences += _extremes(main, course, None)
+        sentences += _yearly(main, course)
+    return [*sentences, *(_gaps(course) if course else []), *_missing_points(main)]
+
+
+# Words
+
+
+def _superlative(main: Measure, end: Direction) -> str:
+    name = title(main.name)
+    if main.kind in ("count", "distinct") and name.endswith("s"):
+        return f"the {'most' if end == 'highest' else 'fewest'} {name}"
+    return f"the {end} {name}"
+
+
+def _bold(entries: Sequence[Entry]) -> str:
+    return _listed([f"**{entry.label}**" for entry in entries])
+
+
+def _plain(entries: Sequence[Entry]) -> str:
+    return _listed([entry.label for entry in entries])
+
+
+def _listed(names: Sequence[str]) -> str:
+    if len(names) > _NAMED + 1:
+        return f"{', '.join(names[:_NAMED])} and {len(names) - _NAMED:,} more"
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+
+
+def _have(entries: Sequence[Entry]) -> str:
+    return "has" if len(entries) == 1 else "share"
+
+
+def _pair(cell: JsonValue, column: Column) -> str:
+    return f"{title(column['name'])}: {_cell(cell, column)}"
+
+
+def _cell(cell: JsonValue, column: Column) -> str:
+    value = exact(cell) if column["type"] in ("integer", "number") else None
+    return label(cell) if value is None or is_calendar_or_key(column["name"]) else amount(value)
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

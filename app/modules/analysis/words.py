@@ -1,29 +1,47 @@
 """Figures and cells as words in Markdown."""
 
 import re
+from decimal import Decimal
 
 from pydantic import JsonValue
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<>#|~!&])")
 _MAX_CELL = 80
+_LONGEST_INTEGER = Decimal(10) ** 30
 
 
-def amount(value: float) -> str:
+def amount(value: Decimal | float) -> str:
     """With thousands separators, and no more decimals than mean something."""
-    if value == int(value) and abs(value) < 1e15:
+    value = value if isinstance(value, Decimal) else Decimal(f"{value:.15g}")
+    if value == value.to_integral_value() and abs(value) < _LONGEST_INTEGER:
         return f"{int(value):,}"
     return f"{value:,.2f}" if abs(value) >= 1 else f"{value:.3g}"
 
 
-def share(part: float, whole: float) -> str:
-    return f"{part / whole:.0%}"
+def share(part: Decimal, whole: Decimal) -> str:
+    """In whole per cents; small ones with the decimals that tell them from nothing."""
+    return _per_cent(part / whole, "")
+
+
+def change(first: Decimal, last: Decimal) -> str:
+    """Relative to the first, which is above zero."""
+    return _per_cent((last - first) / first, "+")
+
+
+def _per_cent(ratio: Decimal, sign: str) -> str:
+    decimals = 0 if abs(ratio) >= Decimal("0.1") or ratio == 0 else 1 if abs(ratio) >= Decimal("0.001") else 2
+    return f"{ratio:{sign},.{decimals}%}"
 
 
 def label(cell: JsonValue) -> str:
     """A cell as text that is neither Markdown nor HTML, on one line and not too long."""
     if cell is None:
         return "(none)"
+    if isinstance(cell, bool):
+        return "yes" if cell else "no"
     text = " ".join(str(cell).split())
+    if not text:
+        return "(empty)"
     text = text if len(text) <= _MAX_CELL else text[: _MAX_CELL - 1] + "…"
     return _SPECIAL.sub(r"\\\1", text)
 

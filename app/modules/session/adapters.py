@@ -1,11 +1,14 @@
 """Binds the graph's ports for one run: to its session's database, its owner and its message."""
 
+import asyncio
 import logging
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from app.core.llm.model import LanguageModel
 from app.modules.analysis.analyst import FiguresAnalyst, ModelAnalyst
+from app.modules.analysis.figures import Span
+from app.modules.analysis.figures.coverage import read_span, span_statement
 from app.modules.context_store.service import ContextStore
 from app.modules.database_connection.records import Asker
 from app.modules.database_connection.repository import Connection
@@ -21,6 +24,7 @@ from app.modules.sql_generation.schema_index import SchemaIndexes
 from app.modules.sql_generation.verified import VerifiedWriter
 from app.modules.sql_generation.writer import BuiltinWriter, ModelWriter, ReadIndex
 from graph import Ports
+from graph.errors import DatabaseUnavailable, StatementFailed
 from graph.events import TextChunk
 from graph.ports import Analysed, Analyst, Emit, Question
 from graph.state import Analysis, Column, Rows
@@ -28,6 +32,7 @@ from graph.state import Analysis, Column, Rows
 logger = logging.getLogger(__name__)
 
 _INDEXED_DATABASES = 16
+_COVERAGE_SECONDS = 5.0
 
 
 @dataclass(frozen=True)
@@ -66,11 +71,8 @@ class PortsOfRun:
         builtin = BuiltinWriter(connection.dialect, knowledge.index, today)
         writer = ModelWriter(models.sql, builtin, knowledge.corrected, today) if models else builtin
         given = None if run.sql is None else GivenSql(run.sql, connection.dialect)
-        analyst = (
-            ModelAnalyst(models.analysis, connection.dialect)
-            if models
-            else FiguresAnalyst(connection.dialect)
-        )
+        figures = FiguresAnalyst(connection.dialect, _Coverage(self._connections, connection, run), today)
+        analyst = ModelAnalyst(models.analysis, figures) if models else figures
         ports = Ports(
             recall=_Recall(knowledge, models.context_tokens) if models else _NoRecall(knowledge.index),
             writer=given or VerifiedWriter(writer, knowledge.verified_answer),
@@ -102,6 +104,28 @@ class _NoRecall:
     async def recall(self, question: Question) -> str:
         await self.read_index()
         return ""
+
+
+@dataclass(frozen=True)
+class _Coverage:
+    """Asks the database itself for the days that it covers; what is not answered in time stays unknown."""
+
+    connections: DatabaseConnections
+    connection: Connection
+    run_of: Run
+
+    async def span(self, sql: str) -> Span | None:
+        statement = span_statement(sql, await self.connections.schema(self.connection))
+        if statement is None:
+            return None
+        asker = Asker(self.run_of.owner, "coverage", self.run_of.session_id, self.run_of.id)
+        try:
+            async with asyncio.timeout(_COVERAGE_SECONDS):
+                result = await self.connections.run(self.connection, statement, asker)
+        except (TimeoutError, StatementFailed, DatabaseUnavailable) as error:
+            logger.info("run %s: the coverage of its dates is unknown: %r", self.run_of.id, error)
+            return None
+        return read_span(result.rows)
 
 
 @dataclass(frozen=True)

@@ -56,15 +56,15 @@ MONTHS = table({"month": "text", "revenue": "number"}, ["2025-01", 10], ["2025-0
         (
             COUNTRIES,
             (
-                "**Brazil** has the highest revenue: 60, 60% of the 100 shown. Norway follows with 30. "
+                "**Brazil** has the highest revenue: 60, 60% of the total of 100. Norway follows with 30. "
                 "Chad is lowest with 10."
             ),
         ),
         (
             MONTHS,
             (
-                "Revenue rose from 10 (2025-01) to 20 (2025-03), +100%. The highest is 40 (2025-02), "
-                "the lowest 10 (2025-01)."
+                "Revenue rose from 10 (2025-01) to 20 (2025-03), +100%. The highest is 2025-02 with 40, "
+                "the lowest 2025-01 with 10. The total of the 3 months is 70."
             ),
         ),
         (
@@ -74,13 +74,13 @@ MONTHS = table({"month": "text", "revenue": "number"}, ["2025-01", 10], ["2025-0
         (table({"name": "text"}, ["Ada"], ["Ben"]), "2 rows with name."),
         (
             with_whole_names(PEOPLE),
-            "**A B** has the highest spent: 2, 67% of the 3 shown. C D is lowest with 1.",
+            "**A B** has the highest spent: 2, 67% of the total of 3. C D is lowest with 1.",
         ),
         (
             table({"name": "text", "n": "integer"}, ["Ada", 1], ["Ben", 3], row_count=500, cut=True),
             (
-                "**Ben** has the highest n: 3. Ada is lowest with 1. The result was cut off at 500 rows. "
-                "These figures cover the first 2 rows."
+                "The result was cut off at 500 rows, and only the first 2 of 500 rows are at hand: all "
+                "figures here are of these. **Ben** has the highest n: 3. Ada is lowest with 1."
             ),
         ),
     ],

@@ -5,8 +5,17 @@ from dataclasses import dataclass
 
 from pydantic import JsonValue
 
-from app.modules.analysis.figures.asked import naming, place_of, ranked_by, words_of
+from app.modules.analysis.figures.asked import naming, place_of, ranked_by
 from app.modules.analysis.figures.calendar import Period, month_number, period_of, read_periods
+from app.modules.analysis.figures.names import (
+    is_additive,
+    is_calendar,
+    is_calendar_or_key,
+    is_dated,
+    is_key,
+    is_level,
+    is_numeric,
+)
 from app.modules.analysis.figures.numbers import number
 from app.modules.analysis.figures.statement import Kind, Output, StatementReading
 from app.modules.analysis.words import title
@@ -15,73 +24,6 @@ from graph.state import Rows
 _NUMBERS = ("integer", "number")
 _TIMES = ("date", "datetime")
 _ADDED = ("count", "sum")
-_KEYS = frozenset(
-    {"id", "uuid", "guid", "key", "zip", "zipcode", "code", "phone", "fax", "postcode", "isbn", "sku"}
-)
-_CALENDAR = frozenset({"year", "quarter", "month", "week", "day", "weekday", "hour", "decade"})
-_POSITIONS = frozenset({"rank", "position", "row", "rn", "index"})
-_ADDITIVE_NAMES = frozenset(
-    {
-        *("amount", "revenue", "sale", "turnover", "quantity", "qty", "unit", "count", "total", "subtotal"),
-        *("profit", "spend", "spent", "spending", "cost", "expense", "order", "payment", "paid", "earning"),
-    }
-)
-_NOT_ADDITIVE_NAMES = frozenset(
-    {
-        *(
-            "avg",
-            "average",
-            "mean",
-            "median",
-            "price",
-            "rate",
-            "ratio",
-            "share",
-            "percent",
-            "percentage",
-            "pct",
-        ),
-        *(
-            "per",
-            "age",
-            "year",
-            "score",
-            "rating",
-            "margin",
-            "running",
-            "cumulative",
-            "cum",
-            "rolling",
-            "moving",
-        ),
-        *(
-            "distinct",
-            "unique",
-            "min",
-            "max",
-            "minimum",
-            "maximum",
-            "rank",
-            "index",
-            "growth",
-            "change",
-            "unitprice",
-        ),
-    }
-)
-_LEVELS = frozenset(
-    {
-        "balance",
-        "stock",
-        "inventory",
-        "headcount",
-        "level",
-        "backlog",
-        "outstanding",
-        "population",
-        "temperature",
-    }
-)
 _SAMPLE = 200
 _MIXED_NUMBERS = 0.8
 
@@ -157,14 +99,11 @@ def _is_measure(at: int, output: Output | None, rows: Rows) -> bool:
     if kind in ("key", "rank", "constant"):
         return False
     column = rows["columns"][at]
-    words = words_of(title(column["name"]))
     if column["type"] not in _NUMBERS and not _holds_numbers(at, rows):
         return False
     if kind in ("count", "sum", "average", "distinct", "ratio", "window"):
         return True
-    if words and (words[-1] in _KEYS | _CALENDAR | _POSITIONS or words == ["number"]):
-        return False
-    return not _is_flag(at, rows)
+    return not is_calendar_or_key(column["name"]) and not _is_flag(at, rows)
 
 
 def _is_flag(at: int, rows: Rows) -> bool:
@@ -181,9 +120,8 @@ def _holds_numbers(at: int, rows: Rows) -> bool:
     true_numbers = sum(isinstance(cell, int | float) and not isinstance(cell, bool) for cell in cells)
     if true_numbers:
         return sum(number(cell) is not None for cell in cells) >= _MIXED_NUMBERS * len(cells)
-    named = _ADDITIVE_NAMES | _NOT_ADDITIVE_NAMES
-    words = words_of(title(rows["columns"][at]["name"]))
-    return bool(cells) and bool(named & set(words)) and all(number(cell) is not None for cell in cells)
+    named = is_numeric(rows["columns"][at]["name"])
+    return bool(cells) and named and all(number(cell) is not None for cell in cells)
 
 
 def _describes(at: int, output: Output | None, rows: Rows) -> bool:
@@ -220,13 +158,9 @@ def _may_be_time(at: int, name: str, cells: Sequence[JsonValue], rows: Rows) -> 
     first = next((cell for cell in cells if cell is not None), None)
     if kind not in ("text", *_NUMBERS) or first is None or isinstance(first, bool):
         return False
-    words = set(words_of(name))
-    calendar = bool(words & (_CALENDAR | {"date", "period", "time", "since", "founded", "yr", "yyyymm"}))
-    return (
-        calendar
-        if kind in _NUMBERS or str(first).isdecimal()
-        else any(sign.isdecimal() for sign in str(first))
-    )
+    if kind in _NUMBERS or str(first).isdecimal():
+        return is_dated(name)
+    return any(sign.isdecimal() for sign in str(first))
 
 
 def _combined(
@@ -244,14 +178,14 @@ def _combined(
 
 
 def _is_part_of_time(at: int, time: int | None, names: Sequence[str]) -> bool:
-    return time is not None and title(names[at]) in _CALENDAR and title(names[time]).endswith("year")
+    return time is not None and is_calendar(names[at]) and title(names[time]).endswith("year")
 
 
 def _label_and_group(
     others: Sequence[int], outputs: Sequence[Output | None], rows: Rows
 ) -> tuple[int | None, int | None]:
     """Names before numbers and keys; a group only where the labels repeat."""
-    ranked = sorted(others, key=lambda at: (_is_key_column(at, rows), _label_rank(at, rows), at))
+    ranked = sorted(others, key=lambda at: (is_key(rows["columns"][at]["name"]), _label_rank(at, rows), at))
     if not ranked:
         return None, None
     label = ranked[0]
@@ -263,11 +197,6 @@ def _label_and_group(
 def _label_rank(at: int, rows: Rows) -> int:
     kind = rows["columns"][at]["type"]
     return 0 if kind == "text" else 1 if kind == "boolean" else 3 if kind in _TIMES else 2
-
-
-def _is_key_column(at: int, rows: Rows) -> bool:
-    words = words_of(title(rows["columns"][at]["name"]))
-    return bool(words) and words[-1] in _KEYS
 
 
 def _distinct(at: int, rows: Rows) -> set[str]:
@@ -297,14 +226,10 @@ def _beside_time(
 
 def _measure(at: int, name: str, output: Output | None, statement: StatementReading) -> Role:
     kind: Kind = output.kind if output else "plain"
-    words = set(words_of(title(name)))
-    sources = {word for source in (output.sources if output else ()) for word in words_of(title(source))}
-    if kind in _ADDED:
-        additive = True
-    else:
-        additive = kind == "plain" and bool(words & _ADDITIVE_NAMES) and not words & _NOT_ADDITIVE_NAMES
+    named = [name, *(output.sources if output else ())]
+    additive = kind in _ADDED or (kind == "plain" and is_additive(name))
     additive = additive and not statement.added_up
-    return Role(at, name, kind, additive, additive and not (words | sources) & _LEVELS)
+    return Role(at, name, kind, additive, additive and not any(map(is_level, named)))
 
 
 def _by_importance(question: str, sorted_by: int | None, measures: Sequence[Role]) -> list[Role]:

@@ -183,7 +183,7 @@ def _output(projection: exp.Expr, sources: _Sources, *, grouped: bool) -> Output
     if grouped and kind == "plain":
         kind = "key"
     columns = list(projection.find_all(exp.Column))
-    unit = _unit(projection.unalias())
+    unit = calendar_unit(projection.unalias())
     if unit is None and len(columns) == 1 and (inner := sources.output(columns[0])) is not None:
         unit = inner.unit
     return Output(projection.alias_or_name, kind, [column.name for column in columns], unit)
@@ -312,7 +312,7 @@ def _position(sorted_by: exp.Expr, query: exp.Expr) -> int | None:
     return None
 
 
-def _unit(expression: exp.Expr) -> Unit | None:
+def calendar_unit(expression: exp.Expr) -> Unit | None:
     """The calendar unit that an expression cuts dates to."""
     match expression:
         case exp.TimestampTrunc() | exp.DateTrunc() | exp.DatetimeTrunc():
@@ -333,7 +333,7 @@ def _unit(expression: exp.Expr) -> Unit | None:
         case exp.Cast() if isinstance(expression.this, exp.Column):
             return "day" if expression.to.this is exp.DType.DATE else None
         case exp.Cast() | exp.Paren():
-            return _unit(expression.this)
+            return calendar_unit(expression.this)
     return None
 
 

@@ -1,0 +1,67 @@
+"""What a column's name alone says of its values."""
+
+from app.modules.analysis.figures.asked import words_of
+from app.modules.analysis.words import title
+
+_KEYS = frozenset(
+    {"id", "uuid", "guid", "key", "zip", "zipcode", "code", "phone", "fax", "postcode", "isbn", "sku"}
+)
+_CALENDAR = frozenset({"year", "quarter", "month", "week", "day", "weekday", "hour", "decade"})
+_DATED = _CALENDAR | {"date", "period", "time", "since", "founded", "yr", "yyyymm", "yyyymmdd"}
+_POSITIONS = frozenset({"rank", "position", "row", "rn", "index"})
+_ADDITIVE = frozenset(
+    {
+        *("amount", "revenue", "sale", "turnover", "quantity", "qty", "unit", "count", "total", "subtotal"),
+        *("profit", "spend", "spent", "spending", "cost", "expense", "order", "payment", "paid", "earning"),
+    }
+)
+_NOT_ADDITIVE = frozenset(
+    {
+        *("avg", "average", "mean", "median", "price", "rate", "ratio", "share", "percent", "percentage"),
+        *("per", "age", "year", "score", "rating", "margin", "running", "cumulative", "cum", "rolling"),
+        *("distinct", "unique", "min", "max", "minimum", "maximum", "rank", "index", "growth", "change"),
+        *("pct", "moving", "unitprice", "highest", "lowest"),
+    }
+)
+_LEVELS = frozenset(
+    {"balance", "stock", "inventory", "headcount", "level", "backlog", "outstanding", "population"}
+)
+
+
+def is_calendar_or_key(name: str) -> bool:
+    """Numbers that name a thing, a place in a list or a time: none to compare or to add."""
+    words = _words(name)
+    return bool(words) and (words[-1] in _KEYS | _CALENDAR | _POSITIONS or words == ["number"])
+
+
+def is_key(name: str) -> bool:
+    words = _words(name)
+    return bool(words) and words[-1] in _KEYS
+
+
+def is_calendar(name: str) -> bool:
+    return title(name) in _CALENDAR
+
+
+def is_dated(name: str) -> bool:
+    return bool(_DATED & set(_words(name)))
+
+
+def is_additive(name: str) -> bool:
+    """Amounts and counts by their names; prices, rates, ages and whatever else is in doubt are not."""
+    words = set(_words(name))
+    return bool(words & _ADDITIVE) and not words & _NOT_ADDITIVE
+
+
+def is_numeric(name: str) -> bool:
+    """Text in such a column may be numbers."""
+    return bool(set(_words(name)) & (_ADDITIVE | _NOT_ADDITIVE))
+
+
+def is_level(name: str) -> bool:
+    """Levels at a time, such as stocks: they add up over groups and not over time."""
+    return bool(_LEVELS & set(_words(name)))
+
+
+def _words(name: str) -> list[str]:
+    return words_of(title(name))
