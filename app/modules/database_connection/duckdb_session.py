@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from app.modules.database_connection.databases import stopped
 from app.modules.database_connection.duckdb_process import ChildEnded, DuckdbProcess, DuckdbRefused
+from app.modules.database_connection.numbers import of_single_precision
 from app.modules.database_connection.results import RawRows
 from app.modules.database_connection.schema import ColumnType
 from app.modules.database_connection.threads import Stop
@@ -75,8 +76,13 @@ def _type(declared: str) -> ColumnType:
 
 
 def _value(cell: object, kind: str) -> object:
-    """DuckDB hands JSON on as its text."""
-    return json.loads(cell) if kind == "JSON" and isinstance(cell, str) else cell
+    """DuckDB hands JSON on as its text, and a number of 32 bits as one of 64."""
+    match cell:
+        case str() if kind == "JSON":
+            return json.loads(cell)
+        case float() if kind == "FLOAT":
+            return of_single_precision(cell)
+    return cell
 
 
 @contextmanager

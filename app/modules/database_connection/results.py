@@ -2,7 +2,6 @@
 
 import base64
 import json
-import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -13,9 +12,9 @@ from typing import NamedTuple
 from pydantic import JsonValue
 
 from app.modules.database_connection.limits import StatementLimits
+from app.modules.database_connection.numbers import as_json
 from app.modules.database_connection.schema import ColumnType
 
-_LARGEST_EXACT_INTEGER = 2**53
 _TEXT_SHAPES: Sequence[tuple[ColumnType, re.Pattern[str]]] = (
     ("date", re.compile(r"\d{4}-[01]\d-[0-3]\d")),
     (
@@ -130,7 +129,7 @@ class _Cell(NamedTuple):
             case None | bool():
                 return cls(value, 5)
             case int() | float() | Decimal():
-                number = _number(value)
+                number = as_json(value)
                 return cls(number, 20 if not isinstance(number, str) else len(number))
             case datetime() | date() | time():
                 return cls(value.isoformat(), 32)
@@ -154,32 +153,13 @@ class _Cell(NamedTuple):
         return cls(plain, len(text)) if len(text) <= longest else cls._text(text, longest)
 
 
-def _number(value: int | float | Decimal) -> int | float | str | None:
-    """The number as JSON readers keep it exactly enough: no NaN, and text where a double would round."""
-    if not math.isfinite(value):
-        return None
-    if isinstance(value, float):
-        return value
-    if not -_LARGEST_EXACT_INTEGER <= value <= _LARGEST_EXACT_INTEGER:
-        return str(value)
-    return value if isinstance(value, int) else _decimal(value)
-
-
-def _decimal(value: Decimal) -> int | float | str:
-    """A double if it is shown by the same digits, else the digits themselves."""
-    if value.as_tuple().exponent == 0:
-        return int(value)
-    double = float(value)
-    return double if Decimal(repr(double)) == value else str(value)
-
-
 def _nested(value: object) -> JsonValue:
     """What stands in lists and maps, by the same rules; keys are text."""
     match value:
         case None | bool() | str():
             return value
         case int() | float() | Decimal():
-            return _number(value)
+            return as_json(value)
         case datetime() | date() | time():
             return value.isoformat()
         case dict():

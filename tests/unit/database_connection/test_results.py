@@ -4,10 +4,14 @@ import datetime as dt
 import json
 import math
 from decimal import Decimal
+from math import fsum
+from random import Random
+from struct import pack, unpack
 
 import pytest
 
 from app.modules.database_connection.limits import StatementLimits
+from app.modules.database_connection.numbers import of_single_precision
 from app.modules.database_connection.results import RawRows, ResultSet, collect
 
 LIMITS = StatementLimits()
@@ -26,18 +30,30 @@ def one_column(*values: object, limits: StatementLimits = LIMITS) -> ResultSet:
         (2**53 + 1, "9007199254740993"),
         (-(2**63), "-9223372036854775808"),
         (0.1, 0.1),
+        (19366.140000000014, 19366.14),
+        (-193834.0799999912, -193834.08),
+        (0.1 + 0.2, 0.3),
+        (1 / 3, 0.333333333333333),
+        (-0.0, 0.0),
+        (1000000000000.01, 1000000000000.01),
+        (1234567890123456.0, 1234567890123456.0),
+        (0.000123456789012345, 0.000123456789012345),
+        (12345678901.230042, 12345678901.23),
+        (1.7976931348623157e308, 1.7976931348623157e308),
+        (5e-324, 5e-324),
         (math.nan, None),
         (-math.inf, None),
         (Decimal(10), 10),
         (Decimal("10.50"), 10.5),
         (Decimal("NaN"), None),
+        (Decimal("1E+20"), "100000000000000000000"),
         (Decimal("0.1234567890123456789"), "0.1234567890123456789"),
         (Decimal(123456789012345678901), "123456789012345678901"),
         (dt.datetime(2024, 5, 1, 10, tzinfo=dt.UTC), "2024-05-01T10:00:00+00:00"),
         (dt.date(2024, 5, 1), "2024-05-01"),
         (dt.time(10, 30), "10:30:00"),
         (b"\x00\xff", "AP8="),
-        ({"a": [1, math.nan]}, {"a": [1, None]}),
+        ({"a": [1, math.nan, 0.1 + 0.2]}, {"a": [1, None, 0.3]}),
         ("Zoë", "Zoë"),
     ],
 )
@@ -91,3 +107,17 @@ def test_a_long_cell_is_cut_and_the_result_says_so(value: object) -> None:
     result = one_column(value, limits=StatementLimits(max_cell_characters=100))
     assert len(str(result.rows[0][0])) == 100
     assert result.truncated
+
+
+def test_the_sum_of_many_amounts_has_no_more_decimals_than_they() -> None:
+    random = Random(7)
+    for _ in range(200):
+        amounts = [random.randrange(10_000_000) / 100 for _ in range(20_000)]
+        total = one_column(sum(amounts)).rows[0][0]
+        assert total == round(fsum(amounts), 2)
+
+
+@pytest.mark.parametrize("digits", [0.1, 1.1, 3.4028235e38, 16777216.0, 1e-10, 123456.79, 0.33333334])
+def test_a_number_of_single_precision_has_the_digits_that_tell_it_apart(digits: float) -> None:
+    (double,) = unpack("f", pack("f", digits))
+    assert of_single_precision(double) == digits
