@@ -11,6 +11,7 @@ from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
+from app.modules.cuts import cut_sentence
 from graph import SessionEvent
 from graph.events import (
     AnalysisChunk,
@@ -95,7 +96,7 @@ def event_of(event: str, data: str) -> SessionEvent:
 
 def _table(rows: Rows) -> Table:
     shown = rows["rows"][:_SHOWN_ROWS]
-    of = f"{len(shown)} of {rows['row_count']:,} rows" + (", cut by a limit" if rows["truncated"] else "")
+    of = f"{len(shown)} of {rows['row_count']:,} rows. {cut_sentence(rows)}".strip()
     table = Table(caption=of, caption_justify="left")
     for column in rows["columns"]:
         table.add_column(Text(column["name"]), justify="right" if column["type"] in _NUMBERS else "left")

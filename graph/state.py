@@ -4,12 +4,16 @@ A checkpoint holds exactly this, so everything here is bounded: the whole histor
 documents, the whole result in result documents. Times are RFC 3339 in UTC.
 """
 
-from typing import Literal
+from typing import Literal, NotRequired
 
 from pydantic import JsonValue
 from typing_extensions import TypedDict
 
 Route = Literal["sql", "rows", "clarify", "chat"]
+
+
+Cut = Literal["rows", "bytes", "values"]
+"""The limit that cut a result: the number of its rows, its size, or the length of single values."""
 
 
 class Column(TypedDict):
@@ -25,13 +29,15 @@ class Column(TypedDict):
 class Rows(TypedDict):
     """A result, or its head: `row_count` counts all rows kept, `rows` may be the first of them.
 
-    `truncated`: a limit cut the result itself, so that not all of its rows were kept.
+    `truncated`: a limit cut the result itself, and `cut_by` says which: rows are missing, or only the ends
+    of long values.
     """
 
     columns: list[Column]
     rows: list[list[JsonValue]]
     row_count: int
     truncated: bool
+    cut_by: NotRequired[Cut | None]
 
 
 ClaimStatus = Literal["checked", "not_found", "contradicted"]

@@ -3,6 +3,7 @@
 import json
 
 from app.core.llm.tokens import approximate_tokens
+from app.modules.cuts import cut_sentence
 from graph.state import Rows
 
 _MAX_TOKENS = 1_500
@@ -10,7 +11,7 @@ _MAX_CELL = 200
 
 
 def rows_as_lines(rows: Rows) -> str:
-    """The column names and the first rows as JSON lines, and how many rows there are in all."""
+    """The column names and the first rows as JSON lines, how many rows there are, and what a limit cut."""
     lines = [json.dumps([column["name"] for column in rows["columns"]], ensure_ascii=False)]
     spent = 0
     for row in rows["rows"]:
@@ -20,5 +21,5 @@ def rows_as_lines(rows: Rows) -> str:
         if spent > _MAX_TOKENS:
             break
         lines.append(line)
-    cut = "; the result itself was cut off by a limit" if rows["truncated"] else ""
-    return "\n".join([*lines, f"({len(lines) - 1} of {rows['row_count']} rows{cut})"])
+    foot = f"({len(lines) - 1} of {rows['row_count']} rows)"
+    return "\n".join(filter(None, [*lines, foot, cut_sentence(rows)]))

@@ -15,8 +15,11 @@ def with_whole_names(rows: Rows) -> Rows:
         " ".join(str(part) for part in (row[first], row[last]) if part is not None) for row in rows["rows"]
     ]
     return Rows(
-        columns=[Column(name="name", type="text"), *(rows["columns"][index] for index in kept)],
-        rows=[[name, *(row[index] for index in kept)] for name, row in zip(whole, rows["rows"], strict=True)],
-        row_count=rows["row_count"],
-        truncated=rows["truncated"],
+        **{
+            **rows,
+            "columns": [Column(name="name", type="text"), *(rows["columns"][index] for index in kept)],
+            "rows": [
+                [name, *(row[index] for index in kept)] for name, row in zip(whole, rows["rows"], strict=True)
+            ],
+        }
     )

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp, parse_one
 from sqlglot.errors import OptimizeError
@@ -10,6 +10,7 @@ from sqlglot.optimizer.qualify import qualify
 from sqlglot.optimizer.scope import traverse_scope
 
 from app.modules.database_connection.guard import check
+from app.modules.database_connection.results import ResultSet
 from app.modules.database_connection.schema import Schema, Table
 
 SAMPLE_ROWS = 20
@@ -39,9 +40,17 @@ def inspect(sql: str, schema: Schema) -> InspectedStatement:
 
 
 def sample_statement(table: Table, dialect: str) -> str:
+    """Reads one row more than a sample shows, to learn whether there are more."""
     columns = [exp.column(exp.to_identifier(each.name, quoted=True)) for each in table.columns]
     source = exp.Table(this=exp.to_identifier(table.name, quoted=True))
-    return exp.select(*columns).from_(source).limit(SAMPLE_ROWS).sql(dialect=dialect)
+    return exp.select(*columns).from_(source).limit(SAMPLE_ROWS + 1).sql(dialect=dialect)
+
+
+def sampled(found: ResultSet) -> ResultSet:
+    """What a sample shows of the rows that its statement reads."""
+    if len(found.rows) <= SAMPLE_ROWS:
+        return found
+    return replace(found, rows=found.rows[:SAMPLE_ROWS], truncated=True, cut_by="rows")
 
 
 def _tables_read(statement: exp.Expr, schema: Schema) -> list[TableRead]:

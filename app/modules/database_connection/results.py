@@ -14,6 +14,7 @@ from pydantic import JsonValue
 from app.modules.database_connection.limits import StatementLimits
 from app.modules.database_connection.numbers import as_json
 from app.modules.database_connection.schema import ColumnType
+from graph.state import Cut
 
 _TEXT_SHAPES: Sequence[tuple[ColumnType, re.Pattern[str]]] = (
     ("date", re.compile(r"\d{4}-[01]\d-[0-3]\d")),
@@ -32,11 +33,12 @@ class ResultColumn(NamedTuple):
 
 @dataclass(frozen=True)
 class ResultSet:
-    """Rows of JSON values in the columns' order; `truncated`: a bound cut rows or a cell."""
+    """Rows of JSON values in the columns' order; `truncated`: a bound cut rows or a cell, see `cut_by`."""
 
     columns: tuple[ResultColumn, ...]
     rows: list[list[JsonValue]]
     truncated: bool
+    cut_by: Cut | None = None
 
 
 @dataclass(frozen=True)
@@ -52,17 +54,19 @@ def collect(raw: RawRows, limits: StatementLimits) -> ResultSet:
     """Take rows until they end or a bound is reached; one row more than kept is looked at."""
     kept: list[Sequence[object]] = []
     values: list[list[JsonValue]] = []
-    size, truncated = 0, False
+    size = 0
+    cut_by: Cut | None = None
     for row in raw.rows:
         cells = [_Cell.of(value, limits.max_cell_characters) for value in row]
         size += sum(cell.size for cell in cells)
         if len(values) == limits.max_rows or size > limits.max_bytes:
-            truncated = True
+            cut_by = "rows" if len(values) == limits.max_rows else "bytes"
             break
-        truncated = truncated or any(cell.cut for cell in cells)
+        if cut_by is None and any(cell.cut for cell in cells):
+            cut_by = "values"
         kept.append(row)
         values.append([cell.value for cell in cells])
-    return ResultSet(_columns(raw, kept), values, truncated)
+    return ResultSet(_columns(raw, kept), values, cut_by is not None, cut_by)
 
 
 def type_of_values(values: Iterable[object]) -> ColumnType:

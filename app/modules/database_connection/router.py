@@ -91,6 +91,7 @@ async def sample_table(connection_id: str, table_name: str, owner: Owner, servic
     return SampleBody(
         columns=[ResultColumnBody(name=column.name, type=column.type) for column in result.columns],
         rows=result.rows,
+        truncated=result.truncated,
     )
 
 

@@ -91,10 +91,11 @@ class ResultColumnBody(BaseModel):
 
 
 class SampleBody(BaseModel):
-    """Some rows of a table."""
+    """The first rows of a table; `truncated`: it has more, or values are cut."""
 
     columns: list[ResultColumnBody]
     rows: list[list[JsonValue]]
+    truncated: bool
 
 
 class ConnectionBody(BaseModel):

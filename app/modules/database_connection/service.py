@@ -23,7 +23,7 @@ from app.modules.database_connection.errors import (
 )
 from app.modules.database_connection.execution import Statement
 from app.modules.database_connection.guard import check
-from app.modules.database_connection.inspection import InspectedStatement, inspect, sample_statement
+from app.modules.database_connection.inspection import InspectedStatement, inspect, sample_statement, sampled
 from app.modules.database_connection.known import Known, KnownDatabases
 from app.modules.database_connection.limits import Limits
 from app.modules.database_connection.network import ONE_USER, Access
@@ -172,15 +172,19 @@ class DatabaseConnections:
         return described
 
     async def sample(self, owner: str, connection_id: str, table_name: str) -> ResultSet:
-        """The first rows of a table. Raises `TableNotFound`, `StatementNotRun` or `DatabaseDown`."""
+        """The first rows of a table, `truncated` when there are more.
+
+        Raises `TableNotFound`, `StatementNotRun` or `DatabaseDown`.
+        """
         connection, schema = await self._with_schema(owner, connection_id)
         table = next((each for each in schema.tables if each.name == table_name), None)
         if table is None:
             raise TableNotFound("The scanned schema has no table of this name.")
         with as_problems():
-            return await self.run(
+            found = await self.run(
                 connection, sample_statement(table, schema.dialect), Asker(owner, "preview")
             )
+        return sampled(found)
 
     async def inspect(self, owner: str, connection_id: str, sql: str) -> InspectedStatement:
         """Look at a statement without running it. Raises `StatementNotRun` or `DatabaseDown`."""

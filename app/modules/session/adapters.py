@@ -167,10 +167,20 @@ class _KeepingRunner:
         asker = Asker(run.owner, "question", run.session_id, run.id)
         fetched = await self.connections.run(self.connection, sql, asker)
         columns = [Column(name=column.name, type=column.type) for column in fetched.columns]
-        result = Result(sql=sql, columns=columns, row_count=len(fetched.rows), truncated=fetched.truncated)
+        result = Result(
+            sql=sql,
+            columns=columns,
+            row_count=len(fetched.rows),
+            truncated=fetched.truncated,
+            cut_by=fetched.cut_by,
+        )
         await self.rows.keep(run.owner, run.session_id, run.message_id, fetched.rows, result)
         self.in_hand = Rows(
-            columns=columns, rows=fetched.rows, row_count=len(fetched.rows), truncated=fetched.truncated
+            columns=columns,
+            rows=fetched.rows,
+            row_count=len(fetched.rows),
+            truncated=fetched.truncated,
+            cut_by=fetched.cut_by,
         )
         return Rows(**{**self.in_hand, "rows": fetched.rows[:HEAD_ROWS]})
 
@@ -181,7 +191,7 @@ class _KeepingRunner:
         if len(head["rows"]) == head["row_count"]:
             return head
         try:
-            rows = await self.rows.read(message_id, 0, head["row_count"])
+            rows = [row async for some in self.rows.all(message_id, head["row_count"]) for row in some]
         except RowsGone:
             logger.warning("message %s: its rows are gone, its head is read instead", message_id)
             return head

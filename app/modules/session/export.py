@@ -3,7 +3,10 @@
 import csv
 import io
 import json
-from collections.abc import AsyncGenerator, AsyncIterable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterable, Iterable, Sequence
+from contextlib import suppress
+from decimal import Decimal
+from typing import TypeAlias
 
 from pydantic import JsonValue
 
@@ -11,40 +14,54 @@ from app.modules.session.errors import FormatUnavailable
 from app.modules.session.rows import Row
 from graph.state import Column
 
+_NUMBERS = ("integer", "number")
+_CsvCell: TypeAlias = str | int | float | None
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\x00")
 
 
 async def csv_file(columns: Sequence[Column], chunks: AsyncIterable[Sequence[Row]]) -> AsyncGenerator[str]:
     """RFC 4180 with a header. Text that a spreadsheet would run as a formula gets an apostrophe before it."""
-    yield _csv_lines([[column["name"] for column in columns]])
+    yield _csv_lines([[_cell(column["name"]) for column in columns]])
+    numeric = [column["type"] in _NUMBERS for column in columns]
     async for rows in chunks:
-        yield _csv_lines(rows)
+        yield _csv_lines(
+            [
+                value if digits and isinstance(value, str) else _cell(value)
+                for value, digits in zip(row, numeric, strict=True)
+            ]
+            for row in rows
+        )
 
 
 async def parquet_file(columns: Sequence[Column], chunks: AsyncIterable[Sequence[Row]]) -> bytes:
-    """Whole in memory: results are bounded. Raises `FormatUnavailable` without the `parquet` extra."""
+    """Whole in memory: results are bounded.
+
+    Raises `FormatUnavailable` without the `parquet` extra, and `RowsGone`.
+    """
     try:
         import pyarrow  # noqa: PLC0415 - an extra, and slow to load
         from pyarrow import parquet  # noqa: PLC0415
     except ImportError as error:
         raise FormatUnavailable from error
     rows = [row async for chunk in chunks for row in chunk]
-    arrays = [_arrow_values(index, rows) for index in range(len(columns))]
     table = pyarrow.table(
-        {column["name"]: pyarrow.array(values) for column, values in zip(columns, arrays, strict=True)}
+        {
+            column["name"]: _arrow_array(column, [row[index] for row in rows])
+            for index, column in enumerate(columns)
+        }
     )
     file = io.BytesIO()
     parquet.write_table(table, file)
     return file.getvalue()
 
 
-def _csv_lines(rows: Sequence[Sequence[JsonValue]]) -> str:
+def _csv_lines(rows: Iterable[Sequence[_CsvCell]]) -> str:
     text = io.StringIO()
-    csv.writer(text, lineterminator="\r\n").writerows([_cell(value) for value in row] for row in rows)
+    csv.writer(text, lineterminator="\r\n").writerows(rows)
     return text.getvalue()
 
 
-def _cell(value: JsonValue) -> str | int | float | None:
+def _cell(value: JsonValue) -> _CsvCell:
     match value:
         case bool():
             return "true" if value else "false"
@@ -56,9 +73,19 @@ def _cell(value: JsonValue) -> str | int | float | None:
             return json.dumps(value, ensure_ascii=False)
 
 
-def _arrow_values(index: int, rows: Sequence[Row]) -> list[JsonValue]:
+def _arrow_array(column: Column, values: Sequence[JsonValue]) -> object:
+    """Numbers of which one came as its digits are all decimals, so that none is rounded; they are text
+    where they have more digits than a decimal of Parquet."""
+    import pyarrow  # noqa: PLC0415 - an extra, and slow to load
+
+    if column["type"] in _NUMBERS and any(isinstance(value, str) for value in values):
+        with suppress(pyarrow.ArrowInvalid):
+            return pyarrow.array([None if value is None else Decimal(str(value)) for value in values])
+    return pyarrow.array(_of_one_type(values))
+
+
+def _of_one_type(values: Sequence[JsonValue]) -> list[JsonValue]:
     """The values of a column; one that mixes types becomes text, for Parquet columns have one type."""
-    values = [row[index] for row in rows]
     kinds = {type(value) for value in values if value is not None}
     if kinds <= {int, float} or (len(kinds) == 1 and not kinds & {list, dict}):
         return [

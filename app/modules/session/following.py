@@ -84,6 +84,7 @@ class Following:
                 rows=await self._head(message.id, message.row_count),
                 row_count=message.row_count,
                 truncated=message.truncated,
+                cut_by=message.cut_by,
             )
         ended_at = run.created_at + message.elapsed_ms
         ending = Ending(message.status, ended_at, None, Answer(tokens_used=message.tokens_used))

@@ -5,7 +5,7 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from graph.state import Claim, Column, Option
+from graph.state import Claim, Column, Cut, Option
 
 Mode = Literal["ask", "agent"]
 SessionStatus = Literal["idle", "processing", "error", "closed"]
@@ -100,6 +100,7 @@ class Message:
     columns: list[Column] = field(default_factory=list)
     row_count: int | None = None
     truncated: bool = False
+    cut_by: Cut | None = None
     results_summary: str | None = None
     analysis: str | None = None
     claims: list[Claim] = field(default_factory=list)

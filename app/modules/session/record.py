@@ -81,6 +81,7 @@ def answer_message(run: Run, answer: Answer) -> Message:
         columns=rows["columns"] if rows else [],
         row_count=rows["row_count"] if rows else None,
         truncated=rows["truncated"] if rows else False,
+        cut_by=rows.get("cut_by") if rows else None,
         results_summary=answer.results_summary,
         analysis=analysis["text"] if analysis else answer.reply if answer.route == "chat" else None,
         claims=analysis["claims"] if analysis else [],

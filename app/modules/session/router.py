@@ -164,25 +164,34 @@ async def read_rows(
     query: Annotated[RowsQuery, Query()],
     owner: Owner,
     service: Service,
+    response: Response,
 ) -> RowsPage | Response:
-    """The rows of an answer: a page of them as JSON, or all of them as a file."""
+    """The rows of an answer: a page of them as JSON, or all of them as a file.
+
+    `X-Truncated: true` says that a limit cut the result; a file of one says so in its name, too.
+    """
     message = await service.answer(owner, session_id, message_id)
+    cut = {"X-Truncated": str(message.truncated).lower()}
     match query.format:
         case "json":
+            response.headers.update(cut)
             rows, next_cursor = await service.rows(message, query.limit, query.cursor)
             return RowsPage(
                 columns=message.columns,
                 items=rows,
                 row_count=message.row_count or 0,
                 truncated=message.truncated,
+                cut_by=message.cut_by,
                 next_cursor=next_cursor,
             )
         case "csv":
+            await service.rows(message, 1, None)  # refused before the first byte, if they are gone
             lines = export.csv_file(message.columns, service.all_rows(message))
-            return StreamingResponse(lines, media_type="text/csv", headers=_attachment(message, "csv"))
+            headers = cut | _attachment(message, "csv")
+            return StreamingResponse(lines, media_type="text/csv", headers=headers)
         case "parquet":
             file = await export.parquet_file(message.columns, service.all_rows(message))
-            headers = _attachment(message, "parquet")
+            headers = cut | _attachment(message, "parquet")
             return Response(file, media_type=_PARQUET, headers=headers)
 
 
@@ -219,7 +228,4 @@ async def fork_session(session_id: str, checkpoint_id: str, owner: Owner, servic
 def _attachment(message: Message, ending: str) -> dict[str, str]:
     """The file's name says what its rows cannot: that a limit cut them."""
     cut = "-truncated" if message.truncated else ""
-    return {
-        "Content-Disposition": f'attachment; filename="{message.id}{cut}.{ending}"',
-        "X-Truncated": str(message.truncated).lower(),
-    }
+    return {"Content-Disposition": f'attachment; filename="{message.id}{cut}.{ending}"'}

@@ -9,9 +9,10 @@ from app.core.ids import id_of
 from app.core.storage.port import AnyOf, Document, Storage
 from app.modules.session.errors import RowsGone
 from app.modules.session.model import Message
-from graph.state import Column, Rows
+from graph.state import Column, Cut, Rows
 
 ROWS_PER_CHUNK = 500
+_ROWS_PER_READ = 10 * ROWS_PER_CHUNK
 HEAD_ROWS = 100
 """How many rows a run says, and its state keeps; the others are fetched by reference."""
 
@@ -25,6 +26,7 @@ class Result(TypedDict):
     columns: list[Column]
     row_count: int
     truncated: bool
+    cut_by: Cut | None
 
 
 class RowStore:
@@ -68,6 +70,7 @@ class RowStore:
             rows=cast("list[Row]", found["rows"])[:HEAD_ROWS],
             row_count=result["row_count"],
             truncated=result["truncated"],
+            cut_by=result["cut_by"],
         )
 
     async def read(self, message_id: str, start: int, stop: int) -> list[Row]:
@@ -84,9 +87,9 @@ class RowStore:
         return rows[start - first * ROWS_PER_CHUNK : stop - first * ROWS_PER_CHUNK]
 
     async def all(self, message_id: str, row_count: int) -> AsyncGenerator[list[Row]]:
-        """All rows, a chunk at a time."""
-        for start in range(0, row_count, ROWS_PER_CHUNK):
-            yield await self.read(message_id, start, min(start + ROWS_PER_CHUNK, row_count))
+        """All rows, some chunks at a time. Raises `RowsGone`."""
+        for start in range(0, row_count, _ROWS_PER_READ):
+            yield await self.read(message_id, start, min(start + _ROWS_PER_READ, row_count))
 
     async def copy(self, from_message_id: str, message: Message) -> None:
         """Keep the rows of one message for another one too, if they are still stored."""

@@ -16,7 +16,7 @@ from pydantic import (
 
 from app.core.http import Body, PageOf, Text, Time, not_null, storable
 from app.modules.session.model import Mode, Outcome, SessionStatus
-from graph.state import Claim, Column, Option, Route
+from graph.state import Claim, Column, Cut, Option, Route
 
 MAX_QUERY_CHARACTERS = 8_000
 MAX_METADATA_BYTES = 16 * 1024
@@ -143,6 +143,7 @@ class MessageBody(_FromRecord):
     columns: list[Column]
     row_count: int | None
     truncated: bool
+    cut_by: Cut | None
     results_summary: str | None
     analysis: str | None
     claims: Annotated[
@@ -181,12 +182,14 @@ class SessionWithHistory(SessionBody):
 
 
 class RowsPage(BaseModel):
-    """A page of a result's rows; `truncated`: a limit cut the result itself."""
+    """A page of a result's rows; `truncated`: a limit cut the result itself, as `cut_by` says: rows are
+    missing (rows, bytes), or the ends of long values (values)."""
 
     columns: list[Column]
     items: list[list[JsonValue]]
     row_count: int
     truncated: bool
+    cut_by: Cut | None
     next_cursor: str | None
 
 

@@ -95,18 +95,19 @@ def test_repeated_column_names_are_numbered_and_never_collide() -> None:
 def test_only_a_row_beyond_the_limit_makes_a_result_truncated(rows: int, truncated: bool) -> None:
     result = one_column(*range(rows), limits=StatementLimits(max_rows=2))
     assert (len(result.rows), result.truncated) == (2, truncated)
+    assert result.cut_by == ("rows" if truncated else None)
 
 
 def test_rows_end_when_their_size_reaches_the_limit() -> None:
     result = one_column(*["x" * 400] * 10, limits=StatementLimits(max_bytes=1_000))
-    assert (len(result.rows), result.truncated) == (2, True)
+    assert (len(result.rows), result.truncated, result.cut_by) == (2, True, "bytes")
 
 
 @pytest.mark.parametrize("value", ["x" * 101, b"x" * 101, ["x" * 101]])
 def test_a_long_cell_is_cut_and_the_result_says_so(value: object) -> None:
     result = one_column(value, limits=StatementLimits(max_cell_characters=100))
     assert len(str(result.rows[0][0])) == 100
-    assert result.truncated
+    assert (result.truncated, result.cut_by) == (True, "values")
 
 
 def test_the_sum_of_many_amounts_has_no_more_decimals_than_they() -> None:

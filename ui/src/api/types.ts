@@ -7,6 +7,7 @@ import type {
   Done,
   Failure,
   GraphStateColumn,
+  MessageBody,
   Reset,
   ResultsChunk,
   SqlChunk,
@@ -30,6 +31,7 @@ export type {
 
 export type Column = GraphStateColumn;
 export type TableColumn = AppModulesDatabaseConnectionSchemaColumn;
+export type Cut = NonNullable<MessageBody["cut_by"]>;
 export type Cell = string | number | boolean | null | object;
 export type Row = Cell[];
 export type Step = Status["step"];

@@ -16,6 +16,7 @@ const message = (role: "human" | "assistant", run_id: string, more: Partial<Mess
   columns: [],
   row_count: null,
   truncated: false,
+  cut_by: null,
   results_summary: null,
   analysis: null,
   chart: null,
@@ -49,5 +50,5 @@ test("an answer whose question stands on the page before is shown all the same",
 test("rows are known by their number and fetched later", () => {
   const columns = [{ name: "n", type: "integer" }];
   const [exchange] = exchangesOf([message("assistant", "r1", { row_count: 3, columns })]);
-  expect(exchange?.answer.head).toEqual({ columns, rows: [], rowCount: 3, truncated: false });
+  expect(exchange?.answer.head).toEqual({ columns, rows: [], rowCount: 3, cutBy: null });
 });

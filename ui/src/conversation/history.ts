@@ -54,6 +54,6 @@ function answerOf(message: Message): Answer {
 /** Without its rows, which are fetched when the answer comes into sight. */
 function headOf(message: Message): Head | null {
   if (message.row_count === null) return null;
-  const { columns, row_count: rowCount, truncated } = message;
-  return { columns, rows: [], rowCount, truncated };
+  const { columns, row_count: rowCount, cut_by: cutBy } = message;
+  return { columns, rows: [], rowCount, cutBy };
 }

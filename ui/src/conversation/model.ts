@@ -1,5 +1,5 @@
 /** What a conversation shows: exchanges, each a question and the answer as far as it has come. */
-import type { Column, Failure, Problem, Row, Step } from "../api/types";
+import type { Column, Cut, Failure, Problem, Row, Step } from "../api/types";
 
 /** `sending` until the server has taken the question; the last three are the ends of a run. */
 export type Phase = "sending" | "running" | "complete" | "failed" | "cancelled";
@@ -23,7 +23,7 @@ export interface Head {
   columns: Column[];
   rows: Row[];
   rowCount: number;
-  truncated: boolean;
+  cutBy: Cut | null;
 }
 
 /** An answer. `sql` and `analysis` grow while they are written; `sqlWhole` and `analysisWhole` say when not. */

@@ -80,10 +80,10 @@ function headOf(rows: {
   columns: Head["columns"];
   rows: unknown[][];
   row_count: number;
-  truncated: boolean;
+  cut_by?: Head["cutBy"];
 }): Head {
-  const { columns, row_count: rowCount, truncated } = rows;
-  return { columns, rows: rows.rows as Head["rows"], rowCount, truncated };
+  const { columns, row_count: rowCount, cut_by: cutBy = null } = rows;
+  return { columns, rows: rows.rows as Head["rows"], rowCount, cutBy };
 }
 
 function taken(step: Step, message: string, startedAt: number): TakenStep {

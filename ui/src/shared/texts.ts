@@ -140,7 +140,11 @@ export const texts = {
   rows: {
     label: "Rows of the answer",
     count: (rows: string) => (rows === "1" ? "1 row" : `${rows} rows`),
-    truncated: "Cut off by a limit: there are more rows than these.",
+    cut: {
+      rows: "Cut off by a limit: there are more rows than these.",
+      bytes: "Cut off by a limit, as the result is too large: there are more rows than these.",
+      values: "Cut off by a limit: some values are longer than what is kept of them.",
+    },
     loading: (have: string, all: string) => `Loading rows: ${have} of ${all}`,
     nothing: "null",
     export: "Export",

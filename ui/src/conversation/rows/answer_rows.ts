@@ -2,7 +2,7 @@
 import { signal } from "@preact/signals";
 import { readRows } from "../../api/client";
 import { asProblem } from "../../api/problem";
-import type { Column, Problem, Row } from "../../api/types";
+import type { Column, Cut, Problem, Row } from "../../api/types";
 import type { Head } from "../model";
 
 const FIRST_PAGE = 100;
@@ -11,7 +11,7 @@ const PAGE = 5_000;
 export class AnswerRows {
   readonly columns: Column[];
   readonly count: number;
-  readonly truncated: boolean;
+  readonly cutBy: Cut | null;
   readonly loaded = signal<Row[]>([]);
   readonly loading = signal(false);
   readonly problem = signal<Problem | null>(null);
@@ -26,7 +26,7 @@ export class AnswerRows {
   ) {
     this.columns = head.columns;
     this.count = head.rowCount;
-    this.truncated = head.truncated;
+    this.cutBy = head.cutBy;
     this.loaded.value = head.rows;
   }
 

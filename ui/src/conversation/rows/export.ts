@@ -3,13 +3,17 @@ import { rowsFile } from "../../api/client";
 import { download, fileName } from "../../shared/files";
 import type { AnswerRows } from "./answer_rows";
 
+/** Characters of a title that leave room in a file's name for that its rows are cut. */
+const LONGEST = 50;
+
 /** Every row of the answer, also those not loaded. Raises like the API. */
 export async function exportRows(
   rows: AnswerRows,
   format: "csv" | "json" | "parquet",
   title: string,
 ): Promise<void> {
-  download(await contentOf(rows, format), fileName(title, format));
+  const name = rows.cutBy ? `${title.slice(0, LONGEST)} truncated` : title;
+  download(await contentOf(rows, format), fileName(name, format));
 }
 
 async function contentOf(rows: AnswerRows, format: "csv" | "json" | "parquet"): Promise<Blob> {

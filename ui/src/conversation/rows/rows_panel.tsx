@@ -20,9 +20,9 @@ export function RowsPanel({ rows, title }: { rows: AnswerRows; title: string }) 
       {problem && <ProblemBox problem={{ ...problem, title: texts.answer.rowsGone }} onRetry={reload} />}
       {rows.count === 0 && <p class="quiet no-rows">{texts.answer.nothingFound}</p>}
       {rows.loaded.value.length > 0 && <RowsTable rows={rows} />}
-      {rows.truncated && (
+      {rows.cutBy && (
         <p class="truncated">
-          <Icon of={TriangleAlert} size={14} /> {texts.rows.truncated}
+          <Icon of={TriangleAlert} size={14} /> {texts.rows.cut[rows.cutBy]}
         </p>
       )}
       <RowsFoot rows={rows} title={title} />
