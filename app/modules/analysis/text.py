@@ -12,6 +12,7 @@ from app.modules.analysis.figures.names import is_calendar_or_key
 from app.modules.analysis.figures.numbers import exact
 from app.modules.analysis.figures.ranking import Entry, Ranking
 from app.modules.analysis.words import amount, change, label, share, title
+from app.modules.cuts import cut_sentence
 from graph.state import Column, Rows
 
 _MAX_SUMMARY = 300
@@ -38,7 +39,7 @@ def results_summary(rows: Rows) -> str:
 def _sentences(rows: Rows, found: Figures) -> list[str]:
     match found.shape:
         case "empty":
-            return [_NO_ROWS]
+            return [] if found.cut else [_NO_ROWS]
         case "single":
             return _single(rows, found)
         case "list":
@@ -61,6 +62,10 @@ def _cut(rows: Rows, found: Figures) -> list[str]:
     if at_hand < count:
         only = f"only the first {at_hand:,} of {count:,} rows are at hand: all figures here are of these."
         return [f"{cut}, and {only}" if cut else _capital(only)]
+    if not rows["rows"] and found.cut:
+        return ["The result was cut off before its first row, which is too large to be kept."]
+    if rows["truncated"] and not found.cut:
+        return [cut_sentence(rows)]
     return [f"{cut}: all figures here are of these rows only."] if cut else []
 
 

@@ -194,3 +194,16 @@ def test_no_rows_are_too_strange_to_read(rows: Rows, question: str) -> None:
     if spec is not None:
         assert set(keys_of(spec)) <= SPEC_KEYS
         json.dumps(spec, allow_nan=False)
+
+
+def test_a_result_of_which_only_a_long_value_was_cut_is_not_said_to_lack_rows() -> None:
+    long = Rows(**{**table({"body": "text"}, ["x" * 100], cut=True), "cut_by": "values"})
+    text = describe(long, figures(long))
+    assert text.startswith("Some values are too long to be kept whole: their ends are cut.")
+    assert "1 rows" not in text
+
+
+def test_a_result_whose_first_row_is_too_large_is_not_said_to_be_empty() -> None:
+    empty = Rows(**{**table({"body": "text"}, cut=True), "cut_by": "bytes"})
+    text = describe(empty, figures(empty))
+    assert text == "The result was cut off before its first row, which is too large to be kept."

@@ -59,7 +59,7 @@ class Figures:
     `time` is the column of `periods`, which has one for each row, None where the cell is null.
     `direction` is the end of the scale that the question asks for. `limit` is the statement's own LIMIT
     where the rows reach it; `selective` says that the statement left groups out. `cut` says that KAI's
-    limit cut the result, and `complete` that all rows of the result are at hand.
+    limit cut rows off, and `complete` that all rows of the result are at hand.
 
     `course` is the main measure over time, of all groups together; `months` the same by months where the
     rows are days. `ranking` has the labels by the main measure, `second` the groups of a matrix; where
@@ -112,6 +112,7 @@ def figures(
     shape = _shape(rows, statement, roles, measures)
     sorted_by_main = main is not None and roles.sorted_by == main.column
     limited = statement.limit is not None and rows["row_count"] >= statement.limit
+    cut = rows["truncated"] and rows.get("cut_by") != "values"
     points = _points(shape, rows, main, roles)
     return Figures(
         shape=shape,
@@ -127,8 +128,8 @@ def figures(
         limit=statement.limit if limited else None,
         selective=statement.selective,
         grouped=statement.grouped,
-        cut=rows["truncated"],
-        complete=len(rows["rows"]) == rows["row_count"] and not rows["truncated"],
+        cut=cut,
+        complete=len(rows["rows"]) == rows["row_count"] and not cut,
         course=course(points, span, today, additive=main is not None and main.adds_over_time),
         months=_months(points, main),
         ranking=_ranking(shape, rows, main, roles),
