@@ -10,17 +10,16 @@ from pathlib import Path
 from app.bootstrap import typesense_address
 from app.core.errors import Invalid
 from app.core.exclusive import exclusive_folder
-from app.core.settings import read_settings
 from app.core.storage.typesense_client import translated_errors, typesense_client
-from app.terminal import say
+from app.terminal import command_settings, say
 
 _DATABASES = ("kai.db", "checkpoints.db")
 _KEY = "secret.key"
 
 
-async def backup(folder: Path) -> None:
+async def backup(folder: Path, data_dir: Path | None = None) -> None:
     """Copy what the store holds, while KAI may go on serving. Raises `Invalid`."""
-    settings = read_settings()
+    settings = command_settings(data_dir)
     with _new_folder(folder) as folder:
         if settings.store == "sqlite":
             await asyncio.to_thread(_copy_databases, settings.data_dir, folder)
@@ -36,9 +35,9 @@ async def backup(folder: Path) -> None:
     say(said)
 
 
-async def restore(folder: Path) -> None:
+async def restore(folder: Path, data_dir: Path | None = None) -> None:
     """Put a backup in the place of what the data folder holds. Raises `Invalid` or `FolderInUse`."""
-    settings = read_settings()
+    settings = command_settings(data_dir)
     if settings.store == "typesense":
         raise Invalid(
             f"A Typesense is restored where it runs: stop it, put {folder / 'typesense'} in the place of "
@@ -68,7 +67,10 @@ def _copy_databases(source: Path, folder: Path) -> None:
     """By SQLite's own backup, which is of one moment even while it is written to."""
     for name in _DATABASES:
         if not (source / name).is_file():
-            raise Invalid(f"There is nothing to back up: {source / name} is not there.")
+            raise Invalid(
+                f"There is nothing to back up: there is no file {source / name}. Name the folder that KAI "
+                "keeps everything in by --data-dir or KAI_DATA_DIR."
+            )
         _copy_database(source / name, folder / name)
 
 

@@ -33,6 +33,7 @@ from app.core.process_metrics import process_metrics
 from app.core.readiness import Check, Readiness
 from app.core.secrets import CheckpointCipher, ClearCheckpoints, SecretBox, load_or_create_key
 from app.core.settings import (
+    MAKE_A_KEY,
     NO_QUOTAS,
     ConversationSettings,
     LimitSettings,
@@ -200,7 +201,7 @@ def _check_role(settings: Settings, role: Role) -> None:
     if settings.redis.url is not None and settings.encryption_key is None:
         raise CannotRun(
             "Processes that share a Redis need one key to share: set KAI_ENCRYPTION_KEY to what the data "
-            "folder's secret.key holds, or for a new store to 32 random bytes in URL-safe Base64."
+            f"folder's secret.key holds, or for a new store make one by {MAKE_A_KEY}"
         )
 
 

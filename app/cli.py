@@ -16,6 +16,8 @@ app = typer.Typer(
     rich_markup_mode="markdown",
 )
 
+_MISUSED = 2
+
 StoreName = Literal["sqlite", "typesense"]
 Port = Annotated[
     int | None,
@@ -23,7 +25,10 @@ Port = Annotated[
 ]
 Host = Annotated[str | None, typer.Option(help="Address to listen on [env KAI_HOST, default 127.0.0.1].")]
 DataDir = Annotated[
-    Path | None, typer.Option(help="Folder for everything KAI keeps [env KAI_DATA_DIR, default ~/.kai].")
+    Path | None,
+    typer.Option(
+        help="Folder for everything KAI keeps [env KAI_DATA_DIR, default ~/.kai, or the demo's .kai here]."
+    ),
 ]
 
 ModeOption = Annotated[
@@ -31,6 +36,23 @@ ModeOption = Annotated[
     typer.Option(help="What is right: the gold's columns exactly, more columns too, or BIRD's set of rows."),
 ]
 Split = Literal["tune", "report"]
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        from app import __version__  # noqa: PLC0415
+
+        typer.echo(f"kai {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _kai(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """Ask questions of your SQL databases in plain language."""
 
 
 @app.command()
@@ -42,11 +64,11 @@ def serve(host: Host = None, port: Port = None, data_dir: DataDir = None) -> Non
 
 
 @app.command()
-def api(host: Host = None, port: Port = None) -> None:
+def api(host: Host = None, port: Port = None, data_dir: DataDir = None) -> None:
     """Serve the HTTP API and its streams; workers answer the questions (KAI_REDIS__URL)."""
     from app.serving import serve as run  # noqa: PLC0415
 
-    _run(run(host=host, port=port, data_dir=None, role="api"))
+    _run(run(host=host, port=port, data_dir=data_dir, role="api"))
 
 
 @app.command()
@@ -55,11 +77,12 @@ def worker(
         Literal["runs", "history", "memory"],
         typer.Option(help="Answer questions; or, once they are answered, write titles, or memories."),
     ] = "runs",
+    data_dir: DataDir = None,
 ) -> None:
     """Answer the questions that any API has taken in, or work on what is answered (KAI_REDIS__URL)."""
     from app.serving import work as run  # noqa: PLC0415
 
-    _run(run(kind))
+    _run(run(kind, data_dir))
 
 
 @app.command()
@@ -124,35 +147,36 @@ def migrate(
         StoreName | None, typer.Option("--from", help="Copy everything from this store ...")
     ] = None,
     target: Annotated[StoreName | None, typer.Option("--to", help="... to this one.")] = None,
+    data_dir: DataDir = None,
 ) -> None:
     """Bring the store up to date, or (with both options) copy everything to another one."""
     from app.migrating import copy_store, migrate_store  # noqa: PLC0415
 
     if source is None and target is None:
-        _run(migrate_store())
+        _run(migrate_store(data_dir))
     elif source is None or target is None or source == target:
         _fail("--from and --to go together and name different stores, as in: --from sqlite --to typesense")
     else:
-        _run(copy_store(source, target))
+        _run(copy_store(source, target, data_dir))
 
 
 Folder = Annotated[Path, typer.Argument(help="The folder of the backup.")]
 
 
 @app.command()
-def backup(folder: Folder) -> None:
+def backup(folder: Folder, data_dir: DataDir = None) -> None:
     """Copy everything that KAI keeps into a new folder; it may go on serving."""
     from app.backup import backup as run  # noqa: PLC0415
 
-    _run(run(folder))
+    _run(run(folder, data_dir))
 
 
 @app.command()
-def restore(folder: Folder) -> None:
+def restore(folder: Folder, data_dir: DataDir = None) -> None:
     """Put a backup in the place of what KAI keeps; stop it before."""
     from app.backup import restore as run  # noqa: PLC0415
 
-    _run(run(folder))
+    _run(run(folder, data_dir))
 
 
 @app.command()
@@ -160,11 +184,12 @@ def prune(
     idle_days: Annotated[
         int, typer.Option(min=1, max=36_500, help="Sessions that nobody has used for this long.")
     ] = 30,
+    data_dir: DataDir = None,
 ) -> None:
     """Delete the past states of sessions long unused; they can go on, but not be forked from their past."""
     from app.pruning import prune as run  # noqa: PLC0415
 
-    _run(run(idle_days))
+    _run(run(idle_days, data_dir))
 
 
 @app.command("eval")
@@ -231,42 +256,62 @@ def create_key(
     days: Annotated[int, typer.Option(min=1, max=3_650, help="How long it is good for.")] = 90,
     never_expires: Annotated[bool, typer.Option("--never-expires", help="Good until it is revoked.")] = False,
     name: Annotated[str, typer.Option(help="What it is for.")] = "",
+    data_dir: DataDir = None,
 ) -> None:
     """Make a key and show it, this once."""
     from app.keys import create as run  # noqa: PLC0415
 
-    _run(run(owner, name, role, scope or [], None if never_expires else days))
+    lifetime_days = None if never_expires else days
+    _run(run(data_dir, owner=owner, name=name, role=role, scopes=scope or [], days=lifetime_days))
 
 
 @keys.command("list")
-def list_keys() -> None:
+def list_keys(data_dir: DataDir = None) -> None:
     """List the keys of everybody, without their secrets."""
     from app.keys import show_all as run  # noqa: PLC0415
 
-    _run(run())
+    _run(run(data_dir))
 
 
 @keys.command("revoke")
 def revoke_key(
     key_id: Annotated[str, typer.Argument(help="As `kai keys list` shows it.", metavar="ID")],
+    data_dir: DataDir = None,
 ) -> None:
     """Revoke a key for ever; servers stop accepting it within seconds."""
     from app.keys import revoke as run  # noqa: PLC0415
 
-    _run(run(key_id))
+    _run(run(data_dir, key_id))
 
 
 def main() -> None:
-    """Entry point: every expected error is one line on stderr."""
-    app()
+    """Entry point: every expected error is one line on stderr. A command line or a setting that makes no
+    sense ends with 2, all else that fails with 1."""
+    try:
+        code = app(prog_name="kai", standalone_mode=False)
+    except typer.TyperException as error:
+        _explain(error)
+        code = _MISUSED
+    except typer.Abort:
+        code = 1
+    sys.exit(code)
+
+
+def _explain(error: typer.TyperException) -> None:
+    """Nothing where the help was asked for: it is shown already."""
+    said = " ".join(error.format_message().split())
+    command = getattr(getattr(error, "ctx", None), "command_path", "kai")
+    if said:
+        sys.stderr.write(f"kai: {said}{'' if said.endswith(('.', '?')) else '.'} See {command} --help\n")
 
 
 def _run(command: Coroutine[None, None, int | None]) -> None:
     from pydantic import ValidationError  # noqa: PLC0415
     from pydantic_settings import SettingsError  # noqa: PLC0415
 
-    from app.core.errors import CannotRun, Problem  # noqa: PLC0415
+    from app.core.errors import CannotRun, Problem, told_of_file  # noqa: PLC0415
     from app.core.settings_errors import told_of_value, told_of_variable  # noqa: PLC0415
+    from app.core.variables import UnknownVariable  # noqa: PLC0415
     from graph.errors import CheckpointsUnavailable  # noqa: PLC0415
 
     code: int | None = 130
@@ -275,11 +320,15 @@ def _run(command: Coroutine[None, None, int | None]) -> None:
     except KeyboardInterrupt:
         pass
     except ValidationError as error:
-        _fail(told_of_value(error))
+        _fail(told_of_value(error), _MISUSED)
     except SettingsError as error:
-        _fail(told_of_variable(error))
-    except (CannotRun, OSError) as error:
+        _fail(told_of_variable(error), _MISUSED)
+    except UnknownVariable as error:
+        _fail(str(error), _MISUSED)
+    except CannotRun as error:
         _fail(str(error))
+    except OSError as error:
+        _fail(told_of_file(error))
     except Problem as error:
         _fail(error.detail)
     except CheckpointsUnavailable:
@@ -287,6 +336,6 @@ def _run(command: Coroutine[None, None, int | None]) -> None:
     raise typer.Exit(code or 0)
 
 
-def _fail(message: str) -> None:
+def _fail(message: str, code: int = 1) -> None:
     sys.stderr.write(f"kai: {message}\n")
-    raise typer.Exit(1)
+    raise typer.Exit(code)

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 from pydantic import ValidationError
 from rich.console import Console
@@ -13,9 +14,9 @@ from app.core.auth.api_keys import ApiKey, ApiKeys
 from app.core.auth.caller import Role
 from app.core.clock import rfc3339
 from app.core.errors import Invalid
-from app.core.settings import read_settings
+from app.core.exclusive import make_folder
 from app.modules.identity.schemas import NewApiKey
-from app.terminal import say
+from app.terminal import command_settings, say
 from migrations.runner import check_up_to_date, migrate
 
 _PAGE = 200
@@ -23,7 +24,9 @@ _WIDEST = 10_000
 _NONE = "There are no keys. Make one: kai keys create --owner YOU --role admin"
 
 
-async def create(owner: str, name: str, role: Role, scopes: Sequence[str], days: int | None) -> None:
+async def create(
+    data_dir: Path | None, *, owner: str, name: str, role: Role, scopes: Sequence[str], days: int | None
+) -> None:
     """Show a new key, the only time. Raises `Invalid`."""
     given = {"owner": owner, "name": name, "role": role, "scopes": set(scopes), "days": days}
     try:
@@ -32,15 +35,15 @@ async def create(owner: str, name: str, role: Role, scopes: Sequence[str], days:
         first = error.errors()[0]
         said = first["msg"].removeprefix("Value error, ")
         raise Invalid(f"The key cannot be made, for its {first['loc'][0]}: {said}.") from error
-    async with _keys() as keys:
+    async with _keys(data_dir) as keys:
         key, text = await keys.create(wanted)
     until = "does not expire" if key.expires_at is None else f"expires at {rfc3339(key.expires_at)}"
     say(f"{text}\n\nThe key is shown only now. It speaks for {owner} as {role} and {until}.")
 
 
-async def show_all() -> None:
+async def show_all(data_dir: Path | None) -> None:
     table = Table("ID", "Key", "Owner", "Name", "Role", "Scopes", "Created", "Expires", "Last used", "State")
-    async with _keys() as keys:
+    async with _keys(data_dir) as keys:
         cursor: str | None = None
         while True:
             page, cursor = await keys.page(_PAGE, cursor)
@@ -58,18 +61,18 @@ async def show_all() -> None:
     console.print(table)
 
 
-async def revoke(key_id: str) -> None:
+async def revoke(data_dir: Path | None, key_id: str) -> None:
     """Raises `KeyUnknown`."""
-    async with _keys() as keys:
+    async with _keys(data_dir) as keys:
         key = await keys.revoke(key_id)
     say(f"The key {key.prefix} of {key.owner} is revoked. Servers stop accepting it within seconds.")
 
 
 @asynccontextmanager
-async def _keys() -> AsyncGenerator[ApiKeys]:
+async def _keys(data_dir: Path | None) -> AsyncGenerator[ApiKeys]:
     """Without the lock of the data folder: a server holds that, and both may write."""
-    settings = read_settings()
-    settings.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+    settings = command_settings(data_dir)
+    make_folder(settings.data_dir)
     async with open_store(settings) as (storage, _):
         await (migrate(storage) if settings.migrate_at_start else check_up_to_date(storage))
         yield ApiKeys(storage)

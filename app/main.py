@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from fastapi import Depends, FastAPI
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 
+from app import __version__
 from app.bootstrap import Services
 from app.core.health import health, tell_health
 from app.core.http import API_PREFIX, BodyLimit, answer_problems, storage_away
@@ -68,7 +69,7 @@ def describe_api() -> FastAPI:
     """The routes with nothing behind them: enough to describe the API to those who build on it."""
     app = FastAPI(
         title="KAI",
-        version="0.1.0",
+        version=__version__,
         summary="Ask questions of your SQL databases in plain language.",
         openapi_url=f"{API_PREFIX}/openapi.json",
         docs_url="/docs",

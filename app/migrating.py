@@ -2,17 +2,18 @@
 
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
+from pathlib import Path
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from app.bootstrap import open_store
 from app.core.exclusive import exclusive_folder
-from app.core.settings import Store, read_settings
+from app.core.settings import Store
 from app.core.storage.copying import CURE, CopyDiffers, copy_collection
 from app.core.storage.port import Storage
 from app.modules.database_connection.vectors_kept import is_of_vectors
 from app.modules.memory.vectors import is_of_memory_vectors
-from app.terminal import say
+from app.terminal import command_settings, say
 from graph.checkpoint_copying import ThreadDiffers, copy_thread
 from graph.checkpoints import Checkpointer, translated_errors
 from migrations.runner import Step, migrate
@@ -21,9 +22,9 @@ _NOT_COPIED = {"migrations", "leases"}
 """What each store knows of itself."""
 
 
-async def migrate_store() -> None:
+async def migrate_store(data_dir: Path | None = None) -> None:
     """Apply the steps that the configured store lacks."""
-    settings = read_settings()
+    settings = command_settings(data_dir)
     with exclusive_folder(settings.data_dir):
         async with open_store(settings) as (storage, _):
             with _progress() as progress:
@@ -31,9 +32,9 @@ async def migrate_store() -> None:
     say(f"{len(applied)} steps applied." if applied else "The store is up to date.")
 
 
-async def copy_store(source: Store, target: Store) -> None:
+async def copy_store(source: Store, target: Store, data_dir: Path | None = None) -> None:
     """Copy every record and every checkpoint; a copy that was broken off goes on where it was."""
-    settings = read_settings()
+    settings = command_settings(data_dir)
     with exclusive_folder(settings.data_dir):
         async with AsyncExitStack() as opened:
             stores = [

@@ -1,23 +1,25 @@
 """`kai prune`: delete what nobody is likely to go back to."""
 
+from pathlib import Path
+
 from app.bootstrap import open_store
 from app.core.clock import now_ms
 from app.core.exclusive import exclusive_folder
-from app.core.settings import read_settings
 from app.core.storage.port import Condition, Equals, Range
-from app.terminal import say
+from app.terminal import check_store_exists, command_settings, say
 from graph import SessionGraph
 from migrations.runner import check_up_to_date
 
 _DAY_MS = 86_400_000
 
 
-async def prune(idle_days: int) -> None:
+async def prune(idle_days: int, data_dir: Path | None = None) -> None:
     """Keep only the latest checkpoint of each session that has been idle for so long.
 
-    Raises `StoreTooOld`.
+    Raises `Invalid` or `StoreTooOld`.
     """
-    settings = read_settings()
+    settings = command_settings(data_dir)
+    check_store_exists(settings)
     pruned = 0
     with exclusive_folder(settings.data_dir):
         async with open_store(settings) as (storage, checkpointer):

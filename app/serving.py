@@ -20,21 +20,23 @@ from app.bootstrap import Role, Services, open_services
 from app.core.auth.api_keys import ApiKeys, NewKey
 from app.core.auth.caller import LOCAL_OWNER
 from app.core.bus.port import BusUnavailable
-from app.core.errors import Invalid
+from app.core.errors import Invalid, reason
 from app.core.logs.start import start_logs
 from app.core.readiness import Readiness
-from app.core.settings import Settings, Store, read_settings
+from app.core.settings import Settings, Store
 from app.core.storage.port import Equals, StorageRefused, StorageUnavailable
 from app.core.storage.typesense_server import TypesenseServer
 from app.core.tracing.export import traced
 from app.main import create_app, create_health_app
 from app.sample_data.build import build_sample
-from app.terminal import say
+from app.terminal import command_settings, say
 
 GRACEFUL_SHUTDOWN_SECONDS = 5
 """Streams say farewell within 2 s of it."""
 
 _TRY_AGAIN_SECONDS = 2
+_FROM_HERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - compared, not bound
+"""What a browser on this machine opens where every address is listened on."""
 
 WorkerKind = Literal["runs", "history", "memory"]
 
@@ -55,9 +57,9 @@ async def serve(host: str | None, port: int | None, data_dir: Path | None, role:
             await server.listen(opened, "KAI is ready at {}".format)
 
 
-async def work(kind: WorkerKind) -> None:
+async def work(kind: WorkerKind, data_dir: Path | None) -> None:
     """What others have taken in, of one kind; of the routes only those of its health."""
-    settings = read_settings()
+    settings = command_settings(data_dir)
     start_logs(settings.log, settings.audit)
     its = settings.model_copy(update={"host": settings.worker.host, "port": settings.worker.port})
     with _bind(its, "KAI_WORKER__HOST and KAI_WORKER__PORT") as opened, traced():
@@ -117,8 +119,8 @@ def _store_of_its_own(settings: Settings, store: Store) -> Generator[Settings]:
 
 def _settings(host: str | None, port: int | None, data_dir: Path | None) -> Settings:
     """As for variables, what is empty is not given."""
-    given = {"host": host, "port": port, "data_dir": data_dir}
-    return read_settings().model_copy(
+    given = {"host": host, "port": port}
+    return command_settings(data_dir).model_copy(
         update={name: value for name, value in given.items() if value is not None and value != ""}
     )
 
@@ -134,15 +136,15 @@ async def _check_door(services: Services, settings: Settings) -> None:
         )
 
 
-def _bind(settings: Settings, names: str = "KAI_HOST and KAI_PORT") -> socket:
+def _bind(settings: Settings, names: str = "--port or KAI_PORT, --host or KAI_HOST") -> socket:
     """The port, taken before anything is opened. Raises `Invalid` when somebody else has it."""
     family = AddressFamily.AF_INET6 if ":" in settings.host else AddressFamily.AF_INET
     try:
         opened = create_server((settings.host, settings.port), family=family, backlog=2_048)
     except OSError as error:
-        why = (error.strerror or "").partition(" (while ")[0]
         raise Invalid(
-            f"KAI cannot listen on {settings.host}, port {settings.port} ({why}). Choose another by {names}."
+            f"KAI cannot listen on {settings.host}, port {settings.port} ({reason(error)}). "
+            f"Choose another by {names}."
         ) from error
     # asyncio does this only for sockets it has made itself; without it each small answer waits 40 ms.
     opened.setsockopt(IPPROTO_TCP, TCP_NODELAY, 1)
@@ -199,7 +201,8 @@ class _Server(uvicorn.Server):
     async def listen(self, opened: socket, announcement: Callable[[str], str]) -> None:
         """Serve until told to stop; the announcement is made for the address, once it listens."""
         host, port = opened.getsockname()[:2]
-        self._announcement = announcement(f"http://{f'[{host}]' if ':' in host else host}:{port}")
+        reached = _FROM_HERE.get(host, host)
+        self._announcement = announcement(f"http://{f'[{reached}]' if ':' in reached else reached}:{port}")
         gc.freeze()  # what is loaded by now stays: collections need not look at it again
         await self.serve([opened])
 

@@ -1,5 +1,7 @@
 """What the commands share: a database as people name it, and a run's events shown in a terminal."""
 
+import re
+import sys
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -11,6 +13,8 @@ from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
+from app.core.errors import Invalid
+from app.core.settings import Settings, read_settings
 from app.modules.cuts import cut_sentence
 from graph import SessionEvent
 from graph.events import (
@@ -30,8 +34,44 @@ _SHOWN_ROWS = 40
 _NUMBERS = ("integer", "number")
 
 
+_FILE_URL = re.compile(r"(?P<kind>sqlite|duckdb):///(?P<path>[^?#]+)")
+_DEMO_FOLDER = Path(".kai")
+"""Where `make demo` keeps everything."""
+
+
 def say(text: str) -> None:
     print(text, flush=True)  # noqa: T201 - a command's output
+
+
+def command_settings(data_dir: Path | None) -> Settings:
+    """The settings of a command: its --data-dir goes before KAI_DATA_DIR, and that before ~/.kai.
+
+    Where neither is given and ~/.kai holds no store, the demo's folder is used if there is one here.
+    Raises what `read_settings` raises.
+    """
+    settings = read_settings()
+    if data_dir is not None:
+        return settings.model_copy(update={"data_dir": data_dir.expanduser()})
+    if "data_dir" in settings.model_fields_set or not _holds_store(_DEMO_FOLDER):
+        return settings
+    if _holds_store(settings.data_dir):
+        sys.stderr.write(f"kai: Working in {settings.data_dir}; for the demo's store, add --data-dir .kai\n")
+        return settings
+    sys.stderr.write("kai: Working in .kai, the demo's folder here; --data-dir names another.\n")
+    return settings.model_copy(update={"data_dir": _DEMO_FOLDER})
+
+
+def check_store_exists(settings: Settings) -> None:
+    """Raises `Invalid` when the data folder holds no embedded store; a Typesense answers for itself."""
+    if settings.store == "sqlite" and not (settings.data_dir / "kai.db").is_file():
+        raise Invalid(
+            f"{settings.data_dir} holds no store of KAI. Name the folder that does by --data-dir or "
+            "KAI_DATA_DIR."
+        )
+
+
+def _holds_store(folder: Path) -> bool:
+    return any((folder / name).is_file() for name in ("kai.db", "secret.key"))
 
 
 class Transcript:
@@ -85,8 +125,19 @@ class Transcript:
 
 
 def database_url(text: str) -> str:
-    """The URL of a database named on the command line: by its URL, or by the path of a SQLite file."""
-    return text if "://" in text else f"sqlite:///{Path(text).expanduser().resolve()}"
+    """The URL of a database named on the command line: by its URL, or by the path of a SQLite file.
+
+    Raises `Invalid` when there is no such file.
+    """
+    url = _FILE_URL.fullmatch(text)
+    if "://" in text and url is None:
+        return text
+    path = Path(url["path"] if url else text).expanduser().resolve()
+    if not path.exists():
+        raise Invalid(f"There is no file {path}.")
+    if path.is_dir():
+        raise Invalid(f"{path} is a folder. Name a database file in it.")
+    return f"{url['kind'] if url else 'sqlite'}:///{path}"
 
 
 def event_of(event: str, data: str) -> SessionEvent:

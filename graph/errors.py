@@ -76,6 +76,14 @@ class QuestionBeyondWriter(TurnError):
     status = 422
 
 
+class DatabaseEmpty(TurnError):
+    """There is nothing in the database that a statement could read."""
+
+    problem = "database-empty"
+    title = "The database has no tables"
+    status = 422
+
+
 class SummaryFailed(TurnError):
     """The summarizer gave nothing usable; the exchanges stay as they are."""
 

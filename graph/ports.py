@@ -79,7 +79,7 @@ class Recall(Protocol):
 class SqlWriter(Protocol):
     """Decides what a question is and writes its statement, saying `text` chunks of channel `sql` on the way.
 
-    Raises `ModelUnavailable`, `ModelRejected` or `QuestionBeyondWriter`.
+    Raises `ModelUnavailable`, `ModelRejected`, `DatabaseEmpty` or `QuestionBeyondWriter`.
     """
 
     @property

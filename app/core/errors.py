@@ -1,12 +1,31 @@
 """Problems a caller can be told about: one base, turned into problem+json (RFC 9457) at the HTTP edge."""
 
 from collections.abc import Mapping
+from pathlib import Path
 
 from pydantic import JsonValue
 
 
 class CannotRun(Exception):
     """A command, or the server as a whole, cannot go on; the text is one line that names the cure."""
+
+
+def reason(error: OSError) -> str:
+    """The operating system's words without its number, such as "permission denied"."""
+    return (error.strerror or type(error).__name__).partition(" (while ")[0].lower()
+
+
+def told_of_file(error: OSError) -> str:
+    """What failed with which file, in one line."""
+    match error:
+        case FileNotFoundError(filename=str() | Path() as name):
+            return f"There is no file {name}."
+        case IsADirectoryError(filename=str() | Path() as name):
+            return f"{name} is a folder, not a file."
+        case OSError(filename=str() | Path() as name):
+            return f"{name} cannot be used ({reason(error)})."
+        case _:
+            return f"The operating system refused: {reason(error)}."
 
 
 class Problem(Exception):

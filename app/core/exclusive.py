@@ -6,29 +6,42 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from app.core.errors import CannotRun
+from app.core.errors import CannotRun, reason
+
+_CURE = "Name another by --data-dir or KAI_DATA_DIR."
 
 
 class FolderInUse(CannotRun):
     """Another KAI works in this data folder. Stop it, or choose another folder by KAI_DATA_DIR."""
 
 
+def make_folder(folder: Path) -> None:
+    """Makes the data folder, for its owner alone. Raises `CannotRun`."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise CannotRun(f"The data folder {folder} cannot be made ({reason(error)}). {_CURE}") from error
+
+
 @contextmanager
 def exclusive_folder(folder: Path) -> Generator[None]:
     """Makes the folder and holds it while open; the lock ends with the process, however it ends.
 
-    Raises `CannotRun`: `FolderInUse`, or where no folder can be made.
+    Raises `CannotRun`: `FolderInUse`, or when the folder cannot be made or written to.
     """
+    make_folder(folder)
     try:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    except OSError as error:
-        raise CannotRun(
-            f"The data folder {folder} cannot be made ({error.strerror}). Set KAI_DATA_DIR to another."
-        ) from error
-    try:
-        with FileLock(folder / "lock", timeout=0):
-            yield
+        lock = FileLock(folder / "lock", timeout=0)
+        lock.acquire()
     except Timeout as error:
         raise FolderInUse(
-            f"Another KAI works in {folder}. Stop it, or set KAI_DATA_DIR to another folder."
+            f"Another KAI works in {folder}. Stop it, or name another folder by --data-dir."
         ) from error
+    except OSError as error:
+        raise CannotRun(
+            f"The data folder {folder} cannot be written to ({reason(error)}). {_CURE}"
+        ) from error
+    try:
+        yield
+    finally:
+        lock.release()

@@ -1,5 +1,6 @@
 """All settings, read once at the edge: `KAI_...` variables, and the usual `OPENAI_...` ones for the model."""
 
+import os
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated, Literal, Self
@@ -9,6 +10,7 @@ from cryptography.fernet import Fernet
 from pydantic import (
     AfterValidator,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     HttpUrl,
@@ -18,6 +20,8 @@ from pydantic import (
     model_validator,
 )
 from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from app.core.variables import PREFIX, check_names, is_of_kubernetes
 
 DEFAULT_MODEL = "gpt-4.1-mini"
 
@@ -34,9 +38,31 @@ def _http_url(text: str) -> str:
 BaseUrl = Annotated[str, AfterValidator(_http_url)]
 
 
+MAKE_A_KEY = "python3 -c 'import base64, os; print(base64.urlsafe_b64encode(os.urandom(32)).decode())'"
+"""A command that prints a Fernet key, for any Python."""
+
+
 def _fernet_key(secret: SecretStr) -> SecretStr:
-    Fernet(secret.get_secret_value())  # a ValueError says what is wrong with it
+    try:
+        Fernet(secret.get_secret_value())
+    except ValueError:
+        raise ValueError(f"it has to be a Fernet key; make one by {MAKE_A_KEY}") from None
     return secret
+
+
+def _port(value: object) -> object:
+    if isinstance(value, str) and is_of_kubernetes("KAI_PORT", value):
+        raise ValueError(
+            "Kubernetes has set it for a Service called kai; set enableServiceLinks: false for the pod"
+        )
+    return value
+
+
+def _home(folder: Path) -> Path:
+    try:
+        return folder.expanduser()
+    except RuntimeError:
+        raise ValueError(f"the home folder of {folder} is not known") from None
 
 
 def _redis_url(secret: SecretStr) -> SecretStr:
@@ -257,12 +283,12 @@ class Settings(BaseSettings):
     """`KAI_...`. Raises `pydantic.ValidationError` on a value that makes no sense."""
 
     model_config = SettingsConfigDict(
-        env_prefix="KAI_", env_nested_delimiter="__", env_ignore_empty=True, frozen=True, extra="forbid"
+        env_prefix=PREFIX, env_nested_delimiter="__", env_ignore_empty=True, frozen=True, extra="forbid"
     )
 
     host: str = "127.0.0.1"
-    port: Annotated[int, Field(ge=0, le=65_535)] = 8_000
-    data_dir: Path = Path("~/.kai")
+    port: Annotated[int, Field(ge=0, le=65_535), BeforeValidator(_port)] = 8_000
+    data_dir: Annotated[Path, AfterValidator(_home), Field(validate_default=True)] = Path("~/.kai")
     store: Store = "sqlite"
     migrate_at_start: bool = True
     """Bring an older store up to date by itself; otherwise `kai migrate` does."""
@@ -300,7 +326,11 @@ class Settings(BaseSettings):
 
 
 def read_settings() -> Settings:
-    """The settings of this process, `KAI_LLM__...` going before `OPENAI_...`."""
+    """The settings of this process, `KAI_LLM__...` going before `OPENAI_...`.
+
+    Raises `UnknownVariable`, `ValidationError` or `SettingsError`.
+    """
+    check_names(os.environ.items(), Settings)
     settings, usual = Settings(), _OpenAiEnvironment()
     llm = settings.llm.model_copy(
         update={
@@ -309,4 +339,4 @@ def read_settings() -> Settings:
             "model": settings.llm.model or usual.model or DEFAULT_MODEL,
         }
     )
-    return settings.model_copy(update={"llm": llm, "data_dir": settings.data_dir.expanduser()})
+    return settings.model_copy(update={"llm": llm})

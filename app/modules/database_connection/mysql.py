@@ -1,4 +1,4 @@
-"""MySQL and MariaDB servers. Imports PyMySQL, which comes with `kai[mysql]`."""
+"""MySQL and MariaDB servers. Imports PyMySQL, which comes with `kai-analyst[mysql]`."""
 
 import socket
 import ssl

@@ -1,4 +1,4 @@
-"""PostgreSQL servers. Imports psycopg, which comes with `kai[postgres]`."""
+"""PostgreSQL servers. Imports psycopg, which comes with `kai-analyst[postgres]`."""
 
 import os
 from collections.abc import Iterator, Mapping, Sequence

@@ -101,7 +101,8 @@ class SampleBody(BaseModel):
 class ConnectionBody(BaseModel):
     """A database connection; `masked_url` holds no secret.
 
-    `warnings`: what the account may do beyond reading, and the cure; empty if it only reads.
+    `warnings`: what the account may do beyond reading, with the cure, and that there are no tables; empty
+    if there is nothing to warn of.
     """
 
     model_config = ConfigDict(from_attributes=True)

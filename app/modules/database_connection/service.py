@@ -13,6 +13,7 @@ from app.core.ids import new_id
 from app.core.llm.embedding import EmbeddingModel
 from app.core.secrets import SecretBox, SecretUnreadable
 from app.core.storage.port import Storage
+from app.modules.database_connection.catalog import has_tables
 from app.modules.database_connection.databases import Database
 from app.modules.database_connection.errors import (
     DatabaseDown,
@@ -38,6 +39,7 @@ from app.modules.database_connection.threads import DatabaseThreads, Stop
 from app.modules.database_connection.urls import read_url
 from graph.errors import DatabaseUnavailable
 
+_EMPTY = "This database has no tables that can be read, so there is nothing to ask it yet."
 _TOLD_EVERY = timedelta(minutes=1)
 """A running scan says how far it is far more often than this."""
 
@@ -288,11 +290,21 @@ def _if_alive(progress: ScanProgress) -> ScanProgress:
 
 
 def _try(database: Database, limits: Limits, stop: Stop) -> Sequence[str]:
-    """What the account may do beyond reading. Raises `DatabaseUnavailable`."""
+    """What the account may do beyond reading, and that there are no tables. Raises `DatabaseUnavailable`."""
     stop.after(limits.connect_seconds)
     with database.session(stop, limits.connect_seconds) as session:
         list(session.execute("SELECT 1").rows)
     try:
-        return database.warnings(stop, limits.connect_seconds)
+        warnings = database.warnings(stop, limits.connect_seconds)
     except DBAPIError:
-        return ["What else than reading this account may do could not be found out."]
+        warnings = ["What else than reading this account may do could not be found out."]
+    return warnings if _has_tables(database, limits, stop) else [*warnings, _EMPTY]
+
+
+def _has_tables(database: Database, limits: Limits, stop: Stop) -> bool:
+    """True also when that cannot be found out: the scan will say why."""
+    try:
+        with database.engine(stop, limits.connect_seconds) as engine, engine.connect() as connection:
+            return has_tables(connection)
+    except DBAPIError:
+        return True

@@ -135,7 +135,9 @@ def _options(url: URL, allowed: tuple[str, ...]) -> dict[str, str]:
 
 
 def _driver_missing(kind: str, extra: str) -> UrlNotSupported:
-    return UrlNotSupported(f"{kind} needs a driver that is not installed here: pip install 'kai[{extra}]'")
+    return UrlNotSupported(
+        f"{kind} needs a driver that is not installed here: pip install 'kai-analyst[{extra}]'"
+    )
 
 
 _KINDS: Mapping[str, Callable[[URL, Access], Database]] = {

@@ -69,7 +69,11 @@ class PortsOfRun:
         knowledge = Knowledge(self._connections, self._context, self._indexes, connection)
         runner = _KeepingRunner(self._connections, connection, knowledge, self._rows, run)
         builtin = BuiltinWriter(connection.dialect, knowledge.index, today)
-        writer = ModelWriter(models.sql, builtin, knowledge.corrected, today) if models else builtin
+        writer = (
+            ModelWriter(models.sql, builtin, knowledge.corrected, read_index=knowledge.index, today=today)
+            if models
+            else builtin
+        )
         given = None if run.sql is None else GivenSql(run.sql, connection.dialect)
         figures = FiguresAnalyst(connection.dialect, _Coverage(self._connections, connection, run), today)
         analyst = ModelAnalyst(models.analysis, figures) if models else figures

@@ -113,4 +113,4 @@ class FormatUnavailable(Invalid):
     problem = "format-unavailable"
 
     def __init__(self) -> None:
-        super().__init__("Parquet needs an extra: pip install 'kai[parquet]'.")
+        super().__init__("Parquet needs an extra: pip install 'kai-analyst[parquet]'.")

@@ -11,7 +11,7 @@ from app.modules.sql_generation import builtin
 from app.modules.sql_generation.prompt import write_sql_messages
 from app.modules.sql_generation.reply import SqlDeltas, read_reply
 from app.modules.sql_generation.schema_index import SchemaIndex
-from graph.errors import ModelUnavailable, QuestionBeyondWriter, TurnError
+from graph.errors import DatabaseEmpty, ModelUnavailable, QuestionBeyondWriter, TurnError
 from graph.events import TextChunk
 from graph.ports import Emit, Question, Written
 
@@ -34,7 +34,8 @@ class BuiltinWriter:
         self._today = today
 
     async def write(self, question: Question, emit: Emit) -> Written:
-        """Raises `QuestionBeyondWriter`, also for a statement that failed: it would write the same again."""
+        """Raises `DatabaseEmpty`, or `QuestionBeyondWriter`, also for a statement that failed: it would write
+        the same again."""
         if question.failures:
             raise QuestionBeyondWriter(f"The statement did not run: {question.failures[-1]['error']}")
         previous = builtin.Previous(question.previous_sql) if question.previous_sql else None
@@ -50,6 +51,7 @@ class BuiltinWriter:
                 today=self._today,
             )
         except builtin.Beyond as beyond:
+            _refuse_empty(index)
             raise QuestionBeyondWriter(f"{beyond.reason} {_HOW_TO_CONFIGURE}") from beyond
         match answer:
             case builtin.Statement(sql=sql, explanation=explanation):
@@ -66,14 +68,25 @@ class BuiltinWriter:
 class ModelWriter:
     """Has a model write; when it is down, the built-in writer serves where it can, and says so."""
 
-    def __init__(self, model: LanguageModel, stand_in: BuiltinWriter, correct: Correct, today: date) -> None:
+    def __init__(
+        self,
+        model: LanguageModel,
+        stand_in: BuiltinWriter,
+        correct: Correct,
+        *,
+        read_index: ReadIndex,
+        today: date,
+    ) -> None:
         self.dialect = stand_in.dialect
+        self._read_index = read_index
         self._model = model
         self._stand_in = stand_in
         self._correct = correct
         self._today = today
 
     async def write(self, question: Question, emit: Emit) -> Written:
+        """Raises `DatabaseEmpty`, `ModelUnavailable`, `ModelRejected` or `QuestionBeyondWriter`."""
+        _refuse_empty(await self._read_index())
         deltas = SqlDeltas()
 
         def show(token: str) -> None:
@@ -104,6 +117,14 @@ class ModelWriter:
             raise unavailable from None
         emit(stand_in_notice(unavailable, "The built-in writer has written the SQL instead."))
         return written
+
+
+def _refuse_empty(index: SchemaIndex) -> None:
+    """Raises `DatabaseEmpty`."""
+    if not index.known.schema.tables:
+        raise DatabaseEmpty(
+            "This database has no tables that can be read, so there is nothing to ask it yet."
+        )
 
 
 def _from_rows(question: Question) -> Written:

@@ -87,9 +87,13 @@ class Lexicon:
         self._names: defaultdict[Phrase, _Meanings] = defaultdict(dict)
         self._synonyms: defaultdict[Phrase, _Meanings] = defaultdict(dict)
         self._values: defaultdict[Phrase, list[Link]] = defaultdict(list)
+        self._spellings: dict[str, str] = {}
+        """Words as the schema and its values write them, by their normal form; no derived ones."""
         for table in schema.tables:
+            self._spell(table.name)
             self._add_table(table)
             for column in table.columns:
+                self._spell(column.name)
                 self._add_column(table, column)
         self._joined = _joined(self._names)
         phrases = (*self._names, *self._synonyms, *self._values)
@@ -105,9 +109,9 @@ class Lexicon:
         return 0, ()
 
     def close_to(self, word: str) -> str | None:
-        """A single word of the schema that looks like a misspelt `word`."""
-        known = [phrase[0] for phrase in (*self._names, *self._values) if len(phrase) == 1]
-        return next(iter(difflib.get_close_matches(word, known, n=1, cutoff=0.8)), None)
+        """A word that the schema or its values really hold and that looks like a misspelt `word`."""
+        close = difflib.get_close_matches(word, self._spellings, n=1, cutoff=0.8)
+        return self._spellings[close[0]] if close else None
 
     def _links(self, tokens: Sequence[Token]) -> tuple[Link, ...]:
         phrase = tuple(token.word for token in tokens)
@@ -161,6 +165,13 @@ class Lexicon:
             for each in self._stored.of_key(key)
             if (each.table, each.column) in self._fields
         )
+
+    def _spell(self, identifier: str) -> None:
+        words = words_of(identifier)
+        for word in words:
+            self._spellings.setdefault(word, word)
+        if len(words) == 1:
+            self._spellings[words[0]] = identifier
 
     def _add_table(self, table: Table) -> None:
         phrase = words_of(table.name)
@@ -223,6 +234,8 @@ class Lexicon:
         phrase = words_of(value)
         if phrase and not value.strip().isdigit() and len(phrase) <= 8:
             self._values[phrase].append(Link(table.name, EXACT, field, value))
+            if len(phrase) == 1:
+                self._spellings.setdefault(phrase[0], value)
 
 
 def is_flag(column: Column) -> bool:

@@ -1,0 +1,64 @@
+"""Names of the `KAI_...` variables: a misspelt one is refused, never ignored."""
+
+import re
+from collections.abc import Iterable, Iterator
+
+from pydantic import BaseModel
+from rapidfuzz import fuzz, process
+
+from app.core.errors import CannotRun
+
+PREFIX = "KAI_"
+_OF_OPTIONS = {"KAI_DB"}
+_OF_MODELS = {"OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_MODEL"}
+_CLOSE_PERCENT = 65
+# Kubernetes sets these in every pod of a namespace with a Service whose name begins with "kai".
+_OF_KUBERNETES = re.compile(
+    r"KAI_(\w+_)?(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)"
+)
+
+
+class UnknownVariable(CannotRun):
+    """A variable begins with KAI_ and names no setting."""
+
+
+def check_names(variables: Iterable[tuple[str, str]], settings: type[BaseModel]) -> None:
+    """Raises `UnknownVariable` for the first variable that names no setting. Empty ones are ignored.
+
+    A group may be given as a whole, as one JSON object.
+    """
+    leaves, groups = set(_leaves(settings, PREFIX)), set(_groups(settings, PREFIX))
+    for name, value in sorted(variables):
+        known = name.upper() in leaves | groups | _OF_OPTIONS
+        if name.upper().startswith(PREFIX) and value and not known and not is_of_kubernetes(name, value):
+            raise UnknownVariable(f"There is no setting {name}. {_advice(name.upper(), leaves)}")
+
+
+def is_of_kubernetes(name: str, value: str) -> bool:
+    """Whether Kubernetes sets such a variable for a Service."""
+    port = name.upper().endswith("_PORT") and value.startswith(("tcp://", "udp://", "sctp://"))
+    return port or _OF_KUBERNETES.fullmatch(name.upper()) is not None
+
+
+def _leaves(model: type[BaseModel], prefix: str) -> Iterator[str]:
+    for field, info in model.model_fields.items():
+        if isinstance(info.default, BaseModel):
+            yield from _leaves(type(info.default), f"{prefix}{field.upper()}__")
+        else:
+            yield f"{prefix}{field.upper()}"
+
+
+def _groups(model: type[BaseModel], prefix: str) -> Iterator[str]:
+    for field, info in model.model_fields.items():
+        if isinstance(info.default, BaseModel):
+            yield f"{prefix}{field.upper()}"
+            yield from _groups(type(info.default), f"{prefix}{field.upper()}__")
+
+
+def _advice(name: str, settings: Iterable[str]) -> str:
+    names = sorted({*settings, *_OF_OPTIONS, *_OF_MODELS})
+    rests = [each.removeprefix(PREFIX) for each in names]
+    close = process.extractOne(
+        name.removeprefix(PREFIX), rests, scorer=fuzz.ratio, score_cutoff=_CLOSE_PERCENT
+    )
+    return f"Did you mean {names[close[2]]}?" if close else "docs/settings.md lists all of them."

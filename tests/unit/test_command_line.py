@@ -1,0 +1,109 @@
+"""The `kai` command in this process: what is refused before anything is opened."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from app import __version__, cli
+
+
+class Kai:
+    """The command in an environment without settings of this machine."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+        self._monkeypatch = monkeypatch
+        self._capsys = capsys
+
+    def run(self, *arguments: str, **variables: str) -> tuple[int | str | None, str, str]:
+        """The exit code, what it printed and what it complained of."""
+        for name, value in variables.items():
+            self._monkeypatch.setenv(name, value)
+        self._monkeypatch.setattr("sys.argv", ["kai", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        printed = self._capsys.readouterr()
+        return ended.value.code, printed.out, printed.err
+
+
+@pytest.fixture
+def kai(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Kai:
+    for name in list(os.environ):
+        if name.startswith(("KAI_", "OPENAI_")):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("KAI_DATA_DIR", str(tmp_path))
+    monkeypatch.setenv("COLUMNS", "200")
+    return Kai(monkeypatch, capsys)
+
+
+def assert_one_line(complaint: str, words: str) -> None:
+    assert complaint.startswith("kai: ")
+    assert complaint.count("\n") == 1
+    assert words in complaint
+    assert "s3cr3t" not in complaint
+
+
+@pytest.mark.parametrize(
+    ("variables", "words"),
+    [
+        ({"KAI_PORT": "many"}, "KAI_PORT"),
+        ({"KAI_LLM__UNKNOWN": "1"}, "KAI_LLM__UNKNOWN"),
+        ({"KAI_PROT": "1"}, "Did you mean KAI_PORT?"),
+        ({"KAI_LLM__MODLE": "m"}, "Did you mean KAI_LLM__MODEL?"),
+        ({"KAI_LLM_API_KEY": "s3cr3t"}, "Did you mean KAI_LLM__API_KEY?"),
+        ({"KAI_OPENAI_API_KEY": "s3cr3t"}, "Did you mean OPENAI_API_KEY?"),
+        ({"kai_hsot": "h"}, "Did you mean KAI_HOST?"),
+        ({"KAI_LLM": '{"modle": "m"}'}, "KAI_LLM__MODLE: there is no such setting"),
+        ({"KAI_PORT": "tcp://10.0.0.1:8000"}, "enableServiceLinks"),
+        ({"KAI_LLM__BASE_URL": "localhost:1/v1"}, "KAI_LLM__BASE_URL"),
+        ({"KAI_ENCRYPTION_KEY": "short"}, "KAI_ENCRYPTION_KEY"),
+        ({"KAI_QUOTAS__RUNS": "-1"}, "KAI_QUOTAS__RUNS"),
+        ({"KAI_AUTH__OIDC__ISSUER": "https://login.example.com"}, "KAI_AUTH__OIDC__AUDIENCE"),
+        ({"KAI_AUTH__OIDC__ISSUER": "http://login.example.com"}, "https://"),
+        ({"KAI_AUTH__OIDC__ALGORITHMS": '["HS256"]'}, "KAI_AUTH__OIDC__ALGORITHMS"),
+        ({"KAI_AUTH__OIDC__AUDIENCE": "kai"}, "KAI_AUTH__OIDC__ISSUER"),
+        ({"KAI_TYPESENSE__NODES": "localhost"}, "KAI_TYPESENSE"),
+        ({"KAI_DATABASES__FOLDERS": "/data"}, "KAI_DATABASES__FOLDERS: it has to be a JSON list"),
+        ({"KAI_ALLOWED_HOSTS": '["kai.*"]'}, "KAI_ALLOWED_HOSTS"),
+        ({"OPENAI_BASE_URL": "localhost"}, "OPENAI_BASE_URL"),
+        ({"KAI_REDIS__URL": "http://:s3cr3t@127.0.0.1"}, "redis://"),
+        ({"KAI_REDIS__URL": "redis://:s3cr3t/signs@127.0.0.1"}, "URL-encoded"),
+    ],
+    ids=str,
+)
+def test_a_wrong_setting_is_one_line_that_names_the_variable(
+    variables: dict[str, str], words: str, kai: Kai
+) -> None:
+    code, _, complaint = kai.run("serve", **variables)
+    assert code == 2
+    assert_one_line(complaint, words)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["serv"], "Did you mean 'serve'? See kai --help"),
+        (["serve", "--prot", "1"], "--port"),
+        (["serve", "--port", "99999"], "65535"),
+        (["keys", "create"], "'--owner'. See kai keys create --help"),
+        (["ask", "How many?"], "--db"),
+    ],
+    ids=str,
+)
+def test_a_wrong_command_line_is_one_line_that_names_the_help(
+    arguments: list[str], words: str, kai: Kai
+) -> None:
+    code, _, complaint = kai.run(*arguments)
+    assert code == 2
+    assert_one_line(complaint, words)
+
+
+def test_the_command_says_its_version(kai: Kai) -> None:
+    assert kai.run("--version") == (0, f"kai {__version__}\n", "")
+
+
+@pytest.mark.parametrize(
+    "command", ["serve", "api", "worker", "demo", "migrate", "backup", "restore", "prune"]
+)
+def test_every_command_with_a_store_takes_its_folder(command: str, kai: Kai) -> None:
+    assert "--data-dir" in kai.run(command, "--help")[1]
