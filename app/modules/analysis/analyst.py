@@ -1,27 +1,21 @@
 """The two analysts: a language model, and plain figures that need none and stand in for it."""
 
 import asyncio
-import json
-from dataclasses import asdict
 from datetime import date
-from pathlib import Path
 from typing import Protocol
 
-from app.core.llm.model import LanguageModel, PromptMessage
+from app.core.llm.model import LanguageModel
 from app.modules.analysis.chart import choose_chart
 from app.modules.analysis.figures import Figures, Span, figures
 from app.modules.analysis.follow_ups import suggest
 from app.modules.analysis.people import with_whole_names
-from app.modules.analysis.text import describe, results_summary
+from app.modules.analysis.prompt import messages
+from app.modules.analysis.text import cut_notice, describe, results_summary
 from app.modules.model_errors import model_errors_translated, stand_in_notice
-from app.modules.prompt_rows import rows_as_lines
-from app.modules.prompt_sections import sections
 from graph.errors import ModelUnavailable
 from graph.events import TextChunk
 from graph.ports import Analysed, Emit, Question
 from graph.state import Analysis, Rows
-
-_INSTRUCTIONS = (Path(__file__).parent / "prompts" / "analysis.md").read_text(encoding="utf-8")
 
 
 class Coverage(Protocol):
@@ -54,7 +48,10 @@ class FiguresAnalyst:
 
 
 class ModelAnalyst:
-    """Has a model read the rows; when it is down, the figures are said instead, and why."""
+    """Has a model read the rows; when it is down, the figures are said instead, and why.
+
+    That the result was cut is not left to the model: its text is opened with that.
+    """
 
     def __init__(self, model: LanguageModel, stand_in: FiguresAnalyst) -> None:
         self._model = model
@@ -64,36 +61,25 @@ class ModelAnalyst:
         rows = with_whole_names(rows)
         found = await self._stand_in.figures(question, sql, rows)
         shown = list[str]()
+        notice = cut_notice(rows, found)
+        opening = f"{notice} " if notice else ""
 
         def show(token: str) -> None:
+            emit(TextChunk(content=token if shown else opening + token, channel="analysis"))
             shown.append(token)
-            emit(TextChunk(content=token, channel="analysis"))
 
         try:
             with model_errors_translated():
-                reply = await self._model.reply(_messages(question, sql, rows, found), show)
+                reply = await self._model.reply(messages(question.text, sql, rows, found), show)
         except ModelUnavailable as unavailable:
             if shown:
                 raise
             emit(stand_in_notice(unavailable, "The analysis comes from the figures alone."))
             return await self._stand_in.analyse(question, sql, rows, emit)
-        return _analysed(question, rows, found, reply.text.strip(), reply.tokens_used)
+        return _analysed(question, rows, found, opening + reply.text.strip(), reply.tokens_used)
 
 
 def _analysed(question: Question, rows: Rows, found: Figures, text: str, tokens_used: int = 0) -> Analysed:
     chart, suggestions = choose_chart(question.text, rows, found), suggest(question.text, rows, found)
     analysis = Analysis(text=text, claims=[], chart=chart, suggestions=suggestions)
     return Analysed(analysis, results_summary(rows), tokens_used)
-
-
-def _messages(question: Question, sql: str, rows: Rows, found: Figures) -> list[PromptMessage]:
-    statistics = [{**asdict(measure), "column": measure.name} for measure in found.measures]
-    parts = {
-        "Question": question.text,
-        "Statement": sql,
-        "Statistics" + ("" if found.complete else " of the rows below only"): json.dumps(
-            statistics, default=str
-        ),
-        "Rows": rows_as_lines(rows),
-    }
-    return [PromptMessage("system", _INSTRUCTIONS), PromptMessage("user", sections(parts.items()))]

@@ -12,23 +12,23 @@ _MOST = 3
 
 
 def suggest(question: str, rows: Rows, found: Figures) -> list[str]:
-    """Up to three; none where there are no rows to compare."""
-    if len(rows["rows"]) < 2:
+    """Up to three; none where there are no rows to compare, or no measure to compare them by."""
+    if found.main is None or found.shape in ("empty", "single", "list", "measures"):
         return []
-    asked = question.lower()
-    wanted: list[str] = []
-    if found.time is not None and found.main is not None:
-        year = _latest_year(rows, found.time)
-        wanted += [f"Only for {year}"] if year else []
-        wanted += ["By year instead"] if "year" not in asked else ["By month instead"]
-    if found.label is not None and found.main is not None:
-        if rows["row_count"] > _MANY and "top" not in asked:
-            wanted.append("Only the top 5")
-        wanted.append(f"Which of these has the lowest {title(found.main.name)}?")
-    wanted.append("Summarize that")
-    return [text for text in wanted if text.lower() not in asked][:_MOST]
+    wanted = _of_time(question, found)
+    if found.shape == "ranking" and found.group is None and rows["row_count"] > _MANY and found.limit is None:
+        wanted.append("Only the top 5")
+    other_end = "highest" if found.direction == "lowest" else "lowest"
+    wanted.append(f"Which of these has the {other_end} {title(found.main.name)}?")
+    return [text for text in wanted if text.lower() not in question.lower()][:_MOST]
 
 
-def _latest_year(rows: Rows, time: int) -> str | None:
-    years = {str(row[time])[:4] for row in rows["rows"] if row[time] is not None}
-    return max(years) if len(years) > 1 and all(year.isdigit() for year in years) else None
+def _of_time(question: str, found: Figures) -> list[str]:
+    """A part of a course over several years, or the same by a coarser or finer unit."""
+    years = {period.start.year for period in found.periods if period is not None}
+    wanted = [f"Only for {max(years)}"] if len(years) > 1 and found.unit != "year" else []
+    if found.shape != "series" or not found.grouped:
+        return wanted
+    if found.unit == "year":
+        return [*wanted, "By month instead"]
+    return [*wanted, "By year instead"] if len(years) > 1 else wanted

@@ -25,7 +25,21 @@ _NO_ROWS = "No rows match. Check the filters: a value may be spelled otherwise, 
 
 def describe(rows: Rows, found: Figures) -> str:
     """A few sentences of Markdown; the first one says so when rows are missing."""
-    return " ".join([*_cut(rows, found), *_sentences(rows, found)])
+    return " ".join(filter(None, [cut_notice(rows, found), *_sentences(rows, found)]))
+
+
+def cut_notice(rows: Rows, found: Figures) -> str:
+    """The sentence that a text about a part of a result begins with; empty where all rows are read."""
+    at_hand, count = len(rows["rows"]), rows["row_count"]
+    cut = f"The result was cut off at {count:,} rows" if found.cut else ""
+    if at_hand < count:
+        only = f"only the first {at_hand:,} of {count:,} rows are at hand: all figures here are of these."
+        return f"{cut}, and {only}" if cut else _capital(only)
+    if not rows["rows"] and found.cut:
+        return "The result was cut off before its first row, which is too large to be kept."
+    if rows["truncated"] and not found.cut:
+        return cut_sentence(rows)
+    return f"{cut}: all figures here are of these rows only." if cut else ""
 
 
 def results_summary(rows: Rows) -> str:
@@ -51,22 +65,9 @@ def _sentences(rows: Rows, found: Figures) -> list[str]:
         case "grouped series":
             return _grouped_series(rows, found)
         case "ranking":
-            return _ranking(found)
+            return _ranking(rows, found)
         case "matrix":
             return _matrix(rows, found)
-
-
-def _cut(rows: Rows, found: Figures) -> list[str]:
-    at_hand, count = len(rows["rows"]), rows["row_count"]
-    cut = f"The result was cut off at {count:,} rows" if found.cut else ""
-    if at_hand < count:
-        only = f"only the first {at_hand:,} of {count:,} rows are at hand: all figures here are of these."
-        return [f"{cut}, and {only}" if cut else _capital(only)]
-    if not rows["rows"] and found.cut:
-        return ["The result was cut off before its first row, which is too large to be kept."]
-    if rows["truncated"] and not found.cut:
-        return [cut_sentence(rows)]
-    return [f"{cut}: all figures here are of these rows only."] if cut else []
 
 
 # One row
@@ -132,7 +133,8 @@ def _spread(measure: Measure) -> str:
     if measure.minimum == measure.maximum:
         return f"{name} is {amount(measure.minimum)} in all of them.{_missing(measure)}"
     text = f"{name} goes from {amount(measure.minimum)} to {amount(measure.maximum)}"
-    return f"{text}, {amount(measure.mean)} on average.{_missing(measure)}"
+    average = f", {amount(measure.mean)} on average" if measure.averaged else ""
+    return f"{text}{average}.{_missing(measure)}"
 
 
 def _missing(measure: Measure) -> str:
@@ -148,14 +150,14 @@ def _rows(count: int) -> str:
 # One label, or two
 
 
-def _ranking(found: Figures) -> list[str]:
+def _ranking(rows: Rows, found: Figures) -> list[str]:
     main, ranking = found.main, found.ranking
     if main is None or ranking is None:
         return []
-    return [*_ends(found, main, ranking), *_nulls(ranking, main)]
+    return [*_ends(rows, found, main, ranking), *_nulls(ranking, main)]
 
 
-def _ends(found: Figures, main: Measure, ranking: Ranking) -> list[str]:
+def _ends(rows: Rows, found: Figures, main: Measure, ranking: Ranking) -> list[str]:
     """The end asked for, what is next to it, and the other end."""
     entries = ranking.entries
     if len(entries) == 1:
@@ -167,7 +169,7 @@ def _ends(found: Figures, main: Measure, ranking: Ranking) -> list[str]:
     end: Direction = "lowest" if rising else "highest"
     shown = found.limit is not None and _kept_end(found) != end
     first = f"{_bold(leaders)} {_have(leaders)} {_superlative(main, end)}: {amount(leaders[0].value)}"
-    sentences = [_of_the_shown(first, len(entries)) if shown else first]
+    sentences = [f"{_among(rows, ranking)}, {first}" if shown else first]
     sentences[0] += f"{_share(found, main, ranking, leaders[0])}."
     after = ranking.after(leaders, rising=rising)
     if after and after[0].value != others[0].value:
@@ -188,8 +190,9 @@ def _begins_low(found: Figures) -> bool:
     return found.limit is not None and found.sorted_descending is False
 
 
-def _of_the_shown(sentence: str, count: int) -> str:
-    return f"Of the {count:,} shown, {sentence}"
+def _among(rows: Rows, ranking: Ranking) -> str:
+    count = rows["row_count"]
+    return f"In the {count:,} rows shown" if ranking.summed else f"Of the {count:,} shown"
 
 
 def _share(found: Figures, main: Measure, ranking: Ranking, leader: Entry) -> str:
@@ -198,7 +201,7 @@ def _share(found: Figures, main: Measure, ranking: Ranking, leader: Entry) -> st
     part = share(leader.value, ranking.total)
     if found.whole:
         return f", {part} of the total of {amount(ranking.total)}"
-    return f", {part} of the {amount(ranking.total)} of the {len(ranking.entries):,} shown"
+    return f", {part} of the total of the {len(ranking.entries):,} shown, {amount(ranking.total)}"
 
 
 def _nulls(ranking: Ranking, main: Measure) -> list[str]:
@@ -211,7 +214,7 @@ def _matrix(rows: Rows, found: Figures) -> list[str]:
     main, ranking, second = found.main, found.ranking, found.second
     if main is None or ranking is None:
         return []
-    sentences = _ends(found, main, ranking)
+    sentences = _ends(rows, found, main, ranking)
     if second is not None and found.label is not None and found.group is not None and len(second.entries) > 1:
         by = title(rows["columns"][found.group]["name"])
         leader = second.highest
@@ -252,12 +255,13 @@ def _course_of(found: Figures, main: Measure, course: Course) -> list[str]:
     return [*moved, *extremes] if found.direction is None else [*extremes, *moved]
 
 
-def _moved(main: Measure, course: Course) -> list[str]:
+def _moved(main: Measure, course: Course, of_all: str = "") -> list[str]:
     """From the first to the last full period; partial ones are named and left out."""
-    name, full = _capital(title(main.name)), course.full
+    name, full = _capital(f"{of_all}{title(main.name)}"), course.full
     left_out = [_left_out(partial) for partial in course.partial]
     if len(full) < 2:
-        return [*left_out, f"So there are no two full {course.unit}s to compare."]
+        only = [f"The only full {course.unit} is {_at_period(point)}." for point in full]
+        return [*left_out, *(only or [f"There is no full {course.unit} to compare."])]
     first, last = full[0], full[-1]
     if first.value == last.value:
         text = f"{name} is {amount(first.value)} both in {first.period} and in {last.period}"
@@ -371,9 +375,9 @@ def _grouped_series(rows: Rows, found: Figures) -> list[str]:
     main, ranking, course = found.main, found.ranking, found.course
     if main is None or ranking is None:
         return []
-    sentences = _ends(found, main, ranking)
+    sentences = _ends(rows, found, main, ranking)
     if course is not None and len(course.points) > 1:
-        sentences += _moved(main, course)
+        sentences += _moved(main, course, "all together, ")
         sentences += _extremes(main, course, None)
         sentences += _yearly(main, course)
     return [*sentences, *(_gaps(course) if course else []), *_missing_points(main)]

@@ -10,9 +10,8 @@ _MAX_CELL = 80
 _LONGEST_INTEGER = Decimal(10) ** 30
 
 
-def amount(value: Decimal | float) -> str:
+def amount(value: Decimal) -> str:
     """With thousands separators, and no more decimals than mean something."""
-    value = value if isinstance(value, Decimal) else Decimal(f"{value:.15g}")
     if value == value.to_integral_value() and abs(value) < _LONGEST_INTEGER:
         return f"{int(value):,}"
     return f"{value:,.2f}" if abs(value) >= 1 else f"{value:.3g}"

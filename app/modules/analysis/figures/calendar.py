@@ -5,7 +5,7 @@ from calendar import month_abbr, month_name
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from pydantic import JsonValue
 
@@ -18,10 +18,10 @@ _MONTHS["sept"] = 9
 _NAME = "|".join(sorted(_MONTHS, key=len, reverse=True))
 _MONTHS_IN = {"month": 1, "quarter": 3, "year": 12}
 _LONGEST_TEXT = 40
+_ISO_DATE = len("2025-03-04")
 
 
-@dataclass(frozen=True, order=True)
-class Period:
+class Period(NamedTuple):
     """The days from `start` to before `end`; periods of one unit sort by time."""
 
     start: date
@@ -130,7 +130,8 @@ def read_periods(cells: Sequence[JsonValue], unit: Unit | None = None) -> list[P
     texts = list(dict.fromkeys(str(cell).strip() for cell in cells if cell is not None))
     if not texts or any(len(text) > _LONGEST_TEXT for text in texts[:100]):
         return None
-    fitting = [read for form in _FORMS if (read := _all_read(form, texts)) is not None]
+    iso = _iso_days(texts)
+    fitting = [iso] if iso else [read for form in _FORMS if (read := _all_read(form, texts)) is not None]
     if not fitting or any(other != fitting[0] for other in fitting[1:]):
         return None
     starts, read_unit = fitting[0]
@@ -138,6 +139,18 @@ def read_periods(cells: Sequence[JsonValue], unit: Unit | None = None) -> list[P
     final = finest or (_unit_of(starts) if read_unit == "day" else read_unit)
     periods = {text: period_of(start, final) for text, start in zip(texts, starts, strict=True)}
     return [None if cell is None else periods[str(cell).strip()] for cell in cells]
+
+
+def _iso_days(texts: Sequence[str]) -> tuple[list[date], Unit] | None:
+    """The usual form by the short way: thousands of days are read in a few milliseconds."""
+    try:
+        if all(
+            len(text) == _ISO_DATE or (len(text) > _ISO_DATE and text[_ISO_DATE] in " T") for text in texts
+        ):
+            return [date.fromisoformat(text[:_ISO_DATE]) for text in texts], "day"
+    except ValueError:
+        pass  # some other form
+    return None
 
 
 def _all_read(form: _Form, texts: Sequence[str]) -> tuple[list[date], Unit] | None:

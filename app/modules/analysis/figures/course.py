@@ -118,13 +118,20 @@ def _partial(ordered: Sequence[Point], span: Span | None, today: date | None) ->
         missing = _days(first.period.start, span.first)
         if _is_partial(missing, first.period, span):
             found.append(Partial(first, "begins", span.first))
-    if today is not None and last.period.start <= today < last.period.end:
+    ended = _partial_at_end(last, span)
+    running = today is not None and last.period.start <= today < last.period.end
+    if today is not None and running and (ended is None or ended.day >= today - timedelta(days=1)):
         found.append(Partial(last, "running", today))
-    elif span is not None and last.period.start <= span.last < last.period.end - timedelta(days=1):
-        missing = _days(span.last + timedelta(days=1), last.period.end)
-        if _is_partial(missing, last.period, span):
-            found.append(Partial(last, "ends", span.last))
+    elif ended is not None:
+        found.append(ended)
     return found if len({each.point.period for each in found}) == len(found) else found[-1:]
+
+
+def _partial_at_end(last: Point, span: Span | None) -> Partial | None:
+    if span is None or not last.period.start <= span.last < last.period.end - timedelta(days=1):
+        return None
+    missing = _days(span.last + timedelta(days=1), last.period.end)
+    return Partial(last, "ends", span.last) if _is_partial(missing, last.period, span) else None
 
 
 def _is_partial(missing: Sequence[date], period: Period, span: Span) -> bool:

@@ -1,7 +1,6 @@
 """Cells as numbers: doubles for comparing, decimals for sums that are shown."""
 
 import re
-from collections.abc import Iterable
 from decimal import Decimal
 from math import isfinite
 
@@ -35,11 +34,8 @@ def exact(cell: JsonValue) -> Decimal | None:
 
     A double keeps 15 of them: what it holds beyond these is noise (19366.140000000014).
     """
-    if number(cell) is None:
-        return None
-    return Decimal(f"{cell:.15g}" if isinstance(cell, float) else str(cell))
-
-
-def exact_sum(cells: Iterable[JsonValue]) -> Decimal:
-    """What is no number counts as nothing."""
-    return sum((value for cell in cells if (value := exact(cell)) is not None), Decimal(0))
+    if type(cell) is float:
+        return Decimal(f"{cell:.15g}") if isfinite(cell) else None
+    if type(cell) is int:
+        return Decimal(cell)
+    return Decimal(cell) if isinstance(cell, str) and number(cell) is not None else None

@@ -1,21 +1,31 @@
 """Labels by their measure: sums over each label's rows where these may be added, else the rows themselves."""
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from operator import attrgetter
+from typing import NamedTuple
 
 from pydantic import JsonValue
 
-from app.modules.analysis.figures.numbers import exact
-from graph.state import Rows
+from app.modules.analysis.words import label, title
+from graph.state import Column, Rows
 
-LabelOf = Callable[[Sequence[JsonValue]], str]
+_MIDNIGHT = re.compile(r"[T ]00:00:00(?:\.0+)?(?:Z|[+-]\d\d:?\d\d)?$")
 
 
-@dataclass(frozen=True)
-class Entry:
-    label: str
+class Entry(NamedTuple):
+    """What the cells in `columns` name, and its value."""
+
     value: Decimal
+    cells: Sequence[JsonValue]
+    columns: Sequence[Column]
+
+    @property
+    def label(self) -> str:
+        """Markdown; numbers go with what they number."""
+        return " / ".join(map(_label, self.cells, self.columns))
 
 
 @dataclass(frozen=True)
@@ -45,29 +55,34 @@ class Ranking:
         return [entry for entry in rest if entry.value == rest[0].value]
 
 
-def ranked(rows: Rows, column: int, label: LabelOf, *, additive: bool) -> Ranking | None:
-    """Rows of one label are added where the measure is additive, else each stands for itself.
-
-    Returns None without values.
-    """
-    sums: dict[str, Decimal] = {}
-    entries: list[Entry] = []
-    labels: set[str] = set()
-    for row in rows["rows"]:
-        name, value = label(row), exact(row[column])
-        labels.add(name)
-        if value is None:
-            continue
-        entries.append(Entry(name, value))
-        sums[name] = sums.get(name, Decimal(0)) + value
-    if not entries:
+def ranked(
+    rows: Rows, values: Sequence[Decimal | None], by: Sequence[int], *, additive: bool
+) -> Ranking | None:
+    """Ranks what the columns `by` name. Rows of one name are added where the measure is additive, else
+    each stands for itself. Returns None without values."""
+    columns = [rows["columns"][at] for at in by]
+    sums: dict[Hashable, Decimal] = {}
+    named: dict[Hashable, Sequence[JsonValue]] = {}
+    single: list[Entry] = []
+    for row, value in zip(rows["rows"], values, strict=True):
+        cells = [row[at] for at in by]
+        key = tuple([cell if isinstance(cell, str) else repr(cell) for cell in cells])
+        named.setdefault(key, cells)
+        if value is not None:
+            sums[key] = sums[key] + value if key in sums else value
+            single.append(Entry(value, cells, columns))
+    if not single:
         return None
-    summed = additive and len(sums) < len(entries)
-    if summed:
-        entries = [Entry(name, value) for name, value in sums.items()]
+    summed = additive and len(sums) < len(single)
+    entries = [Entry(value, named[key], columns) for key, value in sums.items()] if summed else single
     return Ranking(
-        entries=sorted(entries, key=lambda entry: -entry.value),
+        entries=sorted(entries, key=attrgetter("value"), reverse=True),
         total=sum(sums.values(), Decimal(0)) if additive else None,
         summed=summed,
-        missing=len(labels) - len(sums),
+        missing=len(named) - len(sums),
     )
+
+
+def _label(cell: JsonValue, column: Column) -> str:
+    text = label(_MIDNIGHT.sub("", cell) if column["type"] == "datetime" and isinstance(cell, str) else cell)
+    return f"{title(column['name'])} {text}" if column["type"] in ("integer", "number", "boolean") else text

@@ -1,10 +1,10 @@
 """What stands out in a result: its shape, its measures and the columns that name and order them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
-from math import fsum
+from functools import cached_property
 from typing import Literal
 
 from pydantic import JsonValue
@@ -12,12 +12,11 @@ from pydantic import JsonValue
 from app.modules.analysis.figures.asked import Direction, direction_of
 from app.modules.analysis.figures.calendar import Period, Unit
 from app.modules.analysis.figures.course import Course, Point, Span, course, folded, folded_span
-from app.modules.analysis.figures.numbers import exact, exact_sum, number
-from app.modules.analysis.figures.ranking import LabelOf, Ranking, ranked
+from app.modules.analysis.figures.numbers import exact, number
+from app.modules.analysis.figures.ranking import Ranking, ranked
 from app.modules.analysis.figures.roles import Role, Roles, roles_of
 from app.modules.analysis.figures.statement import Kind, StatementReading, read_statement
-from app.modules.analysis.words import label, title
-from graph.state import Column, Rows
+from graph.state import Rows
 
 Shape = Literal["empty", "single", "list", "ranking", "series", "grouped series", "matrix", "measures"]
 """`single` is one row; `list` rows of which no measure was asked for; `ranking` a label with measures;
@@ -31,10 +30,9 @@ _FOLDED_DAYS = 90
 
 @dataclass(frozen=True, kw_only=True)
 class Measure:
-    """Statistics of a numeric column, without its nulls.
+    """A numeric column; its statistics leave nulls out and are computed when they are first read.
 
-    `additive` says that its values may be added over groups, `adds_over_time` over periods too;
-    `total` is their exact sum, None where a sum would mean nothing.
+    `additive` says that its values may be added over groups, `adds_over_time` over periods too.
     """
 
     column: int
@@ -42,12 +40,50 @@ class Measure:
     kind: Kind
     additive: bool
     adds_over_time: bool
-    count: int
-    missing: int
-    minimum: float
-    maximum: float
-    mean: float
-    total: Decimal | None
+    cells: Sequence[JsonValue] = field(repr=False)
+
+    @cached_property
+    def values(self) -> Sequence[Decimal | None]:
+        """One a row, in the rows' order."""
+        return [exact(cell) for cell in self.cells]
+
+    @cached_property
+    def known(self) -> Sequence[Decimal]:
+        return [value for value in self.values if value is not None]
+
+    @property
+    def count(self) -> int:
+        return len(self.known)
+
+    @property
+    def missing(self) -> int:
+        return len(self.cells) - self.count
+
+    @cached_property
+    def minimum(self) -> Decimal:
+        return min(self.known)
+
+    @cached_property
+    def maximum(self) -> Decimal:
+        return max(self.known)
+
+    @cached_property
+    def sum(self) -> Decimal:
+        return sum(self.known, Decimal(0))
+
+    @property
+    def mean(self) -> Decimal:
+        return self.sum / self.count
+
+    @property
+    def averaged(self) -> bool:
+        """Whether the mean of the rows means something: not that of averages, shares or distinct counts."""
+        return self.kind in ("plain", "count", "sum")
+
+    @property
+    def total(self) -> Decimal | None:
+        """The exact sum; None where it would mean nothing."""
+        return self.sum if self.additive else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +99,8 @@ class Figures:
 
     `course` is the main measure over time, of all groups together; `months` the same by months where the
     rows are days. `ranking` has the labels by the main measure, `second` the groups of a matrix; where
-    these may not be added up, `ranking` has the single rows and `second` is None.
+    these may not be added up, or are picked by their values (a top ten), `ranking` has the single rows
+    and `second` is None.
     """
 
     shape: Shape
@@ -113,7 +150,7 @@ def figures(
     sorted_by_main = main is not None and roles.sorted_by == main.column
     limited = statement.limit is not None and rows["row_count"] >= statement.limit
     cut = rows["truncated"] and rows.get("cut_by") != "values"
-    points = _points(shape, rows, main, roles)
+    points = _points(shape, main, roles)
     return Figures(
         shape=shape,
         measures=measures,
@@ -137,13 +174,12 @@ def figures(
     )
 
 
-def _points(shape: Shape, rows: Rows, main: Measure | None, roles: Roles) -> list[Point]:
+def _points(shape: Shape, main: Measure | None, roles: Roles) -> list[Point]:
     """The main measure by period: of all groups together where it may be added over them."""
     if main is None or not (shape == "series" or (shape == "grouped series" and main.additive)):
         return []
     sums: dict[Period, Decimal] = {}
-    for period, row in zip(roles.periods, rows["rows"], strict=True):
-        value = exact(row[main.column])
+    for period, value in zip(roles.periods, main.values, strict=True):
         if period is not None and value is not None:
             sums[period] = sums.get(period, Decimal(0)) + value
     return [Point(period, value) for period, value in sums.items()]
@@ -162,30 +198,15 @@ def _ranking(shape: Shape, rows: Rows, main: Measure | None, roles: Roles) -> Ra
         return None
     additive = main.adds_over_time if shape == "grouped series" else main.additive
     columns = [roles.label]
-    if not additive:
+    if roles.picked or not additive:
         columns += [at for at in (roles.group, roles.time) if at is not None]
-    return ranked(rows, main.column, _labelled(columns, rows), additive=additive)
+    return ranked(rows, main.values, columns, additive=additive)
 
 
 def _second(shape: Shape, rows: Rows, main: Measure | None, roles: Roles) -> Ranking | None:
-    if shape != "matrix" or main is None or not main.additive or roles.group is None:
+    if shape != "matrix" or main is None or not main.additive or roles.group is None or roles.picked:
         return None
-    return ranked(rows, main.column, _labelled([roles.group], rows), additive=True)
-
-
-def _labelled(columns: Sequence[int], rows: Rows) -> LabelOf:
-    """Labels as Markdown; numbers go with what they number."""
-    kinds = [rows["columns"][at] for at in columns]
-
-    def label_of(row: Sequence[JsonValue]) -> str:
-        return " / ".join(_label(row[at], kind) for at, kind in zip(columns, kinds, strict=True))
-
-    return label_of
-
-
-def _label(cell: JsonValue, column: Column) -> str:
-    text = label(cell)
-    return f"{title(column['name'])} {text}" if column["type"] in ("integer", "number", "boolean") else text
+    return ranked(rows, main.values, [roles.group], additive=True)
 
 
 def _shape(rows: Rows, statement: StatementReading, roles: Roles, measures: Sequence[Measure]) -> Shape:
@@ -204,8 +225,7 @@ def _shape(rows: Rows, statement: StatementReading, roles: Roles, measures: Sequ
 
 def _measure(role: Role, rows: Rows) -> Measure | None:
     cells = [row[role.column] for row in rows["rows"]]
-    values = [value for cell in cells if (value := number(cell)) is not None]
-    if not values:
+    if all(number(cell) is None for cell in cells):
         return None
     return Measure(
         column=role.column,
@@ -213,10 +233,5 @@ def _measure(role: Role, rows: Rows) -> Measure | None:
         kind=role.kind,
         additive=role.additive,
         adds_over_time=role.adds_over_time,
-        count=len(values),
-        missing=len(cells) - len(values),
-        minimum=min(values),
-        maximum=max(values),
-        mean=fsum(values) / len(values),
-        total=exact_sum(cells) if role.additive else None,
+        cells=cells,
     )

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 
 from pydantic import JsonValue
 
@@ -43,7 +44,8 @@ class Role:
 class Roles:
     """Measures in their order of importance. `time` is the column of `periods`, one for each row.
 
-    `asked` says that the question or the statement's order names the first measure.
+    `picked` says that the statement keeps some groups for their values: a top ten is no course in time,
+    and its rows say nothing of totals. `asked` says that the question or the order names the first measure.
     """
 
     measures: Sequence[Role]
@@ -52,6 +54,7 @@ class Roles:
     time: int | None
     periods: Sequence[Period | None]
     sorted_by: int | None
+    picked: bool
     asked: bool
 
 
@@ -64,13 +67,18 @@ def roles_of(question: str, statement: StatementReading, rows: Rows) -> Roles:
     time, periods = _time(described, outputs, rows)
     others = [at for at in described if at != time and not _is_part_of_time(at, time, names)]
     label, group = _label_and_group(others, outputs, rows)
-    if time is not None and not _orders(periods, label, rows, grouped=statement.grouped):
-        time, periods = None, []
-    if time is not None and label is not None:
-        label, group = _beside_time(label, others, periods, rows)
     measures = [_measure(at, names[at], outputs[at], statement) for at in measured]
     ordered = _by_importance(question, sorted_by, measures)
     main = ordered[0] if ordered else None
+    limited = statement.limit is not None and rows["row_count"] >= statement.limit
+    picked = statement.selective or (limited and main is not None and main.column == sorted_by)
+    if time is not None and not _orders(periods, label, rows, grouped=statement.grouped):
+        time, periods = None, []
+    if time is not None and label is not None:
+        label, group = _beside_time(label, periods)
+    if time is not None and picked:
+        label, group = (time, None) if label is None else (label, time)
+        time, periods = None, []
     return Roles(
         measures=ordered,
         label=label,
@@ -78,6 +86,7 @@ def roles_of(question: str, statement: StatementReading, rows: Rows) -> Roles:
         time=time,
         periods=periods,
         sorted_by=sorted_by,
+        picked=picked,
         asked=main is not None and (main.column == sorted_by or naming(question, main.name) > 0),
     )
 
@@ -189,9 +198,9 @@ def _label_and_group(
     if not ranked:
         return None, None
     label = ranked[0]
-    if len(_distinct(label, rows)) == len(rows["rows"]):
+    if _distinct(label, rows) == len(rows["rows"]):
         return label, None
-    return label, next((at for at in ranked[1:] if len(_distinct(at, rows)) < len(rows["rows"])), None)
+    return label, next((at for at in ranked[1:] if _distinct(at, rows) < len(rows["rows"])), None)
 
 
 def _label_rank(at: int, rows: Rows) -> int:
@@ -199,24 +208,23 @@ def _label_rank(at: int, rows: Rows) -> int:
     return 0 if kind == "text" else 1 if kind == "boolean" else 3 if kind in _TIMES else 2
 
 
-def _distinct(at: int, rows: Rows) -> set[str]:
-    return {str(row[at]) for row in rows["rows"]}
+def _distinct(at: int, rows: Rows) -> int:
+    """How many different values a column holds."""
+    return len({cell if isinstance(cell, str) else str(cell) for cell in map(itemgetter(at), rows["rows"])})
 
 
 def _orders(periods: Sequence[Period | None], label: int | None, rows: Rows, *, grouped: bool) -> bool:
     """Whether the rows are a course in time and not events that have a date beside other things."""
     known = [period for period in periods if period is not None]
     if len(set(known)) == len(known):
-        return grouped or label is None or len(_distinct(label, rows)) < max(2, len(rows["rows"]))
+        return grouped or label is None or _distinct(label, rows) < max(2, len(rows["rows"]))
     if label is None:
         return False
     pairs = {(period, str(row[label])) for period, row in zip(periods, rows["rows"], strict=True)}
-    return grouped or (len(pairs) == len(rows["rows"]) and len(_distinct(label, rows)) < len(rows["rows"]))
+    return grouped or (len(pairs) == len(rows["rows"]) and _distinct(label, rows) < len(rows["rows"]))
 
 
-def _beside_time(
-    label: int, others: Sequence[int], periods: Sequence[Period | None], rows: Rows
-) -> tuple[int | None, int | None]:
+def _beside_time(label: int, periods: Sequence[Period | None]) -> tuple[int | None, int | None]:
     """The group of a course: none where each period has one row and the label says nothing more."""
     known = [period for period in periods if period is not None]
     if len(set(known)) == len(known):

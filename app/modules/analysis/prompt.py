@@ -1,0 +1,75 @@
+"""What a model is shown of a result: exact figures of all rows, then the first rows themselves."""
+
+from pathlib import Path
+
+from app.core.llm.model import PromptMessage
+from app.modules.analysis.figures import Figures, Measure
+from app.modules.analysis.figures.course import Course
+from app.modules.analysis.figures.ranking import Ranking
+from app.modules.analysis.text import describe
+from app.modules.analysis.words import amount, title
+from app.modules.prompt_rows import rows_as_lines
+from app.modules.prompt_sections import sections
+from graph.state import Rows
+
+_INSTRUCTIONS = (Path(__file__).parent / "prompts" / "analysis.md").read_text(encoding="utf-8")
+_MEASURES = 6
+_LABELS = 20
+_PERIODS = 36
+
+
+def messages(question: str, sql: str, rows: Rows, found: Figures) -> list[PromptMessage]:
+    parts = {
+        "Question": question,
+        "Statement": sql,
+        "Reading": describe(rows, found),
+        "Figures": "\n".join(_figures(rows, found)),
+        "Rows": rows_as_lines(rows),
+    }
+    return [PromptMessage("system", _INSTRUCTIONS), PromptMessage("user", sections(parts.items()))]
+
+
+def _figures(rows: Rows, found: Figures) -> list[str]:
+    """A line a figure; none for a single row, which says all itself."""
+    if found.shape in ("empty", "single"):
+        return []
+    lines = [_statistics(measure) for measure in found.measures[:_MEASURES]]
+    if found.main is not None and found.ranking is not None and found.shape != "ranking":
+        lines.append(_ranked(found.main, found.ranking))
+    if found.main is not None and found.second is not None:
+        lines.append(_ranked(found.main, found.second))
+    if found.main is not None and found.course is not None:
+        lines += _by_period(found.main, found.months or found.course)
+    return lines
+
+
+def _statistics(measure: Measure) -> str:
+    parts = [f"{measure.count:,} values"]
+    if measure.missing:
+        parts.append(f"{measure.missing:,} rows without one")
+    parts += [f"lowest {amount(measure.minimum)}", f"highest {amount(measure.maximum)}"]
+    if measure.averaged:
+        parts.append(f"average of the rows {amount(measure.mean)}")
+    parts.append(f"sum {amount(measure.sum)}" if measure.additive else "not to be added up")
+    return f"{title(measure.name)}: {', '.join(parts)}"
+
+
+def _ranked(main: Measure, ranking: Ranking) -> str:
+    shown = [f"{entry.label} {amount(entry.value)}" for entry in ranking.entries[:_LABELS]]
+    columns = " and ".join(title(column["name"]) for column in ranking.entries[0].columns)
+    more = len(ranking.entries) - len(shown)
+    rest = f"; {more:,} more" if more > 0 else ""
+    summed = "sum" if ranking.summed else "value"
+    return f"{title(main.name)}, {summed} per {columns}: {'; '.join(shown)}{rest}"
+
+
+def _by_period(main: Measure, course: Course) -> list[str]:
+    """Periods in order; the latest ones of a long course. Partial ones are marked."""
+    partial = {each.point.period for each in course.partial}
+    shown = course.points[-_PERIODS:]
+    values = [
+        f"{point.period} {amount(point.value)}{' (partial)' if point.period in partial else ''}"
+        for point in shown
+    ]
+    which = f"the latest {len(shown)} of {len(course.points)}" if len(shown) < len(course.points) else "all"
+    return [f"{title(main.name)} by {course.unit}, {which}: {'; '.join(values)}"]
