@@ -3,11 +3,11 @@
 from collections.abc import Callable, Sequence
 
 from fastapi import Depends, FastAPI
-from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 from app import __version__
 from app.bootstrap import Services
 from app.core.health import health, tell_health
+from app.core.hosts import AllowedHosts
 from app.core.http import API_PREFIX, BodyLimit, answer_problems, storage_away
 from app.core.limits.counting import count_request
 from app.core.limits.fields import RateLimitFields
@@ -38,7 +38,7 @@ def create_app(services: Services, settings: Settings) -> FastAPI:
     app.add_middleware(RateLimitFields)
     app.add_middleware(BodyLimit)
     app.add_middleware(Login, identity=services.identity, open_to_all=_open_to_all(settings))
-    app.add_middleware(TrustedHostMiddleware, allowed_hosts=_hosts(settings))
+    app.add_middleware(AllowedHosts, allowed_hosts=_hosts(settings))
     app.add_middleware(Requests, metrics=RequestMetrics(services.metrics))
     return app
 

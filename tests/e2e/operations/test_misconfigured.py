@@ -20,7 +20,7 @@ def test_an_audit_log_that_cannot_be_written_is_named_with_its_cure(tmp_path: Pa
 
 def test_a_format_that_does_not_exist_is_named(tmp_path: Path) -> None:
     served = kai("serve", data=tmp_path, KAI_LOG__FORMAT="xml")
-    assert (served.returncode, served.stderr.count("\n")) == (1, 1)
+    assert (served.returncode, served.stderr.count("\n")) == (2, 1)
     assert "KAI_LOG__FORMAT" in served.stderr
 
 
@@ -33,6 +33,8 @@ async def test_an_address_of_ipv6_is_told_as_a_url_that_works(tmp_path: Path) ->
             assert (await client.http.get("/sessions")).status_code == 200
             refused = await client.http.get("/sessions", headers={"Host": "evil.example.com"})
             assert refused.status_code == 400
+            assert refused.headers["content-type"] == "application/problem+json"
+            assert "KAI_ALLOWED_HOSTS" in refused.json()["detail"]
 
 
 def has_ipv6_loopback() -> bool:

@@ -1,0 +1,39 @@
+"""Refusal of requests that call KAI by a name it does not have: other sites' pages could make them."""
+
+from collections.abc import Sequence
+
+from starlette.datastructures import Headers
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from app.core.errors import Malformed
+from app.core.http import problem_answer
+
+
+class AllowedHosts:
+    """Pure ASGI: Starlette's check of the Host field, answered with a problem object."""
+
+    def __init__(self, app: ASGIApp, allowed_hosts: Sequence[str]) -> None:
+        self._app = app
+        self._allowed_hosts = allowed_hosts
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or await self._is_allowed(scope, receive):
+            await self._app(scope, receive, send)
+            return
+        host = Headers(scope=scope).get("host", "")
+        refusal = Malformed(f"KAI is not served under the name {host!r}. KAI_ALLOWED_HOSTS can allow it.")
+        await problem_answer(refusal)(scope, receive, send)
+
+    async def _is_allowed(self, scope: Scope, receive: Receive) -> bool:
+        allowed = False
+
+        async def reached(_scope: Scope, _receive: Receive, _send: Send) -> None:
+            nonlocal allowed
+            allowed = True
+
+        async def unsent(_message: Message) -> None:
+            """Drops Starlette's plain text."""
+
+        await TrustedHostMiddleware(reached, self._allowed_hosts, www_redirect=False)(scope, receive, unsent)
+        return allowed
