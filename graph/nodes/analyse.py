@@ -1,5 +1,7 @@
 """Read the rows: text, a chart where a picture says more, and what could be asked next."""
 
+from dataclasses import replace
+
 from langgraph.runtime import Runtime
 
 from graph.answer import analysis_chunks
@@ -13,7 +15,9 @@ async def analyse(state: SessionState, runtime: Runtime[Ports]) -> SessionState:
     emit, sql = runtime.stream_writer, state.get("current_sql")
     emit(Status(step="analyzing", message=_message(state), run_id=state["run_id"]))
     rows = await _all_rows(state, runtime.context)
-    read = await runtime.context.analyst.analyse(question_of(state), sql or "", rows, emit)
+    question = question_of(state)
+    question = replace(question, text=state["standalone_question"] or question.text)
+    read = await runtime.context.analyst.analyse(question, sql or "", rows, emit)
     for chunk in analysis_chunks(read.analysis):
         emit(chunk)
     return {

@@ -19,6 +19,7 @@ from app.modules.session.model import Run, Session
 from app.modules.session.rows import HEAD_ROWS, Result, RowStore
 from app.modules.session.summary import DigestSummarizer, ModelSummarizer
 from app.modules.session.traced_ports import traced
+from app.modules.sql_generation.clarified import ClarifiedWriter, resolved
 from app.modules.sql_generation.knowledge import Knowledge
 from app.modules.sql_generation.schema_index import SchemaIndexes
 from app.modules.sql_generation.verified import VerifiedWriter
@@ -79,7 +80,7 @@ class PortsOfRun:
         analyst = ModelAnalyst(models.analysis, figures) if models else figures
         ports = Ports(
             recall=_Recall(knowledge, models.context_tokens) if models else _NoRecall(knowledge.index),
-            writer=given or VerifiedWriter(writer, knowledge.verified_answer),
+            writer=given or ClarifiedWriter(VerifiedWriter(writer, knowledge.verified_answer)),
             runner=OnlyOnce(runner) if given else runner,
             results=runner,
             analyst=_DoubtingAnalyst(analyst, knowledge),
@@ -96,7 +97,7 @@ class _Recall:
     budget_tokens: int
 
     async def recall(self, question: Question) -> str:
-        return await self.knowledge.context(question, self.budget_tokens)
+        return await self.knowledge.context(resolved(question), self.budget_tokens)
 
 
 @dataclass(frozen=True)

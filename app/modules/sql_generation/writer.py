@@ -14,6 +14,7 @@ from app.modules.sql_generation.schema_index import SchemaIndex
 from graph.errors import DatabaseEmpty, ModelUnavailable, QuestionBeyondWriter, TurnError
 from graph.events import TextChunk
 from graph.ports import Emit, Question, Written
+from graph.state import Option
 
 ReadIndex = Callable[[], Awaitable[SchemaIndex]]
 Correct = Callable[[str], Awaitable[str]]
@@ -57,8 +58,9 @@ class BuiltinWriter:
             case builtin.Statement(sql=sql, explanation=explanation):
                 emit(TextChunk(content=sql, channel="sql"))
                 return Written("sql", sql, explanation)
-            case builtin.Clarification(text=text):
-                return Written("clarify", text)
+            case builtin.Clarification(text=text, options=options):
+                offered = [Option(label=each.label, question=each.question) for each in options]
+                return Written("clarify", text, options=offered)
             case builtin.SmallTalk(text=text):
                 return Written("chat", text)
             case builtin.FromRows():

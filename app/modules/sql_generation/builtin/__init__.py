@@ -1,5 +1,6 @@
 """Simple questions to SQL without a model: a first minute and a safety net."""
 
+from app.modules.sql_generation.builtin.options import Choice, chosen
 from app.modules.sql_generation.builtin.plan import Beyond
 from app.modules.sql_generation.builtin.writer import (
     BuiltinAnswer,
@@ -14,10 +15,12 @@ from app.modules.sql_generation.builtin.writer import (
 __all__ = [
     "Beyond",
     "BuiltinAnswer",
+    "Choice",
     "Clarification",
     "FromRows",
     "Previous",
     "SmallTalk",
     "Statement",
+    "chosen",
     "write",
 ]

@@ -17,6 +17,7 @@ from app.modules.sql_generation.builtin.plan import (
     Without,
 )
 from app.modules.sql_generation.builtin.reading import Comparison, Mention, Revenue
+from app.modules.sql_generation.builtin.readings import of_compared, spoken
 from app.modules.sql_generation.builtin.resolving import Resolver
 from app.modules.sql_generation.builtin.roles import Measured, is_number, is_table
 from app.modules.sql_generation.builtin.words import words_of
@@ -72,10 +73,13 @@ class Filters(Resolver):
     def _compared(self, comparison: Comparison, by: Measured | None, base: str) -> Compared:
         if isinstance(by, Revenue) or (is_table(by) and not is_number(by)):
             raise Beyond("I cannot compare a count or sum inside another one.")
-        field = self._hinted(comparison.hint, base) if comparison.hint else self._compared_field(by, base)
+        number = comparison.numbers[0]
+        field = (
+            self._hinted(comparison.hint, base) if comparison.hint else self._compared_field(by, base, number)
+        )
         return Compared(field, comparison.operator, comparison.numbers)
 
-    def _compared_field(self, by: Mention | None, base: str) -> Field:
+    def _compared_field(self, by: Mention | None, base: str, number: str) -> Field:
         if by is not None:
             return self.field(by, lambda link: link.is_number, base)
         amounts = measures.amounts_of(self.network, base)
@@ -84,8 +88,9 @@ class Filters(Resolver):
             return (amounts or numbers)[0]
         if not numbers:
             raise Beyond(f"{base} has no number to compare.")
-        names = ", ".join(field.column for field in numbers)
-        raise Unclear(f"Which number of {base} should be compared: {names}?")
+        names = " or ".join(spoken(field.column) for field in numbers)
+        readings = [of_compared(number, field) for field in numbers]
+        raise Unclear(f"Which number of {base} should be compared: {names}?", readings)
 
     def _hinted(self, hint: tuple[str, ...], base: str) -> Field:
         if hint == ("date",) and (date := self._dates_of(base)):

@@ -19,6 +19,7 @@ from app.modules.sql_generation.builtin.plan import (
     Unclear,
 )
 from app.modules.sql_generation.builtin.reading import Comparison, Mention, Rank, Revenue
+from app.modules.sql_generation.builtin.readings import of_functions, of_order, plural, spoken
 from app.modules.sql_generation.builtin.roles import Measured, is_number, is_table
 from app.modules.sql_generation.builtin.words import words_of
 
@@ -73,7 +74,7 @@ class Planner(Filters):
         if isinstance(by, Revenue):
             return self._revenue(self._tables_of(entity))
         if by is None:
-            raise Unclear(f"By what should {entity.text if entity else 'that'} be ranked?")
+            raise self._unclear_order(entity)
         if is_table(by):
             return self._count(by)
         return self._ranking_field(by, entity)
@@ -83,7 +84,29 @@ class Planner(Filters):
         field = self.field(by, lambda link: link.is_number, *tables)
         if field.table in tables:
             return field
-        raise self._unclear_number(field)
+        raise self._unclear_number(by, field)
+
+    def _unclear_order(self, entity: Mention | None) -> Unclear | Beyond:
+        ranked = self.roles.ranked
+        if entity is None:
+            return Beyond("I do not see what should be ranked.")
+        if ranked is not None and ranked is not entity and not is_table(ranked):
+            return Beyond(f"I can rank by numbers and dates only, not by {ranked.text}.")
+        table = self._tables_of(entity)[0]
+        numbers = measures.numbers_of(self.network, table)
+        readings = [
+            *(of_order("revenue", measure.table) for measure in self._earned(table)),
+            *(of_order(spoken(field.column), field) for field in numbers),
+            *(of_order(f"number of {plural(other)}", other) for other in self.network.referring(table)),
+        ]
+        names = " or ".join(reading.label for reading in readings)
+        return Unclear(f"By what should {entity.text} be ranked{f': {names}' if names else ''}?", readings)
+
+    def _earned(self, table: str) -> list[Measure]:
+        try:
+            return [self._revenue([table])]
+        except (Beyond, Unclear):
+            return []
 
     def _ranked_rows(self, rank: Rank, key: Field) -> Query:
         query = self._list()
@@ -117,14 +140,15 @@ class Planner(Filters):
         tables = [mention for mention in self.roles.free if is_table(mention)]
         numbers = [mention for mention in self.roles.free if is_number(mention) and not is_table(mention)]
         if len(numbers) == 1 and len(self.roles.free) == len(tables) + 1:
-            raise self._unclear_number(self.field(numbers[0], lambda link: link.is_number))
+            raise self._unclear_number(numbers[0], self.field(numbers[0], lambda link: link.is_number))
         if len(tables) != 1 or len(self.roles.free) != 1:
             raise Beyond("I do not see what should be counted or summed for each group.")
         self.roles.free.remove(tables[0])
         return self._aggregation((self._count(tables[0]),))
 
-    def _unclear_number(self, field: Field) -> Unclear:
-        return Unclear(f"Do you mean the average, the highest or the sum of {field}?")
+    def _unclear_number(self, mention: Mention, field: Field) -> Unclear:
+        text = f"Do you mean the average, highest, lowest or total {spoken(field.column)}?"
+        return Unclear(text, of_functions(mention.text, field))
 
     def _list(self) -> Query:
         base = self._subject()
@@ -199,7 +223,9 @@ class Planner(Filters):
         return replace(found, function=function)
 
     def _revenue(self, tables: Iterable[str]) -> Measure:
-        return measures.revenue(self.network, tuple(dict.fromkeys((*self.anchors, *tables))))
+        named = [each for _, each in self.roles.measured] + [self.roles.ranked_by]
+        text = next((each.text for each in named if isinstance(each, Revenue)), "revenue")
+        return measures.revenue(self.network, tuple(dict.fromkeys((*self.anchors, *tables))), text)
 
     def _count(self, mention: Measured) -> Measure:
         if isinstance(mention, Revenue):

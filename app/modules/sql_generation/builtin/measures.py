@@ -3,7 +3,8 @@
 from collections.abc import Collection
 
 from app.modules.sql_generation.builtin.network import Network
-from app.modules.sql_generation.builtin.plan import Beyond, Field, Measure, Unclear
+from app.modules.sql_generation.builtin.plan import Beyond, Field, Measure, Reading, Unclear
+from app.modules.sql_generation.builtin.readings import qualified
 from app.modules.sql_generation.builtin.words import words_of
 
 _EARNED = frozenset({"revenue", "sale", "turnover"})
@@ -45,8 +46,9 @@ def quantity_of(network: Network, table: str) -> Field | None:
     )
 
 
-def revenue(network: Network, anchors: Collection[str]) -> Measure:
-    """Money earned, from the table where no join to `anchors` counts it more than once.
+def revenue(network: Network, anchors: Collection[str], text: str = "revenue") -> Measure:
+    """Money earned, from the table where no join to `anchors` counts it more than once. `text` is the
+    question's word for it.
 
     Raises `Beyond` when the schema has no such column, `Unclear` when several unrelated tables have one.
     """
@@ -67,7 +69,13 @@ def revenue(network: Network, anchors: Collection[str]) -> Measure:
     for other_score, other in others:
         same = (other_score, _distances(network, other.table, anchors)) == (score, rank)
         if same and network.distance(best.table, other.table) not in (1, 2):
-            raise Unclear(f"Which revenue do you mean: {best.fields[0]} or {other.fields[0]}?")
+            fields = (best.fields[0], other.fields[0])
+            readings = [
+                Reading(label=name, mark=field, words=text, instead=f"total {name}")
+                for field in fields
+                for name in [qualified(field)]
+            ]
+            raise Unclear(f"Which {text} do you mean: {' or '.join(map(qualified, fields))}?", readings)
         if same and _safe(network, best.table, [other.table]):
             best = other  # the header of the lines: one amount for each order
     return best

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from app.modules.database_connection.schema import Column, Schema, Table
-from app.modules.sql_generation.builtin.plan import Beyond, Entity, Field, Unclear
+from app.modules.sql_generation.builtin.plan import Beyond, Entity, Field, Reading, Unclear
+from app.modules.sql_generation.builtin.preferences import NO_PREFERENCES, Preferences
+from app.modules.sql_generation.builtin.readings import spoken
 from app.modules.sql_generation.builtin.words import words_of
 
 _NAMES = (("name",), ("full", "name"), ("title",), ("label",), ("description",))
@@ -28,8 +30,9 @@ Path = tuple[Hop, ...]
 class Network:
     """Read-only lookups over one schema."""
 
-    def __init__(self, schema: Schema) -> None:
+    def __init__(self, schema: Schema, preferences: Preferences = NO_PREFERENCES) -> None:
         self.schema = schema
+        self.preferences = preferences
         self._tables = {table.name: table for table in schema.tables}
         self._paths: dict[tuple[str, str], list[Path]] = {}
 
@@ -67,6 +70,10 @@ class Network:
         named = [field for words, field in by_words.items() if words[-1:] == ("name",)]
         return (named[0],) if len(named) == 1 else ()
 
+    def referring(self, table: str) -> list[str]:
+        """The tables whose rows refer to rows of this one, by name."""
+        return sorted({hop.right for hop in self._hops.get(table, ()) if hop.fans_out})
+
     def distance(self, start: str, end: str) -> int | None:
         """How many joins lie between, fanning ones weighing double; None when there is no way."""
         paths = self._shortest(start, end)
@@ -81,16 +88,37 @@ class Network:
         paths = self._shortest(start, end)
         if not paths:
             raise Beyond(f"I see no foreign keys that connect {start} with {end}.")
-        ranked = sorted(paths, key=lambda path: _rank(path, through))
-        best = [path for path in ranked if _rank(path, through) == _rank(ranked[0], through)]
+        ranked = sorted(paths, key=lambda path: self._rank(path, through))
+        best = [path for path in ranked if self._rank(path, through) == self._rank(ranked[0], through)]
         if len(best) > 1:
-            shared = set.intersection(*({hop.right for hop in path} for path in best))
-            ways = [" and ".join(hop.right for hop in path if hop.right not in shared) for path in best]
-            named = " or ".join(f"through {way}" if way else "by another key" for way in sorted(ways))
+            readings = self._ways(best)
+            named = " or ".join(reading.label for reading in readings)
             raise Unclear(
-                f"{start} and {end} are connected in several ways: {named}. Ask again naming one of them."
+                f"{start} and {end} are connected in several ways: {named}. Which do you mean?", readings
             )
         return best[0]
+
+    def _rank(self, path: Path, through: Collection[str]) -> tuple[int, int, int]:
+        """What the question prefers goes before what it mentions, and that before what is short."""
+        keys = {(field.table, field.column) for field in self.preferences.fields}
+        preferred = sum(hop.right in self.preferences.tables or _key_column(hop) in keys for hop in path)
+        return -preferred, -sum(hop.right in through for hop in path), _weight(path)
+
+    def _ways(self, paths: Iterable[Path]) -> list[Reading]:
+        """Each way by the tables that it alone goes through, or else by its own keys."""
+        tables = [[hop.right for hop in path] for path in paths]
+        shared = set.intersection(*map(set, tables))
+        readings = []
+        for path, along in zip(paths, tables, strict=True):
+            own = [table for table in along if table not in shared]
+            table, column = _key_column(path[0])
+            mark: Field | str = own[0] if own else self._field(table, column)
+            way = " and ".join(map(spoken, own)) or spoken(column)
+            readings.append(Reading(label=f"through {way}", mark=mark, added=f", through {way}"))
+        return sorted(readings, key=lambda reading: reading.label)
+
+    def _field(self, table: str, column: str) -> Field:
+        return next(field for field in self.fields(table) if field.column == column)
 
     def _shortest(self, start: str, end: str) -> list[Path]:
         if (start, end) not in self._paths:
@@ -132,5 +160,6 @@ def _weight(path: Path) -> int:
     return sum(2 if hop.fans_out else 1 for hop in path)
 
 
-def _rank(path: Path, through: Collection[str]) -> tuple[int, int]:
-    return -sum(hop.right in through for hop in path), _weight(path)
+def _key_column(hop: Hop) -> tuple[str, str]:
+    """The column that refers, with its table."""
+    return (hop.right, hop.right_columns[0]) if hop.fans_out else (hop.left, hop.left_columns[0])

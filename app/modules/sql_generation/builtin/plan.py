@@ -1,5 +1,6 @@
 """What a question asks for, in the terms of the schema: the plan that SQL and explanation are made of."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -18,14 +19,6 @@ class Beyond(Exception):
         self.reason = reason
 
 
-class Unclear(Exception):
-    """The question has several equally good readings; `text` asks the user for one."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__(text)
-        self.text = text
-
-
 @dataclass(frozen=True)
 class Field:
     """A column of a table, by their names in the schema."""
@@ -36,6 +29,32 @@ class Field:
 
     def __str__(self) -> str:
         return f"{self.table}.{self.column}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """One way to understand an unclear question, and how to ask for just that.
+
+    `words` of the question are put as `instead`, where `{}` stands for themselves; `added` follows at the
+    end. With `compares`, `words` are the number of a comparison, whose operator belongs to them. The
+    statement of this reading reads `mark`, a column or a table.
+    """
+
+    label: str
+    mark: Field | str
+    words: str = ""
+    instead: str = ""
+    added: str = ""
+    compares: bool = False
+
+
+class Unclear(Exception):
+    """The question has several equally good readings; `text` asks the user for one of `readings`."""
+
+    def __init__(self, text: str, readings: Iterable[Reading]) -> None:
+        super().__init__(text)
+        self.text = text
+        self.readings = tuple(readings)
 
 
 @dataclass(frozen=True)

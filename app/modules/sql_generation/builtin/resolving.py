@@ -6,6 +6,7 @@ from app.modules.sql_generation.builtin.linking import EXACT, Link
 from app.modules.sql_generation.builtin.network import Network
 from app.modules.sql_generation.builtin.plan import Beyond, Dimension, Field, Grain, Unclear
 from app.modules.sql_generation.builtin.reading import Calendar, Mention
+from app.modules.sql_generation.builtin.readings import of_date, of_meaning, of_units, spoken
 from app.modules.sql_generation.builtin.roles import Roles, is_table
 from app.modules.sql_generation.builtin.words import words_of
 
@@ -28,7 +29,8 @@ class Resolver:
         if link.field is None:
             return self.network.entity(link.table)
         if link.field.type in _DATES and link.score < EXACT:
-            raise Unclear(f"Should {link.field} be grouped by day, month or year?")
+            text = f"Should {link.field} be grouped by day, month or year?"
+            raise Unclear(text, of_units(mention.text, link.field))
         return link.field
 
     def _grain(self, calendar: Calendar, base: str) -> Dimension:
@@ -47,7 +49,13 @@ class Resolver:
         dated = [link.field for link in mention.links if link.field and link.is_date] if mention else []
         if mention and dated:
             return self.field(mention, lambda link: link.is_date, base)
-        for table in (*self._events(base), base, *self._dated_neighbours(base)):
+        near = (*self._events(base), base, *self._dated_neighbours(base))
+        preferred = self.network.preferences.fields
+        for table in near:
+            for field in self.network.fields(table):
+                if field in preferred and Link(table, EXACT, field).is_date:
+                    return field
+        for table in near:
             if dates := self._dates_of(table):
                 return dates
         raise Beyond(f"I find no date near {base}.")
@@ -67,7 +75,8 @@ class Resolver:
         own = words_of(table)[-1]
         plain = [field for field in candidates if words_of(field.column) in (*_PLAIN_DATES, (own, "date"))]
         if len(candidates) > 1 and len(plain) != 1:
-            raise Unclear(f"Which date do you mean: {' or '.join(map(str, candidates))}?")
+            names = " or ".join(spoken(field.column) for field in candidates)
+            raise Unclear(f"Which date of {table} do you mean: {names}?", map(of_date, candidates))
         return next(iter(plain or candidates), None)
 
     def _dated_neighbours(self, base: str) -> list[str]:
@@ -101,8 +110,9 @@ class Resolver:
         best = min(rank for rank, _ in ranked)
         links = [link for rank, link in ranked if rank == best]
         if len(links) > 1:
-            names = dict.fromkeys(str(link.field or link.table) for link in links)
-            raise Unclear(f"Which “{mention.text}” do you mean: {' or '.join(names)}?")
+            readings = [of_meaning(mention.text, link) for link in links]
+            names = dict.fromkeys(reading.label for reading in readings)
+            raise Unclear(f"Which “{mention.text}” do you mean: {' or '.join(names)}?", readings)
         return links[0]
 
     def _rank(self, link: Link, near: Iterable[str]) -> tuple[int, int, int] | None:

@@ -4,6 +4,8 @@ import re
 from dataclasses import dataclass
 from datetime import date
 
+from sqlglot import exp
+
 from app.modules.database_connection.schema import Schema
 from app.modules.sql_generation.builtin.compose import compose
 from app.modules.sql_generation.builtin.explain import explain
@@ -11,7 +13,9 @@ from app.modules.sql_generation.builtin.follow_up import edit
 from app.modules.sql_generation.builtin.intent import Planner
 from app.modules.sql_generation.builtin.linking import Lexicon
 from app.modules.sql_generation.builtin.network import Network
+from app.modules.sql_generation.builtin.options import Choice, choices
 from app.modules.sql_generation.builtin.plan import Beyond, Unclear
+from app.modules.sql_generation.builtin.preferences import split
 from app.modules.sql_generation.builtin.reading import read
 from app.modules.sql_generation.builtin.roles import assign
 from app.modules.sql_generation.builtin.small_talk import reply
@@ -36,9 +40,10 @@ class Statement:
 
 @dataclass(frozen=True)
 class Clarification:
-    """A question back to the user, naming the choices."""
+    """A question back to the user, and what to choose from; nothing when there is no answer to speak of."""
 
     text: str
+    options: tuple[Choice, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -87,28 +92,42 @@ def write(
         return SmallTalk(said)
     if _ABOUT_ROWS.fullmatch(text):
         return FromRows() if previous else Clarification("There is no answer to look at yet.")
+    lexicon = Lexicon(schema, stored)
     try:
-        return _statement(tokens, text, Lexicon(schema, stored), Network(schema), previous, today)
+        return _statement(tokens, text, schema, lexicon, previous, today)
     except Unclear as unclear:
-        return Clarification(unclear.text)
+
+        def understand(asked: str) -> exp.Select:
+            return _planned(tokenise(asked), schema, lexicon, today)[0]
+
+        return Clarification(unclear.text, choices(question, unclear, understand))
 
 
 def _statement(
     tokens: list[Token],
     text: str,
+    schema: Schema,
     lexicon: Lexicon,
-    network: Network,
     previous: Previous | None,
     today: date,
 ) -> Statement:
     continuing = bool(_CONTINUING.match(text))
-    roles = assign(read(tokens, lexicon, today))
+    roles = assign(read(split(tokens, lexicon)[0], lexicon, today))
     if previous and (continuing or roles.is_fragment):
-        select, explanation = edit(previous.sql, roles, network)
-        return Statement(select.sql(dialect=network.schema.dialect, pretty=True), explanation)
-    if _REFERRING.fullmatch(text):
+        select, explanation = edit(previous.sql, roles, Network(schema))
+    elif _REFERRING.fullmatch(text):
         raise Beyond("The question refers to something before it that I cannot see.")
-    planner = Planner(network, roles)
+    else:
+        select, explanation = _planned(tokens, schema, lexicon, today)
+    return Statement(select.sql(dialect=schema.dialect, pretty=True), explanation)
+
+
+def _planned(tokens: list[Token], schema: Schema, lexicon: Lexicon, today: date) -> tuple[exp.Select, str]:
+    """The statement of a question that stands alone, and how it was understood."""
+    asked, preferences = split(tokens, lexicon)
+    network = Network(schema, preferences)
+    planner = Planner(network, assign(read(asked, lexicon, today)))
     query = planner.plan()
     select = compose(query, network, planner.anchors)
-    return Statement(select.sql(dialect=network.schema.dialect, pretty=True), explain(query))
+    preferences.check(select)
+    return select, explain(query)

@@ -1,0 +1,217 @@
+"""The options of a question back: each reading as a full question that is answered without asking back."""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from app.modules.sql_generation.builtin.plan import Beyond, Field, Reading, Unclear
+
+MOST = 8
+_DEPTH = 2
+_BEFORE_NUMBER = (
+    r"(?:(?:more|greater|higher|larger|bigger|less|fewer|lower|smaller) than|over|above|exceeding|under"
+    r"|below|at (?:least|most)|(?:no|not) (?:more|less) than|between|equal to|equals|exactly|[<>]=?|[=≤≥])"
+    r"\s*[$€£]?\s*"
+)
+_MOVED = re.compile(r"[\s?.!]+$")
+
+Understand = Callable[[str], exp.Select]
+"""The statement of a question. Raises `Beyond` or `Unclear`."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One option: a name for people, and the full question it stands for."""
+
+    label: str
+    question: str
+
+
+def choices(question: str, unclear: Unclear, understand: Understand) -> tuple[Choice, ...]:
+    """Those readings whose question is understood as just that reading, no two of them as the same statement.
+
+    Raises `Beyond` when fewer than two are left: then there is nothing to choose from.
+    """
+    found = _choices(question, unclear, understand, _DEPTH)[:MOST]
+    if len(found) < 2:
+        raise Beyond(f"I cannot answer this as it stands, nor offer a choice. {unclear.text}")
+    return tuple(found)
+
+
+def _choices(question: str, unclear: Unclear, understand: Understand, depth: int) -> list[Choice]:
+    kept: dict[str, Choice] = {}
+    for reading in unclear.readings:
+        for asked in _rewritten(question, reading):
+            found = _answered(Choice(reading.label, asked), reading, understand, depth)
+            for sql, choice in found:
+                kept.setdefault(sql, choice)
+            if found:
+                break
+    return list(kept.values())
+
+
+def _answered(
+    choice: Choice, reading: Reading, understand: Understand, depth: int
+) -> list[tuple[str, Choice]]:
+    """The choice with its statement; where its question is unclear again, the choices that it has."""
+    try:
+        select = understand(choice.question)
+    except Beyond:
+        return []
+    except Unclear as again:
+        if depth == 1:
+            return []
+        inner = _choices(choice.question, again, understand, depth - 1)
+        further = [Choice(f"{choice.label}, {each.label}", each.question) for each in inner]
+        return [(understand(each.question).sql(), each) for each in further]
+    return [(select.sql(), choice)] if _reads(select, reading.mark) else []
+
+
+def _reads(select: exp.Select, mark: Field | str) -> bool:
+    if isinstance(mark, str):
+        return any(table.name == mark for table in select.find_all(exp.Table))
+    names = {table.alias_or_name for table in select.find_all(exp.Table) if table.name == mark.table}
+    return any(column.name == mark.column and column.table in names for column in select.find_all(exp.Column))
+
+
+def _rewritten(question: str, reading: Reading) -> list[str]:
+    """The question with the reading's words in their place, for each place where they may belong."""
+    text = _MOVED.sub("", question)
+    if not reading.words:
+        return [text + reading.added]
+    words = r"[\W_]+".join(map(re.escape, reading.words.split()))
+    before = _BEFORE_NUMBER if reading.compares else ""
+    places = re.finditer(rf"(?<!\w){before}{words}(?!\w)", text, re.IGNORECASE)
+    return [
+        text[: place.start()] + reading.instead.replace("{}", place[0]) + text[place.end() :] + reading.added
+        for place in places
+    ]
+
+
+# A reply to a question back
+
+_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth")
+_NUMBERS = ("one", "two", "three", "four", "five", "six")
+_SAME = {
+    "sum": "total",
+    "summed": "total",
+    "mean": "average",
+    "avg": "average",
+    "max": "highest",
+    "maximum": "highest",
+    "biggest": "highest",
+    "largest": "highest",
+    "min": "lowest",
+    "minimum": "lowest",
+    "smallest": "lowest",
+    "count": "number",
+    "via": "through",
+}
+_FILLERS = frozenset(
+    [
+        "a",
+        "an",
+        "the",
+        "by",
+        "per",
+        "via",
+        "through",
+        "using",
+        "use",
+        "with",
+        "of",
+        "please",
+        "i",
+        "mean",
+        "meant",
+        "option",
+        "choice",
+        "number",
+        "no",
+        "nr",
+        "that",
+        "this",
+        "it",
+        "is",
+        "its",
+        "would",
+        "be",
+        "want",
+        "take",
+        "pick",
+        "choose",
+        "go",
+        "for",
+        "one",
+        "ok",
+        "okay",
+        "yes",
+        "rather",
+        "let",
+        "s",
+        "d",
+        "like",
+        "show",
+        "me",
+        "column",
+        "table",
+        "field",
+    ]
+)
+_NUMBERED = re.compile(
+    r"(?:(?:please|the|option|choice|number|no|nr|take|pick|choose|use|i mean|i want|it is|yes)\s+)*"
+    r"(?:(?P<number>\d+)(?:st|nd|rd|th)?|(?P<word>[a-z]+))"
+    r"(?:\s+(?:one|option|choice|please))*"
+)
+
+
+def chosen(reply: str, options: Sequence[Choice]) -> Choice | None:
+    """The option that a reply names, by number, place or label; None when the reply is something else."""
+    said = re.findall(r"[^\W_]+", reply.lower())
+    asked = [option for option in options if re.findall(r"[^\W_]+", option.question.lower()) == said]
+    if asked:
+        return asked[0]
+    labels = [_words(option.label) for option in options]
+    if (found := _only(options, [set(label) == set(_words(reply)) for label in labels])) is not None:
+        return found
+    place = _place(" ".join(said), len(options))
+    if place is not None:
+        return options[place]
+    words = set(_words(reply))
+    if not words:
+        return None
+    return _only(options, [words <= set(label) for label in labels])
+
+
+def _only(options: Sequence[Choice], fits: Sequence[bool]) -> Choice | None:
+    fitting = [option for option, fit in zip(options, fits, strict=True) if fit]
+    return fitting[0] if len(fitting) == 1 else None
+
+
+def _place(said: str, count: int) -> int | None:
+    """The position that is named ("2", "number 2", "the second one", "the last"), counted from 0."""
+    match = _NUMBERED.fullmatch(said)
+    if match is None:
+        return None
+    if match["number"]:
+        place = int(match["number"]) - 1
+    elif match["word"] in ("last", "latter"):
+        place = count - 1
+    elif match["word"] == "former":
+        place = 0
+    elif match["word"] in _ORDINALS:
+        place = _ORDINALS.index(match["word"])
+    elif match["word"] in _NUMBERS:
+        place = _NUMBERS.index(match["word"])
+    else:
+        return None
+    return place if 0 <= place < count else None
+
+
+def _words(text: str) -> list[str]:
+    """The words that tell one label from another."""
+    words = re.findall(r"[^\W_]+", text.lower())
+    telling = [word for word in words if word not in _FILLERS]
+    return [_SAME.get(word, word.removesuffix("s") if len(word) > 3 else word) for word in telling]

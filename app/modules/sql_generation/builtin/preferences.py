@@ -1,0 +1,70 @@
+"""A clause at the end of a question that says which way is meant: "through customers", "using ship date"."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from app.modules.sql_generation.builtin.linking import Lexicon, Link
+from app.modules.sql_generation.builtin.plan import Beyond, Field
+from app.modules.sql_generation.builtin.words import Token
+
+_THROUGH = ("through", "via")
+_USING = "using"
+
+
+@dataclass(frozen=True)
+class Preferences:
+    """Tables and columns to prefer where several would do; `clause` are the words that name them."""
+
+    clause: str = ""
+    tables: frozenset[str] = frozenset()
+    fields: frozenset[Field] = frozenset()
+
+    def check(self, select: exp.Select) -> None:
+        """Raises `Beyond` when the statement reads nothing of what was preferred."""
+        if not self.clause:
+            return
+        tables = {table.alias_or_name: table.name for table in select.find_all(exp.Table)}
+        columns = {(tables.get(each.table, ""), each.name) for each in select.find_all(exp.Column)}
+        used = self.tables.intersection(tables.values()) or any(
+            (field.table, field.column) in columns for field in self.fields
+        )
+        if not used:
+            raise Beyond(f"I do not see what “{self.clause}” is for.")
+
+
+NO_PREFERENCES = Preferences()
+
+
+def split(tokens: Sequence[Token], lexicon: Lexicon) -> tuple[list[Token], Preferences]:
+    """The question without its clause, and what that prefers. "using" is one only before a column."""
+    at = next((at for at in range(len(tokens) - 1, 0, -1) if tokens[at].raw in (*_THROUGH, _USING)), 0)
+    named = _named(tokens[at + 1 :], lexicon) if at else None
+    if not named or (tokens[at].raw == _USING and any(link.is_table for link in named)):
+        return list(tokens), NO_PREFERENCES
+    before = list(tokens[:at])
+    while before and before[-1].raw == ",":
+        before.pop()
+    clause = " ".join(token.text for token in tokens[at:])
+    tables = frozenset(link.table for link in named if link.is_table)
+    fields = frozenset(link.field for link in named if link.field is not None)
+    return before, Preferences(clause, tables, fields)
+
+
+def _named(tokens: Sequence[Token], lexicon: Lexicon) -> list[Link]:
+    """What the tokens name, if they name tables and columns and nothing else."""
+    found: list[Link] = []
+    at = 0
+    while at < len(tokens):
+        if tokens[at].raw in ("and", ",", "the"):
+            at += 1
+            continue
+        length, links = lexicon.find(tokens[at:])
+        named = [link for link in links if link.value is None]
+        if not named:
+            return []
+        best = max(link.score for link in named)
+        found += [link for link in named if link.score == best]
+        at += length
+    return found

@@ -1,0 +1,71 @@
+"""The readings of what may mean several things, and the words that ask for one of them."""
+
+import re
+
+from app.modules.sql_generation.builtin.linking import Link
+from app.modules.sql_generation.builtin.plan import Field, Reading
+from app.modules.sql_generation.builtin.words import singular, words_of
+
+_BOUNDARY = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[\W_]+")
+_UNITS = ("day", "month", "year")
+
+
+def spoken(name: str) -> str:
+    """An identifier as words that are read as it: OrderItems gives order items."""
+    return " ".join(word for word in _BOUNDARY.split(name) if word).lower()
+
+
+def plural(name: str) -> str:
+    """The words of a table's name, for several of its rows."""
+    words = spoken(name)
+    if singular(words.split()[-1]) != words.split()[-1]:
+        return words
+    if words.endswith(("s", "x", "ch", "sh")):
+        return f"{words}es"
+    return f"{words[:-1]}ies" if words.endswith("y") else f"{words}s"
+
+
+def qualified(field: Field) -> str:
+    """A column with its table's name before it, unless it begins with that already."""
+    table, column = words_of(field.table), words_of(field.column)
+    own = spoken(field.column)
+    named = column[: len(table)] == table and len(column) > len(table)
+    return own if named else f"{spoken(field.table)} {own}"
+
+
+def of_meaning(text: str, link: Link) -> Reading:
+    """One meaning of the words `text`; a stored value is put after its column."""
+    if link.field is None:
+        return Reading(label=spoken(link.table), mark=link.table, words=text, instead=spoken(link.table))
+    name = qualified(link.field)
+    return Reading(
+        label=name, mark=link.field, words=text, instead=name if link.value is None else f"{name} {{}}"
+    )
+
+
+def of_date(field: Field) -> Reading:
+    """A date that a period or a calendar unit is about."""
+    name = spoken(field.column)
+    return Reading(label=name, mark=field, added=f", using {name}")
+
+
+def of_units(text: str, field: Field) -> list[Reading]:
+    """The units that a date may be grouped by."""
+    added = f", using {spoken(field.column)}"
+    return [Reading(label=unit, mark=field, words=text, instead=unit, added=added) for unit in _UNITS]
+
+
+def of_compared(number: str, field: Field) -> Reading:
+    name = spoken(field.column)
+    return Reading(label=name, mark=field, words=number, instead=f"with {name} {{}}", compares=True)
+
+
+def of_functions(text: str, field: Field) -> list[Reading]:
+    """What may be computed of a number."""
+    functions = ("average", "highest", "lowest", "total")
+    return [Reading(label=each, mark=field, words=text, instead=f"{each} {text}") for each in functions]
+
+
+def of_order(name: str, mark: Field | str) -> Reading:
+    """What the highest or lowest may be highest or lowest by."""
+    return Reading(label=name, mark=mark, added=f" by {name}")
