@@ -68,4 +68,5 @@ def of_functions(text: str, field: Field) -> list[Reading]:
 
 def of_order(name: str, mark: Field | str) -> Reading:
     """What the highest or lowest may be highest or lowest by."""
-    return Reading(label=name, mark=mark, added=f" by {name}")
+    # The comma keeps the noun "order" and "by" from being read as a sort.
+    return Reading(label=name, mark=mark, added=f", by {name}")

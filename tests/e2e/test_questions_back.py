@@ -1,0 +1,45 @@
+"""A question back of the built-in writer: its options, and replies to it in words and by number."""
+
+import pytest
+
+from tests.support.server import Client, chunks
+
+
+async def clarification(kai: Client, session: str) -> dict[str, object]:
+    history = (await kai.http.get(f"/sessions/{session}")).json()["messages"]["items"]
+    found: dict[str, object] = next(each for each in reversed(history) if each["clarification"])
+    return found
+
+
+@pytest.mark.parametrize("reply", ["by amount", "the amount please", "2", "the second one", "number 2"])
+async def test_a_reply_is_answered_as_the_question_that_it_stands_for(
+    plain: Client, shop: str, reply: str
+) -> None:
+    session = await plain.open_session(await plain.connect(shop))
+    asked_back = await plain.ask(session, "Biggest order")
+    (chunk,) = [each.data for each in asked_back if each.data.get("type") == "clarification"]
+    assert chunk["options"] == [
+        {"label": "revenue", "question": "Biggest order, by revenue"},
+        {"label": "amount", "question": "Biggest order, by amount"},
+    ]
+    assert (await clarification(plain, session))["options"] == chunk["options"]
+    events = await plain.ask(session, reply)
+    (statement,) = [each.data for each in events if each.data.get("type") == "sql"]
+    assert statement["standalone_question"] == "Biggest order, by amount"
+    assert chunks(events, "results")[0]["rows"] == [[3, 2, "2025-02-03", 30]]
+
+
+async def test_the_question_of_an_option_is_answered_as_it_stands(plain: Client, shop: str) -> None:
+    session = await plain.open_session(await plain.connect(shop))
+    await plain.ask(session, "Biggest order")
+    events = await plain.ask(session, "Biggest order, by amount")
+    assert chunks(events, "results")[0]["row_count"] == 1
+
+
+async def test_what_is_no_reply_is_a_new_question(plain: Client, shop: str) -> None:
+    session = await plain.open_session(await plain.connect(shop))
+    await plain.ask(session, "Biggest order")
+    events = await plain.ask(session, "How many customers?")
+    assert chunks(events, "results")[0]["rows"] == [[3]]
+    later = await plain.ask(session, "2")
+    assert later[-1].data["status"] == "failed"
