@@ -53,7 +53,7 @@ def line(said: io.StringIO) -> dict[str, object]:
     return read
 
 
-@pytest.mark.parametrize(("text", "secret"), SECRETS)
+@pytest.mark.parametrize(("text", "secret"), SECRETS, ids=[text for text, _ in SECRETS])
 def test_secrets_are_taken_out_of_messages_and_fields(said: io.StringIO, text: str, secret: str) -> None:
     logging.getLogger("app.tests").error(text.format(secret), extra={"told": text.format(secret)})
     assert secret not in said.getvalue()
