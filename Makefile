@@ -1,5 +1,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
+# Most tests wait for processes that they start, so more of them than cores keep the cores busy.
+TESTS_AT_ONCE ?= 3
 # uv trusts its own list of authorities; where the network has another one, the system's list knows it.
 INSTALL = $(BIN)/uv pip install --quiet --python .venv --compile-bytecode $(1) \
 	|| $(BIN)/uv pip install --quiet --python .venv --compile-bytecode --system-certs $(1)
@@ -20,8 +22,8 @@ serve: .venv/runtime ## Serve the HTTP API, and the page if it is built
 ui: .venv/node ## Build the chat page, if its sources have changed
 	@$(BIN)/python ui/build.py build
 
-test: .venv/test check ui ## Run the checks and all tests
-	@$(BIN)/pytest
+test: .venv/test check ui ## Run the checks and all tests (TESTS_AT_ONCE files at a time)
+	@$(BIN)/pytest -n $(TESTS_AT_ONCE) --dist loadfile --no-loadscope-reorder
 
 check: .venv/test .venv/node ## Lint, check formatting, types and the borders between packages, and the page
 	@$(BIN)/ruff check .

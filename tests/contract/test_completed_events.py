@@ -15,7 +15,7 @@ from app.core.bus.redis_keys import RedisKeys
 from tests.support.redis_server import RedisServer
 
 LEASE_SECONDS = 0.3
-SOON = 5.0
+SOON = 60.0
 
 Open = Callable[[], AbstractAsyncContextManager[CompletedEvents]]
 """Opens the same bus, as another process would."""

@@ -8,6 +8,7 @@ import pytest
 
 from tests.support.scripted_model import ScriptedModel, scripted_model
 from tests.support.server import Client, Server, client_of, running_server
+from tests.support.waiting import until
 
 SHOP = """
 CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT NOT NULL, country TEXT NOT NULL);
@@ -73,6 +74,13 @@ def model(model_of_all: ScriptedModel) -> Iterator[ScriptedModel]:
 
 @pytest.fixture
 async def kai(shared_server: Server, model: ScriptedModel) -> AsyncGenerator[Client]:
-    """A client of KAI with a scripted model."""
+    """A client of KAI with a scripted model; no run of the test outlives it and takes the next one's replies."""
     async with client_of(shared_server) as client:
         yield client
+        model.release()
+        await until(lambda: all_idle(client))
+
+
+async def all_idle(client: Client) -> bool:
+    answer = await client.http.get("/sessions", params={"status": "processing"})
+    return answer.json()["items"] == []

@@ -4,7 +4,7 @@ import time
 
 from tests.e2e.test_turn import PER_COUNTRY, sql
 from tests.support.scripted_model import Scripted, ScriptedModel
-from tests.support.server import Client, Event, seconds_since
+from tests.support.server import Client, Event
 
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT sum(i) FROM n"
 
@@ -75,7 +75,7 @@ async def test_headers_keep_proxies_from_holding_the_stream_back(
         assert answer.headers["x-accel-buffering"] == "no"
 
 
-async def test_cancelling_stops_a_statement_in_the_database_within_a_second(
+async def test_cancelling_stops_a_statement_in_the_database_long_before_its_time_limit(
     kai: Client, model: ScriptedModel, shop: str
 ) -> None:
     session = await kai.open_session(await kai.connect(shop))
@@ -86,7 +86,7 @@ async def test_cancelling_stops_a_statement_in_the_database_within_a_second(
         await kai.cancel(session, stream.run_id)
         events = await stream.rest()
     assert events[-1].data["status"] == "cancelled"
-    assert seconds_since(start) < 1
+    assert time.monotonic() - start < 15
     assert (await kai.session(session))["status"] == "idle"
 
 

@@ -24,7 +24,7 @@ async def test_a_table_is_shown_that_only_its_vector_speaks_for_and_without_the_
         "KAI_LLM__CONTEXT_TOKENS": "500",
     }
     with running_server(tmp_path / "kai", settings) as server:
-        async with client_of(server) as kai, asyncio.timeout(20):
+        async with client_of(server) as kai, asyncio.timeout(60):
             session = await kai.open_session(await kai.connect(f"sqlite:///{tmp_path}/many.db"))
             while "table procurement" not in "".join(each.text for each in model.requests):
                 await kai.ask(session, QUESTION)

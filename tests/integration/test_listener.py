@@ -59,7 +59,7 @@ async def test_a_store_that_is_away_is_waited_for_and_counts_no_try() -> None:
             raise failure
         done.set()
 
-    async with listening(work) as events, asyncio.timeout(10):
+    async with listening(work) as events, asyncio.timeout(60):
         await events.publish(EVENT)
         await done.wait()
 
@@ -72,7 +72,7 @@ async def test_a_stop_lets_the_present_event_end_and_takes_no_other() -> None:
         await release.wait()
         ended.append(event)
 
-    async with listening(work) as events, asyncio.timeout(10):
+    async with listening(work) as events, asyncio.timeout(60):
         await events.publish(EVENT)
         await events.publish(EVENT)
         await begun.wait()
@@ -88,7 +88,7 @@ async def test_a_stop_does_not_wait_for_ever_and_the_event_comes_again() -> None
         begun.set()
         await asyncio.Event().wait()
 
-    async with listening(work, seconds=0.05) as events, asyncio.timeout(10):
+    async with listening(work, seconds=0.05) as events, asyncio.timeout(60):
         await events.publish(EVENT)
         await begun.wait()
     again = await events.take("history", 5)

@@ -201,9 +201,9 @@ async def test_a_frozen_redis_costs_a_tenth_of_a_second_once_and_then_nothing(
         await process.questions(session)
         server.freeze()
         start = time.monotonic()
-        for _ in range(5):
+        for _ in range(50):
             assert await process.questions(session) == ["question 0", "question 1"]
-        assert 0.04 < time.monotonic() - start < 0.5  # five times 100 ms, had it been tried each time
+        assert 0.04 < time.monotonic() - start < 4  # fifty times 100 ms, had it been tried each time
         server.thaw()
 
 

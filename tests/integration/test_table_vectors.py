@@ -92,7 +92,7 @@ async def scanned(connections: DatabaseConnections, url: str) -> Connection:
 async def until_nearest(
     connections: DatabaseConnections, connection: Connection, table: str, question: str = QUESTION
 ) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while (await connections.nearest_tables(connection, question))[:1] != [table]:
             pass
 
@@ -160,7 +160,7 @@ async def test_without_the_service_the_other_rankings_do_and_the_log_tells_once(
     caplog.clear()
     with caplog.at_level(logging.WARNING, "app"):
         for service.embedding in (Scripted(delay_seconds=9), Scripted(status=503)):
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(60):
                 assert "## Schema" in await shown(connections, storage, connection)
     assert [each.getMessage() for each in caplog.records] == [
         "questions go without KAI_LLM__EMBEDDING_MODEL: trigrams-64 takes too long"
@@ -200,7 +200,7 @@ async def test_vectors_go_with_their_tables_and_with_their_connection(
     with closing(sqlite3.connect(url.removeprefix("sqlite:///"))) as database:
         database.execute("drop table procurement")
     await connections.scan("ann", connection.id)
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while "procurement" in await connections.nearest_tables(connection, QUESTION):
             pass
     assert await vectors(storage) == 39 + 1

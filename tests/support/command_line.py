@@ -12,5 +12,5 @@ def kai(*arguments: str, data: Path, **variables: str) -> subprocess.CompletedPr
     environment = {**clean, "KAI_DATA_DIR": str(data), "COLUMNS": "200", "NO_COLOR": "1", **variables}
     command = [sys.executable, "-c", "from app.cli import main; main()", *arguments]
     return subprocess.run(
-        command, cwd=data, env=environment, capture_output=True, text=True, timeout=60, check=False
+        command, cwd=data, env=environment, capture_output=True, text=True, timeout=120, check=False
     )

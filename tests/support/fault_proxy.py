@@ -58,7 +58,8 @@ class FaultProxy:
 def _reset(writer: asyncio.StreamWriter) -> None:
     opened = writer.get_extra_info("socket")
     if opened is not None:
-        opened.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        with suppress(OSError):  # closed meanwhile
+            opened.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     writer.transport.abort()
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tests.support.postgres_server import free_port
 
-_START_SECONDS = 60
+_START_SECONDS = 90
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class MariadbServer:
         """Run statements as the server's root, over its socket; what they answer, tabs between cells."""
         command = [_program("mariadb"), "--no-defaults", "-uroot", f"-S{self.socket}", "-N", database]
         done = subprocess.run(
-            [each for each in command if each], input=script, capture_output=True, text=True, timeout=60
+            [each for each in command if each], input=script, capture_output=True, text=True, timeout=120
         )
         assert done.returncode == 0, done.stderr
         return done.stdout
@@ -57,7 +57,7 @@ def mariadb_server() -> Iterator[MariadbServer]:
     ]
     try:
         root = ["--auth-root-authentication-method=normal"]
-        subprocess.run([*install, *root], check=True, timeout=60, capture_output=True)
+        subprocess.run([*install, *root], check=True, timeout=120, capture_output=True)
         process = subprocess.Popen(
             [_program("mariadbd"), "--no-defaults", data, *user, *options],
             stdout=subprocess.DEVNULL,

@@ -21,7 +21,7 @@ AUDIENCE = "kai"
 ADMINS = "kai-admin"
 _BACK = "http://127.0.0.1/back"
 _SECRET = "a-secret-of-tests"
-_START_SECONDS = 30
+_START_SECONDS = 90
 
 
 @dataclass(frozen=True)

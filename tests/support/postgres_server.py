@@ -57,7 +57,7 @@ def postgres_server(bin_folder: Path) -> Iterator[PostgresServer]:
 
 
 def _run(command: list[str], folder: Path) -> None:
-    subprocess.run(command, check=True, cwd=folder, timeout=60, stdout=subprocess.DEVNULL)
+    subprocess.run(command, check=True, cwd=folder, timeout=120, stdout=subprocess.DEVNULL)
 
 
 def free_port() -> int:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from tests.support.postgres_server import free_port
 
-_START_SECONDS = 30
+_START_SECONDS = 90
 
 
 @dataclass

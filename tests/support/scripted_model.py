@@ -25,7 +25,7 @@ DEFAULT_SQL = "One row is wanted.\n```sql\nSELECT 1 AS one\n```"
 DEFAULT_TEXT = "The answer stands in the rows."
 AFTERWARDS = ("You name conversations", "so that it can be found again")
 """Of the prompts by which titles and memories are written, behind the back of who has asked."""
-WAIT_SECONDS = 10
+WAIT_SECONDS = 60
 
 
 class ScriptedModel:
@@ -93,7 +93,7 @@ class ScriptedModel:
         return sum(asked.disconnected for asked in self.requests)
 
     def wait_until(self, met: Callable[[], bool]) -> None:
-        """Wait for something about the requests, at most ten seconds."""
+        """Wait for something about the requests, at most a minute."""
         with self._changed:
             assert self._changed.wait_for(met, WAIT_SECONDS), "the scripted model waited in vain"
 

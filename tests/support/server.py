@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
@@ -14,8 +13,8 @@ from typing import Any
 import httpx
 from httpx_sse import EventSource, ServerSentEvent, aconnect_sse
 
-START_SECONDS = 30
-STREAM_SECONDS = 30
+START_SECONDS = 90
+STREAM_SECONDS = 90
 
 NO_QUOTAS = {
     f"KAI_QUOTAS__{name}": "0"
@@ -251,7 +250,3 @@ def chunks(events: list[Event], kind: str) -> list[Any]:
 
 def steps(events: list[Event]) -> list[str]:
     return [event.data["step"] for event in events if event.name == "status"]
-
-
-def seconds_since(start: float) -> float:
-    return time.monotonic() - start

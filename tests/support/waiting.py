@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 
-async def until(met: Callable[[], Awaitable[bool]], seconds: float = 20) -> None:
+async def until(met: Callable[[], Awaitable[bool]], seconds: float = 60) -> None:
     """Raises `TimeoutError` when it is not met in time."""
     async with asyncio.timeout(seconds):
         while not await met():  # noqa: ASYNC110  (nothing tells)

@@ -49,4 +49,4 @@ async def test_a_collector_that_is_away_disturbs_neither_the_work_nor_the_stop(t
             assert (await client.http.get("/sessions")).status_code == 200
         began = time.monotonic()
         server.stop()
-        assert time.monotonic() - began < 5
+        assert time.monotonic() - began < 30

@@ -97,7 +97,7 @@ def test_a_hundred_thousand_rows_scroll_to_their_end_and_sort(
     expect(grid).to_have_attribute("aria-rowcount", str(MANY_ROWS + 1))
     assert page.locator(".grid-body .grid-row").count() < 60
     grid.evaluate("grid => grid.scrollTo(0, grid.scrollHeight)")
-    expect(page.get_by_role("gridcell", name="99999", exact=True)).to_be_visible(timeout=30_000)
+    expect(page.get_by_role("gridcell", name="99999", exact=True)).to_be_visible(timeout=60_000)
     page.get_by_role("button", name="id").click()
     page.get_by_role("button", name="id").click()
     grid.evaluate("grid => grid.scrollTo(0, 0)")

@@ -144,7 +144,7 @@ def test_a_call_that_nobody_can_interrupt_ends_at_its_time_limit(shop: Database)
     begun = time.monotonic()
     with pytest.raises(StatementFailed, match="stopped after"):
         in_session("select length(printf('%900000000d', 1))", shop, seconds=0.3)
-    assert time.monotonic() - begun < 3
+    assert time.monotonic() - begun < 10
 
 
 def test_a_scan_goes_on_after_a_view_that_takes_too_long(tmp_path: Path) -> None:

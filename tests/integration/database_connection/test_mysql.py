@@ -111,7 +111,7 @@ def test_a_call_that_the_server_cannot_interrupt_holds_nobody_up(shop: Database)
         stop.after(0.3)
         with pytest.raises(StatementFailed, match="stopped after"):
             list(session.execute(slow).rows)
-    assert time.monotonic() - begun < 5
+    assert time.monotonic() - begun < 20
 
 
 def test_a_failed_statement_is_told_in_the_servers_words(shop: Database, schema: Schema) -> None:
@@ -187,4 +187,4 @@ def test_a_port_where_something_else_waits_to_be_spoken_to_is_given_up_in_time()
         started = time.monotonic()
         with pytest.raises(DatabaseUnavailable, match="in time"), database.session(Stop(), 0.2):
             pass
-        assert time.monotonic() - started < 5
+        assert time.monotonic() - started < 20

@@ -51,7 +51,7 @@ async def scanned(client: httpx.AsyncClient, one: str) -> dict[str, object]:
     begun = await client.post(f"{one}/scan")
     assert (begun.status_code, begun.json()["state"]) == (202, "running")
     told = begun.json()
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while told["state"] == "running":
             told = (await client.get(f"{one}/scan")).json()
     return dict(told)

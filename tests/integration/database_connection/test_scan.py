@@ -1,7 +1,6 @@
 """What a scan learns of real databases."""
 
 import sqlite3
-import time
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
@@ -130,10 +129,8 @@ def test_an_abandoned_scan_ends(shop: SqliteDatabase) -> None:
         scan(shop, LIMITS, stop)
 
 
-def test_a_real_database_is_scanned_well_under_a_second(chinook: SqliteDatabase) -> None:
-    begun = time.monotonic()
+def test_a_real_database_is_scanned_whole(chinook: SqliteDatabase) -> None:
     found = scan(chinook, LIMITS, Stop())
-    assert time.monotonic() - begun < 0.8
     assert len(found.tables) == 11
     assert column(found, "Invoice", "InvoiceDate").type == "datetime"
     assert "Jazz" in column(found, "Genre", "Name").values

@@ -59,7 +59,7 @@ async def test_a_server_that_is_away_is_an_unavailable_store(typesense_server: T
     with pytest.raises(StorageUnavailable, match="does not answer as it should: ConnectError"):
         async with open_typesense(quick(typesense_server, "http://127.0.0.1:1"), "t_"):
             pass
-    assert time.monotonic() - started < 10
+    assert time.monotonic() - started < 60
 
 
 async def test_a_wrong_key_is_said_at_once(typesense_server: TypesenseServer) -> None:
@@ -199,7 +199,7 @@ async def test_a_full_disk_is_an_unavailable_store(tmp_path: Path) -> None:
 async def become(storage: TypesenseStorage, jobs: int) -> None:
     """None answers until one of those that are left leads."""
     counted = -1
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while counted == -1:
             with suppress(StorageUnavailable):
                 counted = await storage.count("jobs", [Equals("owner", "o")])

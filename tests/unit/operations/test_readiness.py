@@ -61,7 +61,7 @@ async def test_those_that_hang_are_waited_for_together_and_not_long() -> None:
     _, http = served(("store", stuck), ("redis", stuck), ("checkpoints", stuck))
     began = time.monotonic()
     answer = await http.get("/readyz")
-    assert time.monotonic() - began < CHECK_SECONDS + 1
+    assert time.monotonic() - began < 2.5 * CHECK_SECONDS  # one after the other, it would be three
     assert {each["error"] for each in answer.json()["dependencies"].values()} == {
         "does not answer within 2 s"
     }
