@@ -8,7 +8,6 @@ import pytest
 
 from tests.support.scripted_model import ScriptedModel, scripted_model
 from tests.support.server import Client, Server, client_of, running_server
-from tests.support.waiting import until
 
 SHOP = """
 CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT NOT NULL, country TEXT NOT NULL);
@@ -78,9 +77,4 @@ async def kai(shared_server: Server, model: ScriptedModel) -> AsyncGenerator[Cli
     async with client_of(shared_server) as client:
         yield client
         model.release()
-        await until(lambda: all_idle(client))
-
-
-async def all_idle(client: Client) -> bool:
-    answer = await client.http.get("/sessions", params={"status": "processing"})
-    return answer.json()["items"] == []
+        await client.until_idle()

@@ -13,6 +13,8 @@ from typing import Any
 import httpx
 from httpx_sse import EventSource, ServerSentEvent, aconnect_sse
 
+from tests.support.waiting import until
+
 START_SECONDS = 90
 STREAM_SECONDS = 90
 
@@ -229,6 +231,15 @@ class Client:
         """A whole turn."""
         async with self.asking(session_id, query, None, **body) as stream:
             return await stream.rest()
+
+    async def until_idle(self) -> None:
+        """Wait until no session has a run under way."""
+
+        async def idle() -> bool:
+            answer = await self.http.get("/sessions", params={"status": "processing"})
+            return not answer.json()["items"]
+
+        await until(idle)
 
     async def cancel(self, session_id: str, run_id: str) -> None:
         answer = await self.http.post(f"/sessions/{session_id}/runs/{run_id}/cancel")

@@ -118,9 +118,10 @@ def test_no_reply_is_read_as_an_empty_statement(text: str) -> None:
     assert written.route != "sql" or written.text
 
 
-def test_the_worst_statement_is_kept_for_repair_when_none_parses() -> None:
-    reply = "Trying.\n```sql\nSELECT FROM WHERE\n```"
-    assert read_reply(reply, "sqlite") == Written("sql", "SELECT FROM WHERE", "Trying.")
+@pytest.mark.parametrize("statement", ["SELECT FROM WHERE", "DELETE FROM customers"])
+def test_a_block_that_is_no_query_is_kept_for_the_guard_and_for_repair(statement: str) -> None:
+    reply = f"Trying.\n```sql\n{statement}\n```"
+    assert read_reply(reply, "sqlite") == Written("sql", statement, "Trying.")
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ from graph.ports import Written
 
 _FENCE = "```"
 _LANGUAGE = re.compile(r"[ \t]*[a-z][\w+-]*[ \t]*\r?\n|[ \t]*sql(?=\s)", re.IGNORECASE)
+_SQL_LANGUAGE = re.compile(r"[ \t]*\w*sql\w*[ \t]*\r?\n\s*\S", re.IGNORECASE)
 _REMARKS = r"(?:\s|--[^\n]*\n|/\*[^*]*\*/)*"
 _QUERY = re.compile(_REMARKS + r"\(*\s*(?:select|with)\b", re.IGNORECASE)
 _BARE = re.compile(
@@ -132,7 +133,7 @@ def _blocks(text: str) -> Iterator[_Candidate]:
         language = _LANGUAGE.match(part) if index else None
         content = part[language.end() :] if language else part
         before = " ".join(parts[:index:2]).strip()
-        if index and _QUERY.match(content):
+        if index and (_QUERY.match(content) or _SQL_LANGUAGE.match(part)):
             yield _Candidate(_tidied(content), before)
         elif (said := _from_json(content, before)) is not None:
             yield said

@@ -70,6 +70,8 @@ async def watched(watched_server: Server, model: ScriptedModel) -> AsyncGenerato
     assert watched_server.log is not None
     async with client_of(watched_server) as client:
         yield Watched(client, watched_server, watched_server.log)
+        model.release()
+        await client.until_idle()
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,7 @@
 """KAI with a scripted model, and a browser to read it with."""
 
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -41,9 +42,15 @@ def page_server(tmp_path_factory: pytest.TempPathFactory, model_of_all: Scripted
 
 
 @pytest.fixture
-def api(page_server: Server) -> Iterator[httpx.Client]:
+def api(page_server: Server, model_of_all: ScriptedModel) -> Iterator[httpx.Client]:
+    """An HTTP client of the page's server; no run of the test outlives it."""
     with httpx.Client(base_url=f"{page_server.address}/api/v1", timeout=30) as client:
         yield client
+        model_of_all.release()
+        deadline = time.monotonic() + 60
+        while client.get("/sessions", params={"status": "processing"}).json()["items"]:
+            assert time.monotonic() < deadline, "a run goes on"
+            time.sleep(0.05)
 
 
 @pytest.fixture(scope="package")
