@@ -73,7 +73,7 @@ def model(model_of_all: ScriptedModel) -> Iterator[ScriptedModel]:
 
 @pytest.fixture
 async def kai(shared_server: Server, model: ScriptedModel) -> AsyncGenerator[Client]:
-    """A client of KAI with a scripted model. No run of a test outlives it: it would take replies of the next."""
+    """A client of KAI with a scripted model. A run that outlived its test would take the next replies."""
     async with client_of(shared_server) as client:
         yield client
         model.release()
