@@ -6,7 +6,6 @@ nothing unseen gets through. The session and the limits lock independently of th
 
 import re
 
-import sqlglot
 from sqlglot import exp
 from sqlglot.errors import ParseError, SqlglotError
 
@@ -14,6 +13,7 @@ from app.modules.database_connection.functions import is_allowed_function, is_ta
 from app.modules.database_connection.grammar import has_placeholder, is_allowed, is_query
 from app.modules.database_connection.growth import check_growth
 from app.modules.database_connection.joins import Joins
+from app.modules.database_connection.parsing import parsed
 from app.modules.database_connection.plans import without_explain
 from app.modules.database_connection.references import Catalog
 from app.modules.database_connection.rewriting import rewritten
@@ -23,6 +23,7 @@ from app.modules.database_connection.statement_text import check_text, check_wor
 from graph.errors import StatementRefused
 
 _TERMINAL_COLORS = re.compile(r"\x1b\[\d*m")
+_UNQUOTED = re.compile(r"[\w$#]*")
 _TOKEN = re.compile(r"<Token token_type: [^,]*, text: (.*?), line: [^>]*>", re.DOTALL)
 
 
@@ -44,27 +45,37 @@ def check_shape(sql: str, dialect: str) -> None:
 
 
 def _checked(sql: str, catalog: Catalog, joins: Joins) -> str:
-    dialect = catalog.dialect
     try:
         check_text(sql)
-        prefix, inner = without_explain(sql, dialect)
-        check_words(inner, dialect)
-        statement = plainly_spelled(_parse_one(pivot_as_select(inner, dialect), dialect))
-        for node in statement.walk():
-            _check_node(node, catalog)
-            if isinstance(node, exp.Select):
-                joins.check(node)
-        check_growth(statement, dialect)
-        return prefix + rewritten(statement, dialect)
+        prefix, inner = without_explain(sql, catalog.dialect)
+        written = _rewritten(inner, catalog, joins)
+        _rewritten(
+            written, catalog, joins
+        )  # a name may have been text that reads otherwise when it is written
     except RecursionError:
         raise StatementRefused("The statement is nested too deeply; simplify it.", "nesting") from None
     except SqlglotError as error:
         raise StatementRefused(_syntax_advice(error), "syntax") from None
+    return prefix + written
+
+
+def _rewritten(sql: str, catalog: Catalog, joins: Joins) -> str:
+    """A statement checked and written anew. Raises `StatementRefused` and `SqlglotError`."""
+    dialect = catalog.dialect
+    check_words(sql, dialect)
+    statement = plainly_spelled(_parse_one(pivot_as_select(sql, dialect), dialect))
+    for node in statement.walk():
+        _check_node(node, catalog)
+        if isinstance(node, exp.Select):
+            joins.check(node)
+    check_growth(statement, dialect)
+    return rewritten(statement, dialect)
 
 
 def _parse_one(sql: str, dialect: str) -> exp.Expr:
-    parsed = sqlglot.parse(sql, dialect=dialect)
-    statements = [each for each in parsed if each is not None and not isinstance(each, exp.Semicolon)]
+    statements = [
+        each for each in parsed(sql, dialect) if each is not None and not isinstance(each, exp.Semicolon)
+    ]
     if len(statements) != 1:
         raise StatementRefused(
             f"Exactly one statement is run at a time; these are {len(statements)}.", "one-statement"
@@ -83,10 +94,19 @@ def _check_node(node: exp.Expr, catalog: Catalog) -> None:
         raise StatementRefused(
             f"{node.key.upper()} is not part of the queries that are run here.", "construct"
         )
+    if isinstance(node, exp.SetOperation):
+        _check_operands(node, catalog.dialect)
     if isinstance(node, exp.Func):
         _check_function(node, catalog.dialect)
     if isinstance(node, exp.Table):
         catalog.check(node)
+    if isinstance(node, exp.Identifier) and not node.quoted and not _UNQUOTED.fullmatch(node.name):
+        raise StatementRefused("A name that is no plain word has to be in quotes.", "text")
+
+
+def _check_operands(node: exp.SetOperation, dialect: str) -> None:
+    if not all(is_query(each, dialect) for each in (node.this, node.expression)):
+        raise StatementRefused("On both sides of UNION, EXCEPT and INTERSECT stands a query.", "syntax")
 
 
 def _check_function(function: exp.Func, dialect: str) -> None:

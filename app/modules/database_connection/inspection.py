@@ -5,11 +5,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from sqlglot import exp, parse_one
-from sqlglot.errors import OptimizeError
+from sqlglot.errors import OptimizeError, SqlglotError
 from sqlglot.optimizer.qualify import qualify
 from sqlglot.optimizer.scope import traverse_scope
 
 from app.modules.database_connection.guard import check
+from app.modules.database_connection.parsing import sqlglot_errors_only
 from app.modules.database_connection.results import ResultSet
 from app.modules.database_connection.schema import Schema, Table
 
@@ -34,9 +35,15 @@ class InspectedStatement:
 
 def inspect(sql: str, schema: Schema) -> InspectedStatement:
     """Raises `StatementFailed` like the guard. Takes up to a second of processor time for the longest."""
-    checked = parse_one(check(sql, schema), dialect=schema.dialect)
-    laid_out = parse_one(sql, dialect=schema.dialect).sql(dialect=schema.dialect, pretty=True)
-    return InspectedStatement(laid_out, _tables_read(checked, schema))
+    checked = check(sql, schema)
+    try:
+        with sqlglot_errors_only():
+            laid_out = parse_one(sql, dialect=schema.dialect).sql(dialect=schema.dialect, pretty=True)
+            return InspectedStatement(
+                laid_out, _tables_read(parse_one(checked, dialect=schema.dialect), schema)
+            )
+    except (SqlglotError, RecursionError):
+        return InspectedStatement(checked, ())  # a statement that only the database can make sense of
 
 
 def sample_statement(table: Table, dialect: str) -> str:

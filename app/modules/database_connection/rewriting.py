@@ -8,11 +8,14 @@ from sqlglot.dialects.mysql import MySQL
 from sqlglot.generator import Generator
 from sqlglot.generators.mysql import MySQLGenerator
 
+from app.modules.database_connection.parsing import sqlglot_errors_only
+
 
 def rewritten(statement: exp.Expr, dialect: str) -> str:
     """Raises `sqlglot.errors.UnsupportedError` for what the dialect has no words for."""
     target = _BothMySQL if dialect == "mysql" else dialect
-    return statement.sql(dialect=target, comments=False, unsupported_level=ErrorLevel.RAISE)
+    with sqlglot_errors_only():
+        return statement.sql(dialect=target, comments=False, unsupported_level=ErrorLevel.RAISE)
 
 
 def _regexp(generator: Generator, node: exp.RegexpLike) -> str:

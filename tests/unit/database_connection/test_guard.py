@@ -185,3 +185,57 @@ def test_an_attack_on_a_server_does_not_pass(sql: str) -> None:
 )
 def test_an_honest_question_to_a_server_passes(sql: str) -> None:
     assert check(sql, POSTGRES)
+
+
+@pytest.mark.parametrize(
+    ("sql", "dialect", "rule"),
+    [
+        ("SELECT DATE_SUB(INTERVAL 'name' DAY)", "mysql", "syntax"),
+        ("id EXCEPT SELECT 1", "sqlite", "syntax"),
+        ("SELECT 1 AS $$x, pg_sleep(10) AS y$$", "postgres", "text"),
+    ],
+)
+def test_a_statement_that_the_parser_misreads_is_refused(sql: str, dialect: str, rule: str) -> None:
+    with pytest.raises(StatementRefused) as refused:
+        check(sql, Schema(dialect, []))
+    assert refused.value.rule == rule
+
+
+@pytest.mark.parametrize(
+    ("sql", "schema", "advice"),
+    [
+        ("SELECT * FROM sakila.Track", "mysql", "only the tables of Chinook are read"),
+        ("SELECT * FROM sakila.public.track", "postgres", "only the tables of public are read"),
+        ("SELECT * FROM memory.main.track", "duckdb", "only the tables of main are read"),
+        ("SELECT * FROM temp.track", "sqlite", "only the tables of main are read"),
+        ("SELECT * FROM Chinook.Trak", "mysql", "There is no table Chinook.Trak; did you mean Track?"),
+    ],
+)
+def test_a_table_of_another_database_is_refused_with_the_own_one_named(
+    sql: str, schema: str, advice: str
+) -> None:
+    tables = [Table("Track" if schema == "mysql" else "track", "table", [])]
+    assert advice in refusal(sql, Schema(schema, tables, "Chinook"))
+
+
+@pytest.mark.parametrize(
+    ("sql", "dialect"),
+    [
+        ("SELECT Chinook.Track.Name FROM Chinook.Track", "mysql"),
+        ('SELECT * FROM public."Track", "Chinook".public."Track" AS t', "postgres"),
+        ("SELECT * FROM main.Track", "sqlite"),
+        ("SELECT * FROM main.track, chinook.Track AS a, Chinook.main.TRACK AS b", "duckdb"),
+    ],
+)
+def test_a_table_may_be_named_with_its_own_database(sql: str, dialect: str) -> None:
+    assert check(sql, Schema(dialect, [Table("Track", "table", [])], "Chinook"))
+
+
+def test_an_escaped_string_is_checked_as_what_it_means() -> None:
+    said = check("select U&'d!0061t\\!+000061!!' uescape '!', U&'it''s \\D83D\\DE00'", POSTGRES)
+    assert said == "SELECT 'dat\\a!', 'it''s 😀'"
+
+
+def test_options_of_explain_are_written_anew() -> None:
+    said = check("explain ( format 'json' , COSTS true,verbose) select 1", POSTGRES)
+    assert said == "EXPLAIN (FORMAT JSON, COSTS TRUE, VERBOSE) SELECT 1"

@@ -12,6 +12,7 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 from sqlglot.optimizer.normalize_identifiers import normalize_identifiers
 
+from app.modules.database_connection.parsing import sqlglot_errors_only
 from app.modules.sql_generation.checking.columns import check_columns
 from app.modules.sql_generation.checking.findings import Correction, Fault, corrected
 from app.modules.sql_generation.checking.names import SchemaNames
@@ -51,13 +52,14 @@ def check(sql: str, schema: SchemaNames) -> Checked:
 
 def _findings(sql: str, schema: SchemaNames) -> list[Fault | Correction]:
     try:
-        statement = sqlglot.parse_one(sql, dialect=schema.dialect)
-        if not isinstance(statement, exp.Query):
-            return []
-        folded = normalize_identifiers(statement, dialect=schema.dialect)
-        if found := list(check_tables(folded, schema)):
-            return found
-        resolved = qualified(folded, schema)
-        return [] if resolved is None else list(check_columns(sql, resolved, schema))
+        with sqlglot_errors_only():
+            statement = sqlglot.parse_one(sql, dialect=schema.dialect)
+            if not isinstance(statement, exp.Query):
+                return []
+            folded = normalize_identifiers(statement, dialect=schema.dialect)
+            if found := list(check_tables(folded, schema)):
+                return found
+            resolved = qualified(folded, schema)
+            return [] if resolved is None else list(check_columns(sql, resolved, schema))
     except (SqlglotError, RecursionError):
         return []

@@ -8,6 +8,7 @@ from sqlglot.errors import SqlglotError
 from sqlglot.optimizer.normalize_identifiers import normalize_identifiers
 from sqlglot.optimizer.scope import Scope, traverse_scope
 
+from app.modules.database_connection.parsing import sqlglot_errors_only
 from app.modules.database_connection.schema import Table
 from app.modules.sql_generation.checking.resolution import qualified
 from app.modules.sql_generation.doubts.fan_out import repeated_rows
@@ -20,16 +21,22 @@ _MOST_TOLD = 4
 
 def doubts(sql: str, rows: Rows, index: SchemaIndex) -> list[str]:
     """Sentences in Markdown, the most telling first; none when nothing can be told for certain."""
-    told = [*_of_statement(sql, _is_empty(rows), index), *_null_columns(rows)]
+    told = [*_of_readable(sql, _is_empty(rows), index), *_null_columns(rows)]
     return list(dict.fromkeys(told))[:_MOST_TOLD]
+
+
+def _of_readable(sql: str, empty: bool, index: SchemaIndex) -> list[str]:
+    """None of a statement that sqlglot cannot read."""
+    try:
+        with sqlglot_errors_only():
+            return list(_of_statement(sql, empty, index))
+    except (SqlglotError, RecursionError):
+        return []
 
 
 def _of_statement(sql: str, empty: bool, index: SchemaIndex) -> Iterator[str]:
     dialect = index.names.dialect
-    try:
-        statement = sqlglot.parse_one(sql, dialect=dialect)
-    except (SqlglotError, RecursionError):
-        return
+    statement = sqlglot.parse_one(sql, dialect=dialect)
     resolved = qualified(normalize_identifiers(statement, dialect=dialect), index.names)
     if resolved is None:
         return

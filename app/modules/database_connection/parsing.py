@@ -1,0 +1,28 @@
+"""sqlglot's parser and generator, held to their own errors."""
+
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import ParseError, SqlglotError
+
+
+def parsed(sql: str, dialect: str) -> Sequence[exp.Expr | None]:
+    """The statements in a text. Raises `SqlglotError` and `RecursionError`."""
+    with sqlglot_errors_only():
+        return sqlglot.parse(sql, dialect=dialect)
+
+
+@contextmanager
+def sqlglot_errors_only() -> Generator[None]:
+    """sqlglot fails on senseless statements in every way there is, such as `AttributeError`.
+
+    Raises `ParseError` in place of all but `SqlglotError` and `RecursionError`.
+    """
+    try:
+        yield
+    except (SqlglotError, RecursionError):
+        raise
+    except Exception as error:
+        raise ParseError(f"It makes no sense to the parser ({type(error).__name__}).") from error
