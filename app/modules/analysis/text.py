@@ -8,9 +8,9 @@ from pydantic import JsonValue
 from app.modules.analysis.figures import Direction, Figures, Measure
 from app.modules.analysis.figures.calendar import Period
 from app.modules.analysis.figures.course import Course, Partial, Point
-from app.modules.analysis.figures.names import is_calendar_or_key
+from app.modules.analysis.figures.names import is_calendar_or_key, is_numeric
 from app.modules.analysis.figures.numbers import exact
-from app.modules.analysis.figures.ranking import Entry, Ranking
+from app.modules.analysis.figures.ranking import Entry, Ranking, ranked
 from app.modules.analysis.words import amount, change, label, share, title
 from app.modules.cuts import cut_sentence
 from graph.state import Column, Rows
@@ -20,6 +20,7 @@ _SUMMARY_ROWS = 3
 _NAMED = 3
 _NAMED_COLUMNS = 8
 _SPREADS = 3
+_LISTED_SPREADS = 2
 _NO_ROWS = "No rows match. Check the filters: a value may be spelled otherwise, or the period be empty."
 
 
@@ -79,9 +80,9 @@ def _single(rows: Rows, found: Figures) -> list[str]:
     if found.main is not None and found.label is not None and found.limit == 1 and end is not None:
         return _first_of_all(row, rows["columns"], found.main, found.label, end)
     pairs = [_pair(cell, column) for cell, column in zip(row, rows["columns"], strict=True)]
-    more = len(pairs) - _NAMED_COLUMNS
+    more = _more_columns(len(pairs))
     named = _capital(", ".join(pairs[:_NAMED_COLUMNS]))
-    sentences = [f"**{named}**" + (f" and {more} more columns." if more > 0 else "")]
+    sentences = [f"**{named}**{more}{'.' if more else ''}"]
     if all(cell is None for cell in row):
         sentences.append("There was no value to compute it from.")
     return sentences
@@ -113,15 +114,20 @@ def _kept_end(found: Figures) -> Direction | None:
 
 
 def _listing(rows: Rows, found: Figures) -> list[str]:
-    return [_counted(rows), *_spreads(found)[:2]]
+    known = [measure for measure in found.measures if is_numeric(measure.name)]
+    return [_counted(rows), *map(_spread, known[:_LISTED_SPREADS])]
 
 
 def _counted(rows: Rows) -> str:
     names = [title(column["name"]) for column in rows["columns"]]
-    more = len(names) - _NAMED_COLUMNS
-    named = ", ".join(names[:_NAMED_COLUMNS]) + (f" and {more} more columns" if more > 0 else "")
+    named = ", ".join(names[:_NAMED_COLUMNS]) + _more_columns(len(names))
     count = rows["row_count"]
     return f"{count:,} {'row' if count == 1 else 'rows'} with {named}."
+
+
+def _more_columns(count: int) -> str:
+    more = count - _NAMED_COLUMNS
+    return f" and {more} more {'column' if more == 1 else 'columns'}" if more > 0 else ""
 
 
 def _spreads(found: Figures) -> list[str]:
@@ -154,7 +160,21 @@ def _ranking(rows: Rows, found: Figures) -> list[str]:
     main, ranking = found.main, found.ranking
     if main is None or ranking is None:
         return []
-    return [*_ends(rows, found, main, ranking), *_nulls(ranking, main)]
+    others = [sentence for other in found.measures[1:_SPREADS] for sentence in _led(rows, found, other)]
+    return [*_ends(rows, found, main, ranking), *_nulls(ranking, main), *others]
+
+
+def _led(rows: Rows, found: Figures, measure: Measure) -> list[str]:
+    """The label that has most of another measure."""
+    by = [at for at in (found.label, found.group) if at is not None]
+    ranking = ranked(rows, measure.values, by, additive=measure.additive, summed=found.summed)
+    if ranking is None or ranking.entries[0].value == ranking.entries[-1].value:
+        return []
+    leaders, name = ranking.highest, title(measure.name)
+    of = f" of the {len(ranking.entries):,} shown" if found.limit is not None else ""
+    over = _over(found, ranking)
+    value = amount(leaders[0].value)
+    return [f"By {name}{over}, {_plain(leaders)} {_are(leaders)} highest{of} with {value}."]
 
 
 def _ends(rows: Rows, found: Figures, main: Measure, ranking: Ranking) -> list[str]:
@@ -163,12 +183,14 @@ def _ends(rows: Rows, found: Figures, main: Measure, ranking: Ranking) -> list[s
     if len(entries) == 1:
         return [f"**{entries[0].label}** has {title(main.name)} {amount(entries[0].value)}."]
     if entries[0].value == entries[-1].value:
-        return [f"All {len(entries):,} have the same {title(main.name)}: {amount(entries[0].value)}."]
+        of = " shown" if found.limit is not None else ""
+        return [f"All {len(entries):,}{of} have the same {title(main.name)}: {amount(entries[0].value)}."]
     rising = _begins_low(found)
     leaders, others = (ranking.lowest, ranking.highest) if rising else (ranking.highest, ranking.lowest)
     end: Direction = "lowest" if rising else "highest"
     shown = found.limit is not None and _kept_end(found) != end
-    first = f"{_bold(leaders)} {_have(leaders)} {_superlative(main, end)}: {amount(leaders[0].value)}"
+    best = f"{_superlative(main, end)}{_over(found, ranking)}: {amount(leaders[0].value)}"
+    first = f"{_bold(leaders)} {_have(leaders)} {best}"
     sentences = [f"{_among(rows, ranking)}, {first}" if shown else first]
     sentences[0] += f"{_share(found, main, ranking, leaders[0])}."
     after = ranking.after(leaders, rising=rising)
@@ -178,10 +200,18 @@ def _ends(rows: Rows, found: Figures, main: Measure, ranking: Ranking) -> list[s
         )
     other = "highest" if rising else "lowest"
     of = f" of the {len(entries):,} shown" if found.limit is not None else ""
-    sentences.append(
-        f"{_plain(others)} {'is' if len(others) == 1 else 'are'} {other}{of} with {amount(others[0].value)}."
-    )
+    sentences.append(f"{_plain(others)} {_are(others)} {other}{of} with {amount(others[0].value)}.")
     return sentences
+
+
+def _over(found: Figures, ranking: Ranking) -> str:
+    """What a sum adds up."""
+    if not ranking.summed:
+        return ""
+    if found.course is not None:
+        count = len(found.course.points)
+        return f" over the {count:,} {found.course.unit}{'' if count == 1 else 's'}"
+    return "" if found.grouped else ", summed over its rows"
 
 
 def _begins_low(found: Figures) -> bool:
@@ -246,6 +276,7 @@ def _series(found: Figures) -> list[str]:
         sentences += [_by_months(main, found.months)]
     sentences += _yearly(main, found.months or course)
     sentences += _total(found, main, course)
+    sentences += [text for other in found.measures[1:_SPREADS] for text in _also_moved(other, found, course)]
     return [*sentences, *_gaps(course), *_missing_points(main)]
 
 
@@ -270,6 +301,21 @@ def _moved(main: Measure, course: Course, of_all: str = "") -> list[str]:
         text = f"{name} {direction} from {_at(first)} to {_at(last)}{_relative(first, last)}"
     whole = f", the first and the last full {course.unit}" if course.partial else ""
     return [f"{text}{whole}.", *left_out]
+
+
+def _also_moved(other: Measure, found: Figures, course: Course) -> list[str]:
+    """Another measure between the same two periods."""
+    if len(course.full) < 2:
+        return []
+    values = dict(zip(found.periods, other.values, strict=True))
+    start, end = course.full[0].period, course.full[-1].period
+    first, last = values.get(start), values.get(end)
+    if first is None or last is None or first == last:
+        return []
+    direction = "rose" if last > first else "fell"
+    between = f"from {_at(Point(start, first))} to {_at(Point(end, last))}"
+    relative = f", {change(first, last)}" if first > 0 else ""
+    return [f"{_capital(title(other.name))} {direction} {between}{relative}."]
 
 
 def _at(point: Point) -> str:
@@ -388,8 +434,9 @@ def _grouped_series(rows: Rows, found: Figures) -> list[str]:
 
 def _superlative(main: Measure, end: Direction) -> str:
     name = title(main.name)
-    if main.kind in ("count", "distinct") and name.endswith("s"):
-        return f"the {'most' if end == 'highest' else 'fewest'} {name}"
+    things = name.removeprefix("number of ")
+    if main.kind in ("count", "distinct") and things.endswith("s"):
+        return f"the {'most' if end == 'highest' else 'fewest'} {things}"
     return f"the {end} {name}"
 
 
@@ -409,6 +456,10 @@ def _listed(names: Sequence[str]) -> str:
 
 def _have(entries: Sequence[Entry]) -> str:
     return "has" if len(entries) == 1 else "share"
+
+
+def _are(entries: Sequence[Entry]) -> str:
+    return "is" if len(entries) == 1 else "are"
 
 
 def _pair(cell: JsonValue, column: Column) -> str:

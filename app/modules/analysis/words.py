@@ -12,7 +12,9 @@ _LONGEST_INTEGER = Decimal(10) ** 30
 
 def amount(value: Decimal) -> str:
     """With thousands separators, and no more decimals than mean something."""
-    if value == value.to_integral_value() and abs(value) < _LONGEST_INTEGER:
+    if abs(value) >= _LONGEST_INTEGER:
+        return f"{value:.4g}"
+    if value == value.to_integral_value():
         return f"{int(value):,}"
     return f"{value:,.2f}" if abs(value) >= 1 else f"{value:.3g}"
 

@@ -56,10 +56,10 @@ class Ranking:
 
 
 def ranked(
-    rows: Rows, values: Sequence[Decimal | None], by: Sequence[int], *, additive: bool
+    rows: Rows, values: Sequence[Decimal | None], by: Sequence[int], *, additive: bool, summed: bool
 ) -> Ranking | None:
-    """Ranks what the columns `by` name. Rows of one name are added where the measure is additive, else
-    each stands for itself. Returns None without values."""
+    """Ranks what the columns `by` name. Rows of one name are added where the measure is `additive` and they
+    belong together (`summed`), else each stands for itself. Returns None without values."""
     columns = [rows["columns"][at] for at in by]
     sums: dict[Hashable, Decimal] = {}
     named: dict[Hashable, Sequence[JsonValue]] = {}
@@ -73,7 +73,7 @@ def ranked(
             single.append(Entry(value, cells, columns))
     if not single:
         return None
-    summed = additive and len(sums) < len(single)
+    summed = additive and summed and len(sums) < len(single)
     entries = [Entry(value, named[key], columns) for key, value in sums.items()] if summed else single
     return Ranking(
         entries=sorted(entries, key=attrgetter("value"), reverse=True),

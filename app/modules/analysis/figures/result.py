@@ -94,7 +94,8 @@ class Figures:
     (in a grouped series the one that tells the series apart), `group` the second one of a matrix.
     `time` is the column of `periods`, which has one for each row, None where the cell is null.
     `direction` is the end of the scale that the question asks for. `limit` is the statement's own LIMIT
-    where the rows reach it; `selective` says that the statement left groups out. `cut` says that KAI's
+    where the rows reach it; `selective` says that the statement left groups out; `summed` that the rows
+    of one label belong together. `cut` says that KAI's
     limit cut rows off, and `complete` that all rows of the result are at hand.
 
     `course` is the main measure over time, of all groups together; `months` the same by months where the
@@ -115,6 +116,7 @@ class Figures:
     sorted_descending: bool | None
     limit: int | None
     selective: bool
+    summed: bool
     grouped: bool
     cut: bool
     complete: bool
@@ -164,6 +166,7 @@ def figures(
         sorted_descending=statement.descending if sorted_by_main else None,
         limit=statement.limit if limited else None,
         selective=statement.selective,
+        summed=roles.summed,
         grouped=statement.grouped,
         cut=cut,
         complete=len(rows["rows"]) == rows["row_count"] and not cut,
@@ -196,17 +199,16 @@ def _months(points: Sequence[Point], main: Measure | None) -> Course | None:
 def _ranking(shape: Shape, rows: Rows, main: Measure | None, roles: Roles) -> Ranking | None:
     if main is None or shape not in ("ranking", "matrix", "grouped series") or roles.label is None:
         return None
-    additive = main.adds_over_time if shape == "grouped series" else main.additive
-    columns = [roles.label]
-    if roles.picked or not additive:
-        columns += [at for at in (roles.group, roles.time) if at is not None]
-    return ranked(rows, main.values, columns, additive=additive)
+    columns = [roles.label, *(at for at in (roles.group, roles.time) if at is not None)]
+    if roles.summed and (main.adds_over_time if shape == "grouped series" else main.additive):
+        columns = columns[:1]
+    return ranked(rows, main.values, columns, additive=main.additive, summed=roles.summed)
 
 
 def _second(shape: Shape, rows: Rows, main: Measure | None, roles: Roles) -> Ranking | None:
-    if shape != "matrix" or main is None or not main.additive or roles.group is None or roles.picked:
+    if shape != "matrix" or main is None or not main.additive or roles.group is None or not roles.summed:
         return None
-    return ranked(rows, main.values, [roles.group], additive=True)
+    return ranked(rows, main.values, [roles.group], additive=True, summed=True)
 
 
 def _shape(rows: Rows, statement: StatementReading, roles: Roles, measures: Sequence[Measure]) -> Shape:

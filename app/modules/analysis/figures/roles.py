@@ -27,6 +27,7 @@ _TIMES = ("date", "datetime")
 _ADDED = ("count", "sum")
 _SAMPLE = 200
 _MIXED_NUMBERS = 0.8
+_CROSSED = 1.5
 
 
 @dataclass(frozen=True)
@@ -44,8 +45,8 @@ class Role:
 class Roles:
     """Measures in their order of importance. `time` is the column of `periods`, one for each row.
 
-    `picked` says that the statement keeps some groups for their values: a top ten is no course in time,
-    and its rows say nothing of totals. `asked` says that the question or the order names the first measure.
+    `summed` says that the rows of one label belong together. `asked` says that the question or the order
+    names the first measure.
     """
 
     measures: Sequence[Role]
@@ -54,7 +55,7 @@ class Roles:
     time: int | None
     periods: Sequence[Period | None]
     sorted_by: int | None
-    picked: bool
+    summed: bool
     asked: bool
 
 
@@ -71,6 +72,7 @@ def roles_of(question: str, statement: StatementReading, rows: Rows) -> Roles:
     ordered = _by_importance(question, sorted_by, measures)
     main = ordered[0] if ordered else None
     limited = statement.limit is not None and rows["row_count"] >= statement.limit
+    # A top ten of groups is no course in time, and its rows say nothing of totals.
     picked = statement.selective or (limited and main is not None and main.column == sorted_by)
     if time is not None and not _orders(periods, label, rows, grouped=statement.grouped):
         time, periods = None, []
@@ -86,7 +88,7 @@ def roles_of(question: str, statement: StatementReading, rows: Rows) -> Roles:
         time=time,
         periods=periods,
         sorted_by=sorted_by,
-        picked=picked,
+        summed=not picked and _belong_together(label, group, time, rows, grouped=statement.grouped),
         asked=main is not None and (main.column == sorted_by or naming(question, main.name) > 0),
     )
 
@@ -230,6 +232,22 @@ def _beside_time(label: int, periods: Sequence[Period | None]) -> tuple[int | No
     if len(set(known)) == len(known):
         return None, None
     return label, None
+
+
+def _belong_together(
+    label: int | None, group: int | None, time: int | None, rows: Rows, *, grouped: bool
+) -> bool:
+    """Groups of one name are different things, such as two customers called alike, unless they differ in
+    their period or in a group that nearly all names share."""
+    if label is None or not grouped:
+        return True
+    if group is None and time is None:
+        return False
+    others = [at for at in (group, time) if at is not None]
+    places = {(str(row[label]), *(str(row[at]) for at in others)) for row in rows["rows"]}
+    if len(places) < len(rows["rows"]):
+        return False
+    return time is not None or len(rows["rows"]) >= _CROSSED * _distinct(label, rows)
 
 
 def _measure(at: int, name: str, output: Output | None, statement: StatementReading) -> Role:
