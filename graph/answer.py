@@ -32,6 +32,8 @@ class Answer:
     results_summary: str | None = None
     analysis: Analysis | None = None
     reply: str | None = None
+    summary: str | None = None
+    """Of the conversation's older exchanges, after the turn's last completed step."""
     options: Sequence[Option] = ()
     tokens_used: int = 0
 
@@ -97,5 +99,6 @@ def answer_of(state: SessionState) -> Answer:
         analysis=state.get("current_analysis") if analysed else None,
         reply=state["reply"] if answered and not analysed else None,
         options=state.get("options", []) if answered and state["route"] == "clarify" else [],
+        summary=state.get("summary"),
         tokens_used=state["tokens_used"],
     )

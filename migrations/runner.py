@@ -18,6 +18,7 @@ from migrations import (
     m0004_usage,
     m0005_identity,
     m0006_titles_and_memories,
+    m0007_order,
 )
 from migrations.backfill import Progress
 
@@ -44,6 +45,7 @@ STEPS: Sequence[Step] = (
     Step(4, "usage", m0004_usage.migrate),
     Step(5, "identity", m0005_identity.migrate),
     Step(6, "titles_and_memories", m0006_titles_and_memories.migrate),
+    Step(7, "order", m0007_order.migrate),
 )
 
 

@@ -34,7 +34,7 @@ async def test_a_model_that_is_down_is_a_retryable_error_and_the_question_stays(
     assert "sk-never-shown" not in str(events)
     assert events[-1].data["status"] == "failed"
     kept = await kai.session(session)
-    assert kept["status"] == "idle"
+    assert kept["status"] == "error"
     assert kept["messages"]["items"][0]["query"] == "Why did the revenue of our best customers fall?"
 
 

@@ -133,7 +133,7 @@ async def test_after_two_repairs_the_turn_fails_and_says_why(
     assert steps(events).count("repairing_sql") == 2
     assert [event.name for event in events][-3:] == ["error", "status", "done"]
     assert events[-1].data["status"] == "failed"
-    assert (await kai.session(session))["status"] == "idle"
+    assert (await kai.session(session))["status"] == "error"
 
 
 async def test_older_exchanges_fold_into_a_summary_that_later_prompts_hold(

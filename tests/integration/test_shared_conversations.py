@@ -60,11 +60,13 @@ class Together:
         session = Session(new_id(), owner, new_id(), "Orders", "ask", {}, 1_000, 2_000)
         await self.storage.put("sessions", [document(session)])
         for number in range(questions):
-            await self.say(session, f"question {number}")
+            await self.say(session, f"question {number}", number)
         return session
 
-    async def say(self, session: Session, question: str) -> None:
-        message = Message(new_id(), session.owner, session.id, new_id(), "human", question, 2_000)
+    async def say(self, session: Session, question: str, sequence: int = 100) -> None:
+        message = Message(
+            new_id(), session.owner, session.id, new_id(), "human", question, 2_000, sequence=sequence
+        )
         await self.storage.put("messages", [document(message)])
 
     async def move(self, session: Session, **changes: int | str | None) -> None:

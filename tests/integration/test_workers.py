@@ -22,7 +22,7 @@ from app.core.storage.port import Storage, StorageUnavailable
 from app.core.storage.sqlite import open_sqlite
 from app.modules.session.execution import Executions
 from app.modules.session.model import Run, Session
-from app.modules.session.record import Ending, question_message
+from app.modules.session.record import Ending, question_message, question_sequence
 from app.modules.session.repository import SessionRepository
 from app.modules.session.run_metrics import RunMetrics
 from app.modules.session.submission import Submissions
@@ -131,7 +131,7 @@ class Process:
         session = Session(new_id(), OWNER, new_id(), None, "ask", {}, now, now)
         run = Run(new_id(), OWNER, session.id, new_id(), "How many?", now)
         await self.repository.add(session)
-        await self.repository.add_run(run, question_message(run, new_id(now)))
+        await self.repository.add_run(run, question_message(run, new_id(now), question_sequence(1)))
         return session, run
 
     async def over(self, run: Run) -> Run:
@@ -261,7 +261,7 @@ async def test_a_run_that_has_its_session_is_answered_although_the_queue_went_aw
 ) -> None:
     async with process(tmp_path, Bus(AwayOnce(), LocalLogs()), fake_ports()) as here, working(here.worker):
         session, run = await here.kept()
-        assert await here.turns.start(session, run)
+        assert await here.turns.start(session, run, question_sequence(1))
         await here.worker.sweep(before=now_ms() + 1)
         assert (await here.over(run)).status == "complete"
 

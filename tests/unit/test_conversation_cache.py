@@ -33,7 +33,14 @@ class Store:
         self.reads += 1
         await asyncio.sleep(0)
         message = Message(
-            id="m", owner="o", session_id="s", run_id="r", role="human", query=self.text, created_at=1
+            id="m",
+            owner="o",
+            session_id="s",
+            run_id="r",
+            role="human",
+            query=self.text,
+            created_at=1,
+            sequence=2,
         )
         return [message], None
 

@@ -32,10 +32,10 @@ class Remembering:
         while True:
             session = await self._repository.find(event.session_id)
             known = await self._memories.find(event.session_id)
-            if session is None or (known is not None and known.covers >= event.message_id):
+            if session is None:
                 return
             messages, _ = await self._repository.messages(session, _LATEST, None)
-            new = [each for each in messages if known is None or each.id > known.covers]
+            new = messages if known is None else _after(known.covers, messages)
             if not answered(new) or await self._remember(session, known, new):
                 return
 
@@ -49,7 +49,7 @@ class Remembering:
             session_id=session.id,
             summary=summary.text,
             themes=summary.themes,
-            covers=max(each.id for each in new if each.role == "assistant"),
+            covers=[each.id for each in new if each.role == "assistant"][-1],
             updated_at=now_ms(),
         )
         kept = await self._memories.keep(memory, known)
@@ -67,3 +67,9 @@ class Remembering:
             except (ModelUnavailable, ModelRejected) as error:
                 logger.warning("session %s is remembered as a digest: %s", session.id, error)
         return digest(earlier, exchanges)
+
+
+def _after(message_id: str, messages: Sequence[Message]) -> Sequence[Message]:
+    """Those that follow the message of this id; all of them if it is not among them."""
+    ids = [each.id for each in messages]
+    return messages[ids.index(message_id) + 1 :] if message_id in ids else messages

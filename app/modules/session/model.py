@@ -22,6 +22,8 @@ class Session:
     """A conversation about one database; `active_run_id` names the run that holds it.
 
     `fence` grows with every attempt at a run: what an earlier attempt still writes counts no more.
+    `turns` counts the turns that got a number, and `turn` is the number of the one that holds the session,
+    or held it last: only a run that holds the session has a number, so no two have the same.
     """
 
     id: str
@@ -37,6 +39,10 @@ class Session:
     fence: int = 0
     titled_by: TitledBy | None = None
     """None while there is no title."""
+    turn: int = 0
+    turns: int = 0
+    summary: str | None = None
+    """Of the exchanges that the model is no longer shown in full."""
 
 
 @dataclass(frozen=True)
@@ -76,11 +82,18 @@ class Run:
     sql: str | None = None
     """The analyst's own statement, run instead of a written one."""
 
+    @property
+    def place(self) -> tuple[int, str]:
+        """Its place among the runs that wait for one session."""
+        return self.created_at, self.message_id
+
 
 @dataclass(frozen=True)
 class Message:
     """A line of the history: a question (role human), or what was answered (role assistant).
 
+    `sequence` orders the messages of a session: that of a turn's question is twice the turn's number, and its
+    answer follows. A question that waits has no turn yet and stands behind all others.
     The rows of a result are kept apart, in chunks; `row_count` is None when there is no result.
     """
 
@@ -91,6 +104,7 @@ class Message:
     role: Literal["human", "assistant"]
     query: str
     created_at: int
+    sequence: int
     status: Outcome = "complete"
     route: Literal["sql", "rows", "clarify", "chat"] = "sql"
     sql: str | None = None

@@ -49,9 +49,23 @@ def done_event(run: Run, ending: Ending) -> Done:
     )
 
 
-def question_message(run: Run, message_id: str) -> Message:
+_WAITING = 2**52
+"""Above the number of any turn; a time in milliseconds still fits."""
+
+
+def waiting_sequence(run: Run) -> int:
+    """Of the question of a run that has no turn yet."""
+    return _WAITING + run.created_at
+
+
+def question_sequence(turn: int) -> int:
+    return 2 * turn
+
+
+def question_message(run: Run, message_id: str, sequence: int) -> Message:
     return Message(
         id=message_id,
+        sequence=sequence,
         owner=run.owner,
         session_id=run.session_id,
         run_id=run.id,
@@ -61,11 +75,12 @@ def question_message(run: Run, message_id: str) -> Message:
     )
 
 
-def answer_message(run: Run, answer: Answer) -> Message:
-    """What a run that is over gave, whole or in part."""
+def answer_message(run: Run, answer: Answer, turn: int) -> Message:
+    """What a run that is over gave, whole or in part, in the turn of this number."""
     rows, analysis, finished_at = answer.results, answer.analysis, run.ended_at or run.created_at
     return Message(
         id=run.message_id,
+        sequence=question_sequence(turn) + 1,
         owner=run.owner,
         session_id=run.session_id,
         run_id=run.id,

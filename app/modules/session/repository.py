@@ -22,13 +22,16 @@ from app.core.storage.port import (
 )
 from app.modules.session.cache import ConversationCache
 from app.modules.session.errors import MessageUnknown, RunUnknown, SessionUnknown
-from app.modules.session.model import Feedback, Message, Run, Session
+from app.modules.session.model import Feedback, Message, Run, Session, SessionStatus
 from app.modules.session.shared_cache import SharedConversations
 
 _OF_A_SESSION = ("messages", "runs", "result_chunks", "feedback")
 _SEARCHED_MATCHES = 250
 _MAX_TITLE = 80
 _SHARED_MESSAGES = 20
+
+MAX_WAITING = 10
+"""Questions for one session."""
 
 _SESSION = TypeAdapter(Session)
 _RUN = TypeAdapter(Run)
@@ -132,12 +135,15 @@ class SessionRepository:
             "status": "processing",
             "active_run_id": run.id,
             "fence": session.fence + 1,
-            "updated_at": max(run.created_at, session.updated_at),
+            "turn": session.turns + 1,
+            "turns": session.turns + 1,
+            "updated_at": max(run.created_at, session.updated_at + 1),
         }
         free: list[Condition] = [
             Equals("active_run_id", None),
             AnyOf("status", ["idle", "error"]),
             Equals("fence", session.fence),
+            Equals("turns", session.turns),
         ]
         if session.titled_by is None:
             titled: dict[str, JsonValue] = {"title": _title(run.question), "titled_by": "question"}
@@ -152,13 +158,30 @@ class SessionRepository:
         same = [Equals("active_run_id", session.active_run_id), Equals("fence", session.fence)]
         return await self.change(session, {"fence": session.fence + 1}, same)
 
-    async def release(self, session: Session, run_id: str) -> None:
-        """Make a session idle that this run holds; a closed one stays closed."""
+    async def next_turn(self, session: Session) -> int:
+        """The number of a turn for a run that never held the session; 0 if the session is gone."""
+        now: Session | None = session
+        while now is not None:
+            changes: dict[str, JsonValue] = {"turns": now.turns + 1, "updated_at": later(now)}
+            if await self.change(now, changes, [Equals("turns", now.turns)]) is not None:
+                return now.turns + 1
+            now = await self.find(session.id)
+        return 0
+
+    async def release(
+        self, session: Session, run_id: str, status: SessionStatus = "idle", summary: str | None = None
+    ) -> Session | None:
+        """Give a session that this run holds this status; a closed one stays closed. None if it held none.
+
+        Without a summary the session keeps the one it has.
+        """
         free: dict[str, JsonValue] = {"active_run_id": None, "updated_at": later(session)}
+        if summary is not None:
+            free["summary"] = summary
         held = Equals("active_run_id", run_id)
         open_ones = [held, Equals("status", "processing")]
-        if await self.change(session, {**free, "status": "idle"}, open_ones) is None:
-            await self.change(session, free, [held])
+        released = await self.change(session, {**free, "status": status}, open_ones)
+        return released or await self.change(session, free, [held])
 
     async def add_run(self, run: Run, question: Message) -> None:
         """Both are kept when this returns; a crash between them leaves a question without a run.
@@ -197,11 +220,11 @@ class SessionRepository:
         found = await self._storage.get("runs", run_id)
         return None if found is None else _RUN.validate_python(found)
 
-    async def open_runs(self, session_id: str, limit: int) -> Sequence[Run]:
-        """Those that wait, and the one that holds the session: the first asked first."""
+    async def open_runs(self, session_id: str) -> Sequence[Run]:
+        """Those that wait, and the one that holds the session: the first asked first, as many as may wait."""
         where = [Equals("session_id", session_id), Equals("status", "open")]
-        page = await self._storage.query("runs", where, order_by="created_at", limit=limit)
-        return [_RUN.validate_python(each) for each in page.items]
+        page = await self._storage.query("runs", where, order_by="created_at", limit=MAX_WAITING + 1)
+        return sorted(map(_RUN.validate_python, page.items), key=lambda run: run.place)
 
     async def all_open_runs(self, before: int) -> AsyncGenerator[Run]:
         """Those of all owners that were asked before then (epoch ms)."""
@@ -214,6 +237,18 @@ class SessionRepository:
     async def add_message(self, message: Message) -> None:
         await self._storage.put("messages", [document(message)])
 
+    async def move(self, message: Message, sequence: int) -> None:
+        """Give a message another place in the history, unless it has got another meanwhile."""
+        same = [Equals("sequence", message.sequence)]
+        await self._storage.patch("messages", message.id, {"sequence": sequence}, where=same)
+
+    async def place_question(self, run: Run, sequence: int) -> None:
+        """Give the question of a run its place in the history."""
+        asked = [Equals("run_id", run.id), Equals("role", "human")]
+        for found in (await self._storage.query("messages", asked, limit=1)).items:
+            if found["sequence"] != sequence:
+                await self._storage.patch("messages", str(found["id"]), {"sequence": sequence})
+
     async def messages(
         self, session: Session, limit: int, cursor: str | None
     ) -> tuple[list[Message], str | None]:
@@ -221,7 +256,12 @@ class SessionRepository:
 
         async def load() -> tuple[list[Message], str | None]:
             page = await self._storage.query(
-                "messages", [Equals("session_id", session.id)], descending=True, limit=limit, cursor=cursor
+                "messages",
+                [Equals("session_id", session.id)],
+                order_by="sequence",
+                descending=True,
+                limit=limit,
+                cursor=cursor,
             )
             return [_MESSAGE.validate_python(each) for each in reversed(page.items)], page.next_cursor
 
@@ -238,7 +278,8 @@ class SessionRepository:
 
     async def first_messages(self, session: Session, limit: int) -> list[Message]:
         """The oldest first."""
-        page = await self._storage.query("messages", [Equals("session_id", session.id)], limit=limit)
+        own = [Equals("session_id", session.id)]
+        page = await self._storage.query("messages", own, order_by="sequence", limit=limit)
         return [_MESSAGE.validate_python(each) for each in page.items]
 
     async def runs(self, session: Session, run_ids: Collection[str]) -> list[Run]:
@@ -249,7 +290,7 @@ class SessionRepository:
 
     async def all_messages(self, session: Session) -> AsyncGenerator[Message]:
         """Every message, oldest first."""
-        async for found in self._all("messages", [Equals("session_id", session.id)]):
+        async for found in self._all("messages", [Equals("session_id", session.id)], "sequence"):
             yield _MESSAGE.validate_python(found)
 
     async def get_answer(self, session: Session, message_id: str) -> Message:
@@ -262,10 +303,12 @@ class SessionRepository:
     async def save_feedback(self, feedback: Feedback) -> None:
         await self._storage.put("feedback", [document(feedback)])
 
-    async def _all(self, collection: str, where: Sequence[Condition]) -> AsyncGenerator[Document]:
+    async def _all(
+        self, collection: str, where: Sequence[Condition], order_by: str = "id"
+    ) -> AsyncGenerator[Document]:
         cursor: str | None = None
         while True:
-            page = await self._storage.query(collection, where, limit=200, cursor=cursor)
+            page = await self._storage.query(collection, where, order_by=order_by, limit=200, cursor=cursor)
             for each in page.items:
                 yield each
             if (cursor := page.next_cursor) is None:

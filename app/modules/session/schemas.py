@@ -176,8 +176,13 @@ class MessageBody(_FromRecord):
 
 
 class SessionWithHistory(SessionBody):
-    """A session and a page of its messages, newest last; the cursor leads to older ones."""
+    """A session and a page of its messages, newest last; the cursor leads to older ones.
 
+    `summary` is the rolling summary of the exchanges that a model is no longer shown in full; null until
+    there are such.
+    """
+
+    summary: str | None
     messages: PageOf[MessageBody]
 
 

@@ -251,13 +251,20 @@ class SessionService:
         """
         session = await self._repository.get(owner, session_id)
         now = now_ms()
-        forked = replace(
-            session, id=new_id(), status="idle", active_run_id=None, fence=0, created_at=now, updated_at=now
-        )
         async with self._allowances.new_session(owner):
             state = await self._graph.state_at(session.id, checkpoint_id)
             if state is None:
                 raise CheckpointUnknown
+            forked = replace(
+                session,
+                id=new_id(),
+                status="idle",
+                active_run_id=None,
+                fence=0,
+                created_at=now,
+                updated_at=now,
+                summary=state.get("summary"),
+            )
             if remembered := state.get("messages"):
                 copies = await self._copy_history(session, forked, remembered[-1]["id"])
                 state = _with_results_of(copies, state)
@@ -269,12 +276,12 @@ class SessionService:
         """The ids of the copies, by the ids of the messages copied."""
         copies: dict[str, str] = {}
         async for message in self._repository.all_messages(session):
-            if message.id > last_message_id:
-                break
             copy = replace(message, id=new_id(), session_id=forked.id)
             await self._repository.add_message(copy)
             await self._rows.copy(message.id, copy)
             copies[message.id] = copy.id
+            if message.id == last_message_id:
+                break
         return copies
 
 

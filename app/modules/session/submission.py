@@ -18,17 +18,14 @@ from app.modules.session.errors import (
     StillStopping,
     WorkersBusy,
 )
-from app.modules.session.model import Run, Session
-from app.modules.session.record import question_message, wire
-from app.modules.session.repository import SessionRepository
+from app.modules.session.model import Message, Run, Session
+from app.modules.session.record import question_message, question_sequence, waiting_sequence, wire
+from app.modules.session.repository import MAX_WAITING, SessionRepository
 from app.modules.session.turns import Turns
 from app.modules.usage.service import Allowances
 from graph.events import Status
 
 OnBusy = Literal["reject", "enqueue", "interrupt"]
-
-MAX_WAITING = 10
-"""Questions for one session."""
 
 _STOPPING_SECONDS = 30
 _LOOK_AGAIN_SECONDS = (0.005, 0.25)
@@ -77,12 +74,13 @@ class Submissions:
             session = await self.without_ghost(session)
             await self._check_room(session, on_busy)
         try:
+            asked = question_message(run, new_id(), _expected_sequence(session, run))
             async with self._allowances.new_run(session.owner):
-                await self._repository.add_run(run, question_message(run, new_id(run.created_at)))
+                await self._repository.add_run(run, asked)
         except DocumentExists:
             return _same(await self._repository.get_run(session, run.id), run)
-        if not await self._turns.start(session, run):
-            await self._line_up(session, run, on_busy)
+        if not await self._turns.start(session, run, asked.sequence):
+            await self._line_up(session, run, asked, on_busy)
         return run
 
     async def cancel(self, session: Session, run: Run) -> None:
@@ -134,7 +132,7 @@ class Submissions:
         if on_busy == "enqueue" and len(await self._open(session)) > MAX_WAITING:
             raise QueueFull(MAX_WAITING)
 
-    async def _line_up(self, session: Session, run: Run, on_busy: OnBusy) -> None:
+    async def _line_up(self, session: Session, run: Run, asked: Message, on_busy: OnBusy) -> None:
         """Let the run wait for the one that holds the session, unless it may not or has it already."""
         now = await self._repository.find(session.id)
         if now is None or now.status == "closed" or on_busy == "reject":
@@ -148,9 +146,10 @@ class Submissions:
             with suppress(BusUnavailable):  # it is kept by now, and waits for those that go on
                 for other in others:
                     await self.cancel(now, other)
-        elif sum((each.created_at, each.id) < (run.created_at, run.id) for each in others) > MAX_WAITING:
+        elif sum(each.place < run.place for each in others) > MAX_WAITING:
             await self._repository.withdraw(run)
             raise QueueFull(MAX_WAITING)
+        await self._repository.move(asked, waiting_sequence(run))
         notice = Status(
             step="loading_context", message="Waiting for the question before this one", run_id=run.id
         )
@@ -164,7 +163,7 @@ class Submissions:
         return [*await self._open(session), *([holding] if holding else [])]
 
     async def _open(self, session: Session) -> list[Run]:
-        return list(await self._repository.open_runs(session.id, MAX_WAITING + 1))
+        return list(await self._repository.open_runs(session.id))
 
 
 def run_id_of(session_id: str, idempotency_key: str) -> str:
@@ -173,20 +172,23 @@ def run_id_of(session_id: str, idempotency_key: str) -> str:
 
 
 def _new_run(session: Session, question: str, idempotency_key: str | None, sql: str | None) -> Run:
-    # After all that the session holds already, also when this machine's clock is behind another's:
-    # questions and answers are in the order of their ids.
-    created_at = max(now_ms(), session.updated_at + 2)
     return Run(
         id=new_id() if idempotency_key is None else run_id_of(session.id, idempotency_key),
         owner=session.owner,
         session_id=session.id,
-        message_id=new_id(created_at + 1),
+        message_id=new_id(),
         question=question,
-        created_at=created_at,
+        created_at=now_ms(),
         idempotency_key=idempotency_key,
         traceparent=current_traceparent(),
         sql=sql,
     )
+
+
+def _expected_sequence(session: Session, run: Run) -> int:
+    """Of the question of a run that is about to claim the session, if that is free."""
+    is_free = session.active_run_id is None and session.status != "closed"
+    return question_sequence(session.turns + 1) if is_free else waiting_sequence(run)
 
 
 def _same(known: Run, asked: Run) -> Run:

@@ -10,8 +10,15 @@ import logging
 from app.core.bus.completed import Completed, CompletedEvents
 from app.core.bus.port import BusUnavailable, Delivery, EventLogs, RunQueue, Ticket
 from app.core.clock import now_ms
-from app.modules.session.model import Run, Session
-from app.modules.session.record import Ending, answer_message, done_event, wire
+from app.modules.session.model import Run, Session, SessionStatus
+from app.modules.session.record import (
+    Ending,
+    answer_message,
+    done_event,
+    question_sequence,
+    waiting_sequence,
+    wire,
+)
 from app.modules.session.repository import SessionRepository
 from graph.answer import Answer
 
@@ -29,13 +36,17 @@ class Turns:
         self._logs = logs
         self._completed = completed
 
-    async def start(self, session: Session, run: Run) -> bool:
+    async def start(self, session: Session, run: Run, sequence: int) -> bool:
         """Give an idle session to a run and have it answered; False when the session is not idle.
 
-        If the queue is away just then, the run is put in by the next sweep: it has its session by now.
+        `sequence` is that of its question. If the queue is unavailable just then, the next sweep puts the run
+        in: it has its session by now.
         """
-        if await self._repository.claim(session, run) is None:
+        held = await self._repository.claim(session, run)
+        if held is None:
             return False
+        if sequence != question_sequence(held.turn):
+            await self._repository.place_question(run, question_sequence(held.turn))
         try:
             await self._queue.put(ticket_of(run), first=run.attempt == 1)
         except BusUnavailable as error:
@@ -48,8 +59,8 @@ class Turns:
             session = await self._repository.find(session_id)
             if session is None or session.active_run_id is not None or session.status == "closed":
                 return
-            waiting = await self._repository.open_runs(session_id, 1)
-            if not waiting or await self.start(session, waiting[0]):
+            waiting = await self._repository.open_runs(session_id)
+            if not waiting or await self.start(session, waiting[0], waiting_sequence(waiting[0])):
                 return
 
     async def close(self, run: Run, ending: Ending) -> Run | None:
@@ -62,11 +73,13 @@ class Turns:
         The session stays the run's until the event is out, so a run whose end was broken off is found
         by the session it holds, and its message is told of at least once.
         """
-        await self._repository.add_message(answer_message(ended, answer))
+        await self._repository.add_message(answer_message(ended, answer, session.turn))
         await self._completed.publish(
             Completed(ended.owner, ended.session_id, ended.message_id, ended.id, ended.status)
         )
-        await self.let_go(session, ended.id)
+        status: SessionStatus = "error" if ended.status == "failed" else "idle"
+        await self._repository.release(session, ended.id, status, answer.summary)
+        await self.start_next(session.id)
 
     async def let_go(self, session: Session, run_id: str) -> None:
         """The session is the next one's, if this run held it."""
@@ -78,7 +91,9 @@ class Turns:
         ending = Ending("cancelled", now_ms())
         ended = await self.close(run, ending)
         if ended is not None:
-            await self._repository.add_message(answer_message(ended, ending.answer))
+            turn = await self._repository.next_turn(session)
+            await self._repository.place_question(run, question_sequence(turn))
+            await self._repository.add_message(answer_message(ended, ending.answer, turn))
             await self.let_go(session, run.id)
             await self._logs.say(run.id, run.attempt + 1, [wire(done_event(run, ending))], ended=True)
 
@@ -104,6 +119,7 @@ class Turns:
             return None
         if run.status != "open" or (delivery.first and run.attempt == 1):
             return session, run
+        await self._repository.place_question(run, question_sequence(session.turn))
         again = await self._repository.change_run(run, {"attempt": run.attempt + 1})
         fenced = await self._repository.raise_fence(session)
         return None if again is None or fenced is None else (fenced, again)

@@ -45,7 +45,9 @@ async def _conversation(storage: Storage) -> Session:
     session = Session(new_id(), "ada", new_id(), "Customers", "ask", {}, 1_000, 2_000)
     await storage.put("sessions", [document(session)])
     for number in range(MESSAGES):
-        message = Message(new_id(), "ada", session.id, new_id(), "human", "How many per country?", 2_000)
+        message = Message(
+            new_id(), "ada", session.id, new_id(), "human", "How many per country?", 2_000, number
+        )
         if number % 2:
             told = "Most of them live in Brazil. " * 20
             message = replace(message, role="assistant", sql=SQL, analysis=told, row_count=27)

@@ -1,0 +1,234 @@
+"""The order of a session's messages and its status, over both stores."""
+
+import asyncio
+import sqlite3
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import closing
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from pydantic import SecretStr
+
+from app.bootstrap import Services, open_services
+from app.core.ids import id_of, new_id
+from app.core.settings import NO_QUOTAS, LlmSettings, Settings, TypesenseSettings
+from app.core.storage.typesense_server import TypesenseServer
+from app.modules.session.model import Message, Session
+from app.modules.session.service import SessionFilter
+from migrations.m0007_order import migrate as number_messages
+from tests.support.scripted_model import Scripted, ScriptedModel, scripted_model
+
+OWNER = "local"
+
+
+@pytest.fixture
+def model() -> Iterator[ScriptedModel]:
+    with scripted_model() as running:
+        yield running
+
+
+@pytest.fixture(params=["sqlite", "typesense"])
+async def services(
+    request: pytest.FixtureRequest, tmp_path: Path, model: ScriptedModel
+) -> AsyncGenerator[Services]:
+    llm = LlmSettings(base_url=model.base_url, api_key=SecretStr("sk-x"), model="scripted")
+    settings = Settings(data_dir=tmp_path / "data", llm=llm, quotas=NO_QUOTAS)
+    if request.param == "typesense":
+        server: TypesenseServer = request.getfixturevalue("typesense_server")
+        kept_in = TypesenseSettings(
+            nodes=[server.url], api_key=SecretStr(server.api_key), prefix=f"t{uuid4().hex}_"
+        )
+        settings = settings.model_copy(update={"store": "typesense", "typesense": kept_in})
+    async with open_services(settings) as opened:
+        yield opened
+
+
+@pytest.fixture
+async def session(services: Services, tmp_path: Path) -> Session:
+    path = tmp_path / "shop.db"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE customers (id INTEGER PRIMARY KEY, country TEXT)")
+    known = await services.database_connections.register(OWNER, f"sqlite:///{path}", "shop", "")
+    return await services.sessions.create(OWNER, known.id, None, "ask", {})
+
+
+async def ask(services: Services, session: Session, question: str, key: str | None = None) -> list[str]:
+    """Of the events of its run, the answers' last one included."""
+    asked = await services.sessions.ask(OWNER, session.id, question, "enqueue", key)
+    return [entry.event async for entry in services.sessions.events(*asked)]
+
+
+async def history(services: Services, session: Session, limit: int = 100) -> list[Message]:
+    """All messages, by pages of this size, the newest page first."""
+    now = await services.sessions.get(OWNER, session.id)
+    found: list[Message] = []
+    cursor: str | None = None
+    while True:
+        page, cursor = await services.sessions.messages(now, limit, cursor)
+        found = [*page, *found]
+        if cursor is None:
+            return found
+
+
+def answered(model: ScriptedModel) -> list[str]:
+    """The questions in the order in which a model was asked them."""
+    prompts = [asked.text for asked in model.requests if "SQL writer" in asked.text]
+    return [prompt.rpartition("## Question\n")[2] for prompt in prompts]
+
+
+async def test_questions_of_one_moment_are_kept_in_the_order_in_which_they_were_answered(
+    services: Services, session: Session, model: ScriptedModel
+) -> None:
+    model.rule("SQL writer", "CHAT: All right.")
+    keys = [str(number) if number % 2 else None for number in range(10)]
+    await asyncio.gather(*(ask(services, session, f"question {n}", key) for n, key in enumerate(keys)))
+    kept = await history(services, session)
+    order = answered(model)
+    assert sorted(order) == sorted(f"question {n}" for n in range(10))
+    assert [each.query for each in kept] == [question for question in order for _ in "ha"]
+    assert [each.role for each in kept] == 10 * ["human", "assistant"]
+    assert [each.id for each in await history(services, session, limit=3)] == [each.id for each in kept]
+
+
+async def test_questions_that_wait_are_answered_in_the_order_in_which_they_came(
+    services: Services, session: Session, model: ScriptedModel
+) -> None:
+    model.rule("SQL writer", "CHAT: All right.")
+    model.rule(lambda asked: asked.text.endswith("the held one"), Scripted("CHAT: held", hold_after=0))
+    first = asyncio.create_task(ask(services, session, "the held one"))
+    await model.until(lambda: model.on_hold == 1)
+    waiting = [
+        await services.sessions.ask(OWNER, session.id, f"question {n}", "enqueue", str(n) if n % 2 else None)
+        for n in range(8)
+    ]
+    questions = ["the held one", *(f"question {n}" for n in range(8))]
+    assert [each.query for each in await history(services, session)] == questions
+    model.release()
+    await first
+    for asked in waiting:
+        assert [entry.event async for entry in services.sessions.events(*asked)][-1] == "done"
+    assert answered(model) == questions
+    assert [each.query for each in await history(services, session)] == [
+        question for question in questions for _ in "ha"
+    ]
+
+
+async def test_a_question_cancelled_while_it_waits_stands_before_those_answered_later(
+    services: Services, session: Session, model: ScriptedModel
+) -> None:
+    model.rule("SQL writer", "CHAT: All right.")
+    model.rule(lambda asked: asked.text.endswith("the held one"), Scripted("CHAT: held", hold_after=0))
+    first = asyncio.create_task(ask(services, session, "the held one"))
+    await model.until(lambda: model.on_hold == 1)
+    runs = [await services.sessions.ask(OWNER, session.id, f"question {n}", "enqueue", None) for n in "ab"]
+    await services.sessions.cancel(OWNER, session.id, runs[0][1].id)
+    model.release()
+    await first
+    assert [entry.event async for entry in services.sessions.events(*runs[1])][-1] == "done"
+    kept = [(each.role, each.query, each.status) for each in await history(services, session)]
+    assert kept == [
+        ("human", "the held one", "complete"),
+        ("assistant", "the held one", "complete"),
+        ("human", "question a", "complete"),
+        ("assistant", "question a", "cancelled"),
+        ("human", "question b", "complete"),
+        ("assistant", "question b", "complete"),
+    ]
+
+
+async def test_a_fork_goes_on_in_the_order_of_its_origin(
+    services: Services, session: Session, model: ScriptedModel
+) -> None:
+    model.rule("SQL writer", "CHAT: All right.")
+    await asyncio.gather(*(ask(services, session, f"question {n}") for n in range(4)))
+    order = answered(model)
+    points, _ = await services.sessions.checkpoints(OWNER, session.id, 100, None)
+    ends = [point for point in points if not point.next_steps]
+    second = next(point for point in ends if point.query == order[1])
+    forked = await services.sessions.fork(OWNER, session.id, second.id)
+    await ask(services, forked, "another")
+    asked = [each.query for each in await history(services, forked) if each.role == "human"]
+    assert asked == [*order[:2], "another"]
+
+
+async def test_a_session_says_error_after_a_failed_run_until_the_next_begins(
+    services: Services, session: Session, model: ScriptedModel
+) -> None:
+    async def status() -> str:
+        return (await services.sessions.get(OWNER, session.id)).status
+
+    model.say(*3 * ["```sql\nSELECT nothing FROM nowhere\n```"])
+    await ask(services, session, "How many?")
+    assert await status() == "error"
+    found, _ = await services.sessions.latest(OWNER, SessionFilter(status="error"), 10, None)
+    assert [each.id for each in found] == [session.id]
+    model.say(Scripted("CHAT: held", hold_after=0))
+    asking = asyncio.create_task(ask(services, session, "And now?"))
+    await model.until(lambda: model.on_hold == 1)
+    assert await status() == "processing"
+    model.release()
+    await asking
+    assert await status() == "idle"
+    assert await services.sessions.latest(OWNER, SessionFilter(status="error"), 10, None) == ([], None)
+
+
+async def test_a_cancelled_run_leaves_no_error(
+    services: Services, session: Session, model: ScriptedModel
+) -> None:
+    model.say(Scripted("CHAT: held", hold_after=0))
+    kept, run = await services.sessions.ask(OWNER, session.id, "How many?", "reject", None)
+    await model.until(lambda: model.on_hold == 1)
+    await services.sessions.cancel(OWNER, session.id, run.id)
+    assert [entry.event async for entry in services.sessions.events(kept, run)][-1] == "done"
+    assert (await services.sessions.get(OWNER, session.id)).status == "idle"
+
+
+async def test_the_rolling_summary_is_kept_with_the_session(
+    services: Services, session: Session, model: ScriptedModel
+) -> None:
+    model.rule("SQL writer", "CHAT: All right.")
+    model.rule("memory of a conversation", "The analyst counts customers.")
+    for number in range(5):
+        await ask(services, session, f"question {number}")
+    assert (await services.sessions.get(OWNER, session.id)).summary is None
+    await ask(services, session, "question 5")
+    assert (await services.sessions.get(OWNER, session.id)).summary == "The analyst counts customers."
+    points, _ = await services.sessions.checkpoints(OWNER, session.id, 100, None)
+    early = next(point for point in points if not point.next_steps and point.query == "question 1")
+    assert (await services.sessions.fork(OWNER, session.id, early.id)).summary is None
+
+
+async def test_messages_of_before_are_numbered_in_the_order_of_their_ids(
+    services: Services, session: Session, model: ScriptedModel
+) -> None:
+    model.rule("SQL writer", "CHAT: All right.")
+    for number in range(3):
+        await ask(services, session, f"question {number}")
+    kept = await history(services, session)
+    ids = sorted(new_id() for _ in kept)
+    storage = services.storage
+    for message, new in zip(kept, ids, strict=True):
+        old = await storage.get("messages", message.id)
+        assert old is not None
+        await storage.put("messages", [{**old, "id": new, "sequence": None}])
+    old_session = await storage.get("sessions", session.id)
+    assert old_session is not None
+    for field in ("turn", "turns", "summary"):
+        del old_session[field]
+    await storage.put("sessions", [{**old_session, "id": id_of(session.id, "old")}])
+
+    async def progress(done: int, total: int) -> None:
+        assert done <= total
+
+    for message in kept:
+        await storage.patch("messages", message.id, {"session_id": id_of(session.id, "elsewhere")})
+    for new in ids:
+        await storage.patch("messages", new, {"session_id": id_of(session.id, "old")})
+    await number_messages(storage, progress)
+    moved = await services.sessions.get(OWNER, id_of(session.id, "old"))
+    await ask(services, moved, "a new one")
+    assert [each.query for each in await history(services, moved)] == [
+        *(each.query for each in kept),
+        *2 * ["a new one"],
+    ]
