@@ -22,7 +22,8 @@ NUMBERED: list[list[JsonValue]] = [[str(at), at] for at in range(60)]
 POINTS: list[list[JsonValue]] = [[at, at * 2] for at in range(20)]
 SPEC_KEYS = {
     *("$schema", "description", "data", "values", "mark", "type", "point", "encoding", "x", "y", "color"),
-    *("theta", "tooltip", "field", "title", "axis", "format", "sort"),
+    *("theta", "tooltip", "field", "title", "axis", "format", "sort", "stack", "xOffset", "yOffset"),
+    *("usermeta", "kai", "rows", "shown", "how", "text", "subtitle"),
 }
 
 
@@ -131,7 +132,7 @@ def test_the_summary_for_the_memory_is_one_short_line() -> None:
         ("names", table({"name": "text"}, ["a"], ["b"]), None),
         ("nothing", table({"name": "text", "n": "integer"}), None),
         ("nulls", table({"name": "text", "n": "number"}, ["a", None], ["b", None]), None),
-        ("many", table({"name": "text", "n": "integer"}, *NUMBERED), None),
+        ("many", table({"name": "text", "n": "integer"}, *NUMBERED), "bar"),
         ("points", table({"a": "number", "b": "number"}, *POINTS), "point"),
         ("dates", table({"day": "date", "n": "integer"}, ["2025-01-01", 1], ["2025-01-02", 2]), "line"),
     ],

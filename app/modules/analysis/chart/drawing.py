@@ -1,0 +1,121 @@
+"""A chart before it is Vega-Lite: axes, points, and what its points leave out or add up."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from pydantic import JsonValue
+
+from app.modules.analysis.words import title
+from app.modules.cuts import cut_sentence
+from graph.state import Rows
+
+Mark = Literal["bar", "line", "arc", "point"]
+Kind = Literal["quantitative", "temporal", "ordinal", "nominal"]
+Spec: TypeAlias = dict[str, JsonValue]
+
+SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
+MAX_POINTS = 2_000
+MAX_SERIES = 8
+"""Series told apart by colour; the others are one more."""
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A column of the result as it is drawn."""
+
+    column: int
+    title: str
+    kind: Kind
+
+
+@dataclass(frozen=True)
+class Point:
+    """A value of None is a gap."""
+
+    across: JsonValue
+    value: JsonValue
+    series: JsonValue = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Drawing:
+    """`how` says in sentences what was added up, selected or left out; it is empty where every row is a
+    point. `lying` bars have their names on the left. `stacked`: bars of one place may be added up.
+    """
+
+    mark: Mark
+    across: Axis
+    value: Axis
+    series: Axis | None = None
+    points: Sequence[Point]
+    how: Sequence[str] = ()
+    lying: bool = False
+    stacked: bool = True
+
+
+def axis(rows: Rows, column: int, kind: Kind) -> Axis:
+    return Axis(column, title(rows["columns"][column]["name"]), kind)
+
+
+def spec_of(drawing: Drawing, rows: Rows) -> Spec:
+    """Columns are called c0, c1, … in the data, for dots and brackets in a field mean something to Vega."""
+    how = [*_coverage(rows), *drawing.how]
+    axes = [drawing.across, drawing.value, *([drawing.series] if drawing.series else [])]
+    tooltip: list[JsonValue] = [_field(each) for each in axes]
+    named = _named(drawing)
+    told: Spec = {"rows": rows["row_count"], "shown": len(drawing.points), "how": " ".join(how)}
+    encoding: Spec = {**_encoding(drawing), "tooltip": tooltip}
+    heading: Spec = {"text": named[:1].upper() + named[1:]}
+    if how:
+        heading["subtitle"] = [*how]
+    return {
+        "$schema": SCHEMA,
+        "title": heading,
+        "description": f"{drawing.mark} chart of {named}",
+        "data": {"values": [_datum(drawing, point) for point in drawing.points]},
+        "mark": {"type": "line", "point": True} if drawing.mark == "line" else {"type": drawing.mark},
+        "encoding": encoding,
+        "usermeta": {"kai": told},
+    }
+
+
+def _coverage(rows: Rows) -> list[str]:
+    """Whether the chart is of all rows there are."""
+    at_hand, count = len(rows["rows"]), rows["row_count"]
+    gone = f"Made of the first {at_hand:,} of {count:,} rows; the others are no longer stored."
+    return list(filter(None, [cut_sentence(rows), gone if at_hand < count else ""]))
+
+
+def _named(drawing: Drawing) -> str:
+    by = [drawing.across, *([drawing.series] if drawing.series else [])]
+    return f"{drawing.value.title} by {' and '.join(each.title for each in by)}"
+
+
+def _datum(drawing: Drawing, point: Point) -> Spec:
+    datum: Spec = {f"c{drawing.across.column}": point.across, f"c{drawing.value.column}": point.value}
+    if drawing.series is not None:
+        datum[f"c{drawing.series.column}"] = point.series
+    return datum
+
+
+def _encoding(drawing: Drawing) -> Spec:
+    across, value = _field(drawing.across), _field(drawing.value)
+    value["axis"] = {"format": ",~r"}
+    if drawing.across.kind == "quantitative":
+        across["axis"] = {"format": ",~r"}
+    elif drawing.across.kind != "temporal":
+        across["sort"] = None
+    if drawing.mark == "arc":
+        return {"theta": _field(drawing.value), "color": across}
+    encoding: Spec = {"y": across, "x": value} if drawing.lying else {"x": across, "y": value}
+    if drawing.series is not None:
+        encoding["color"] = {**_field(drawing.series), "sort": None}
+        if not drawing.stacked:
+            value["stack"] = None
+            encoding["yOffset" if drawing.lying else "xOffset"] = {**_field(drawing.series), "sort": None}
+    return encoding
+
+
+def _field(of: Axis) -> Spec:
+    return {"field": f"c{of.column}", "type": of.kind, "title": of.title}

@@ -1,0 +1,89 @@
+"""The names that a chart has room for, by the measure asked for; the others are added up or left out."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from pydantic import JsonValue
+
+from app.modules.analysis.chart.values import Cell, total
+from app.modules.analysis.figures import Figures, Measure
+from app.modules.analysis.figures.numbers import number
+from app.modules.analysis.words import title
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Which names are shown: those at the end of the scale that the question is about.
+
+    The others are added up where the measure allows it, but not beside the lowest: these would vanish.
+    """
+
+    measure: Measure
+    end: Literal["highest", "lowest"]
+
+    def of_places(self, cells: list[Cell], most: int, column: str) -> tuple[list[Cell], str]:
+        """The cells of the leading names, then those of the others under one name; and how, in words."""
+        names, said, other = self._leaders(cells, _place, most, column)
+        return _sorted(cells, _place, names, other, lambda cell: replace(cell, across=other)), said
+
+    def of_series(self, cells: list[Cell], most: int, column: str) -> tuple[list[Cell], str]:
+        """The same for the series."""
+        names, said, other = self._leaders(cells, _series, most, column)
+        return _sorted(cells, _series, names, other, lambda cell: replace(cell, series=other)), said
+
+    def _leaders(
+        self, cells: list[Cell], of: Callable[[Cell], str], most: int, column: str
+    ) -> tuple[list[str], str, str]:
+        lowest = self.end == "lowest"
+        weights = self._weights(cells, of)
+        names = sorted(weights, key=lambda each: weights[each] if lowest else -weights[each])[:most]
+        count = len({of(cell) for cell in cells})
+        left, measure = count - len(names), title(self.measure.name)
+        shown = f"the {len(names)} with the {self.end} {measure} are shown"
+        said = f"Of {count:,} values of {title(column)}, {shown}"
+        if self.measure.additive and not lowest:
+            other = f"Other ({left:,})"
+            return names, f"{said}; the other {left:,} are added up as {other}.", other
+        why = "" if self.measure.additive else f", as values of {measure} cannot be added up"
+        return names, f"{said}; the other {left:,} are left out{why}.", ""
+
+    def _weights(self, cells: Iterable[Cell], of: Callable[[Cell], str]) -> Mapping[str, float]:
+        """A name's sum; where nothing may be added, its value at the end in question. Not of nulls alone."""
+        values: defaultdict[str, list[JsonValue]] = defaultdict(list)
+        for cell in cells:
+            if number(cell.value) is not None:
+                values[of(cell)].append(cell.value)
+        if self.measure.additive:
+            return {each: total(found) or 0 for each, found in values.items()}
+        end = min if self.end == "lowest" else max
+        return {each: end(number(cell) or 0.0 for cell in found) for each, found in values.items()}
+
+
+def selection(found: Figures, measure: Measure) -> Selection:
+    """By the question's end of the scale, else by the one that the statement's order begins with."""
+    if found.direction is not None:
+        return Selection(measure, found.direction)
+    return Selection(measure, "lowest" if found.sorted_descending is False else "highest")
+
+
+def _sorted(
+    cells: list[Cell],
+    of: Callable[[Cell], str],
+    names: list[str],
+    other: str,
+    renamed: Callable[[Cell], Cell],
+) -> list[Cell]:
+    """Cells of the names in their order; then those of other names, if these have a name in common."""
+    place = {each: at for at, each in enumerate(names)}
+    leading = sorted((cell for cell in cells if of(cell) in place), key=lambda cell: place[of(cell)])
+    return [*leading, *(renamed(cell) for cell in cells if of(cell) not in place)] if other else leading
+
+
+def _place(cell: Cell) -> str:
+    return cell.across
+
+
+def _series(cell: Cell) -> str:
+    return cell.series

@@ -1,0 +1,203 @@
+"""Lines: a measure over time, of one series or several."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+from app.modules.analysis.chart.drawing import MAX_POINTS, MAX_SERIES, Drawing, Kind, Mark, Point, axis
+from app.modules.analysis.chart.leaders import selection
+from app.modules.analysis.chart.values import Cell, name, plotted, summed
+from app.modules.analysis.figures import Figures, Measure
+from app.modules.analysis.figures.calendar import UNITS, Period, Unit
+from app.modules.analysis.figures.numbers import number
+from app.modules.analysis.words import title
+from graph.state import Rows
+
+_TIMES = ("date", "datetime")
+_MAX_NAMED_PERIODS = 60
+"""Periods whose own names stand at the axis; where there are more, they lie on a scale of time."""
+
+
+@dataclass(frozen=True)
+class _Course:
+    """Cells in the order of time; `periods` has the period of each one's place, if it is known."""
+
+    cells: Sequence[Cell]
+    periods: dict[str, Period]
+
+
+def over_time(rows: Rows, found: Figures, main: Measure, time: int, wish: Mark | None) -> Drawing | None:
+    """The measure asked for, over the periods of a column; None without two of them."""
+    kind, course = _course(rows, found, main, time)
+    return _drawing(rows, found, main, time, kind=kind, course=course, wish=wish)
+
+
+def at_times(rows: Rows, found: Figures, main: Measure, time: int, wish: Mark | None) -> Drawing | None:
+    """The measure asked for, at times that are no periods, such as hours."""
+    timed = sorted((str(row[time]), row[main.column]) for row in rows["rows"] if row[time] is not None)
+    course = _Course([Cell(place, value) for place, value in timed], {})
+    return _drawing(rows, found, main, time, kind="temporal", course=course, wish=wish)
+
+
+def _course(rows: Rows, found: Figures, main: Measure, time: int) -> tuple[Kind, _Course]:
+    dated = sorted(
+        (
+            (period, str(row[time]), row)
+            for period, row in zip(found.periods, rows["rows"], strict=True)
+            if period is not None
+        ),
+        key=lambda each: (each[0].start, each[1]),
+    )
+    written = {own for _, own, _ in dated}
+    periods = list(dict.fromkeys(period for period, _, _ in dated))
+    kind: Kind = "temporal"
+    if rows["columns"][time]["type"] not in _TIMES:
+        kind = "ordinal" if _are_named(periods) else "temporal"
+    own_names = kind == "ordinal" and len(written) == len(periods)
+    cells: list[Cell] = []
+    known: dict[str, Period] = {}
+    for period, own, row in dated:
+        if rows["columns"][time]["type"] in _TIMES or own_names:
+            place = own
+        else:
+            place = str(period) if kind == "ordinal" else period.start.isoformat()
+        known[place] = period
+        series = "" if found.label is None else name(row[found.label])
+        cells.append(Cell(place, row[main.column], series))
+    return kind, _Course(cells, known)
+
+
+def _are_named(periods: Sequence[Period]) -> bool:
+    """Few periods without a gap are names beside each other; days are not."""
+    if not periods or periods[0].unit == "day" or len(periods) > _MAX_NAMED_PERIODS:
+        return False
+    return periods[0].steps_to(periods[-1]) == len(periods) - 1
+
+
+def _drawing(
+    rows: Rows,
+    found: Figures,
+    main: Measure,
+    time: int,
+    *,
+    kind: Kind,
+    course: _Course,
+    wish: Mark | None,
+) -> Drawing | None:
+    if len({cell.across for cell in course.cells}) < 2:
+        return None
+    label = found.label if found.label != time else None
+    how = _without_time(rows, time)
+    if label is not None and len({cell.series for cell in course.cells}) > MAX_SERIES:
+        course, said = _leading(course, found, main, rows["columns"][label]["name"])
+        how.append(said)
+    if len(course.cells) > MAX_POINTS:
+        coarser = _coarser(course) if main.additive and main.adds_over_time else None
+        if coarser is not None:
+            course, kind, said = coarser[0], "temporal", coarser[1]
+        else:
+            course, said = _ends(course, main)
+        how.append(said)
+    how += _partial(found, course)
+    bars = wish == "bar" and (label is None or main.additive)
+    return Drawing(
+        mark="bar" if bars else "line",
+        across=axis(rows, time, kind),
+        value=axis(rows, main.column, "quantitative"),
+        series=None if label is None else axis(rows, label, "nominal"),
+        points=[
+            Point(cell.across, plotted(cell.value), None if label is None else cell.series)
+            for cell in course.cells
+        ],
+        how=how,
+    )
+
+
+def _without_time(rows: Rows, time: int) -> list[str]:
+    left = sum(row[time] is None for row in rows["rows"])
+    if left == 0:
+        return []
+    were = "1 row" if left == 1 else f"{left:,} rows"
+    return [
+        f"{were} without a {title(rows['columns'][time]['name'])} {'is' if left == 1 else 'are'} left out."
+    ]
+
+
+def _leading(course: _Course, found: Figures, main: Measure, column: str) -> tuple[_Course, str]:
+    chosen, said = selection(found, main).of_series(list(course.cells), MAX_SERIES, column)
+    order = {place: at for at, place in enumerate(dict.fromkeys(cell.across for cell in course.cells))}
+    cells = sorted(summed(chosen), key=lambda cell: order[cell.across])
+    return replace(course, cells=cells), said
+
+
+def _coarser(course: _Course) -> tuple[_Course, str] | None:
+    """The sums of the finest unit that fits; None where the periods are not known."""
+    if not course.periods:
+        return None
+    fine = next(iter(course.periods.values())).unit
+    for unit in UNITS[UNITS.index(fine) + 1 :]:
+        added = _added_up(course, unit)
+        if len(added.cells) <= MAX_POINTS:
+            count = f"{len(course.periods):,} {fine}s"
+            return added, f"Each point adds up one {unit} of {count}.{_ragged(course, unit)}"
+    return None
+
+
+def _added_up(course: _Course, unit: Unit) -> _Course:
+    places = {place: period.within(unit) for place, period in course.periods.items()}
+    cells = [replace(cell, across=places[cell.across].start.isoformat()) for cell in course.cells]
+    return _Course(summed(cells), {period.start.isoformat(): period for period in places.values()})
+
+
+def _ragged(course: _Course, unit: Unit) -> str:
+    """The first and last coarser periods that have no data at their outer ends."""
+    periods = list(course.periods.values())
+    first, last = periods[0], periods[-1]
+    said = ""
+    if first.start > first.within(unit).start:
+        said += f" The first {unit} has data from {first.start.isoformat()} on only."
+    if last.end < last.within(unit).end:
+        said += f" The last {unit} has data up to {(last.end - timedelta(days=1)).isoformat()} only."
+    return said
+
+
+def _ends(course: _Course, main: Measure) -> tuple[_Course, str]:
+    """The lowest and the highest of every few points in a row, for values that cannot be added up."""
+    series: defaultdict[str, list[tuple[int, Cell]]] = defaultdict(list)
+    for at, cell in enumerate(course.cells):
+        if number(cell.value) is not None:
+            series[cell.series].append((at, cell))
+    count = sum(map(len, series.values()))
+    step = -(-2 * count // (MAX_POINTS - 2 * len(series)))
+    kept: dict[int, Cell] = {}
+    for cells in series.values():
+        for start in range(0, len(cells), step):
+            some = cells[start : start + step]
+            kept.update([min(some, key=_value), max(some, key=_value)])
+    said = f"Of {len(course.cells):,} points, the lowest and the highest of every {step:,} in a row are shown"
+    return (
+        replace(course, cells=[kept[at] for at in sorted(kept)]),
+        f"{said}, as values of {title(main.name)} cannot be added up over time.",
+    )
+
+
+def _value(at: tuple[int, Cell]) -> float:
+    return number(at[1].value) or 0.0
+
+
+def _partial(found: Figures, course: _Course) -> list[str]:
+    """Periods that the data covers only in part, among those drawn."""
+    drawn = set(course.periods.values())
+    said: list[str] = []
+    for partial in found.course.partial if found.course else ():
+        if partial.point.period in drawn:
+            period, day = partial.point.period, partial.day.isoformat()
+            match partial.reason:
+                case "begins":
+                    said.append(f"{period} has data from {day} on only.")
+                case "ends":
+                    said.append(f"{period} has data up to {day} only.")
+                case "running":
+                    said.append(f"{period} is not over: its data goes up to {day}.")
+    return said
