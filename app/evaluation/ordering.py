@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from app.evaluation.cells import Row
+from app.modules.database_connection.parsing import parsed_one
 
 
 @dataclass(frozen=True)
@@ -22,8 +22,8 @@ class Ordering:
 def ordering_of(sql: str, dialect: str, columns: Sequence[str]) -> Ordering | None:
     """The ordering of the outermost query, whose result has these columns; None when it has none."""
     try:
-        query = sqlglot.parse_one(sql, dialect=dialect)
-    except SqlglotError:
+        query = parsed_one(sql, dialect)
+    except (SqlglotError, RecursionError):
         return None
     while isinstance(query, exp.Subquery) and not query.args.get("order"):
         query = query.this

@@ -14,6 +14,12 @@ def parsed(sql: str, dialect: str) -> Sequence[exp.Expr | None]:
         return sqlglot.parse(sql, dialect=dialect)
 
 
+def parsed_one(sql: str, dialect: str | None) -> exp.Expr:
+    """The one statement in a text. Raises `SqlglotError` and `RecursionError`."""
+    with sqlglot_errors_only():
+        return sqlglot.parse_one(sql, dialect=dialect)
+
+
 @contextmanager
 def sqlglot_errors_only() -> Generator[None]:
     """sqlglot fails on senseless statements in every way there is, such as `AttributeError`.

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
+from app.modules.database_connection.parsing import parsed_one
 from app.modules.memory.model import Exchange
 from app.modules.session.model import Message
 
@@ -24,8 +24,12 @@ def tables_of(message: Message) -> list[str]:
     if message.sql is None:
         return []
     try:
-        statement = sqlglot.parse_one(message.sql, dialect=message.dialect or None)
-    except (SqlglotError, ValueError):  # it ran, but in a dialect that is not known here (any more)
+        statement = parsed_one(message.sql, message.dialect or None)
+    except (
+        SqlglotError,
+        RecursionError,
+        ValueError,
+    ):  # it ran, but in a dialect that is not known here (any more)
         return []
     derived = {each.alias for each in statement.find_all(exp.CTE)}
     return sorted({table.name for table in statement.find_all(exp.Table)} - derived)

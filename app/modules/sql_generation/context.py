@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 from sqlglot.optimizer.normalize_identifiers import normalize_identifiers
 
+from app.modules.database_connection.parsing import parsed_one
 from app.modules.prompt_sections import sections
 from app.modules.sql_generation.business import Told, business_sections
 from app.modules.sql_generation.linking.mentions import Mention
@@ -44,7 +44,7 @@ def _tables_at_hand(question: Question, index: SchemaIndex) -> Sequence[str]:
         return []
     names = index.names
     try:
-        statement = sqlglot.parse_one(question.previous_sql, dialect=names.dialect)
+        statement = parsed_one(question.previous_sql, names.dialect)
     except (SqlglotError, RecursionError):
         return []
     read = {each.name for each in normalize_identifiers(statement, names.dialect).find_all(exp.Table)}

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
-import sqlglot
 from pydantic import JsonValue
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
+from app.modules.database_connection.parsing import parsed_one
 from graph.ports import Written
 
 _FENCE = "```"
@@ -166,7 +166,7 @@ def _tidied(sql: str) -> str:
 
 def _is_query(sql: str, dialect: str, *, of_tables: bool = False) -> bool:
     try:
-        parsed = sqlglot.parse_one(sql, dialect=dialect)
+        parsed = parsed_one(sql, dialect)
     except (SqlglotError, RecursionError):
         return False
     return isinstance(parsed, exp.Query) and (not of_tables or parsed.find(exp.From) is not None)

@@ -11,6 +11,7 @@ from sqlglot.optimizer.scope import Scope, build_scope
 from app.modules.analysis.figures.calendar import Unit
 from app.modules.analysis.figures.course import Span
 from app.modules.analysis.figures.statement import calendar_unit
+from app.modules.database_connection.parsing import sqlglot_errors_only
 from app.modules.database_connection.schema import Schema
 
 _DEEPEST = 12
@@ -23,10 +24,11 @@ def span_statement(sql: str, schema: Schema) -> str | None:
     Returns None where there are no such dates, or where it is not clear which table they are of.
     """
     try:
-        scope = build_scope(parse_one(sql, dialect=schema.dialect))
+        with sqlglot_errors_only():
+            scope = build_scope(parse_one(sql, dialect=schema.dialect))
+            found = _cut_date(scope, schema) if scope is not None else None
     except (SqlglotError, RecursionError):
         return None
-    found = _cut_date(scope, schema) if scope is not None else None
     if found is None:
         return None
     column, table, select = found

@@ -9,6 +9,7 @@ from sqlglot.errors import SqlglotError
 from sqlglot.optimizer.scope import Scope, build_scope
 
 from app.modules.analysis.figures.calendar import Unit
+from app.modules.database_connection.parsing import sqlglot_errors_only
 
 Kind = Literal[
     "key",
@@ -86,13 +87,11 @@ class StatementReading:
 def read_statement(sql: str, dialect: str) -> StatementReading:
     """Nothing is known of a statement that cannot be parsed."""
     try:
-        tree = parse_one(sql, dialect=dialect)
-        scope = build_scope(tree)
+        with sqlglot_errors_only():
+            scope = build_scope(parse_one(sql, dialect=dialect))
+            return StatementReading() if scope is None else _read(scope, depth=0)
     except (SqlglotError, RecursionError):
         return StatementReading()
-    if scope is None:
-        return StatementReading()
-    return _read(scope, depth=0)
 
 
 def _read(scope: Scope, depth: int) -> StatementReading:

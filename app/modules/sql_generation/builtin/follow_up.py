@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
+from app.modules.database_connection.parsing import parsed_one
 from app.modules.sql_generation.builtin.compose import Draft, condition, group_keys, labelled
 from app.modules.sql_generation.builtin.explain import filtering, grouping
 from app.modules.sql_generation.builtin.intent import Planner
@@ -45,8 +45,8 @@ def _draft(sql: str, network: Network) -> Draft:
 
 def _parsed(sql: str, dialect: str) -> exp.Select:
     try:
-        select = sqlglot.parse_one(sql, dialect=dialect)
-    except SqlglotError:
+        select = parsed_one(sql, dialect)
+    except (SqlglotError, RecursionError):
         select = None
     if not isinstance(select, exp.Select) or select.find(*_ENTANGLED):
         raise Beyond("The previous statement is too complex for me to change.")
