@@ -1,14 +1,21 @@
-"""Two databases in memory and what a scan of them learns: a small business and, where present, Chinook."""
+"""Databases and what a scan of them learns: a small business, the sample one and, where present, Chinook."""
 
 import sqlite3
+from contextlib import closing
+from datetime import date
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from app.modules.database_connection.schema import Column, ColumnType, ForeignKey, Schema, Table
+from app.modules.sql_generation.linking.stored_texts import StoredTexts
+from app.sample_data.build import build_sample
 
 CHINOOK = Path(__file__).parents[4] / "shared" / "data" / "chinook" / "Chinook_Sqlite.sqlite"
 _FEW = 60
+_MANY = 3_000
+SAMPLE_DAY = date(2026, 7, 15)
 
 BUSINESS = """
 create table regions (id integer primary key, name text not null);
@@ -62,6 +69,32 @@ def chinook() -> sqlite3.Connection:
     return sqlite3.connect(f"{CHINOOK.as_uri()}?mode=ro", uri=True, check_same_thread=False)
 
 
+@cache
+def sample() -> sqlite3.Connection:
+    """The sample business as of `SAMPLE_DAY`."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "sample.sqlite"
+        build_sample(path, SAMPLE_DAY)
+        connection = sqlite3.connect(":memory:", check_same_thread=False)
+        with closing(sqlite3.connect(path)) as file:
+            file.backup(connection)
+        return connection
+
+
+def stored_in(connection: sqlite3.Connection) -> StoredTexts:
+    """The texts of all columns that do not hold too many."""
+    texts: dict[str, dict[str, list[str]]] = {}
+    for table in schema_of(connection).tables:
+        for column in table.columns:
+            if column.type == "text":
+                found = connection.execute(
+                    f'select distinct "{column.name}" from "{table.name}" where "{column.name}" is not null'
+                ).fetchmany(_MANY + 1)
+                if len(found) <= _MANY:
+                    texts.setdefault(table.name, {})[column.name] = [str(value) for (value,) in found]
+    return StoredTexts(texts)
+
+
 def rows(connection: sqlite3.Connection, sql: str) -> list[tuple[Any, ...]]:
     return [tuple(round(v, 6) if isinstance(v, float) else v for v in row) for row in connection.execute(sql)]
 
@@ -103,6 +136,8 @@ def _column(connection: sqlite3.Connection, table: str, row: tuple[Any, ...]) ->
 
 def _type(declared: str) -> ColumnType:
     upper = declared.upper()
+    if upper == "BOOLEAN":
+        return "boolean"
     if "INT" in upper:
         return "integer"
     if upper.startswith(("NUM", "REAL", "DEC", "FLOAT", "DOUB")):

@@ -7,16 +7,22 @@ from app.modules.sql_generation.builtin.plan import (
     Dimension,
     Entity,
     Field,
+    Flagged,
     Grain,
     Measure,
     Missing,
+    Named,
     Order,
+    Present,
     Query,
+    Related,
+    Superior,
     Within,
     Without,
 )
 
 _FUNCTIONS = {"sum": "the sum", "avg": "the average", "min": "the lowest", "max": "the highest"}
+_CHOSEN = " (a number of my own: the question names none)"
 _OPERATORS = {
     ">": "is over",
     ">=": "is at least",
@@ -39,7 +45,13 @@ def explain(query: Query) -> str:
     parts.append(_ordering(query))
     if query.limit:
         parts.append(f", at most {query.limit} {'row' if query.limit == 1 else 'rows'}")
-    return "".join(parts) + "."
+        parts.append(_CHOSEN if query.chosen else "")
+    unseen = [_unseen(one) for one in query.conditions if isinstance(one, Among) and one.unseen]
+    return "".join(parts) + "." + "".join(unseen)
+
+
+def _unseen(one: Among) -> str:
+    return f" {one.field} holds no {' or '.join(map(repr, one.values))}, as far as it is known."
 
 
 def grouping(dimension: Dimension) -> str:
@@ -54,17 +66,30 @@ def grouping(dimension: Dimension) -> str:
 
 def filtering(condition: Condition) -> str:
     match condition:
-        case Among(field, values):
-            return f"{field} is {' or '.join(repr(value) for value in values)}"
+        case Among(field, values, negated):
+            said = " or ".join(repr(value) for value in values)
+            return f"{field} is not {said}" if negated else f"{field} is {said}"
+        case Named((first, given), (last, surname), negated):
+            verb = "are not" if negated else "are"
+            return f"{first} and {last} {verb} {given!r} and {surname!r}"
+        case Flagged(field, holds):
+            return f"{field} is {'true' if holds else 'false'}"
         case Within(field, period):
             return f"{field} is {period}"
         case Compared(subject, operator, numbers):
-            name = measuring(subject) if isinstance(subject, Measure) else str(subject)
+            name = measuring(subject.measure) if isinstance(subject, Related) else str(subject)
             return f"{name} {_OPERATORS[operator]} {' and '.join(numbers)}"
-        case Missing(field):
-            return f"{field} is missing"
-        case Without(_, referring):
-            return f"there is no row in {referring.table}"
+        case Missing(field, or_zero):
+            return f"{field} is missing or 0" if or_zero else f"{field} is missing"
+        case Present(field):
+            return f"{field} is not {'0' if field.type in ('integer', 'number') else 'missing'}"
+        case Without(table):
+            return f"there is no row in {table}"
+        case Superior(field, key, of, above):
+            other = " and ".join(map(filtering, of))
+            if above:
+                return f"{key} is the {field} of a row where {other}"
+            return f"{field} is the {key.column} of a row where {other}"
 
 
 def measuring(measure: Measure) -> str:
@@ -83,10 +108,14 @@ def _asked(query: Query) -> str:
         return " and ".join(map(measuring, query.measures))
     distinct = "the different " if query.distinct else ""
     return (
-        f"{distinct}{', '.join(map(str, query.shown))} of {query.base}"
+        f"{distinct}{', '.join(map(_showing, query.shown))} of {query.base}"
         if query.shown
         else f"rows of {query.base}"
     )
+
+
+def _showing(shown: Field | Related) -> str:
+    return measuring(shown.measure) if isinstance(shown, Related) else str(shown)
 
 
 def _ordering(query: Query) -> str:
@@ -97,5 +126,5 @@ def _ordering(query: Query) -> str:
         order = Order(query.measures[0], descending=True)
     if order is None:
         return ""
-    by = "" if isinstance(order.by, Measure) else f" {order.by}"
+    by = f" {order.by}" if isinstance(order.by, Field) else ""
     return f",{by} {'highest' if order.descending else 'lowest'} first"

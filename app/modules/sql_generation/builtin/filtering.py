@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from app.modules.sql_generation.builtin import measures
+from app.modules.sql_generation.builtin.linking import EXACT, Link, reporting_keys
 from app.modules.sql_generation.builtin.periods import Period
 from app.modules.sql_generation.builtin.plan import (
     Among,
@@ -10,19 +11,36 @@ from app.modules.sql_generation.builtin.plan import (
     Compared,
     Condition,
     Field,
+    Filter,
+    Flagged,
+    Measure,
     Missing,
+    Named,
+    Present,
     Query,
+    Related,
+    Superior,
     Unclear,
     Within,
     Without,
 )
-from app.modules.sql_generation.builtin.reading import Comparison, Mention, Revenue
+from app.modules.sql_generation.builtin.reading import BIRTH, DATE, Comparison, Mention, Revenue
 from app.modules.sql_generation.builtin.readings import of_compared, spoken
 from app.modules.sql_generation.builtin.resolving import Resolver
-from app.modules.sql_generation.builtin.roles import Measured, is_number, is_table
+from app.modules.sql_generation.builtin.roles import Measured, Reports, Valued, is_number, is_table, is_verb
 from app.modules.sql_generation.builtin.words import words_of
 
 _DATES = ("date", "datetime")
+_NUMERIC = ("integer", "number")
+_MAKING = ("by", "from", "of")
+
+
+_GENERIC = frozenset(["name", "title", "label", "description", "type", "code", "value", "kind", "status"])
+
+
+def is_birth(field: Field) -> bool:
+    words = words_of(field.column)
+    return field.type in _DATES and ("birth" in words or words[-1] in ("birthday", "birthdate", "dob"))
 
 
 class Filters(Resolver):
@@ -33,31 +51,128 @@ class Filters(Resolver):
 
     def conditions(self, base: str) -> tuple[Condition, ...]:
         """The filters of the question, for rows of `base`."""
-        found: list[Condition] = [*self._among(base)]
+        found: list[Condition] = [*self._values(base)]
         found += [self._within(period, mention, base) for period, mention in self.roles.times]
         for comparison, by, owner in self.roles.compared:
-            found.append(self._compared(comparison, by, self.table(owner, base) if owner else base))
+            found.append(self._compared(comparison, by, self.table(owner, base) if owner else base, base))
         found += [self._lacking(mention, base) for mention in self.roles.lacking]
-        return tuple(found)
+        found += [self._present(mention, base) for mention in self.roles.present]
+        found += [self._flagged(mention, base, holds) for mention, holds in self.roles.flags]
+        if self.roles.reports:
+            found.append(self._reporting(self.roles.reports))
+        return tuple(dict.fromkeys(found))
 
-    def _among(self, base: str) -> list[Among]:
-        values: dict[Field, tuple[str, ...]] = {}
+    def _values(self, base: str) -> list[Among | Named]:
+        """Values of one column are alternatives; those of several must all hold."""
+        values: dict[tuple[Field, bool], Among] = {}
+        names: list[Named] = []
         meant: dict[str, Field] = {}
-        for mention in self.roles.values:
-            if not mention.links:
-                raise Beyond(f"I do not know where “{mention.text}” is stored.")
-            link = self._pick(mention, lambda link: link.value is not None, base)
+        for valued in self.roles.values:
+            link, unseen = self._value(valued, base)
             if link.field is None or link.value is None:
-                raise Beyond(f"I do not know where “{mention.text}” is stored.")
-            values[link.field] = (*values.get(link.field, ()), link.value)
-            meant[mention.text] = link.field
+                raise Beyond(f"I do not know where “{valued.mention.text}” is stored.")
+            meant[valued.mention.text] = link.field
+            if link.surname:
+                names.append(Named((link.field, link.value), link.surname, valued.negated))
+                continue
+            key = (link.field, valued.negated)
+            before = values.get(key, Among(link.field, (), valued.negated, unseen))
+            values[key] = replace(before, values=(*before.values, link.value))
+        self._combined(base, meant)
+        if len(names) > 1:
+            raise Beyond("I can look for one person only.")
+        return [*values.values(), *names]
+
+    def _combined(self, base: str, meant: dict[str, Field]) -> None:
+        """Raises `Beyond` where "and" or "or" would come out as the other."""
+        negated = {valued.mention.text: valued.negated for valued in self.roles.values}
         for first, second, either in self.roles.joined:
-            apart = meant[first] != meant[second]
-            if (either and apart) or (
-                not either and not apart and self.network.fans_out(base, meant[first].table)
-            ):
+            if first not in meant or second not in meant:
                 raise Beyond(f"I cannot combine “{first}” and “{second}” in this way.")
-        return [Among(field, stored) for field, stored in values.items()]
+            apart = meant[first] != meant[second]
+            mixed = negated[first] != negated[second]
+            several = not apart and self.network.fans_out(base, meant[first].table)
+            if (either and (apart or mixed)) or (not either and several and not negated[first]):
+                raise Beyond(f"I cannot combine “{first}” and “{second}” in this way.")
+        fields = [(field, negated[text]) for text, field in meant.items()]
+        joined = {text for pair in self.roles.joined for text in pair[:2]}
+        for text, field in meant.items():
+            if fields.count((field, negated[text])) > 1 and text not in joined:
+                raise Beyond(f"I cannot tell how “{text}” goes with the other values of {field}.")
+
+    def _value(self, valued: Valued, base: str) -> tuple[Link, bool]:
+        """The stored value that is meant, and whether its column was not seen to hold it.
+
+        A column of the table asked about goes before one that only a join reaches, also if it does not hold
+        the value: no customer is from a city where only an employee lives.
+        """
+        mention = valued.mention
+        if not mention.links:
+            raise Beyond(f"I do not know where “{mention.text}” is stored.")
+        refused: Beyond | None = None
+        for near in dict.fromkeys((self._owner(valued, base), base)):
+            try:
+                return self._value_near(valued, near, base)
+            except Beyond as beyond:
+                refused = refused or beyond
+        raise refused or Beyond(f"I do not know where “{mention.text}” is stored.")
+
+    def _value_near(self, valued: Valued, near: str, base: str) -> tuple[Link, bool]:
+        mention = valued.mention
+        wanted = [link for link in mention.links if link.value is not None]
+        names = self.network.name_fields(near)
+        others = [link for link in wanted if link.field not in names]
+        if mention.lead in _MAKING and others and len(others) < len(wanted):
+            wanted = others
+        link = self._pick(replace(mention, links=tuple(wanted)), lambda link: link.value is not None, near)
+        own = None if valued.named else self._own_column(near, link)
+        if own is not None:
+            return replace(link, table=near, field=own, surname=None), True
+        self._refuse_far(valued, link, near, base)
+        return link, False
+
+    def _owner(self, valued: Valued, base: str) -> str:
+        if valued.owner is None:
+            return base
+        return self.table(valued.owner, base)
+
+    def _own_column(self, table: str, link: Link) -> Field | None:
+        if link.field is None or link.table == table:
+            return None
+        last = words_of(link.field.column)[-1]
+        if last in _GENERIC or any(
+            one.column == link.field.column for one in self.network.name_fields(link.table)
+        ):
+            return None
+        own = [
+            field
+            for field in self.network.fields(table)
+            if field.type == "text" and words_of(field.column)[-1] == last
+        ]
+        return own[0] if len(own) == 1 else None
+
+    def _refuse_far(self, valued: Valued, link: Link, near: str, base: str) -> None:
+        """Raises `Beyond` where only tables that the question does not mention lead to the value."""
+        bought = valued.owner is not None and is_verb(valued.owner)
+        if valued.named or bought or link.table in self._mentioned(base):
+            return
+        path = self.network.path(near, link.table, self.anchors)
+        if any(hop.fans_out for hop in path) and not any(
+            hop.right in self._mentioned(base) - {near, base} for hop in path
+        ):
+            raise Beyond(
+                f"“{valued.mention.text}” is stored in {link.field}, and the question does not say how "
+                f"{near} is related to it."
+            )
+
+    def _mentioned(self, base: str) -> set[str]:
+        mentions = [*self.roles.free, *self.roles.lacking, *(by for _, by, _ in self.roles.compared)]
+        grouped = [mention for mention in self.roles.grouped if isinstance(mention, Mention)]
+        return {
+            self.table(mention, base)
+            for mention in (*mentions, *grouped)
+            if isinstance(mention, Mention) and is_table(mention)
+        }
 
     def _within(self, period: Period, mention: Mention | None, base: str) -> Within:
         field = self._date(mention, base)
@@ -65,19 +180,39 @@ class Filters(Resolver):
             raise Beyond(f"{field} only knows years.")
         return Within(field, period)
 
-    def _is_having(self, by: Measured | None, base: str) -> bool:
-        if not isinstance(by, Mention):
-            return isinstance(by, Revenue)
-        return is_table(by) and self.table(by) != base
+    def _is_related(self, by: Measured | None, base: str) -> bool:
+        """Whether a comparison is of what belongs to a row, not of the row's own number."""
+        if isinstance(by, Revenue):
+            return True
+        return is_table(by) and isinstance(by, Mention) and self.table(by, base) != base
 
-    def _compared(self, comparison: Comparison, by: Measured | None, base: str) -> Compared:
+    def _compared(self, comparison: Comparison, by: Measured | None, owner: str, base: str) -> Compared:
+        if by is not None and self._is_related(by, base):
+            return Compared(self.related(by, base), comparison.operator, comparison.numbers)
         if isinstance(by, Revenue) or (is_table(by) and not is_number(by)):
-            raise Beyond("I cannot compare a count or sum inside another one.")
+            raise Beyond("I cannot compare a count of the rows asked for with a number.")
+        near = base if owner != base and isinstance(by, Mention) and self._is_own(by, base) else owner
         number = comparison.numbers[0]
         field = (
-            self._hinted(comparison.hint, base) if comparison.hint else self._compared_field(by, base, number)
+            self._hinted(comparison.hint, near) if comparison.hint else self._compared_field(by, near, number)
         )
         return Compared(field, comparison.operator, comparison.numbers)
+
+    def _is_own(self, by: Mention, base: str) -> bool:
+        return any(link.is_number and link.table == base and link.score >= EXACT for link in by.links)
+
+    def related(self, by: Measured, base: str) -> Field | Related:
+        """The number of rows, or the money, that belongs to a row of `base`."""
+        if isinstance(by, Mention):
+            return Related(self._rows_of(by, base))
+        found = measures.revenue(self.network, (base,))
+        if found.table == base and len(found.fields) == 1:
+            return found.fields[0]
+        return Related(found)
+
+    def _rows_of(self, by: Mention, base: str) -> Measure:
+        table = self.table(by, base)
+        return Measure("count", table, f"number of {by.text if by.plural else table}")
 
     def _compared_field(self, by: Mention | None, base: str, number: str) -> Field:
         if by is not None:
@@ -93,7 +228,9 @@ class Filters(Resolver):
         raise Unclear(f"Which number of {base} should be compared: {names}?", readings)
 
     def _hinted(self, hint: tuple[str, ...], base: str) -> Field:
-        if hint == ("date",) and (date := self._dates_of(base)):
+        if hint == BIRTH:
+            return next(field for field in self.network.fields(base) if is_birth(field))
+        if hint == DATE and (date := self._dates_of(base)):
             return date
         fields = measures.numbers_of(self.network, base)
         found = [field for word in hint for field in fields if words_of(field.column)[-1] == word]
@@ -102,14 +239,69 @@ class Filters(Resolver):
         return found[0]
 
     def _lacking(self, mention: Mention, base: str) -> Condition:
+        if is_table(mention):
+            table = self.table(mention, base)
+            if table == base:
+                raise Beyond(f"I cannot tell which {mention.text} are not meant.")
+            return self._none_of(table, base)
         link = self._pick(mention, lambda link: link.value is None, base)
-        if link.field is not None:
-            return Missing(link.field)
-        hops = [hop for hop in self.network.path(base, link.table) if hop.fans_out]
-        if len(hops) != 1 or len(hops[0].left_columns) != 1 or len(self.network.path(base, link.table)) != 1:
-            raise Beyond(f"I see no column of {link.table} that refers to {base}.")
-        left, right = (
-            self._column(base, hops[0].left_columns[0]),
-            self._column(link.table, hops[0].right_columns[0]),
-        )
-        return Without(left, right)
+        if link.field is None:
+            raise Beyond(f"I do not see what “{mention.text}” excludes.")
+        self._refuse_beyond_many(link.field, base)
+        number = link.field.type in _NUMERIC and not self.network.is_key(link.field)
+        return Missing(link.field, or_zero=number)
+
+    def _none_of(self, table: str, base: str) -> Condition:
+        path = self.network.path(base, table, self.anchors)
+        if any(hop.fans_out for hop in path):
+            return Without(table)
+        if len(path) == 1 and len(path[0].left_columns) == 1:
+            return Missing(self._column(base, path[0].left_columns[0]))
+        raise Beyond(f"I see no column of {table} that refers to {base}.")
+
+    def _present(self, mention: Mention, base: str) -> Condition:
+        link = self._pick(mention, lambda link: link.value is None, base)
+        stored = [other for other in mention.links if other.value is not None]
+        if link.field is None:
+            raise Beyond(f"I do not see what “{mention.text}” is for.")
+        if stored:
+            raise Beyond(
+                f"“{mention.text}” may mean that {stored[0].field} is {stored[0].value!r}, or that "
+                f"{link.field} is set; ask for one of them."
+            )
+        self._refuse_beyond_many(link.field, base)
+        return Present(link.field)
+
+    def _refuse_beyond_many(self, field: Field, base: str) -> None:
+        if field.table != base and self.network.fans_out(base, field.table, self.anchors):
+            raise Beyond(f"One row of {base} can have many of {field}, some with a value and some without.")
+
+    def _flagged(self, mention: Mention, base: str, holds: bool) -> Condition:
+        link = self._pick(mention, lambda link: link.flag, base)
+        if link.field is None:
+            raise Beyond(f"I do not see what “{mention.text}” is for.")
+        stored = {value.casefold()[:1]: value for value in self.network.column(link.field).values}
+        yes = stored.get("y") or stored.get("t")
+        no = stored.get("n") or stored.get("f")
+        return Flagged(link.field, holds, yes, no)
+
+    def _reporting(self, reports: Reports) -> Condition:
+        found = [(table.name, key) for table in self.network.schema.tables for key in reporting_keys(table)]
+        if len(found) != 1:
+            raise Beyond("I see no single column that says who reports to whom.")
+        ((table, key),) = found
+        field = self._column(table, key.columns[0])
+        if not reports.people:
+            return Missing(field)
+        of = tuple(self._person(mention, table) for mention in reports.people)
+        return Superior(field, self._column(table, key.referred_columns[0]), of, reports.above)
+
+    def _person(self, mention: Mention, table: str) -> Filter:
+        links = [link for link in mention.links if link.table == table and link.field]
+        names = [link for link in links if link.field in self.network.name_fields(table)]
+        for link in names or links:
+            if len(names or links) == 1 and link.field and link.value is not None:
+                if link.surname:
+                    return Named((link.field, link.value), link.surname)
+                return Among(link.field, (link.value,))
+        raise Beyond(f"I find no single “{mention.text}” in {table}.")

@@ -1,13 +1,13 @@
 """From a question to a plan: a ranking, a number, a number per group, or a list."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from app.modules.sql_generation.builtin import measures
-from app.modules.sql_generation.builtin.filtering import Filters
+from app.modules.sql_generation.builtin.filtering import Filters, is_birth
+from app.modules.sql_generation.builtin.linking import EXACT
 from app.modules.sql_generation.builtin.plan import (
     Beyond,
-    Compared,
     Dimension,
     Entity,
     Field,
@@ -16,11 +16,12 @@ from app.modules.sql_generation.builtin.plan import (
     Measure,
     Order,
     Query,
+    Related,
     Unclear,
 )
-from app.modules.sql_generation.builtin.reading import Comparison, Mention, Rank, Revenue
+from app.modules.sql_generation.builtin.reading import AGE, BIRTH, DATE, Mention, Rank, Revenue
 from app.modules.sql_generation.builtin.readings import of_functions, of_order, plural, spoken
-from app.modules.sql_generation.builtin.roles import Measured, is_number, is_table
+from app.modules.sql_generation.builtin.roles import Measured, is_number, is_table, is_verb
 from app.modules.sql_generation.builtin.words import words_of
 
 _SEVERAL = 10
@@ -32,13 +33,36 @@ class Planner(Filters):
     def plan(self) -> Query:
         """Raises `Beyond` or `Unclear`."""
         roles = self.roles
+        self._refuse_several()
+        if roles.rank:
+            roles.rank = self._by_birth(roles.rank)
         if roles.rank and (ranked := self._ranking(roles.rank)):
             return ranked
         if roles.counts or roles.measured or (roles.rank and roles.ranked_by):
             return self._aggregation(self._measures())
-        if roles.grouped:
+        if roles.grouped and not self._lists_each():
             return self._counts_by_group()
         return self._list()
+
+    def _lists_each(self) -> bool:
+        """ "List every customer": the only thing named is not grouped by, it is listed."""
+        (only, *more) = self.roles.grouped
+        if self.roles.free or more or not isinstance(only, Mention) or not is_table(only):
+            return False
+        self.roles.grouped, self.roles.free = [], [only]
+        return True
+
+    def _by_birth(self, rank: Rank) -> Rank:
+        """The oldest are born first, where no age is stored."""
+        if rank.hint != AGE:
+            return rank
+        table = self._subject()
+        if any(words_of(field.column)[-1] == "age" for field in self.network.fields(table)):
+            return rank
+        born = any(is_birth(field) for field in self.network.fields(table))
+        if not born and self.network.is_of_people(table):
+            return rank
+        return replace(rank, descending=not rank.descending, hint=BIRTH if born else DATE)
 
     # Queries
 
@@ -64,6 +88,8 @@ class Planner(Filters):
     def _ranking_key(self, rank: Rank, entity: Mention | None) -> Field | Measure:
         roles = self.roles
         if rank.hint:
+            if isinstance(roles.ranked_by, Mention):
+                return self.field(roles.ranked_by, lambda link: link.is_date, self._subject())
             return self._hinted(rank.hint, self._subject())
         if roles.counts or roles.measured:
             (measure,) = self._measures() if len(roles.measured) + roles.counts == 1 else (None,)
@@ -75,6 +101,8 @@ class Planner(Filters):
             return self._revenue(self._tables_of(entity))
         if by is None:
             raise self._unclear_order(entity)
+        if is_table(by) and is_verb(by):
+            raise Beyond(f"“{by.text}” could be ranked by how often or by how much; ask for one of them.")
         if is_table(by):
             return self._count(by)
         return self._ranking_field(by, entity)
@@ -110,7 +138,7 @@ class Planner(Filters):
 
     def _ranked_rows(self, rank: Rank, key: Field) -> Query:
         query = self._list()
-        return replace(query, order=Order(key, rank.descending), limit=self._rank_limit())
+        return self._limited(replace(query, order=Order(key, rank.descending)))
 
     def _ranked_groups(self, rank: Rank, dimension: Dimension, measure: Measure) -> Query:
         if self.roles.grouped:
@@ -121,12 +149,15 @@ class Planner(Filters):
         query = replace(query, with_tables=self._required_tables(query))
         if rest:
             query = replace(query, dimensions=(self._shown_with(dimension, rest),))
-        return replace(query, order=Order(measure, rank.descending), limit=self._rank_limit())
+        return self._limited(replace(query, order=Order(measure, rank.descending)))
 
-    def _rank_limit(self) -> int:
+    def _limited(self, query: Query) -> Query:
+        """As many rows as asked for; else one, or for a plural a number of KAI's own."""
+        if self.roles.limit:
+            return replace(query, limit=self.roles.limit)
         entity = self.roles.ranked or self._ranked_entity()
         plural = entity is not None and entity.plural
-        return self.roles.limit or (_SEVERAL if plural else 1)
+        return replace(query, limit=_SEVERAL if plural else 1, chosen=plural)
 
     def _aggregation(self, measured: tuple[Measure, ...]) -> Query:
         base = measured[0].table
@@ -144,6 +175,7 @@ class Planner(Filters):
         if len(tables) != 1 or len(self.roles.free) != 1:
             raise Beyond("I do not see what should be counted or summed for each group.")
         self.roles.free.remove(tables[0])
+        self.roles.counted = tables[0]
         return self._aggregation((self._count(tables[0]),))
 
     def _unclear_number(self, mention: Mention, field: Field) -> Unclear:
@@ -154,27 +186,50 @@ class Planner(Filters):
         base = self._subject()
         if self.roles.grouped:
             raise Beyond("I do not see what should be counted or summed for each group.")
-        having = [one for one in self.roles.compared if self._is_having(one[1], base)]
-        if having:
-            return self._groups_having(base, having)
-        shown = self._shown(base)
-        query = Query(base, shown=shown, distinct=self.roles.distinct and bool(shown))
+        shown = self._shown(base) or self._counted_beside(base)
+        base = self._finest(base, shown)
+        query = Query(
+            base, shown=shown, distinct=bool(shown) and (self.roles.distinct or self._is_of_values(shown))
+        )
         query = self._with_conditions(query)
         return self._ordered(replace(query, with_tables=self._required_tables(query), limit=self.roles.limit))
 
-    def _groups_having(
-        self, base: str, having: list[tuple[Comparison, Measured | None, Mention | None]]
-    ) -> Query:
-        comparison, by, _ = having[0]
-        if len(having) > 1:
-            raise Beyond("I can compare one count or sum for each group only.")
-        measure = self._count(by) if isinstance(by, Mention) else self._revenue([base])
-        self.roles.compared.remove(having[0])
-        query = Query(measure.table, (measure,), (self._entity_with(base, self._shown(base)),))
-        query = self._with_conditions(query)
-        condition = Compared(measure, comparison.operator, comparison.numbers)
-        query = replace(query, conditions=(*query.conditions, condition), limit=self.roles.limit)
-        return self._ordered(query)
+    def _counted_beside(self, base: str) -> tuple[Field | Related, ...]:
+        """What a row is known by, and the numbers it is compared by."""
+        related = [
+            self.related(by, base)
+            for _, by, _ in self.roles.compared
+            if by is not None and self._is_related(by, base)
+        ]
+        if not any(isinstance(one, Related) for one in related):
+            return ()
+        return (*(self.network.name_fields(base) or self.network.key(base)), *related)
+
+    def _is_of_values(self, shown: Sequence[Field | Related]) -> bool:
+        """Whether a list is of a column's values ("list the job titles"), not of the rows of a table."""
+        if any(is_table(mention) for mention in self.roles.free) or len(shown) > 1 or self.roles.sort:
+            return False
+        (one,) = shown
+        qualified = any(link.score > EXACT for mention in self.roles.free for link in mention.links)
+        return isinstance(one, Field) and not qualified and one not in self.network.name_fields(one.table)
+
+    def _finest(self, base: str, shown: Iterable[Field | Related]) -> str:
+        """The table of which each row is one row of the list: the one that the others hang on.
+
+        Raises `Beyond` when there is none, so that a list would repeat rows.
+        """
+        tables = dict.fromkeys([base, *(one.table for one in shown if isinstance(one, Field))])
+        for table in tables:
+            if not any(self.network.fans_out(table, other, self.anchors) for other in tables):
+                return table
+        raise Beyond(
+            f"A list of {' and '.join(tables)} would repeat rows: they belong to each other many times."
+        )
+
+    def _refuse_several(self) -> None:
+        """Raises `Beyond` for "customers and orders": one list cannot hold both."""
+        for first, second in self.roles.several:
+            raise Beyond(f"I can list one thing at a time: ask for “{first}” or for “{second}”.")
 
     # Parts of a query
 
@@ -191,6 +246,8 @@ class Planner(Filters):
 
     def _counted(self) -> Measure:
         mention = self.roles.counted or next(iter(self.roles.free), None)
+        if mention is None and self.roles.reports:
+            return self._row_count(self._reporting_table())
         if mention is None:
             raise Beyond("I do not see what should be counted.")
         self.roles.free = [other for other in self.roles.free if other is not mention]
@@ -275,7 +332,7 @@ class Planner(Filters):
         rest = [dimension for dimension in query.dimensions if dimension is not entities[0]]
         return replace(query, dimensions=(self._shown_with(entities[0], columns), *rest))
 
-    def _shown(self, base: str) -> tuple[Field, ...]:
+    def _shown(self, base: str) -> tuple[Field | Related, ...]:
         """The columns asked for, each of the table named next ("titles of songs and names of singers"); of
         "cities and their population" the city's name too."""
         free = [*self.roles.free, *([self.roles.counted] if self.roles.counted else [])]
@@ -285,7 +342,7 @@ class Planner(Filters):
                 owner = next((self.table(other) for other in free[at:] if is_table(other)), base)
                 shown += self.named(mention, owner)
         if shown and is_table(free[0]) and not any(is_table(other) for other in free[1:]):
-            shown = [*self.network.name_fields(base), *shown]
+            shown = [*(self.network.name_fields(base) or self.network.key(base)), *shown]
         return tuple(dict.fromkeys(shown))
 
     def _required_tables(self, query: Query) -> tuple[str, ...]:
@@ -296,10 +353,7 @@ class Planner(Filters):
             if isinstance(dimension, Entity | Grain)
         }
         tables = [self.table(mention, query.base) for mention in self.roles.free if is_table(mention)]
-        rest = [table for table in tables if table not in used]
-        return tuple(
-            dict.fromkeys(table for table in rest if self.network.fans_out(query.base, table, self.anchors))
-        )
+        return tuple(dict.fromkeys(table for table in tables if table not in used))
 
     def _ordered(self, query: Query) -> Query:
         roles = self.roles
@@ -318,7 +372,8 @@ class Planner(Filters):
             return measured[0] if measured else self._sortable(fields[0], query)
         if query.measures and (by is None or isinstance(by, Revenue)):
             return query.measures[0]
-        names = query.shown or self.network.name_fields(query.base)
+        fields = tuple(shown for shown in query.shown if isinstance(shown, Field))
+        names = fields or self.network.name_fields(query.base)
         if names and by is None:
             return names[0]
         raise Beyond("I do not see what to sort by.")

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
-from app.modules.database_connection.schema import Column, Schema, Table
+from app.modules.database_connection.schema import Column, ForeignKey, Schema, Table
 from app.modules.sql_generation.builtin.plan import Field
 from app.modules.sql_generation.builtin.words import (
     ORDERING,
@@ -69,6 +69,10 @@ class Link:
         return self.field.type in ("date", "datetime") or words_of(self.field.column)[-1:] == ("year",)
 
 
+_REPORTING = frozenset(
+    ("report", "manager", "mgr", "managed", "supervisor", "boss", "superior", "lead", "leader")
+)
+_NUMBERED = ("phone", "telephone", "mobile", "fax")
 _FIRST_NAMES = (("first", "name"), ("given", "name"), ("forename",))
 _LAST_NAMES = (("last", "name"), ("family", "name"), ("surname",))
 _Meanings = dict[tuple[str, str | None], Link]
@@ -95,6 +99,7 @@ class Lexicon:
             for column in table.columns:
                 self._spell(column.name)
                 self._add_column(table, column)
+        self.reporting = any(reporting_keys(table) for table in schema.tables)
         self._joined = _joined(self._names)
         phrases = (*self._names, *self._synonyms, *self._values)
         self._longest = max((_LONGEST_TEXT, *map(len, phrases)))
@@ -185,18 +190,15 @@ class Lexicon:
     def _add_column(self, table: Table, column: Column) -> None:
         phrase, field = words_of(column.name), Field(table.name, column.name, column.type)
         foreign = {name for key in table.foreign_keys for name in key.columns}
-        self._add(
-            phrase,
-            Link(
-                table.name, PARTIAL if column.name in foreign else EXACT, field, key=_is_key(column, foreign)
-            ),
-        )
+        score = PARTIAL if column.name in foreign else EXACT
+        key = _is_key(column, foreign)
+        flag = not key and is_flag(column)
+        self._add(phrase, Link(table.name, score, field, key=key, flag=flag))
         if column.primary_key and column.name not in foreign:
             self._add(("id",), Link(table.name, EXACT, field, key=True))
-        elif is_flag(column):
+        elif flag:
             said = tuple(word for word in phrase if word not in _MARKERS)
-            for words in dict.fromkeys((phrase, said)):
-                self._add(words, Link(table.name, EXACT, field, flag=True))
+            self._add(said, Link(table.name, EXACT, field, flag=True))
         elif column.name not in foreign:
             self._add_shorter(words_of(table.name), phrase, field)
         for value in column.values:
@@ -211,6 +213,10 @@ class Lexicon:
             self._add(own[:-1], Link(field.table, CLOSE, field))
         if own[:1] in (("number",), ("count",)):
             self._add(("number", "of", *own[1:]), Link(field.table, EXACT, field))
+        if own[-1:] and own[-1] in _NUMBERED:
+            self._add((*own, "number"), Link(field.table, EXACT, field))
+        if own[-1:] == ("email",):
+            self._add((*own, "address"), Link(field.table, EXACT, field))
         if "of" in own:
             at = own.index("of")
             self._add((*own[at + 1 :], *own[:at]), Link(field.table, EXACT, field))
@@ -236,6 +242,17 @@ class Lexicon:
             self._values[phrase].append(Link(table.name, EXACT, field, value))
             if len(phrase) == 1:
                 self._spellings.setdefault(phrase[0], value)
+
+
+def reporting_keys(table: Table) -> list[ForeignKey]:
+    """The keys of a table that say who reports to whom."""
+    return [
+        key
+        for key in table.foreign_keys
+        if key.referred_table == table.name
+        and len(key.columns) == 1
+        and not _REPORTING.isdisjoint(words_of(key.columns[0]))
+    ]
 
 
 def is_flag(column: Column) -> bool:

@@ -12,6 +12,11 @@ from app.modules.sql_generation.builtin.words import words_of
 
 _NAMES = (("name",), ("full", "name"), ("title",), ("label",), ("description",))
 
+_PERSONAL = frozenset({"email", "phone", "gender", "sex", "surname", "salary", "job"})
+_PEOPLE = frozenset(
+    "customer client employee staff person people student teacher user member author patient".split()  # noqa: SIM905
+)
+
 
 @dataclass(frozen=True)
 class Hop:
@@ -51,6 +56,11 @@ class Network:
         last = words_of(field.column)[-1:]
         return self.column(field).primary_key or field.column in foreign or last == ("id",)
 
+    def referred(self, field: Field) -> set[str]:
+        """The tables that a foreign key column refers to."""
+        keys = self._tables[field.table].foreign_keys
+        return {key.referred_table for key in keys if field.column in key.columns}
+
     def key(self, table: str) -> tuple[Field, ...]:
         return tuple(field for field in self.fields(table) if self.column(field).primary_key)
 
@@ -73,6 +83,11 @@ class Network:
     def referring(self, table: str) -> list[str]:
         """The tables whose rows refer to rows of this one, by name."""
         return sorted({hop.right for hop in self._hops.get(table, ()) if hop.fans_out})
+
+    def is_of_people(self, table: str) -> bool:
+        """A guess from the columns and the name."""
+        columns = {word for field in self.fields(table) for word in words_of(field.column)}
+        return not _PERSONAL.isdisjoint(columns) or not _PEOPLE.isdisjoint(words_of(table))
 
     def distance(self, start: str, end: str) -> int | None:
         """How many joins lie between, fanning ones weighing double; None when there is no way."""

@@ -3,7 +3,7 @@
 import re
 from calendar import month_name, monthrange
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, timedelta
 from typing import Literal
 
@@ -12,6 +12,7 @@ _UNITS: dict[str, Unit] = {"day": "day", "month": "month", "year": "year"}
 _MONTHS = {name.lower(): number for number, name in enumerate(month_name) if name}
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
+_ONWARDS = (["on"], ["onward"], ["onwards"])
 _LATEST = ("last", "past", "previous")
 
 
@@ -21,6 +22,8 @@ class Period:
 
     start: date | None
     end: date | None
+    joined: bool = field(default=False, compare=False)
+    """Said as two periods and both: "in 2024 and 2025"."""
 
     def __str__(self) -> str:
         if self.start is None:
@@ -58,13 +61,16 @@ def _phrase(words: list[str], today: date) -> Found | None:
     match words:
         case ["between" | "from", *rest] if found := _span(rest, today):
             return _one_more(found)
-        case ["since" | "from", *rest]:
-            return _open(rest, today, lambda point: Period(point.start, None))
+        case ["from", *rest] if (found := _point(rest, today)) and rest[found[1] :][:1] in _ONWARDS:
+            return Period(found[0].start, None), found[1] + 2
+        case ["since", *rest] | ["starting", "from", *rest]:
+            found = _open(rest, today, lambda point: Period(point.start, None))
+            return _one_more(found) if found and words[0] == "starting" else found
         case ["after", *rest]:
             return _open(rest, today, lambda point: Period(point.end, None))
         case ["before", *rest]:
             return _open(rest, today, lambda point: Period(None, point.start))
-        case ["in" | "during" | "for" | "of" | "on" | "within" | "over", *rest]:
+        case ["from" | "in" | "during" | "for" | "of" | "on" | "within" | "over", *rest]:
             return _one_more(_points(rest, today))
         case [month, *rest] if month in _MONTHS and not (rest and _YEAR.fullmatch(rest[0])):
             return None  # "may" and "march" are also verbs
@@ -89,7 +95,7 @@ def _points(words: list[str], today: date) -> Found | None:
     """One point, or two that touch: "2024 or 2025"."""
     first, last, said = _two(words, today, ("or", "and"))
     if first and last and last.start == first.end:
-        return Period(first.start, last.end), said
+        return Period(first.start, last.end, joined="and" in words[:said]), said
     return _point(words, today)
 
 

@@ -88,11 +88,42 @@ Dimension = Field | Entity | Grain
 
 
 @dataclass(frozen=True)
+class Related:
+    """A measure over the rows of its table that belong to one row of the base."""
+
+    measure: Measure
+
+
+@dataclass(frozen=True)
 class Among:
-    """The field holds one of these values, spelled as they are stored."""
+    """The field holds one of these values, spelled as they are stored; or none of them, if `negated`.
+
+    `unseen`: the scan found no such value in this column.
+    """
 
     field: Field
     values: tuple[str, ...]
+    negated: bool = False
+    unseen: bool = False
+
+
+@dataclass(frozen=True)
+class Named:
+    """A first and a last name, of one row."""
+
+    first: tuple[Field, str]
+    last: tuple[Field, str]
+    negated: bool = False
+
+
+@dataclass(frozen=True)
+class Flagged:
+    """The field says yes, or no. `yes` is the text for it, None in a boolean or a number."""
+
+    field: Field
+    holds: bool
+    yes: str | None
+    no: str | None
 
 
 @dataclass(frozen=True)
@@ -105,32 +136,55 @@ class Within:
 class Compared:
     """`numbers` are one, or two for `between`."""
 
-    subject: Field | Measure
+    subject: Field | Related
     operator: Operator
     numbers: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Missing:
-    """The field holds no value."""
+    """The field holds no value; with `or_zero` zero is none either."""
+
+    field: Field
+    or_zero: bool = False
+
+
+@dataclass(frozen=True)
+class Present:
+    """The field holds a value."""
 
     field: Field
 
 
 @dataclass(frozen=True)
 class Without:
-    """No row of `table` refers to the row by `column`."""
+    """No row of `table` belongs to the row."""
+
+    table: str
+
+
+Filter = Among | Named | Flagged | Within | Missing | Present
+
+
+@dataclass(frozen=True)
+class Superior:
+    """A reference of a table to itself: `field` holds the `key` of another row, for which `of` holds.
+
+    `above` turns it round: the row is the one that the other row refers to.
+    """
 
     field: Field
-    referring: Field
+    key: Field
+    of: tuple[Filter, ...]
+    above: bool
 
 
-Condition = Among | Within | Compared | Missing | Without
+Condition = Filter | Compared | Without | Superior
 
 
 @dataclass(frozen=True)
 class Order:
-    by: Field | Measure
+    by: Field | Measure | Related
     descending: bool
 
 
@@ -138,15 +192,17 @@ class Order:
 class Query:
     """`base` is the table whose rows are counted, measured or listed; `with_tables` must have matching rows.
 
-    Without measures and dimensions it is a list of `shown`.
+    Without measures and dimensions it is a list of `shown`, or of the whole rows. `chosen` says that the
+    limit is not from the question.
     """
 
     base: str
     measures: tuple[Measure, ...] = ()
     dimensions: tuple[Dimension, ...] = ()
-    shown: tuple[Field, ...] = ()
+    shown: tuple[Field | Related, ...] = ()
     conditions: tuple[Condition, ...] = ()
     with_tables: tuple[str, ...] = ()
     order: Order | None = None
     limit: int | None = None
+    chosen: bool = False
     distinct: bool = False

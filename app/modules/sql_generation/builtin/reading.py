@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import Literal
 
-from app.modules.sql_generation.builtin.linking import Lexicon, Link
+from app.modules.sql_generation.builtin.linking import EXACT, Lexicon, Link
 from app.modules.sql_generation.builtin.periods import Period, Unit, read_period, unit_of
 from app.modules.sql_generation.builtin.plan import Beyond, Function, Operator
 from app.modules.sql_generation.builtin.words import REVENUE, Token
@@ -76,7 +76,10 @@ class Rank:
 
 @dataclass(frozen=True)
 class Limit:
+    """`first`: those that come first, by what the question names later."""
+
     count: int
+    first: bool = False
 
 
 @dataclass(frozen=True)
@@ -84,11 +87,32 @@ class Comparison:
     operator: Operator
     numbers: tuple[str, ...]
     hint: tuple[str, ...] = ()
+    times: bool = False
 
 
 @dataclass(frozen=True)
 class Lacking:
-    pass
+    """What is named next must not be there or not hold; `values` only for "except"."""
+
+    only_values: bool = False
+
+
+@dataclass(frozen=True)
+class Holding:
+    """ "with a", "have a": what is named next must be there."""
+
+
+@dataclass(frozen=True)
+class Relation:
+    """Who reports to the one named; or, `above`, who that one reports to. `noun`: named as such."""
+
+    above: bool
+    noun: bool
+
+
+@dataclass(frozen=True)
+class Unrelated:
+    """Those who report to no one."""
 
 
 @dataclass(frozen=True)
@@ -114,20 +138,24 @@ Item = (
     | Limit
     | Comparison
     | Lacking
+    | Holding
+    | Relation
+    | Unrelated
     | Time
     | Conjunction
 )
 
 
-_PRICE, _AGE = ("price", "cost"), ("age",)
-_SIZE, _DATE = ("length", "duration", "millisecond", "height"), ("date",)
+_PRICE, AGE = ("price", "cost"), ("age",)
+_SIZE, DATE = ("length", "duration", "millisecond", "height", "minute", "second"), ("date",)
+BIRTH = ("birth",)
 _SUPERLATIVES: dict[str, Rank] = {
     "most expensive|priciest|dearest": Rank(True, _PRICE),
     "cheapest|least expensive": Rank(False, _PRICE),
-    "most recent|latest|newest|last": Rank(True, _DATE),
-    "earliest|first": Rank(False, _DATE),
-    "oldest": Rank(True, _AGE),
-    "youngest": Rank(False, _AGE),
+    "most recent|latest|newest|last": Rank(True, DATE),
+    "earliest|first": Rank(False, DATE),
+    "oldest": Rank(True, AGE),
+    "youngest": Rank(False, AGE),
     "longest|tallest": Rank(True, _SIZE),
     "shortest": Rank(False, _SIZE),
     "heaviest": Rank(True, ("weight",)),
@@ -140,14 +168,17 @@ _SUPERLATIVES: dict[str, Rank] = {
 _OPERATORS: tuple[tuple[str, Operator], ...] = (
     (r"(?:at least|no less than|not less than|>=|≥)", ">="),
     (r"(?:at most|no more than|not more than|<=|≤)", "<="),
-    (r"(?:more|greater|higher|larger|bigger|longer|heavier|older) than|over|above|exceeding|>", ">"),
-    (r"(?:less|fewer|lower|smaller|shorter|lighter|younger|cheaper) than|under|below|<", "<"),
-    (r"=|is|are|equal to|equals|exactly", "="),
+    (r"(?:more|greater|higher|larger|bigger|longer|heavier|older|more expensive) than", ">"),
+    (r"over|above|exceeding|>", ">"),
+    (r"(?:less|fewer|lower|smaller|shorter|lighter|younger|cheaper|less expensive) than|under|below|<", "<"),
+    (r"=|is|are|equal to|equals|exactly|precisely", "="),
+    (r"(?:only|just)(?! (?:19|20)\d\d(?: |$))", "="),
 )
 _COMPARATIVES = {
-    "older": _AGE,
-    "younger": _AGE,
+    "older": AGE,
+    "younger": AGE,
     "cheaper": _PRICE,
+    "expensive": _PRICE,
     "longer": _SIZE,
     "shorter": _SIZE,
     "heavier": ("weight",),
@@ -155,6 +186,7 @@ _COMPARATIVES = {
 }
 _NUMBER = r"(\d+(?:\.\d+)?)"
 _Make = Callable[[re.Match[str]], tuple[Item, ...]]
+_Rule = tuple[re.Pattern[str], _Make]
 
 
 def _constant(*items: Item) -> _Make:
@@ -164,19 +196,63 @@ def _constant(*items: Item) -> _Make:
 def _comparison(operator: Operator) -> _Make:
     def make(match: re.Match[str]) -> tuple[Item, ...]:
         hints = [hint for word, hint in _COMPARATIVES.items() if word in match[0]]
-        return (Comparison(operator, match.groups(), *hints[:1]),)
+        return (Comparison(operator, match.groups(), hints[0] if hints else ()),)
 
     return make
 
 
-def _rule(pattern: str, make: _Make) -> tuple[re.Pattern[str], _Make]:
+def _repeated(operator: Operator) -> _Make:
+    return lambda match: (Comparison(operator, match.groups(), times=True),)
+
+
+def _rule(pattern: str, make: _Make) -> _Rule:
     return re.compile(rf"(?:{pattern})(?= |$)"), make
 
 
+def _so_many(rank: Rank) -> _Make:
+    return lambda match: (Limit(int(float(match[1]))), rank)
+
+
+_AUXILIARY = "do|does|did|is|are|was|were|has|have|had|be|been"
+_SUPERIOR = "managers?|boss(?:es)?|supervisors?|superiors?"
+_RELATIONS = (
+    _rule(
+        rf"(?:without|(?:with|have|has|having) no|(?:{_AUXILIARY}) not have)(?: an?| any)? (?:{_SUPERIOR})",
+        _constant(Unrelated()),
+    ),
+    _rule(
+        r"(?:(?:(?:do|does|did) )?not )?report(?:s|ed|ing)? to (?:nobody|none|no 1|noone|anyone|anybody)",
+        _constant(Unrelated()),
+    ),
+    _rule(
+        r"(?:(?:is|are|who|that) )*(?:directly )?report(?:s|ed|ing)?(?: directly)? to",
+        _constant(Relation(above=False, noun=False)),
+    ),
+    _rule(
+        r"(?:directly )?(?:managed|supervised|led|overseen) by|(?:work|working|works) (?:for|under)",
+        _constant(Relation(above=False, noun=False)),
+    ),
+    _rule(
+        r"(?:direct )?(?:reports|subordinates?|reportees)(?: (?:of|to))?|direct report(?: of)?",
+        _constant(Relation(above=False, noun=True)),
+    ),
+    _rule(r"manages?|supervises?|oversees?", _constant(Relation(above=True, noun=False))),
+    _rule(rf"(?:{_SUPERIOR})(?: (?:of|for))?", _constant(Relation(above=True, noun=True))),
+)
 _RULES = (
-    _rule(rf"(?:top|best|highest) {_NUMBER}", lambda match: (Limit(int(float(match[1]))), Rank(True))),
-    _rule(rf"(?:bottom|worst|lowest) {_NUMBER}", lambda match: (Limit(int(float(match[1]))), Rank(False))),
-    _rule(rf"(?:the )?first {_NUMBER}", lambda match: (Limit(int(float(match[1]))),)),
+    _rule(rf"(?:the )?first {_NUMBER}", lambda match: (Limit(int(float(match[1])), first=True),)),
+    *(_rule(rf"(?:{words}) {_NUMBER}", _so_many(rank)) for words, rank in _SUPERLATIVES.items()),
+    _rule(rf"{_NUMBER} (?:or more|\+)", _comparison(">=")),
+    _rule(rf"{_NUMBER} or (?:fewer|less)", _comparison("<=")),
+    _rule(r"(?:only |just |exactly )?(?:a|1) single", _constant(Comparison("=", ("1",)))),
+    _rule(r"multiple|more than a single", _constant(Comparison(">", ("1",)))),
+    _rule(r"(?:only |just |exactly )?once", _constant(Comparison("=", ("1",), times=True))),
+    _rule(r"(?:only |just |exactly )?twice", _constant(Comparison("=", ("2",), times=True))),
+    _rule(r"more than once", _constant(Comparison(">", ("1",), times=True))),
+    _rule(r"more than twice", _constant(Comparison(">", ("2",), times=True))),
+    _rule(r"at least once", _constant(Comparison(">=", ("1",), times=True))),
+    _rule(r"at least twice", _constant(Comparison(">=", ("2",), times=True))),
+    *(_rule(rf"(?:{words}) {_NUMBER} times", _repeated(operator)) for words, operator in _OPERATORS),
     _rule(rf"(?:is |are |was |be )?between {_NUMBER} and {_NUMBER}", _comparison("between")),
     *(
         _rule(rf"(?:(?:is|are|was|were|be|of) )?(?:{words}) {_NUMBER}", _comparison(operator))
@@ -215,9 +291,19 @@ _RULES = (
         _constant(Group()),
     ),
     _rule(
-        r"without(?: an?| any)?|(?:with|have|has|having|had|are|is) no|missing|lacking|no",
+        r"(?:all )?(?:except|excluding|other than|but not|apart from|not including)(?: for)?(?: the)?",
+        _constant(Lacking(only_values=True)),
+    ),
+    _rule(
+        r"without(?: an?| any)?|(?:with|have|has|having|had|are|is|placed|made) no|missing|lacking|no",
         _constant(Lacking()),
     ),
+    _rule(
+        rf"(?:(?:{_AUXILIARY}) )?(?:not|never|non|!=|<>)"
+        rf"(?: (?:yet|ever|{_AUXILIARY}|any|an?|the|in|from|of|at|by|on|for|to|placed|made|belong))*",
+        _constant(Lacking()),
+    ),
+    _rule(r"(?:with|have|has|having|had) (?:an?|any)(?! (?:single|total))", _constant(Holding())),
     _rule(r"and|,|as well as|along with", _constant(Conjunction(either=False))),
     _rule(r"or", _constant(Conjunction(either=True))),
 )
@@ -227,14 +313,16 @@ def _set(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
-_HAVING = frozenset(("with", "have", "has", "had", "having"))
+_PEOPLE = _set("people person persons member members everyone everybody anyone team")
+_HAVING = _set("with have has had having contain contains containing")
 _PASSED_OVER = _set(
     "a an the of in on at for from to with is are was were be been being do does did has have had having"
-    " their its our your my me i we you please show list display give get find return tell see want need"
-    " would like can could all any what which who whose that name named called us each together"
+    " their its our your my me i we whom you please show list display give get find return tell see want"
+    " need living lives would like can could any what which who whose that name named called us each together"
     " placed place made make live located based exist exists where dollar dollars euro euros usd eur"
-    " database data table listed information details only also just now then instead about"
-    " use uses used using own owns owned occurred happened across given some either there"
+    " database data table listed information details also now then instead about anything"
+    " use uses used using own owns owned occurred happened across given some either there contain contains"
+    " containing belong belongs ever"
 )
 _EXCLUDING = _set(
     "not except excluding exclude never neither nor besides but unless other than both same nobody none"
@@ -248,90 +336,173 @@ _CALCULATING = _set(
 )
 
 
-def read(question: Sequence[Token], lexicon: Lexicon, today: date) -> tuple[Item, ...]:
-    """Raises `Beyond` when a word is not understood that could change the answer."""
+@dataclass(frozen=True)
+class Said:
+    """An item, and the words that it was read from."""
+
+    item: Item
+    text: str
+
+
+def read(question: Sequence[Token], lexicon: Lexicon, today: date) -> tuple[Said, ...]:
+    """Raises `Beyond` when a word is not understood that could change the answer: every word is part of an
+    item or known to mean nothing."""
     if len(question) > LONGEST_QUESTION:
         raise Beyond("The question is too long for me.")
-    items: list[Item] = []
-    at = 0
-    while at < len(question):
-        said, found = _next(question, at, items, lexicon, today)
-        items += found
-        if not said:
-            _pass_over(question[at], at, lexicon)
-        at += max(said, 1)
-    return tuple(items)
+    return _Reading(question, lexicon, today).items()
 
 
-def _next(
-    question: Sequence[Token], at: int, items: list[Item], lexicon: Lexicon, today: date
-) -> tuple[int, tuple[Item, ...]]:
-    """How many tokens from `at` say something, and what; 0 when they say nothing known."""
-    tokens, raws = question[at : at + 12], [token.raw for token in question[at : at + 12]]
-    rule = _first_rule(" ".join(raws))
-    length, links = lexicon.find(tokens)
-    lead = question[at - 1].raw if at else ""
-    mention = Mention(
-        " ".join(token.text for token in tokens[:length]), links, lead, tokens[length - 1].plural
-    )
-    if tokens[0].kind == "quoted" or length > 1:
-        return length, (mention,)
-    if rule and (tokens[0].kind == "number" or (raws[0] == "between" and _on_number(items))):
-        return rule
-    if period := read_period(raws, today):
-        return period[1], (Time(period[0]),)
-    if length and isinstance(items[-1] if items else None, Aggregate):
-        return length, (mention,)
-    if rule:
-        return rule
-    if length:
-        return length, (mention,)
-    if unit := unit_of(tokens[0].word):
-        return 1, (Calendar(unit),)
-    if tokens[0].word in REVENUE:
-        return 1, (Revenue(tokens[0].text),)
-    if tokens[0].kind == "number":
-        return _counted(tokens, lead, lexicon)
-    return 0, ()
+class _Reading:
+    """One pass over a question."""
+
+    def __init__(self, question: Sequence[Token], lexicon: Lexicon, today: date) -> None:
+        self._question = question
+        self._lexicon = lexicon
+        self._today = today
+        self._read: list[Said] = []
+        raws = [token.raw for token in question]
+        self._relations = lexicon.reporting and any(
+            isinstance(item, Relation | Unrelated)
+            for at in range(len(raws))
+            for item in (_first_rule(" ".join(raws[at : at + 12]), _RELATIONS) or (0, ()))[1]
+        )
+
+    def items(self) -> tuple[Said, ...]:
+        at = 0
+        while at < len(self._question):
+            said, found = self._next(at)
+            text = " ".join(token.text for token in self._question[at : at + said])
+            self._read += [Said(item, text) for item in found]
+            if not said:
+                self._pass_over(at)
+            at += max(said, 1)
+        return tuple(self._read)
+
+    def _next(self, at: int) -> tuple[int, tuple[Item, ...]]:
+        """How many tokens from `at` say something, and what; 0 when they say nothing known."""
+        tokens = self._question[at : at + 12]
+        raws = [token.raw for token in tokens]
+        rule = self._rule(" ".join(raws))
+        length, links = self._lexicon.find(tokens)
+        lead = self._question[at - 1].raw if at else ""
+        mention = Mention(
+            " ".join(token.text for token in tokens[:length]), links, lead, tokens[length - 1].plural
+        )
+        if rule and isinstance(rule[1][0] if rule[1] else None, Relation | Unrelated):
+            return rule
+        if tokens[0].kind == "quoted" or length > 1:
+            return length, (mention,)
+        if rule and (tokens[0].kind == "number" or (raws[0] == "between" and self._on_number())):
+            return rule
+        if period := read_period(raws, self._today):
+            return period[1], (Time(period[0]),)
+        if length and (isinstance(self._last, Aggregate) or self._is_compared(mention, raws[length:])):
+            return length, (mention,)
+        if rule:
+            return rule
+        if length:
+            return length, (mention,)
+        if unit := unit_of(tokens[0].word):
+            return 1, (Calendar(unit),)
+        if tokens[0].word in REVENUE:
+            return 1, (Revenue(tokens[0].text),)
+        if tokens[0].kind == "number":
+            if at and self._question[at - 1].kind == "number":
+                raise Beyond(f"I cannot read “{self._question[at - 1].text} {tokens[0].text}” as one number.")
+            return self._counted(tokens, lead)
+        return self._negated(tokens)
+
+    def _is_compared(self, mention: Mention, rest: Sequence[str]) -> bool:
+        """Whether a word like "total" names a column here: a comparison follows."""
+        found = _first_rule(" ".join(rest), _RULES)
+        compared = found is not None and isinstance(found[1][0] if found[1] else None, Comparison)
+        return compared and any(link.is_number and link.score >= EXACT for link in mention.links)
+
+    def _rule(self, text: str) -> tuple[int, tuple[Item, ...]] | None:
+        if self._relations and (found := _first_rule(text, _RELATIONS)):
+            return found
+        found = _first_rule(text, _RULES)
+        if found and text.startswith(("only", "just")) and not self._named:
+            so_many = [item for item in found[1] if isinstance(item, Comparison) and not item.times]
+            return (found[0], (Limit(int(float(so_many[0].numbers[0]))),)) if so_many else found
+        return found
+
+    @property
+    def _last(self) -> Item | None:
+        return self._read[-1].item if self._read else None
+
+    @property
+    def _named(self) -> bool:
+        """Whether a table, column or value was named before."""
+        return any(isinstance(said.item, Mention | Revenue) for said in self._read)
+
+    @property
+    def _named_table(self) -> bool:
+        return any(
+            isinstance(said.item, Mention) and any(link.is_table for link in said.item.links)
+            for said in self._read
+        )
+
+    def _on_number(self) -> bool:
+        last = self._last
+        return isinstance(last, Mention) and any(link.is_number for link in last.links)
+
+    def _counted(self, tokens: Sequence[Token], lead: str) -> tuple[int, tuple[Item, ...]]:
+        """A bare number says how many to show ("the 10 customers with ...") or to have ("with 4 cylinders",
+        "customers who placed 4 orders")."""
+        _, links = self._lexicon.find(tokens[1:])
+        rule = self._rule(" ".join(token.raw for token in tokens[1:]))
+        equal = Comparison("=", (tokens[0].raw,))
+        if (lead in _HAVING and links) or any(link.is_number for link in links):
+            return 1, (equal,)
+        if [token.raw for token in tokens[1:2]] == ["times"] and self._named_table:
+            return 2, (replace(equal, times=True),)
+        if any(link.is_table for link in links) and self._named_table:
+            return 1, (equal,)
+        if any(link.is_table for link in links) or (rule and _ranks(rule[1])):
+            return 1, (Limit(int(float(tokens[0].raw))),)
+        return 0, ()
+
+    def _negated(self, tokens: Sequence[Token]) -> tuple[int, tuple[Item, ...]]:
+        """ "unshipped", "inactive": what did not happen or is not so."""
+        token = tokens[0]
+        for prefix in ("un", "in", "non"):
+            rest = token.raw.removeprefix(prefix)
+            if token.kind == "word" and rest != token.raw and len(rest) > 3:
+                _, links = self._lexicon.find([Token(rest, rest, rest, "word")])
+                if links and all(link.verb or link.flag or link.value for link in links):
+                    return 1, (Lacking(), Mention(rest, links))
+        return 0, ()
+
+    def _pass_over(self, at: int) -> None:
+        """Raises `Beyond` unless the word means nothing here."""
+        token = self._question[at]
+        leading = {"only": self._named, "just": self._named, "all": self._named_table}
+        if token.raw in leading:
+            if leading[token.raw]:
+                raise Beyond(f"“{token.text}” restricts the answer here in a way that I cannot express.")
+            return
+        if token.raw in _EXCLUDING:
+            raise Beyond(f"“{token.text}” excludes or combines in a way that I cannot express safely.")
+        if token.raw in _WRITING:
+            raise Beyond("I only read data, I never change it.")
+        if token.raw in _CALCULATING or (at == 0 and token.raw == "where"):
+            raise Beyond(
+                f"“{token.text}” asks for a comparison, calculation or reason that I cannot work out."
+            )
+        if token.raw in _PASSED_OVER or (self._relations and token.raw in _PEOPLE):
+            return
+        guess = self._lexicon.close_to(token.word) if token.kind == "word" else None
+        hint = f" Did you mean “{guess}”?" if guess else ""
+        raise Beyond(f"I find nothing in this database for “{token.text}”.{hint}")
 
 
-def _on_number(items: Sequence[Item]) -> bool:
-    last = items[-1] if items else None
-    return isinstance(last, Mention) and any(link.is_number for link in last.links)
-
-
-def _first_rule(text: str) -> tuple[int, tuple[Item, ...]] | None:
-    for pattern, make in _RULES:
+def _first_rule(text: str, rules: Sequence[_Rule]) -> tuple[int, tuple[Item, ...]] | None:
+    for pattern, make in rules:
         if match := pattern.match(text):
             return len(match[0].split()), make(match)
     return None
 
 
-def _counted(tokens: Sequence[Token], lead: str, lexicon: Lexicon) -> tuple[int, tuple[Item, ...]]:
-    """A bare number says how many to show ("the 10 customers with ...") or to have ("with 4 cylinders")."""
-    _, links = lexicon.find(tokens[1:])
-    rule = _first_rule(" ".join(token.raw for token in tokens[1:]))
-    if (lead in _HAVING and links) or any(link.is_number for link in links):
-        return 1, (Comparison("=", (tokens[0].raw,)),)
-    if any(link.is_table for link in links) or (rule and _ranks(rule[1])):
-        return 1, (Limit(int(float(tokens[0].raw))),)
-    return 0, ()
-
-
 def _ranks(items: Sequence[Item]) -> bool:
     return any(isinstance(item, Rank) for item in items)
-
-
-def _pass_over(token: Token, at: int, lexicon: Lexicon) -> None:
-    """Raises `Beyond` unless the word means nothing."""
-    if token.raw in _EXCLUDING:
-        raise Beyond(f"“{token.text}” excludes or combines in a way that I cannot express safely.")
-    if token.raw in _WRITING:
-        raise Beyond("I only read data, I never change it.")
-    if token.raw in _CALCULATING or (at == 0 and token.raw == "where"):
-        raise Beyond(f"“{token.text}” asks for a comparison, calculation or reason that I cannot work out.")
-    if token.raw in _PASSED_OVER:
-        return
-    guess = lexicon.close_to(token.word) if token.kind == "word" else None
-    hint = f" Did you mean “{guess}”?" if guess else ""
-    raise Beyond(f"I find nothing in this database for “{token.text}”.{hint}")

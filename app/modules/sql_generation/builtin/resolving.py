@@ -1,13 +1,13 @@
 """Every mention gets its one meaning: the closest in words, and then in joins to what else is mentioned."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
-from app.modules.sql_generation.builtin.linking import EXACT, Link
+from app.modules.sql_generation.builtin.linking import EXACT, Link, reporting_keys
 from app.modules.sql_generation.builtin.network import Network
 from app.modules.sql_generation.builtin.plan import Beyond, Dimension, Field, Grain, Unclear
 from app.modules.sql_generation.builtin.reading import Calendar, Mention
 from app.modules.sql_generation.builtin.readings import of_date, of_meaning, of_units, spoken
-from app.modules.sql_generation.builtin.roles import Roles, is_table
+from app.modules.sql_generation.builtin.roles import Roles, is_table, is_verb
 from app.modules.sql_generation.builtin.words import words_of
 
 _DATES = ("date", "datetime")
@@ -62,7 +62,12 @@ class Resolver:
 
     def _events(self, base: str) -> list[str]:
         """Mentioned tables of which a row has many: "customers who bought in 2025" is about orders."""
-        tables = [self.table(mention, base) for mention in self.roles.free if is_table(mention)]
+        mentions = [*self.roles.free, *self.roles.lacking, *(by for _, by, _ in self.roles.compared)]
+        tables = [
+            self.table(mention, base)
+            for mention in mentions
+            if isinstance(mention, Mention) and is_table(mention)
+        ]
         return [
             table for table in tables if table != base and self.network.fans_out(base, table, self.anchors)
         ]
@@ -115,22 +120,47 @@ class Resolver:
             raise Unclear(f"Which “{mention.text}” do you mean: {' or '.join(names)}?", readings)
         return links[0]
 
-    def _rank(self, link: Link, near: Iterable[str]) -> tuple[int, int, int] | None:
+    def _rank(self, link: Link, near: Sequence[str]) -> tuple[int, int, int, int] | None:
         distances = [self.network.distance(table, link.table) for table in near]
         known = [distance for distance in distances if distance is not None]
         if len(known) < len(distances):
             return None
-        return -link.score, sum(known), int(link.table not in self.anchors)
+        own = link.is_column and link.table in near
+        score = EXACT if own and link.score < EXACT else link.score
+        return -score, sum(known), int(link.table not in self.anchors), -link.score
 
     def _subject(self) -> str:
         """The table that a list is of."""
         tables = [mention for mention in self.roles.free if is_table(mention)]
+        if tables and all(map(is_verb, tables)):
+            raise Beyond(f"I do not see what is asked for with “{tables[0].text}”.")
         if tables:
-            return self.table(tables[0])
-        columns = self.roles.free or self.roles.values
+            return self.table(next(mention for mention in tables if not is_verb(mention)))
+        if self.roles.reports:
+            return self._reporting_table()
+        values = [valued.mention for valued in self.roles.values]
+        columns = self.roles.free or self.roles.present or [flag for flag, _ in self.roles.flags] or values
         if not columns:
             raise Beyond("I do not see which data the question is about.")
-        return self._pick(columns[0], lambda link: True).table
+        return self._described(columns[0], values) or self._pick(columns[0], lambda link: True).table
+
+    def _described(self, column: Mention, values: Iterable[Mention]) -> str | None:
+        """The table of "population of Brazil": it has the column, and its rows are known by the value."""
+        named = {
+            link.table
+            for mention in values
+            for link in mention.links
+            if link.field in self.network.name_fields(link.table)
+        }
+        found = {link.table for link in column.links if link.is_column and link.table in named}
+        return found.pop() if len(found) == 1 else None
+
+    def _reporting_table(self) -> str:
+        """The table whose rows report to each other."""
+        found = [table.name for table in self.network.schema.tables if reporting_keys(table)]
+        if len(found) != 1:
+            raise Beyond("I see no single column that says who reports to whom.")
+        return found[0]
 
     def table(self, mention: Mention, *near: str) -> str:
         return self._pick(mention, lambda link: link.is_table, *near).table

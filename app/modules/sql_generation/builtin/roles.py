@@ -7,6 +7,7 @@ from app.modules.sql_generation.builtin.linking import EXACT_TABLE, Link
 from app.modules.sql_generation.builtin.periods import Period
 from app.modules.sql_generation.builtin.plan import Beyond, Function
 from app.modules.sql_generation.builtin.reading import (
+    DATE,
     Aggregate,
     Calendar,
     Comparison,
@@ -14,18 +15,40 @@ from app.modules.sql_generation.builtin.reading import (
     Count,
     Distinct,
     Group,
+    Holding,
     Item,
     Lacking,
     Limit,
     Mention,
     Rank,
+    Relation,
     Revenue,
     Sort,
     Time,
+    Unrelated,
 )
 
 Measured = Mention | Revenue
-Role = Count | Aggregate | Group | Sort | Rank | Lacking
+Role = Count | Aggregate | Group | Sort | Rank | Lacking | Holding | Relation
+
+
+@dataclass(frozen=True)
+class Valued:
+    """A stored value that was mentioned. `owner` is the table named before it, or right after it ("Rock
+    tracks"); `named`: its column was named with it."""
+
+    mention: Mention
+    owner: Mention | None
+    negated: bool
+    named: bool
+
+
+@dataclass(frozen=True)
+class Reports:
+    """A reference of people to people; `people` are the values that say to whom, none for no one."""
+
+    above: bool
+    people: tuple[Mention, ...] = ()
 
 
 @dataclass
@@ -43,24 +66,34 @@ class Roles:
     sorted_by: list[Measured] = field(default_factory=list)
     sort: Sort | None = None
     limit: int | None = None
+    first: bool = False
     free: list[Mention] = field(default_factory=list)
-    values: list[Mention] = field(default_factory=list)
+    values: list[Valued] = field(default_factory=list)
     joined: list[tuple[str, str, bool]] = field(default_factory=list)
     times: list[tuple[Period, Mention | None]] = field(default_factory=list)
     compared: list[tuple[Comparison, Measured | None, Mention | None]] = field(default_factory=list)
     lacking: list[Mention] = field(default_factory=list)
+    present: list[Mention] = field(default_factory=list)
+    flags: list[tuple[Mention, bool]] = field(default_factory=list)
+    reports: Reports | None = None
+    several: list[tuple[str, str]] = field(default_factory=list)
 
     @property
     def is_fragment(self) -> bool:
         """Whether nothing is asked for by itself: only filters, groups, an order or a limit."""
         return not (
-            self.counts or self.measured or self.ranked_by or self.free or (self.rank and self.rank.hint)
+            self.counts
+            or self.measured
+            or self.ranked_by
+            or self.free
+            or self.reports
+            or (self.rank and self.rank.hint)
         )
 
     def mentions(self) -> list[Mention]:
         several = (
             *self.free,
-            *self.values,
+            *(valued.mention for valued in self.values),
             *self.grouped,
             *self.sorted_by,
             self.counted,
@@ -86,8 +119,28 @@ def is_number(measured: Measured | None) -> bool:
     return isinstance(measured, Mention) and any(link.is_number for link in measured.links)
 
 
+def is_flag(measured: Measured | None) -> bool:
+    return isinstance(measured, Mention) and any(link.flag for link in measured.links)
+
+
+def is_event(measured: Measured | None) -> bool:
+    """Whether a date is named by its verb: "shipped"."""
+    return isinstance(measured, Mention) and any(link.verb and link.is_date for link in measured.links)
+
+
+def is_verb(mention: Mention) -> bool:
+    return all(link.verb for link in mention.links if link.is_table)
+
+
 def is_table(measured: Measured | None) -> bool:
     return isinstance(measured, Mention) and any(link.is_table for link in measured.links)
+
+
+_NAMING = (Group, Sort, Aggregate)
+
+
+def is_dated(measured: Measured) -> bool:
+    return isinstance(measured, Mention) and any(link.is_date for link in measured.links)
 
 
 class _Walk:
@@ -101,25 +154,29 @@ class _Walk:
         self._last_table: Mention | None = None
         self._functions: list[Function] = []
         self._taken: set[int] = set()
+        self._related: Relation | None = None
 
     def roles(self) -> Roles:
         for at, item in enumerate(self._items):
             self._take(at, item)
-        if isinstance(self._role, Group | Lacking):
+        if isinstance(self._role, Group | Lacking | Holding):
             raise Beyond("I do not see what should be grouped by or be missing.")
+        self._close_relation()
         if self._functions:
             raise Beyond(f"I do not see what the {' and '.join(self._functions)} should be of.")
         return self._roles
 
     def _take(self, at: int, item: Item) -> None:
         roles, before = self._roles, self._items[at - 1] if at else None
+        if isinstance(self._role, Lacking) and not isinstance(item, Mention | Conjunction):
+            raise Beyond("I do not see what “not” or “no” is about.")
         match item:
             case Mention():
-                if at not in self._taken:
-                    self._give(item, before)
+                if at not in self._taken and not self._names_column_of(item, before):
+                    self._give(item, before, at)
                     return
             case Revenue() | Calendar():
-                self._give(item, before)
+                self._give(item, before, at)
                 return
             case Count():
                 self._refuse_group()
@@ -132,12 +189,18 @@ class _Walk:
                 self._rank(item)
             case Sort(descending):
                 roles.sort = self._role = item if descending is not None else roles.sort or item
-            case Group() | Lacking():
+            case Group() | Lacking() | Holding():
                 self._role = item
+            case Relation():
+                self._relate(item)
+            case Unrelated():
+                self._relate(item)
             case Distinct():
                 roles.distinct = True
-            case Limit(count):
-                roles.limit = count
+            case Limit(count, first):
+                if roles.limit is not None:
+                    raise Beyond("The question names two numbers of rows.")
+                roles.limit, roles.first = count, first
             case Time(period):
                 self._time(period, before)
             case Comparison():
@@ -147,24 +210,91 @@ class _Walk:
                 return
         self._last_role = None
 
-    def _give(self, item: Mention | Revenue | Calendar, before: Item | None) -> None:
+    def _names_column_of(self, item: Mention, before: Item | None) -> bool:
+        """ "Tents category": the column is said after its value."""
+        values = self._roles.values
+        if not (isinstance(before, Mention) and values and values[-1].mention is before) or is_table(item):
+            return False
+        columns = [link.field for link in item.links if link.is_column]
+        there = tuple(link for link in before.links if link.field in columns)
+        if there and item.lead == before.text.split()[-1].lower():
+            values[-1] = replace(values[-1], mention=replace(before, links=there), named=True)
+            return True
+        return False
+
+    def _give(self, item: Mention | Revenue | Calendar, before: Item | None, at: int) -> None:
         role = self._role
         if isinstance(item, Mention) and is_table(item):
             self._last_table = item
         if isinstance(item, Mention) and is_value(item):
-            self._give_value(item, before)
+            self._give_value(item, before, at)
+        elif isinstance(item, Mention) and is_flag(item) and not isinstance(role, _NAMING):
+            self._give_flag(item, at)
+        elif (
+            isinstance(item, Mention)
+            and is_event(item)
+            and not is_table(item)
+            and not isinstance(role, (*_NAMING, Lacking, Holding))
+        ):
+            self._roles.present.append(item)
         elif isinstance(item, Calendar):
             self._give_calendar(item)
         else:
             self._give_named(item, role)
             self._last_role, self._role = role, None
 
-    def _give_value(self, item: Mention, before: Item | None) -> None:
+    def _give_flag(self, item: Mention, at: int) -> None:
+        """An adjective of what is asked for, or one of several columns to show."""
+        if self._lists_columns(at):
+            self._roles.free.append(item)
+            return
+        self._roles.flags.append((item, not isinstance(self._role, Lacking)))
+        if isinstance(self._role, Lacking | Holding):
+            self._last_role, self._role = self._role, None
+
+    def _lists_columns(self, at: int) -> bool:
+        beside = (*self._items[max(at - 2, 0) : at], *self._items[at + 1 : at + 3])
+        joined = any(isinstance(item, Conjunction) for item in beside)
+        return joined and any(
+            isinstance(item, Mention) and not is_table(item) and not is_value(item) and not is_flag(item)
+            for item in beside
+        )
+
+    def _relate(self, item: Relation | Unrelated) -> None:
+        if self._related is not None or self._roles.reports is not None:
+            raise Beyond("I can follow one step of who reports to whom, not several.")
+        if isinstance(item, Unrelated):
+            self._roles.reports, self._role = Reports(above=False), None
+        else:
+            self._related, self._role = item, item
+
+    def _close_relation(self) -> None:
+        """Without a name after it the one before is meant: "X's manager", "who does X report to"."""
+        related, roles = self._related, self._roles
+        if related is None or roles.reports is not None:
+            return
+        if not roles.values or roles.values[-1].negated:
+            raise Beyond("I do not see whose manager or reports are meant.")
+        above = related.above if related.noun else not related.above
+        roles.reports = Reports(above, (roles.values.pop().mention,))
+
+    def _give_value(self, item: Mention, before: Item | None, at: int) -> None:
         """A value right after its column ("category Tents") is looked for there only."""
+        if isinstance(self._role, Relation) and self._related is not None:
+            self._roles.reports = Reports(self._related.above, (item,))
+            self._last_role, self._role = self._role, None
+            return
+        if self._roles.reports and isinstance(before, Mention) and before in self._roles.reports.people:
+            raise Beyond(f"I can look for one person only, not also for “{item.text}”.")
         if isinstance(self._role, Group):
             if self._role.each:
                 raise Beyond(f"I cannot group by the single value “{item.text}”.")
             self._role = None
+        negated = isinstance(self._role, Lacking)
+        if isinstance(before, Lacking) and at > 1:
+            before = self._items[at - 2]
+        if negated:
+            self._last_role, self._role = self._role, None
         columns = (
             [link.field for link in before.links if link.is_column] if isinstance(before, Mention) else []
         )
@@ -173,7 +303,10 @@ class _Walk:
             self._unfree(before)
             self._keep_owner(before)
             item = replace(item, links=there)
-        self._roles.values.append(item)
+        after = self._items[at + 1] if at + 1 < len(self._items) else None
+        follows = isinstance(after, Mention) and is_table(after) and not is_verb(after)
+        owner = after if follows and isinstance(after, Mention) else self._last_table
+        self._roles.values.append(Valued(item, owner, negated, named=bool(there)))
 
     def _keep_owner(self, column: Mention) -> None:
         """ "cartoons directed by Ben Jones": the column is dropped for its value, the cartoons stay."""
@@ -196,6 +329,11 @@ class _Walk:
                 roles.sorted_by.append(item)
             case Rank() if _ranks_by(role, item) and roles.ranked_by is None:
                 roles.ranked_by = item
+            case Group() if roles.first and not is_table(item):
+                roles.sorted_by.append(item)
+                roles.sort = Sort(descending=False)
+            case Group() if roles.rank and roles.rank.hint == DATE and is_dated(item):
+                roles.ranked_by = item
             case Group() if (
                 roles.rank and roles.ranked_by is None and (isinstance(item, Revenue) or is_number(item))
             ):
@@ -206,8 +344,12 @@ class _Walk:
                 roles.counted = item
             case Group():
                 roles.grouped.append(item)
-            case Lacking():
+            case Lacking(only_values):
+                if only_values:
+                    raise Beyond(f"I only understand “except” of stored values, not of “{item.text}”.")
                 roles.lacking.append(item)
+            case Holding() if not is_table(item):
+                roles.present.append(item)
             case Rank():
                 roles.ranked = item
                 roles.free.append(item)
@@ -236,10 +378,15 @@ class _Walk:
     def _compare(self, at: int, comparison: Comparison) -> None:
         before = self._items[at - 1] if at else None
         after = self._items[at + 1] if at + 1 < len(self._items) else None
-        if isinstance(before, Revenue) or (isinstance(before, Mention) and is_number(before)):
+        if comparison.times:
+            if not (isinstance(before, Mention) and is_table(before)):
+                raise Beyond("I do not see what should have happened so many times.")
             self._roles.compared.append((comparison, before, self._last_table))
             self._unfree(before)
-        elif not comparison.hint and isinstance(after, Mention) and (is_number(after) or is_table(after)):
+        elif isinstance(before, Revenue) or (isinstance(before, Mention) and is_number(before)):
+            self._roles.compared.append((comparison, before, self._last_table))
+            self._unfree(before)
+        elif isinstance(after, Mention) and (is_number(after) or (not comparison.hint and is_table(after))):
             self._roles.compared.append((comparison, after, self._last_table))
             self._taken.add(at + 1)
         else:
@@ -247,12 +394,15 @@ class _Walk:
 
     def _time(self, period: Period, before: Item | None) -> None:
         mention = before if isinstance(before, Mention) else None
+        if mention in self._roles.lacking and not is_table(mention):
+            raise Beyond("I cannot express what did not happen within a period.")
         if mention and any(link.is_date for link in mention.links):
             self._unfree(mention)
         self._roles.times.append((period, mention))
 
     def _unfree(self, item: Measured) -> None:
         self._roles.free = [mention for mention in self._roles.free if mention is not item]
+        self._roles.present = [mention for mention in self._roles.present if mention is not item]
         self._roles.measured = [pair for pair in self._roles.measured if pair != (None, item)]
 
     def _join(self, at: int, conjunction: Conjunction) -> None:
@@ -260,10 +410,17 @@ class _Walk:
         values = [item.text for item in around if isinstance(item, Mention) and is_value(item)]
         if conjunction.either and len(values) < 2:
             raise Beyond("I only understand “or” between stored values.")
+        tables = [item.text for item in around if isinstance(item, Mention) and is_table(item)]
+        if len(tables) == 2 and not isinstance(self._last_role, Group | Sort):
+            self._roles.several.append((tables[0], tables[1]))
         if len(values) == 2:
             self._roles.joined.append((values[0], values[1], conjunction.either))
         after = self._items[at + 1] if at + 1 < len(self._items) else None
-        if isinstance(self._last_role, Group | Sort | Lacking) and isinstance(after, Mention | Calendar):
+        if isinstance(self._last_role, Relation):
+            raise Beyond("I can look for one person only.")
+        if isinstance(self._last_role, Group | Sort | Lacking | Holding) and isinstance(
+            after, Mention | Calendar
+        ):
             self._role = self._last_role
 
 

@@ -8,8 +8,8 @@ from typing import Literal
 _TOKEN = re.compile(
     r"""(?<!\w)(?:"(?P<double>[^"]+)"|“(?P<curly>[^”]+)”|['\u2018](?P<single>[^'\u2019]+)['\u2019](?!\w))
       | (?P<date>\d{4}-\d{2}-\d{2})(?!\d)
-      | (?P<number>\d+(?:,\d{3})+(?:\.\d+)?|\d+\.\d+|\d+)(?![^\W_])
-      | (?P<sign>[<>]=?|[=≤≥,%])
+      | (?P<number>(?:(?<!\w)-)?\d+(?:,\d{3})+(?:\.\d+)?|(?:(?<!\w)-)?\d+\.\d+|(?:(?<!\w)-)?\d+)(?![^\W_])
+      | (?P<sign>!=|<>|[<>]=?|[=≤≥,%+])
       | (?P<word>[^\W_]+(?:['\u2019](?:s|t|re|ve|ll|d|m)\b)?)""",
     re.VERBOSE,
 )
@@ -32,7 +32,12 @@ _ABBREVIATIONS = {
 _NUMBERS = {
     word: str(number)
     for number, word in enumerate(
-        ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"), 1
+        (
+            *("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven"),
+            *("twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen"),
+            *("nineteen", "twenty"),
+        ),
+        1,
     )
 }
 
@@ -57,7 +62,7 @@ _SYNONYMS = (
 )
 
 REVENUE = frozenset({"revenue", "sale", "turnover", "spent", "spend", "spending"})
-SELLING = ("sold", "bought", "purchased", "ordered")
+SELLING = ("sold", "bought", "buy", "buying", "purchased", "ordered")
 ORDERING = frozenset({"order", "invoice", "sale", "purchase"})
 
 

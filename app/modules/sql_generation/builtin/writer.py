@@ -7,6 +7,7 @@ from datetime import date
 from sqlglot import exp
 
 from app.modules.database_connection.schema import Schema
+from app.modules.sql_generation.builtin.accounting import account
 from app.modules.sql_generation.builtin.compose import compose
 from app.modules.sql_generation.builtin.explain import explain
 from app.modules.sql_generation.builtin.follow_up import edit
@@ -112,7 +113,7 @@ def _statement(
     today: date,
 ) -> Statement:
     continuing = bool(_CONTINUING.match(text))
-    roles = assign(read(split(tokens, lexicon)[0], lexicon, today))
+    roles = assign([said.item for said in read(split(tokens, lexicon)[0], lexicon, today)])
     if previous and (continuing or roles.is_fragment):
         select, explanation = edit(previous.sql, roles, Network(schema))
     elif _REFERRING.fullmatch(text):
@@ -126,8 +127,10 @@ def _planned(tokens: list[Token], schema: Schema, lexicon: Lexicon, today: date)
     """The statement of a question that stands alone, and how it was understood."""
     asked, preferences = split(tokens, lexicon)
     network = Network(schema, preferences)
-    planner = Planner(network, assign(read(asked, lexicon, today)))
+    said = read(asked, lexicon, today)
+    planner = Planner(network, assign([one.item for one in said]))
     query = planner.plan()
     select = compose(query, network, planner.anchors)
+    account(said, query, select, network)
     preferences.check(select)
     return select, explain(query)

@@ -1,0 +1,114 @@
+"""Every word of a question has a part in its statement, or the question is declined for it."""
+
+from collections.abc import Iterator, Sequence
+
+from sqlglot import exp
+
+from app.modules.sql_generation.builtin.linking import Link
+from app.modules.sql_generation.builtin.network import Network
+from app.modules.sql_generation.builtin.plan import Beyond, Missing, Query, Superior, Within
+from app.modules.sql_generation.builtin.reading import (
+    Aggregate,
+    Calendar,
+    Comparison,
+    Conjunction,
+    Count,
+    Distinct,
+    Group,
+    Holding,
+    Item,
+    Lacking,
+    Limit,
+    Mention,
+    Rank,
+    Relation,
+    Revenue,
+    Said,
+    Sort,
+    Time,
+    Unrelated,
+)
+
+_FUNCTIONS: dict[str, type[exp.AggFunc]] = {"avg": exp.Avg, "sum": exp.Sum, "min": exp.Min, "max": exp.Max}
+_NEGATIONS = (exp.Not, exp.NEQ, exp.Is, exp.EQ)
+
+
+def account(said: Sequence[Said], query: Query, select: exp.Select, network: Network) -> None:
+    """Raises `Beyond`, naming the words, when some have no part in the statement.
+
+    Words that the reading passed over mean nothing; all others are an item of `said`.
+    """
+    statement = _Statement(query, select, network)
+    left_out = [one.text for one in said if not statement.holds(one.item)]
+    if left_out:
+        named = ", ".join(f"“{text}”" for text in dict.fromkeys(left_out))
+        raise Beyond(f"I cannot express {named} of this question, and leaving it out would answer another.")
+
+
+class _Statement:
+    """What a plan and its statement hold."""
+
+    def __init__(self, query: Query, select: exp.Select, network: Network) -> None:
+        self._query = query
+        self._select = select
+        self._tables = {table.name for table in select.find_all(exp.Table)}
+        missing = {one.field for one in query.conditions if isinstance(one, Missing)}
+        self._tables |= {table for field in missing for table in network.referred(field)}
+        self._columns = {column.name for column in self._asked_columns()}
+        self._literals = {literal.name for literal in select.find_all(exp.Literal)}
+
+    def holds(self, item: Item) -> bool:
+        match item:
+            case Mention():
+                return any(self._means(link) for link in item.links)
+            case Count():
+                return self._has(exp.Count) or any("count" in name for name in self._columns)
+            case Aggregate(function) if function in _FUNCTIONS:
+                return self._has(_FUNCTIONS[function]) or (function == "sum" and self._has(exp.Count))
+            case Aggregate():
+                return self._has(exp.AggFunc)
+            case Revenue():
+                return self._has(exp.AggFunc) or bool(self._query.order)
+            case Distinct():
+                return self._has(exp.Distinct) or not self._query.shown
+            case Group() | Calendar():
+                return self._has(exp.Group) or self._has(exp.Order) or not self._query.measures
+            case Rank(descending):
+                return self._ranks(descending)
+            case Sort():
+                return self._has(exp.Order)
+            case Limit(count):
+                return self._query.limit == count
+            case Comparison(_, numbers):
+                return all(number.lstrip("-") in self._literals for number in numbers)
+            case Lacking():
+                return self._has(*_NEGATIONS)
+            case Relation():
+                return any(isinstance(one, Superior) for one in self._query.conditions)
+            case Unrelated():
+                return any(isinstance(one, Missing) for one in self._query.conditions)
+            case Time(period):
+                return any(isinstance(one, Within) and one.period == period for one in self._query.conditions)
+            case Holding() | Conjunction():
+                return True  # they say how what is beside them goes together
+
+    def _has(self, *kinds: type[exp.Expr]) -> bool:
+        return self._select.find(*kinds) is not None
+
+    def _ranks(self, descending: bool) -> bool:
+        if self._query.order and self._query.limit:
+            return True
+        return self._has(exp.Max if descending else exp.Min)
+
+    def _means(self, link: Link) -> bool:
+        if link.value is not None:
+            return link.value in self._literals
+        if link.field is not None:
+            return link.field.column in self._columns
+        return link.table in self._tables
+
+    def _asked_columns(self) -> Iterator[exp.Column]:
+        """The columns of the statement; of a list of whole rows those that it is filtered or sorted by."""
+        for column in self._select.find_all(exp.Column):
+            if self._query.shown or self._query.measures or column.find_ancestor(exp.Alias) is None:
+                yield column

@@ -1,0 +1,242 @@
+"""The filters of a plan as SQL. What lies beyond a one-to-many join is asked for by EXISTS or counted in a
+subquery, so that no filter repeats a row."""
+
+from collections.abc import Sequence
+from typing import assert_never
+
+from sqlglot import exp
+
+from app.modules.sql_generation.builtin.draft import (
+    Draft,
+    column_expression,
+    measured,
+    meeting,
+    table_expression,
+)
+from app.modules.sql_generation.builtin.network import Path
+from app.modules.sql_generation.builtin.periods import Period
+from app.modules.sql_generation.builtin.plan import (
+    Among,
+    Beyond,
+    Compared,
+    Condition,
+    Field,
+    Filter,
+    Flagged,
+    Measure,
+    Missing,
+    Named,
+    Present,
+    Related,
+    Superior,
+    Within,
+    Without,
+)
+
+_NUMERIC = ("integer", "number")
+_OTHER = "other"
+_COMPARISONS: dict[str, type[exp.Binary]] = {
+    ">": exp.GT,
+    ">=": exp.GTE,
+    "<": exp.LT,
+    "<=": exp.LTE,
+    "=": exp.EQ,
+}
+
+
+def filters(
+    draft: Draft, conditions: Sequence[Condition], required: Sequence[str], wanted: Related | None = None
+) -> list[exp.Expr]:
+    """What the rows of a draft have to fulfil; with `wanted` only that number, for its branch.
+
+    Raises `Beyond` where the conditions beyond one join could be combined in several ways.
+    """
+    found: list[exp.Expr] = []
+    branches: dict[Path, list[Condition | str]] = {}
+    for one in (*conditions, *required):
+        table = one if isinstance(one, str) else _table_of(one)
+        head = isinstance(one, Without) or isinstance(_subject(one), Related)
+        branch = _branch(draft, table)
+        if head and not branch:
+            raise Beyond(f"A row of {draft.base} has only one row of {table}.")
+        if head or (branch and table not in draft.names):
+            branches.setdefault(branch, []).append(one)
+        else:
+            draft.reach(table)
+            found += [] if isinstance(one, str) else [condition(draft, one)]
+    if wanted:
+        path = next(path for path, ones in branches.items() if wanted in map(_subject, ones))
+        return [_counted(draft, path, wanted.measure, _rest(branches[path], wanted))]
+    return [*found, *(_beyond(draft, path, ones) for path, ones in branches.items())]
+
+
+def condition(draft: Draft, one: Condition) -> exp.Expr:
+    """One condition, on a row of the draft that is there or joined."""
+    match one:
+        case Compared(subject, operator, numbers):
+            if isinstance(subject, Field):
+                return _compared(draft.column(subject), operator, numbers)
+            branch = _branch(draft, subject.measure.table)
+            return _compared(_counted(draft, branch, subject.measure, []), operator, numbers)
+        case Without(table):
+            return exp.Not(this=_exists(draft, _branch(draft, table), [table]))
+        case Superior():
+            return _superior(draft, one)
+        case _:
+            return _filter(draft, one)
+
+
+def _filter(draft: Draft, one: Filter) -> exp.Expr:
+    match one:
+        case Among(field, values, negated):
+            return _among(draft.column(field), values, negated)
+        case Named((first, given), (last, surname), negated):
+            pairs = ((draft.column(first), given), (draft.column(last), surname))
+            both = exp.and_(
+                *(exp.EQ(this=column, expression=exp.Literal.string(said)) for column, said in pairs)
+            )
+            return exp.Not(this=exp.paren(both)) if negated else both
+        case Flagged(field, holds, yes, no):
+            said = yes if holds else no
+            if said is not None:
+                return exp.EQ(this=draft.column(field), expression=exp.Literal.string(said))
+            value = exp.Boolean(this=holds) if field.type == "boolean" else exp.Literal.number(int(holds))
+            return exp.EQ(this=draft.column(field), expression=value)
+        case Within(field, period):
+            return _within(draft.column(field), field, period)
+        case Missing(field, or_zero):
+            missing = exp.Is(this=draft.column(field), expression=exp.Null())
+            if not or_zero:
+                return missing
+            zero = exp.EQ(this=draft.column(field), expression=exp.Literal.number(0))
+            return exp.paren(exp.or_(missing, zero))
+        case Present(field) if field.type in _NUMERIC:
+            return exp.NEQ(this=draft.column(field), expression=exp.Literal.number(0))
+        case Present(field):
+            return exp.Not(this=exp.Is(this=draft.column(field), expression=exp.Null()))
+        case _:
+            assert_never(one)
+
+
+def _branch(draft: Draft, table: str) -> Path:
+    """The way to `table` up to the first join where one row meets several; empty when there is none."""
+    path = draft.network.path(draft.base, table, (*draft.through, *draft.names))
+    many = next((at for at, hop in enumerate(path) if hop.fans_out), None)
+    return () if many is None else path[: many + 1]
+
+
+def _table_of(one: Condition) -> str:
+    match one:
+        case Without(table):
+            return table
+        case Compared(subject):
+            return subject.table if isinstance(subject, Field) else subject.measure.table
+        case Named((first, _)):
+            return first.table
+        case _:
+            return one.field.table
+
+
+def _subject(one: Condition | str) -> Field | Related | None:
+    return one.subject if isinstance(one, Compared) else None
+
+
+def _rest(ones: Sequence[Condition | str], head: Related) -> list[Condition | str]:
+    return [one for one in ones if _subject(one) != head]
+
+
+def _beyond(draft: Draft, path: Path, ones: Sequence[Condition | str]) -> exp.Expr:
+    """One condition on the rows that belong to a row of the draft: that there are any, none, or how many."""
+    lacking = [one for one in ones if isinstance(one, Without)]
+    counted = [
+        (one, one.subject) for one in ones if isinstance(one, Compared) and isinstance(one.subject, Related)
+    ]
+    if len(lacking) + len(counted) > 1:
+        raise Beyond(f"I cannot combine several conditions on {path[-1].right} safely.")
+    if counted:
+        ((compared, related),) = counted
+        number = _counted(draft, path, related.measure, _rest(ones, related))
+        return _compared(number, compared.operator, compared.numbers)
+    if lacking:
+        rest = [one for one in ones if one not in lacking]
+        return exp.Not(this=_exists(draft, path, [lacking[0].table, *rest]))
+    for one in ones:
+        if isinstance(one, Within) and one.period.joined:
+            raise Beyond("I cannot tell whether either of the two periods is enough, or both are needed.")
+        if isinstance(one, Among | Named | Flagged) and _is_negative(one):
+            raise Beyond(
+                f"One row of {draft.base} can have many of {path[-1].right}; I cannot tell whether none of "
+                "them may be so, or whether one that is not is enough."
+            )
+    return _exists(draft, path, ones)
+
+
+def _is_negative(one: Among | Named | Flagged) -> bool:
+    return not one.holds if isinstance(one, Flagged) else one.negated
+
+
+def _inner(draft: Draft, path: Path, ones: Sequence[Condition | str], select: exp.Select, base: str) -> Draft:
+    """The rows of `base` that belong, over a path, to a row of the draft and fulfil the conditions."""
+    for hop in path[:-1]:
+        draft.join(hop)
+    last = path[-1]
+    source = select.from_(table_expression(base))
+    inner = Draft(draft.network, base, source, {base: base}, (*draft.through, last.right))
+    inner.reach(last.right)
+    where = [meeting(last, draft.names[last.left])]
+    for one in ones:
+        inner.reach(one if isinstance(one, str) else _table_of(one))
+        where += [] if isinstance(one, str) else [condition(inner, one)]
+    inner.select = inner.select.where(*where)
+    return inner
+
+
+def _exists(draft: Draft, path: Path, ones: Sequence[Condition | str]) -> exp.Expr:
+    select = exp.Select().select(exp.Literal.number(1))
+    return exp.Exists(this=_inner(draft, path, ones, select, path[-1].right).select)
+
+
+def _counted(draft: Draft, path: Path, measure: Measure, ones: Sequence[Condition | str]) -> exp.Expr:
+    inner = _inner(draft, path, ones, exp.Select(), measure.table)
+    return inner.select.select(measured(inner, measure)).subquery()
+
+
+def _superior(draft: Draft, one: Superior) -> exp.Expr:
+    """The rows that refer to the rows meant, or the rows that those refer to."""
+    table = one.field.table
+    source = exp.Select().from_(table_expression(table, _OTHER))
+    other = Draft(draft.network, table, source, {table: _OTHER})
+    theirs, mine = (one.field, one.key) if one.above else (one.key, one.field)
+    where = [_filter(other, each) for each in one.of]
+    rows = other.select.select(column_expression(_OTHER, theirs.column)).where(*where)
+    return exp.In(this=draft.column(mine), query=rows.subquery())
+
+
+def _among(column: exp.Expr, values: tuple[str, ...], negated: bool) -> exp.Expr:
+    wanted = [exp.Literal.string(value) for value in dict.fromkeys(values)]
+    if len(wanted) == 1:
+        return (exp.NEQ if negated else exp.EQ)(this=column, expression=wanted[0])
+    among = exp.In(this=column, expressions=wanted)
+    return exp.Not(this=among) if negated else among
+
+
+def _within(column: exp.Expr, field: Field, period: Period) -> exp.Expr:
+    def bound(day: object) -> exp.Expr:
+        if field.type in ("date", "datetime"):
+            return exp.Literal.string(str(day))
+        year = str(day)[:4]
+        return exp.Literal.number(year) if field.type in _NUMERIC else exp.Literal.string(year)
+
+    bounds: list[exp.Expr] = []
+    if period.start:
+        bounds.append(exp.GTE(this=column, expression=bound(period.start)))
+    if period.end:
+        bounds.append(exp.LT(this=column.copy(), expression=bound(period.end)))
+    return exp.and_(*bounds)
+
+
+def _compared(value: exp.Expr, operator: str, numbers: tuple[str, ...]) -> exp.Expr:
+    literals = [exp.Literal.number(number) for number in numbers]
+    if operator == "between":
+        return exp.Between(this=value, low=literals[0], high=literals[1])
+    return _COMPARISONS[operator](this=value, expression=literals[0])

@@ -1,0 +1,81 @@
+"""A statement being built: its tables, the joins to reach more of them, and aggregates over its rows."""
+
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+from app.modules.sql_generation.builtin.network import Hop, Network
+from app.modules.sql_generation.builtin.plan import Beyond, Field, Measure
+
+
+@dataclass
+class Draft:
+    """`names` are the tables in the statement, by the name each goes by there."""
+
+    network: Network
+    base: str
+    select: exp.Select
+    names: dict[str, str]
+    through: tuple[str, ...] = ()
+    fans_out: bool = field(default=False)
+
+    def reach(self, table: str) -> None:
+        """Joins what is needed to get from the base to `table`."""
+        if table not in self.names:
+            for hop in self.network.path(self.base, table, (*self.through, *self.names)):
+                self.join(hop)
+
+    def join(self, hop: Hop) -> None:
+        if hop.right in self.names:
+            return
+        self.names[hop.right] = hop.right
+        self.fans_out = self.fans_out or hop.fans_out
+        self.select = self.select.join(
+            table_expression(hop.right), on=meeting(hop, self.names[hop.left]), copy=False
+        )
+
+    def column(self, field: Field) -> exp.Expr:
+        self.reach(field.table)
+        return column_expression(self.names[field.table], field.column)
+
+
+def meeting(hop: Hop, left: str) -> exp.Expr:
+    """Where the rows on both sides of a hop meet; `left` is the name of its left table."""
+    pairs = zip(hop.left_columns, hop.right_columns, strict=True)
+    return exp.and_(
+        *(
+            exp.EQ(this=column_expression(left, one), expression=column_expression(hop.right, two))
+            for one, two in pairs
+        )
+    )
+
+
+def measured(draft: Draft, measure: Measure) -> exp.Expr:
+    """The aggregate of a measure. Raises `Beyond` when joins repeat its rows and so falsify it."""
+    factors = [draft.column(field) for field in measure.fields]
+    match measure.function:
+        case "count" if draft.fans_out:
+            key = draft.network.key(measure.table)
+            if len(key) != 1:
+                raise Beyond(f"{measure.table} has no single key to count its rows by.")
+            return exp.Count(this=exp.Distinct(expressions=[draft.column(key[0])]))
+        case "count":
+            return exp.Count(this=exp.Star())
+        case "count distinct":
+            return exp.Count(this=exp.Distinct(expressions=factors))
+        case "sum" | "avg" if draft.fans_out:
+            raise Beyond(f"The joins this needs would count rows of {measure.table} more than once.")
+    value = factors[0]
+    for factor in factors[1:]:
+        value = exp.Mul(this=value, expression=factor)
+    functions = {"sum": exp.Sum, "avg": exp.Avg, "min": exp.Min, "max": exp.Max}
+    return functions[measure.function](this=value)
+
+
+def column_expression(table: str, name: str) -> exp.Expr:
+    return exp.column(name, table=table, quoted=True)
+
+
+def table_expression(name: str, alias: str | None = None) -> exp.Expr:
+    table = exp.Table(this=exp.to_identifier(name, quoted=True))
+    return exp.alias_(table, alias, table=True, quoted=True) if alias else table
