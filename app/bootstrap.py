@@ -1,7 +1,7 @@
 """The composition root: from settings to opened services, and their closing. Names every concrete class."""
 
 import tempfile
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +10,7 @@ from typing import Literal
 from prometheus_client import CollectorRegistry, Gauge
 
 from app.core.auth.identity import Identity, identity
-from app.core.bus.completed import CompletedEvents, Kind
+from app.core.bus.completed import Completed, CompletedEvents, Kind
 from app.core.bus.listener import Listener
 from app.core.bus.local import LocalLogs, LocalQueue
 from app.core.bus.local_completed import LocalCompletedEvents
@@ -119,6 +119,7 @@ async def open_services(settings: Settings, role: Role = "all") -> AsyncGenerato
         calls = ModelCalls(metrics)
         storage = MeasuredStorage(kept, metrics)
         embedding = _embedding(settings.llm, calls, opened)
+        allowances = Allowances(UsageRepository(storage), _quotas(settings.quotas))
         connections = DatabaseConnections(
             storage,
             SecretBox(_key(settings)),
@@ -126,10 +127,12 @@ async def open_services(settings: Settings, role: Role = "all") -> AsyncGenerato
             StatementRecords(metrics, texts=settings.audit.statements),
             _access(settings),
             embedding,
+            allowances.charged,
         )
         opened.push_async_callback(connections.close)
         context = ContextStore(storage, connections)
-        memories = ConversationMemories(storage, embedding)
+        embedding_memories = embedding if settings.llm.memories else None
+        memories = ConversationMemories(storage, embedding_memories, allowances.charged)
         graph, repository, rows = (
             SessionGraph(checkpointer),
             SessionRepository(
@@ -142,17 +145,17 @@ async def open_services(settings: Settings, role: Role = "all") -> AsyncGenerato
         queue, logs, completed = await opened.enter_async_context(_bus(settings))
         turns = Turns(repository, queue, logs, completed)
         rates = await opened.enter_async_context(open_rates(settings.redis, _policies(settings.quotas)))
-        allowances = Allowances(UsageRepository(storage), _quotas(settings.quotas))
         models = _models(settings.llm, calls, opened) if settings.llm.configured and role != "api" else None
         summarizing = None if models is None else models.summary
         works: dict[Kind, Titling | Remembering] = {
-            "history": Titling(repository, summarizing),
-            "memory": Remembering(repository, memories, summarizing),
+            "history": Titling(repository, summarizing if settings.llm.titles else None),
+            "memory": Remembering(repository, memories, summarizing if settings.llm.memories else None),
         }
         for kind, work in works.items():
             if role in (kind, "all"):
                 at_once = 1 if role == "all" else _EVENTS_AT_ONCE
-                listener = Listener(completed, kind, work.work, at_once, settings.worker.lease_seconds)
+                working = _charged(allowances, work)
+                listener = Listener(completed, kind, working, at_once, settings.worker.lease_seconds)
                 await opened.enter_async_context(_listening(settings, role, listener))
         if role in ("worker", "all", "once"):
             ports = PortsOfRun(connections, context, rows, models)
@@ -240,6 +243,16 @@ async def _listening(settings: Settings, role: Role, listener: Listener) -> Asyn
         yield
     finally:
         await listener.stop(_drain_seconds(settings, role))
+
+
+def _charged(allowances: Allowances, work: Titling | Remembering) -> Callable[[Completed], Awaitable[None]]:
+    """The work on an event, with its models' tokens counted in the day of the event's owner."""
+
+    async def charged(event: Completed) -> None:
+        async with allowances.charged(event.owner):
+            await work.work(event)
+
+    return charged
 
 
 def _drain_seconds(settings: Settings, role: Role) -> float:

@@ -112,6 +112,10 @@ class LlmSettings(_Group):
     summary_model: str | None = None
     embedding_model: str | None = None
     """Without one there is no vector ranking of tables."""
+    titles: bool = True
+    """Have the model name conversations; without it they keep their first question as their title."""
+    memories: bool = True
+    """Have the models write and embed the searchable memory of each conversation; without it, a digest."""
     connect_timeout_seconds: Seconds = 5
     first_token_timeout_seconds: Seconds = 60
     total_timeout_seconds: Seconds = 180

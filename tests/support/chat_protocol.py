@@ -68,7 +68,9 @@ def embeddings(model: str, texts: Sequence[str]) -> bytes:
         {"object": "embedding", "index": index, "embedding": [*vector_of(text, dimensions)]}
         for index, text in enumerate(texts)
     ]
-    return json_response({"object": "list", "model": model, "data": data})
+    words = sum(len(text.split()) for text in texts)
+    usage: JsonValue = {"prompt_tokens": words, "total_tokens": words}
+    return json_response({"object": "list", "model": model, "data": data, "usage": usage})
 
 
 def models() -> bytes:

@@ -2,8 +2,10 @@
 
 import asyncio
 import time
-from collections.abc import Generator
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import Literal
 
 from opentelemetry.trace import Span, SpanKind
@@ -14,6 +16,37 @@ from app.core.tracing.spans import span
 
 Operation = Literal["chat", "embeddings"]
 _Outcome = Literal["ok", "unavailable", "rejected", "cancelled", "failed"]
+
+
+@dataclass
+class Meter:
+    """The tokens that calls of models have used so far, prompts and replies, failed calls included."""
+
+    tokens: int = 0
+
+
+_METER: ContextVar[Meter | None] = ContextVar("meter", default=None)
+
+Charge = Callable[[str], AbstractAsyncContextManager[None]]
+"""Counts what models use within its block as used by this owner."""
+
+
+@contextmanager
+def metered() -> Generator[Meter]:
+    """Counts what models use within the block, also in tasks that it starts, and in no block around it."""
+    meter = Meter()
+    token = _METER.set(meter)
+    try:
+        yield meter
+    finally:
+        _METER.reset(token)
+
+
+@asynccontextmanager
+async def uncharged(_: str) -> AsyncGenerator[None]:
+    """For where there are no owners: nothing in the block is counted."""
+    with metered():
+        yield
 
 
 class ModelCalls:
@@ -84,6 +117,8 @@ class Call:
 
     def used(self, input_tokens: int, output_tokens: int) -> None:
         """Tokens, by the provider's count or approximately."""
+        if (meter := _METER.get()) is not None:
+            meter.tokens += input_tokens + output_tokens
         self._calls.tokens.labels(self._model, "input").inc(input_tokens)
         self._calls.tokens.labels(self._model, "output").inc(output_tokens)
         self._span.set_attributes(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import FiniteFloat, TypeAdapter
 
-from app.core.llm.calls import ModelCalls
+from app.core.llm.calls import Call, ModelCalls
 from app.core.llm.client import make_embedding_client
 from app.core.llm.errors import ModelUnavailable, failure_told
 from app.core.llm.settings import ModelSettings
@@ -34,10 +34,10 @@ class EmbeddingModel:
 
         Raises `ModelUnavailable` or `ModelRejected`; cancelling the caller closes the request.
         """
-        with self._calls.of(self.name, "embeddings"):
+        with self._calls.of(self.name, "embeddings") as call:
             try:
                 async with asyncio.timeout(self._total_seconds):
-                    return await self._embed(texts)
+                    return await self._embed(texts, call)
             except TimeoutError as error:
                 took = f"{self._total_seconds:g} s"
                 raise ModelUnavailable(f"The model {self.name} did not finish within {took}.") from error
@@ -45,7 +45,7 @@ class EmbeddingModel:
     async def close(self) -> None:
         await (await self._client).close()
 
-    async def _embed(self, texts: Sequence[str]) -> list[list[float]]:
+    async def _embed(self, texts: Sequence[str], call: Call) -> list[list[float]]:
         client = await asyncio.shield(self._client)
         import openai  # noqa: PLC0415 - loaded with the client by now
 
@@ -53,6 +53,8 @@ class EmbeddingModel:
             answer = await client.embeddings.create(
                 model=self.name, input=list(texts), encoding_format="float"
             )
+            if answer.usage is not None:  # not every service counts
+                call.used(answer.usage.total_tokens, 0)
             return _vectors(answer, len(texts))
         except (openai.OpenAIError, OSError, AttributeError, LookupError, TypeError, ValueError) as error:
             # The library raises whatever an answer that is not as it should be leads to.

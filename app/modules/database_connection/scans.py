@@ -152,7 +152,7 @@ class Scans:
     async def _embed(self, connection: Connection) -> None:
         if self._vectors is not None:
             known = self._known.get(connection.id) or await self._repository.known(connection)
-            self._vectors.refresh(connection.id, known.schema.tables)
+            self._vectors.refresh(connection.owner, connection.id, known.schema.tables)
 
     async def _take_catalog(self, connection: Connection, dialect: str, tables: Sequence[Table]) -> None:
         async with self._known.lock(connection.id):

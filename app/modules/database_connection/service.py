@@ -10,6 +10,7 @@ from sqlalchemy.exc import DBAPIError
 
 from app.core.clock import now_ms
 from app.core.ids import new_id
+from app.core.llm.calls import Charge, uncharged
 from app.core.llm.embedding import EmbeddingModel
 from app.core.secrets import SecretBox, SecretUnreadable
 from app.core.storage.port import Storage
@@ -56,6 +57,7 @@ class DatabaseConnections:
         records: StatementRecords,
         access: Access = ONE_USER,
         embedding: EmbeddingModel | None = None,
+        charge: Charge = uncharged,
     ) -> None:
         self._repository = ConnectionRepository(storage)
         self._secrets = secrets
@@ -64,7 +66,7 @@ class DatabaseConnections:
         self._access = access
         self._threads = DatabaseThreads(limits.max_threads)
         self._known = KnownDatabases(limits.max_cached_schemas)
-        self._vectors = TableVectors(storage, embedding) if embedding else None
+        self._vectors = TableVectors(storage, embedding, charge) if embedding else None
         self._scans = Scans(self._repository, self._known, self._threads, limits, self._vectors, records)
 
     async def close(self) -> None:
@@ -267,7 +269,7 @@ class DatabaseConnections:
     def _remember(self, connection: Connection, known: Known) -> None:
         self._known.remember(connection.id, known)
         if self._vectors is not None:
-            self._vectors.refresh(connection.id, known.schema.tables)
+            self._vectors.refresh(connection.owner, connection.id, known.schema.tables)
 
     async def _first_tables(self, scan: Scan) -> None:
         await scan.tables_known.wait()

@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import Sequence
 
+from app.core.llm.calls import Charge
 from app.core.llm.embedding import MOST_TEXTS, EmbeddingModel
 from app.core.llm.errors import ModelRejected, ModelUnavailable
 from app.core.storage.port import Storage, StorageUnavailable
@@ -22,19 +23,20 @@ _QUESTION_LENGTH = 4_000
 class TableVectors:
     """Of all connections, for as long as this process lives."""
 
-    def __init__(self, storage: Storage, model: EmbeddingModel) -> None:
+    def __init__(self, storage: Storage, model: EmbeddingModel, charge: Charge) -> None:
         self._kept = VectorsKept(storage, model.name)
         self._model = model
+        self._charge = charge
         self._tasks: dict[asyncio.Task[None], str] = {}
         self._one_at_a_time = asyncio.Lock()
         self._warned = False
 
-    def refresh(self, connection_id: str, tables: Sequence[Table]) -> None:
+    def refresh(self, owner: str, connection_id: str, tables: Sequence[Table]) -> None:
         """Embed in the background what has changed of a database that has these tables.
 
-        What fails is logged, and made up for by the next call.
+        The owner of the connection is charged. What fails is logged, and made up for by the next call.
         """
-        task = asyncio.create_task(self._refresh(connection_id, tables))
+        task = asyncio.create_task(self._refresh(owner, connection_id, tables))
         self._tasks[task] = connection_id
         task.add_done_callback(self._tasks.pop)
 
@@ -63,9 +65,9 @@ class TableVectors:
         self._warned = False
         return found
 
-    async def _refresh(self, connection_id: str, tables: Sequence[Table]) -> None:
+    async def _refresh(self, owner: str, connection_id: str, tables: Sequence[Table]) -> None:
         try:
-            async with self._one_at_a_time:
+            async with self._one_at_a_time, self._charge(owner):
                 await self._embed_changed(connection_id, tables)
         except (ModelUnavailable, ModelRejected, StorageUnavailable) as error:
             logger.warning("connection %s: tables were not embedded: %s", connection_id, error)

@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 from dataclasses import replace
 
+from app.core.llm.calls import Charge, uncharged
 from app.core.llm.embedding import EmbeddingModel
 from app.core.llm.errors import ModelRejected, ModelUnavailable
 from app.core.ranking import fused
@@ -25,10 +26,13 @@ _EMBEDDING_SECONDS = 2.0
 class ConversationMemories:
     """Every method that names an owner gives and deletes what is his alone."""
 
-    def __init__(self, storage: Storage, embedding: EmbeddingModel | None) -> None:
+    def __init__(
+        self, storage: Storage, embedding: EmbeddingModel | None, charge: Charge = uncharged
+    ) -> None:
         self._memories = MemoryRepository(storage)
         self._vectors = MemoryVectors(storage)
         self._embedding = embedding
+        self._charge = charge
 
     async def find(self, session_id: str) -> Memory | None:
         """Of whomever's session."""
@@ -74,9 +78,10 @@ class ConversationMemories:
 
     async def search(self, owner: str, text: str, limit: int) -> list[Memory]:
         """The best first: by the words they share with the text, rare ones more, and by nearness."""
-        by_words, by_meaning = await asyncio.gather(
-            self._by_words(owner, text), self._by_meaning(owner, text)
-        )
+        async with self._charge(owner):
+            by_words, by_meaning = await asyncio.gather(
+                self._by_words(owner, text), self._by_meaning(owner, text)
+            )
         return await self._memories.of_sessions(owner, fused([by_words, by_meaning])[:limit])
 
     async def _by_words(self, owner: str, text: str) -> list[str]:

@@ -13,6 +13,7 @@ from typing import Literal
 
 from app.core.bus.port import BusUnavailable, EventLogs, LogWriter
 from app.core.clock import now_ms, rfc3339
+from app.core.llm.calls import Meter, metered
 from app.core.storage.port import StorageUnavailable
 from app.modules.session.model import Outcome, Run, Session
 from app.modules.session.record import Ending, done_event, failure_of, wire
@@ -79,6 +80,9 @@ class Execution:
         """Its stream has ended, before all was kept."""
         self._defect = False
         self._answering: asyncio.Task[None] | None = None
+        self._meter = Meter()
+        self._tokens_before = 0
+        """Of the attempts before this one, as far as their steps were completed."""
 
     def drain(self) -> None:
         """Let another go on after the present step."""
@@ -99,7 +103,7 @@ class Execution:
         if self._run.status != "open":
             await self._finish_ending(self._run.status)
             return "over"
-        with self._watch.over(self._run, self._run.traceparent):
+        with self._watch.over(self._run, self._run.traceparent), metered() as self._meter:
             log = self._logs.writer(self._run.id, self._run.attempt)
             try:
                 return await self._see_through(log)
@@ -123,6 +127,7 @@ class Execution:
         run = self._run
         if run.attempt > 1:
             await self._check_tries()
+            self._tokens_before = (await self._graph.answer(self.turn)).tokens_used
         ports = await self._bind(self._session, run)
         ask = self._graph.ask if run.attempt == 1 else self._graph.resume
         async with aclosing(ask(self.turn, ports, self._control)) as events:
@@ -165,7 +170,7 @@ class Execution:
         while self._stopped in (None, "cancelled"):
             try:
                 if self._ended is None and not self._defect:
-                    ending = replace(ending, answer=await self._graph.answer(self.turn))
+                    ending = replace(ending, answer=self._counted(await self._graph.answer(self.turn)))
                 result = await self._kept(ending)
             except Exception as error:  # noqa: BLE001 - the turn's boundary: whatever happens ends the log
                 ending = await self._in_spite_of(error, log, ending, late=time.monotonic() > tell_at)
@@ -173,7 +178,8 @@ class Execution:
                 continue
             if result == "lost":
                 return result
-            await self._allowances.spent(self._run.owner, ending.answer.tokens_used)
+            if result == "over":
+                await self._allowances.spent(self._run.owner, ending.answer.tokens_used)
             if not self._told:
                 await self._say_done(log, ending)
             return result
@@ -184,14 +190,19 @@ class Execution:
         if not isinstance(error, _STORE_AWAY):
             if self._defect:
                 raise error
-            self._defect, late, ending = True, True, replace(ending, answer=Answer())
+            self._defect, late, ending = True, True, replace(ending, answer=self._counted(Answer()))
         if self._told or not late:
             return ending
         failure = failure_of(error, self._run)
-        self._told, ending = True, Ending("failed", now_ms(), failure)
+        self._told, ending = True, Ending("failed", now_ms(), failure, self._counted(Answer()))
         self._say(log, failure)
         await self._say_done(log, ending)
         return ending
+
+    def _counted(self, answer: Answer) -> Answer:
+        """The answer with all that models have used for it, also in steps that failed."""
+        used = self._tokens_before + self._meter.tokens
+        return replace(answer, tokens_used=max(answer.tokens_used, used))
 
     async def _kept(self, ending: Ending) -> Result:
         if self._ended is None:
@@ -227,6 +238,7 @@ class Execution:
         run = self._run
         ending = Ending(outcome, run.ended_at or now_ms(), None, await self._graph.answer(self.turn))
         await self._turns.keep(self._session, run, ending.answer)
+        await self._allowances.spent(run.owner, ending.answer.tokens_used)
         await self._logs.say(run.id, run.attempt + 1, [wire(done_event(run, ending))], ended=True)
 
 

@@ -9,6 +9,7 @@ from typing import Literal
 from weakref import WeakValueDictionary
 
 from app.core.clock import now_ms
+from app.core.llm.calls import metered
 from app.core.storage.port import StorageUnavailable
 from app.modules.usage.errors import TokensSpent, TooManyRuns, TooManySessions
 from app.modules.usage.repository import UsageRepository
@@ -76,15 +77,24 @@ class Allowances:
                 raise TooManySessions(self.quotas.sessions)
             yield
 
+    @asynccontextmanager
+    async def charged(self, owner: str) -> AsyncGenerator[None]:
+        """Note what the models called within the block have used."""
+        with metered() as meter:
+            try:
+                yield
+            finally:
+                await self.spent(owner, meter.tokens)
+
     async def spent(self, owner: str, tokens: int) -> None:
-        """Note what a run has cost at its end; lost, with a warning, when the store is away just then."""
+        """Note what was used; lost, with a warning, when the store is unavailable just then."""
         if tokens == 0:
             return
         try:
             async with self._lock("tokens", owner):  # one after the other is faster than each trying again
                 await self._repository.add_tokens(owner, self._clock() // _DAY_MS, tokens)
         except StorageUnavailable:
-            logger.warning("the store is away: %d tokens of a run are not counted for their day", tokens)
+            logger.warning("the store is unavailable: %d tokens are not counted for their day", tokens)
 
     async def usage(self, owner: str) -> Usage:
         day = self._clock() // _DAY_MS
