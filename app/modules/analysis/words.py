@@ -1,13 +1,14 @@
 """Figures and cells as words in Markdown."""
 
 import re
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Decimal, localcontext
 
 from pydantic import JsonValue
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<>#|~!&])")
 _MAX_CELL = 80
 _LONGEST_INTEGER = Decimal(10) ** 30
+_PRECISION = 60
 
 
 def amount(value: Decimal) -> str:
@@ -16,7 +17,7 @@ def amount(value: Decimal) -> str:
         return f"{value:.4g}"
     if value == value.to_integral_value():
         return f"{int(value):,}"
-    return f"{value:,.2f}" if abs(value) >= 1 else f"{value:.3g}"
+    return f"{_rounded(value, 2):,}" if abs(value) >= 1 else f"{value:.3g}"
 
 
 def share(part: Decimal, whole: Decimal) -> str:
@@ -31,7 +32,15 @@ def change(first: Decimal, last: Decimal) -> str:
 
 def _per_cent(ratio: Decimal, sign: str) -> str:
     decimals = 0 if abs(ratio) >= Decimal("0.1") or ratio == 0 else 1 if abs(ratio) >= Decimal("0.001") else 2
-    return f"{ratio:{sign},.{decimals}%}"
+    return f"{_rounded(ratio * 100, decimals):{sign},}%"
+
+
+def _rounded(value: Decimal, decimals: int) -> Decimal:
+    """Half a unit is rounded away from zero, as people do."""
+    if value.adjusted() > _PRECISION // 2:
+        return value
+    with localcontext(prec=_PRECISION):
+        return value.quantize(Decimal(10) ** -decimals, ROUND_HALF_UP)
 
 
 def label(cell: JsonValue) -> str:

@@ -135,8 +135,9 @@ def read_periods(cells: Sequence[JsonValue], unit: Unit | None = None) -> list[P
     if not fitting or any(other != fitting[0] for other in fitting[1:]):
         return None
     starts, read_unit = fitting[0]
-    finest = unit if unit and UNITS.index(unit) >= UNITS.index(read_unit) else None
-    final = finest or (_unit_of(starts) if read_unit == "day" else read_unit)
+    if unit is not None and UNITS.index(unit) < UNITS.index(read_unit):
+        return None  # 2025-07 may be a week
+    final = (unit or _unit_of(starts)) if read_unit == "day" else read_unit
     periods = {text: period_of(start, final) for text, start in zip(texts, starts, strict=True)}
     return [None if cell is None else periods[str(cell).strip()] for cell in cells]
 

@@ -66,9 +66,11 @@ def _origin(projection: exp.Expr, scope: Scope, schema: Schema) -> _Found | None
     units: set[Unit | None] = set()
     for _ in range(_DEEPEST):
         columns = list(projection.find_all(exp.Column))
-        if len(columns) != 1 or projection.find(exp.AggFunc) is not None:
+        if not columns or any(each != columns[0] for each in columns):
             return None
-        units.add(calendar_unit(projection.unalias()))
+        if projection.find(exp.AggFunc) is not None:
+            return None
+        units |= {calendar_unit(part) for part in projection.unalias().walk()}
         inner = _inner(scope, columns[0])
         if inner is None:
             table = _table_of(columns[0], scope, schema)

@@ -23,6 +23,7 @@ _NOT_ADDITIVE = frozenset(
         *("pct", "moving", "unitprice", "highest", "lowest"),
     }
 )
+_RATIOS = frozenset({"share", "pct", "percent", "percentage", "ratio", "rate", "avg", "average", "mean"})
 _LEVELS = frozenset(
     {"balance", "stock", "inventory", "headcount", "level", "backlog", "outstanding", "population"}
 )
@@ -51,6 +52,11 @@ def is_additive(name: str) -> bool:
     """Amounts and counts by their names; prices, rates, ages and whatever else is in doubt are not."""
     words = set(_words(name))
     return bool(words & _ADDITIVE) and not words & _NOT_ADDITIVE
+
+
+def is_ratio(name: str) -> bool:
+    """A share or an average by its name, whatever it is computed from."""
+    return bool(_RATIOS & set(_words(name)))
 
 
 def is_numeric(name: str) -> bool:

@@ -16,6 +16,7 @@ from app.modules.analysis.figures.names import (
     is_key,
     is_level,
     is_numeric,
+    is_ratio,
 )
 from app.modules.analysis.figures.numbers import number
 from app.modules.analysis.figures.statement import Kind, Output, StatementReading
@@ -76,11 +77,11 @@ def roles_of(question: str, statement: StatementReading, rows: Rows) -> Roles:
     picked = statement.selective or (limited and main is not None and main.column == sorted_by)
     if time is not None and not _orders(periods, label, rows, grouped=statement.grouped):
         time, periods = None, []
-    if time is not None and label is not None:
-        label, group = _beside_time(label, periods)
     if time is not None and picked:
         label, group = (time, None) if label is None else (label, time)
         time, periods = None, []
+    elif time is not None and label is not None:
+        label, group = _beside_time(label, periods)
     return Roles(
         measures=ordered,
         label=label,
@@ -253,7 +254,7 @@ def _belong_together(
 def _measure(at: int, name: str, output: Output | None, statement: StatementReading) -> Role:
     kind: Kind = output.kind if output else "plain"
     named = [name, *(output.sources if output else ())]
-    additive = kind in _ADDED or (kind == "plain" and is_additive(name))
+    additive = (kind in _ADDED and not is_ratio(name)) or (kind == "plain" and is_additive(name))
     additive = additive and not statement.added_up
     return Role(at, name, kind, additive, additive and not any(map(is_level, named)))
 

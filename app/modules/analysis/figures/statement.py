@@ -47,9 +47,12 @@ _FORMATS: Sequence[tuple[str, Unit]] = (
     ("%W", "week"),
     ("%V", "week"),
     ("%U", "week"),
+    ("%v", "week"),
+    ("Q", "quarter"),
     ("%m", "month"),
     ("%b", "month"),
     ("%B", "month"),
+    ("Mon", "month"),
     ("%Y", "year"),
 )
 _LENGTHS: Mapping[str, Unit] = {"4": "year", "7": "month", "10": "day"}
@@ -98,9 +101,7 @@ def _read(scope: Scope, depth: int) -> StatementReading:
     if depth > _DEEPEST:
         return StatementReading()
     if isinstance(scope.expression, exp.SetOperation):
-        first = _read(scope.set_operation_scopes[0], depth + 1)
-        outputs = first.outputs and [_mixed(each) for each in first.outputs]
-        reading = replace(first, outputs=outputs, added_up=True, order=None, limit=None)
+        reading = _united([_read(each, depth + 1) for each in scope.set_operation_scopes])
     elif isinstance(scope.expression, exp.Select):
         reading = _read_select(scope, scope.expression, depth)
     else:
@@ -108,8 +109,18 @@ def _read(scope: Scope, depth: int) -> StatementReading:
     return _with_order_and_limit(reading, scope.expression)
 
 
-def _mixed(output: Output) -> Output:
-    return output if output.kind in ("key", "plain", "constant") else replace(output, kind="mixed")
+def _united(readings: Sequence[StatementReading]) -> StatementReading:
+    """Columns keep a kind that they have in every query; rows of several queries are not added up."""
+    first, *others = readings
+    outputs = list(first.outputs or ())
+    for other in others:
+        if other.outputs is None or len(other.outputs) != len(outputs):
+            return StatementReading(added_up=True)
+        outputs = [
+            mine if mine.kind == theirs.kind else replace(mine, kind="mixed")
+            for mine, theirs in zip(outputs, other.outputs, strict=True)
+        ]
+    return replace(first, outputs=outputs or None, added_up=True, order=None, limit=None)
 
 
 def _read_select(scope: Scope, select: exp.Select, depth: int) -> StatementReading:
@@ -127,8 +138,9 @@ def _read_select(scope: Scope, select: exp.Select, depth: int) -> StatementReadi
     return StatementReading(
         outputs=outputs,
         grouped=grouped or any(each.grouped for each in sources.derived.values()),
-        selective=_is_selective(select) or any(each.selective for each in sources.derived.values()),
-        added_up=_has_subtotals(select) or any(each.added_up for each in sources.derived.values()),
+        selective=_is_selective(select, sources) or any(each.selective for each in sources.derived.values()),
+        added_up=_has_subtotals(select)
+        or (not grouped and any(each.added_up for each in sources.derived.values())),
         limit=min(
             (each.limit for each in sources.derived.values() if each.limit and not grouped), default=None
         ),
@@ -247,7 +259,9 @@ def _sum_of(kinds: Sequence[Kind]) -> Kind:
 
 
 def _product_of(left: Kind, right: Kind, expression: exp.Binary) -> Kind:
-    """A sum keeps its meaning when it is scaled by a constant; two computed numbers make a ratio."""
+    """A sum keeps its meaning when it is scaled by a number; two computed numbers make a ratio."""
+    if expression.find(exp.Query) is not None and "plain" not in (left, right):
+        return "ratio"
     if right == "constant":
         return left
     if left == "constant" and isinstance(expression, exp.Mul):
@@ -277,15 +291,20 @@ def _own_aggregates(expression: exp.Expr) -> Iterator[exp.Expr]:
         yield from _own_aggregates(part)
 
 
-def _is_selective(select: exp.Select) -> bool:
-    return any(select.args.get(part) is not None for part in ("having", "qualify", "offset"))
+def _is_selective(select: exp.Select, sources: _Sources) -> bool:
+    """Whether groups are left out, be it by a condition on what an inner query has computed of them."""
+    if any(select.args.get(part) is not None for part in ("having", "qualify", "offset")):
+        return True
+    where = select.args.get("where")
+    filtered = [sources.output(column) for column in where.find_all(exp.Column)] if where is not None else []
+    return any(output is not None and output.kind not in ("key", "plain") for output in filtered)
 
 
 def _has_subtotals(select: exp.Select) -> bool:
     group = select.args.get("group")
-    return group is not None and any(
-        group.args.get(part) for part in ("rollup", "cube", "grouping_sets", "totals")
-    )
+    if group is None:
+        return False
+    return bool(group.args.get("totals")) or group.find(exp.Rollup, exp.Cube, exp.GroupingSets) is not None
 
 
 def _with_order_and_limit(reading: StatementReading, query: exp.Expr) -> StatementReading:
@@ -293,22 +312,22 @@ def _with_order_and_limit(reading: StatementReading, query: exp.Expr) -> Stateme
     position, descending = None, False
     if isinstance(order, exp.Order) and order.expressions:
         first = order.expressions[0]
-        position, descending = _position(first.this, query), bool(first.args.get("desc"))
+        position, descending = _position(first.this, query, reading), bool(first.args.get("desc"))
     own = limit.args.get("expression") or limit.args.get("count") if limit is not None else None
     count = int(own.name) if isinstance(own, exp.Literal) and own.name.isdecimal() else None
     limits = [each for each in (reading.limit, count) if each is not None]
     return replace(reading, order=position, descending=descending, limit=min(limits, default=None))
 
 
-def _position(sorted_by: exp.Expr, query: exp.Expr) -> int | None:
-    selects = query.selects if isinstance(query, exp.Query) else []
+def _position(sorted_by: exp.Expr, query: exp.Expr, reading: StatementReading) -> int | None:
     if isinstance(sorted_by, exp.Literal):
         return int(sorted_by.name) - 1 if sorted_by.name.isdecimal() else None
-    for at, each in enumerate(selects):
-        named = isinstance(sorted_by, exp.Column) and each.alias_or_name.lower() == sorted_by.name.lower()
-        if named or each.unalias() == sorted_by:
-            return at
-    return None
+    if isinstance(sorted_by, exp.Column):
+        for at, output in enumerate(reading.outputs or ()):
+            if output.name.lower() == sorted_by.name.lower():
+                return at
+    selects = query.selects if isinstance(query, exp.Query) else []
+    return next((at for at, each in enumerate(selects) if each.unalias() == sorted_by), None)
 
 
 def calendar_unit(expression: exp.Expr) -> Unit | None:
@@ -317,8 +336,9 @@ def calendar_unit(expression: exp.Expr) -> Unit | None:
         case exp.TimestampTrunc() | exp.DateTrunc() | exp.DatetimeTrunc():
             return _named_unit(str(expression.args["unit"].name))
         case exp.TimeToStr():
-            form = expression.args["format"].name
-            return next((unit for part, unit in _FORMATS if part in form), None) if "%Y" in form else None
+            return _format_unit([expression.this, expression.args["format"]])
+        case exp.Anonymous() if expression.name.upper() in ("STRFTIME", "DATE"):
+            return _format_unit(expression.expressions)
         case exp.Year():
             return "year"
         case exp.Extract():
@@ -334,6 +354,16 @@ def calendar_unit(expression: exp.Expr) -> Unit | None:
         case exp.Cast() | exp.Paren():
             return calendar_unit(expression.this)
     return None
+
+
+def _format_unit(arguments: Sequence[exp.Expr]) -> Unit | None:
+    """By the finest part of a format, or by what SQLite's modifiers cut to."""
+    texts = [each.name for each in arguments if isinstance(each, exp.Literal) and each.is_string]
+    for text in texts:
+        if text.lower().startswith("start of "):
+            return _named_unit(text.lower().removeprefix("start of "))
+    form = next((text for text in texts if "%Y" in text or "%G" in text), "")
+    return next((unit for part, unit in _FORMATS if part in form), None)
 
 
 def _named_unit(name: str) -> Unit | None:

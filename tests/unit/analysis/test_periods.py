@@ -1,0 +1,93 @@
+"""Cells as periods of the calendar, where one form fits all of them."""
+
+from datetime import date
+
+import pytest
+
+from app.modules.analysis.figures.calendar import Unit, period_of, read_periods
+
+
+@pytest.mark.parametrize(
+    ("cells", "shown", "unit"),
+    [
+        (["2025-03-04", "2025-03-05"], ["2025-03-04", "2025-03-05"], "day"),
+        (["2025-03-04T10:00:00", "2025-03-05 11:30"], ["2025-03-04", "2025-03-05"], "day"),
+        (["2025-01-01", "2025-02-01", "2025-04-01"], ["2025-01", "2025-02", "2025-04"], "month"),
+        (["2023-01-01", "2024-01-01", "2025-01-01"], ["2023", "2024", "2025"], "year"),
+        (["2025-03-03", "2025-03-10", "2025-03-17"], ["2025-W10", "2025-W11", "2025-W12"], "week"),
+        (["2025-03", "2025-04"], ["2025-03", "2025-04"], "month"),
+        (["2025/03", "2025/04"], ["2025-03", "2025-04"], "month"),
+        (["03/2025", "04/2025"], ["2025-03", "2025-04"], "month"),
+        (["2025-Q1", "2025-Q2"], ["2025-Q1", "2025-Q2"], "quarter"),
+        (["Q1 2025", "Q2 2025"], ["2025-Q1", "2025-Q2"], "quarter"),
+        (["2025-W07", "2025-W08"], ["2025-W07", "2025-W08"], "week"),
+        (["2024", "2025"], ["2024", "2025"], "year"),
+        ([2024, 2025], ["2024", "2025"], "year"),
+        ([202503, 202504], ["2025-03", "2025-04"], "month"),
+        (["20250304", "20250305"], ["2025-03-04", "2025-03-05"], "day"),
+        (["Mar 2025", "Apr 2025"], ["2025-03", "2025-04"], "month"),
+        (["March 2025", "September 2025"], ["2025-03", "2025-09"], "month"),
+        (["04/03/2025", "25/12/2025"], ["2025-03-04", "2025-12-25"], "day"),
+        (["3/4/2025", "12/25/2025"], ["2025-03-04", "2025-12-25"], "day"),
+        (["04.03.2025", "05.03.2025"], ["2025-03-04", "2025-03-05"], "day"),
+        (["4 Mar 2025", "5 March 2025"], ["2025-03-04", "2025-03-05"], "day"),
+        (["Mar 4, 2025", "March 5, 2025"], ["2025-03-04", "2025-03-05"], "day"),
+        (["2025-03", None], ["2025-03", "None"], "month"),
+    ],
+)
+def test_the_usual_forms_are_read(cells: list[str | None], shown: list[str], unit: Unit) -> None:
+    periods = read_periods(cells)
+    assert periods is not None
+    assert [str(period) for period in periods] == shown
+    assert {period.unit for period in periods if period is not None} == {unit}
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["03/04/2025", "05/06/2025"],
+        ["2025-03", "Clothing"],
+        ["2025-02-30", "2025-03-01"],
+        ["2025-13"],
+        ["12345", "12346"],
+        ["00501", "10001"],
+        ["10.5", "11.5"],
+        ["A-2025-03"],
+        [None, None],
+        [],
+    ],
+)
+def test_what_fits_no_form_or_two_is_no_time(cells: list[str | None]) -> None:
+    assert read_periods(cells) is None
+
+
+def test_a_month_and_day_that_read_both_ways_are_read_where_they_mean_the_same() -> None:
+    periods = read_periods(["01/01/2025", "02/02/2025"])
+    assert periods is not None
+    assert [str(period) for period in periods] == ["2025-01-01", "2025-02-02"]
+
+
+def test_a_number_of_a_week_is_not_taken_for_a_month() -> None:
+    assert read_periods(["2025-07", "2025-08"], "week") is None
+
+
+def test_the_statements_unit_decides_what_a_date_stands_for() -> None:
+    periods = read_periods(["2025-01-01", "2025-04-01"], "quarter")
+    assert periods is not None
+    assert [str(period) for period in periods] == ["2025-Q1", "2025-Q2"]
+
+
+@pytest.mark.parametrize(
+    ("unit", "steps", "shown"),
+    [
+        ("day", 1, "2025-03-01"),
+        ("week", 2, "2025-W11"),
+        ("month", 11, "2026-01"),
+        ("quarter", -1, "2024-Q4"),
+        ("year", 3, "2028"),
+    ],
+)
+def test_periods_are_counted_as_the_calendar_does(unit: Unit, steps: int, shown: str) -> None:
+    start = period_of(date(2025, 2, 28), unit)
+    assert str(start.after(steps)) == shown
+    assert start.steps_to(start.after(steps)) == steps

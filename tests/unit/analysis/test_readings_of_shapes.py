@@ -1,0 +1,729 @@
+"""True readings of results of every shape, worked out by hand."""
+
+from dataclasses import dataclass, field
+from datetime import date
+
+import pytest
+from pydantic import JsonValue
+
+from app.modules.analysis.figures import Span, figures
+from app.modules.analysis.text import describe
+from graph.state import Column, Rows
+
+Cells = list[list[JsonValue]]
+BY_MONTH = "SELECT STRFTIME('%Y-%m', d) AS month, SUM(amount) AS revenue FROM orders GROUP BY 1 ORDER BY 1"
+BY_MONTH_AND_GROUP = (
+    "SELECT STRFTIME('%Y-%m', d) AS month, category, SUM(amount) AS revenue FROM orders GROUP BY 1, 2"
+)
+PER_COUNTRY = "SELECT country, SUM(amount) AS revenue FROM orders GROUP BY country"
+ORDERS = "SELECT country, COUNT(*) AS orders FROM orders GROUP BY country"
+AVERAGE = "SELECT country, AVG(price) AS average_price FROM orders GROUP BY country"
+TOP = (
+    "SELECT product, SUM(a) AS revenue, SUM(q) AS units FROM t GROUP BY product ORDER BY revenue DESC LIMIT 3"
+)
+CROSS = "SELECT region, channel, COUNT(*) AS orders FROM orders GROUP BY region, channel"
+TEXT = {"country": "text", "revenue": "number"}
+COUNTED = {"country": "text", "orders": "integer"}
+MONTHS = {"month": "text", "revenue": "number"}
+GROUPED = {"month": "text", "category": "text", "revenue": "number"}
+CROSSED = {"region": "text", "channel": "text", "orders": "integer"}
+
+
+@dataclass(frozen=True)
+class Case:
+    """What a text must say of a result, and what it must not."""
+
+    question: str
+    sql: str
+    columns: dict[str, str]
+    rows: Cells
+    says: list[str]
+    never: list[str] = field(default_factory=list)
+    span: Span | None = None
+    today: date | None = None
+    cut: bool = False
+
+
+def months(first: str, values: list[float]) -> Cells:
+    year, month = map(int, first.split("-"))
+    start = year * 12 + month - 1
+    return [[f"{at // 12}-{at % 12 + 1:02}", value] for at, value in enumerate(values, start)]
+
+
+YEAR = [10.0, 9, 11, 12, 13, 12, 11, 12, 13, 14, 20, 30]
+
+ONE_ROW = {
+    "a single number": Case(
+        "How many orders?", "SELECT COUNT(*) AS n FROM t", {"n": "integer"}, [[1234567]], ["**N: 1,234,567**"]
+    ),
+    "a number with cents": Case(
+        "total", "SELECT SUM(a) AS total FROM t", {"total": "number"}, [[19366.140000000014]], ["19,366.14**"]
+    ),
+    "nothing to add up": Case(
+        "total",
+        "SELECT SUM(a) AS total FROM t",
+        {"total": "number"},
+        [[None]],
+        ["Total: (none)", "no value to compute it from"],
+    ),
+    "a year is written as a year": Case(
+        "which year",
+        "SELECT y AS year, SUM(a) AS n FROM t GROUP BY y LIMIT 1",
+        {"year": "integer", "n": "number"},
+        [[2025, 5]],
+        ["Year: 2025, n: 5"],
+        ["2,025"],
+    ),
+    "the lowest of all": Case(
+        "Which product has the lowest revenue?",
+        "SELECT p, SUM(a) AS revenue FROM t GROUP BY p ORDER BY revenue LIMIT 1",
+        {"p": "text", "revenue": "number"},
+        [["Heron", 2.5]],
+        ["**Heron** has the lowest revenue: 2.50."],
+        ["highest"],
+    ),
+    "the fewest of all may tie": Case(
+        "Which genre has the fewest tracks?",
+        "SELECT g, COUNT(*) AS tracks FROM t GROUP BY g ORDER BY tracks LIMIT 1",
+        {"g": "text", "tracks": "integer"},
+        [["Opera", 1]],
+        ["**Opera** has the fewest tracks: 1.", "a tie would not show"],
+    ),
+    "the end that was not asked for is not claimed": Case(
+        "Which product has the lowest revenue?",
+        "SELECT p, SUM(a) AS revenue FROM t GROUP BY p ORDER BY revenue DESC LIMIT 1",
+        {"p": "text", "revenue": "number"},
+        [["Heron", 2.5]],
+        ["Heron", "2.50"],
+        ["has the lowest", "has the highest"],
+    ),
+    "many columns": Case(
+        "x",
+        "SELECT * FROM t",
+        {f"c{at}": "integer" for at in range(60)},
+        [[3] * 60],
+        ["C0: 3", "and 52 more columns."],
+    ),
+}
+
+RANKINGS = {
+    "the highest with its share": Case(
+        "revenue per country",
+        PER_COUNTRY,
+        TEXT,
+        [["Brazil", 60.0], ["Norway", 30.0], ["Chad", 10.0]],
+        [
+            "**Brazil** has the highest revenue: 60, 60% of the total of 100.",
+            "Norway follows",
+            "Chad is lowest",
+        ],
+    ),
+    "the lowest is answered first": Case(
+        "Which country has the lowest revenue?",
+        PER_COUNTRY,
+        TEXT,
+        [["Brazil", 60.0], ["Norway", 30.0], ["Chad", 10.0]],
+        ["**Chad** has the lowest revenue: 10", "Norway follows with 30", "Brazil is highest with 60"],
+        ["has the highest"],
+    ),
+    "the fewest": Case(
+        "Who has the fewest orders?",
+        ORDERS,
+        COUNTED,
+        [["A", 5], ["B", 2], ["C", 9]],
+        ["**B** has the fewest orders: 2", "C is highest with 9"],
+    ),
+    "the cheapest": Case(
+        "What is the cheapest product?",
+        "SELECT product, price FROM products",
+        {"product": "text", "price": "number"},
+        [["A", 5.5], ["B", 2.25], ["C", 9]],
+        ["**B** has the lowest price: 2.25"],
+        ["%", "total"],
+    ),
+    "ties at the top": Case(
+        "orders per country",
+        ORDERS,
+        COUNTED,
+        [["A", 5], ["B", 5], ["C", 1]],
+        ["**A** and **B** share the most orders: 5"],
+        ["**A** has"],
+    ),
+    "ties at the bottom": Case(
+        "orders per country",
+        ORDERS,
+        COUNTED,
+        [["A", 5], ["B", 1], ["C", 1]],
+        ["B and C are lowest with 1"],
+    ),
+    "all alike": Case(
+        "orders per country", ORDERS, COUNTED, [["A", 2], ["B", 2]], ["All 2 have the same orders: 2."]
+    ),
+    "averages are not added": Case(
+        "average price per country",
+        AVERAGE,
+        {"country": "text", "average_price": "number"},
+        [["A", 5.0], ["B", 3.0]],
+        ["**A** has the highest average price: 5."],
+        ["8", "%"],
+    ),
+    "distinct counts are not added": Case(
+        "customers per country",
+        "SELECT country, COUNT(DISTINCT customer) AS customers FROM t GROUP BY country",
+        {"country": "text", "customers": "integer"},
+        [["A", 5], ["B", 3]],
+        ["**A** has the most customers: 5."],
+        ["total", "%"],
+    ),
+    "ratios are not added": Case(
+        "return rate per country",
+        "SELECT country, SUM(r) * 100.0 / COUNT(*) AS returned FROM t GROUP BY country",
+        {"country": "text", "returned": "number"},
+        [["A", 20.0], ["B", 30.0]],
+        ["**B** has the highest returned: 30."],
+        ["total", "%"],
+    ),
+    "prices of rows are not added": Case(
+        "price of products",
+        "SELECT name, unit_price FROM products",
+        {"name": "text", "unit_price": "number"},
+        [["A", 20.0], ["B", 30.0]],
+        ["**B** has the highest unit price: 30."],
+        ["total", "%"],
+    ),
+    "amounts of rows are added by label": Case(
+        "amounts by customer",
+        "SELECT customer, amount FROM payments",
+        {"customer": "text", "amount": "number"},
+        [["A", 20.0], ["B", 30.0], ["A", 15.0]],
+        ["**A** has the highest amount, summed over its rows: 35, 54% of the total of 65."],
+    ),
+    "groups of one name are different things": Case(
+        "revenue per customer",
+        "SELECT name, SUM(a) AS revenue FROM t GROUP BY id, name",
+        {"name": "text", "revenue": "number"},
+        [["Ann", 20.0], ["Ben", 30.0], ["Ann", 15.0]],
+        ["**Ben** has the highest revenue: 30, 46% of the total of 65."],
+        ["35"],
+    ),
+    "negative values have no shares": Case(
+        "profit per country",
+        "SELECT country, SUM(p) AS profit FROM t GROUP BY country",
+        {"country": "text", "profit": "number"},
+        [["A", 20.0], ["B", -30.0]],
+        ["**A** has the highest profit: 20.", "B is lowest with -30."],
+        ["%"],
+    ),
+    "a total of zero has no shares": Case(
+        "orders per country", ORDERS, COUNTED, [["A", 0], ["B", 0]], ["All 2 have the same orders: 0."], ["%"]
+    ),
+    "nulls are counted": Case(
+        "revenue per country",
+        PER_COUNTRY,
+        TEXT,
+        [["A", 20.0], ["B", None], ["C", 5.0], ["D", None]],
+        ["**A** has the highest revenue: 20, 80% of the total of 25.", "2 have no revenue."],
+    ),
+    "a label that is null or empty": Case(
+        "revenue per country",
+        PER_COUNTRY,
+        TEXT,
+        [[None, 20.0], ["", 5.0]],
+        ["**(none)** has the highest revenue: 20", "(empty) is lowest"],
+    ),
+    "a sum without noise": Case(
+        "revenue per country",
+        PER_COUNTRY,
+        TEXT,
+        [["A", 0.1], ["B", 0.2]],
+        ["67% of the total of 0.3."],
+        ["0.30"],
+    ),
+    "decimals beyond a double": Case(
+        "revenue per country",
+        PER_COUNTRY,
+        TEXT,
+        [["A", "90071992547409.93"], ["B", "0.07"]],
+        ["of the total of 90,071,992,547,410."],
+    ),
+    "subtotals of a rollup are not added": Case(
+        "revenue per country",
+        "SELECT country, SUM(a) AS revenue FROM t GROUP BY ROLLUP (country)",
+        TEXT,
+        [["A", 20.0], ["B", 5.0], [None, 25.0]],
+        ["25"],
+        ["%", "50"],
+    ),
+    "a numeric key names its rows": Case(
+        "reviews per stars",
+        "SELECT stars, COUNT(*) AS reviews FROM r GROUP BY stars",
+        {"stars": "integer", "reviews": "integer"},
+        [[5, 40], [4, 60]],
+        ["**stars 4** has the most reviews: 60, 60% of the total of 100."],
+    ),
+    "two of two": Case(
+        "revenue per country",
+        PER_COUNTRY,
+        TEXT,
+        [["A", 3.0], ["B", 1.0]],
+        ["75% of the total of 4."],
+        ["follows"],
+    ),
+}
+
+LIMITED = {
+    "the top three by the measure asked for": Case(
+        "Top 3 products by revenue",
+        TOP,
+        {"product": "text", "revenue": "number", "units": "integer"},
+        [["A", 50.0, 1], ["B", 30.0, 9], ["C", 20.0, 4]],
+        [
+            "**A** has the highest revenue: 50, 50% of the total of the 3 shown, 100.",
+            "C is lowest of the 3 shown with 20.",
+            "By units, B is highest of the 3 shown with 9.",
+        ],
+        ["of the total of 100"],
+    ),
+    "the lowest of a top three": Case(
+        "Which of these has the lowest revenue?",
+        TOP,
+        {"product": "text", "revenue": "number", "units": "integer"},
+        [["A", 50.0, 1], ["B", 30.0, 9], ["C", 20.0, 4]],
+        ["Of the 3 shown, **C** has the lowest revenue: 20"],
+    ),
+    "a limit that was not reached is none": Case(
+        "Top 3 products by revenue",
+        TOP,
+        {"product": "text", "revenue": "number", "units": "integer"},
+        [["A", 50.0, 1], ["B", 30.0, 9]],
+        ["63% of the total of 80."],
+        ["shown"],
+    ),
+    "the bottom of a ranking": Case(
+        "The 2 worst countries by revenue",
+        f"{PER_COUNTRY} ORDER BY 2 LIMIT 2",
+        TEXT,
+        [["Chad", 1.0], ["Norway", 3.0]],
+        ["**Chad** has the lowest revenue: 1", "Norway is highest of the 2 shown with 3."],
+    ),
+    "groups kept by HAVING are not all": Case(
+        "countries with more than 5 of revenue",
+        f"{PER_COUNTRY} HAVING SUM(amount) > 5",
+        TEXT,
+        [["A", 20.0], ["B", 30.0]],
+        ["60% of the total of the 2 shown, 50."],
+        ["of the total of 50"],
+    ),
+    "the best months are no course": Case(
+        "Top 3 months by revenue",
+        "SELECT STRFTIME('%Y-%m', d) AS month, SUM(a) AS revenue FROM t GROUP BY 1 ORDER BY 2 DESC LIMIT 3",
+        MONTHS,
+        [["2025-12", 30.0], ["2025-03", 20.0], ["2025-07", 10.0]],
+        ["**2025-12** has the highest revenue: 30", "2025-07 is lowest of the 3 shown"],
+        ["rose", "fell", "no row"],
+    ),
+    "the best cells are no totals": Case(
+        "top 3",
+        f"{BY_MONTH_AND_GROUP} ORDER BY revenue DESC LIMIT 3",
+        GROUPED,
+        [["2025-12", "Tents", 30.0], ["2025-03", "Tents", 20.0], ["2025-07", "Mats", 19.0]],
+        ["**Tents / 2025-12** has the highest revenue: 30"],
+        ["50", "rose"],
+    ),
+    "a cut result says so first": Case(
+        "revenue per country",
+        PER_COUNTRY,
+        TEXT,
+        [["A", 20.0], ["B", 30.0]],
+        ["The result was cut off at 2 rows: all figures here are of these rows only. **B** has the highest"],
+        ["of the total of 50"],
+        cut=True,
+    ),
+}
+
+COURSES = {
+    "from the first to the last": Case(
+        "revenue by month",
+        BY_MONTH,
+        MONTHS,
+        [["2025-01", 10], ["2025-02", 40], ["2025-03", 20]],
+        [
+            "Revenue rose from 10 (2025-01) to 20 (2025-03), +100%.",
+            "The highest is 2025-02 with 40, the lowest 2025-01 with 10.",
+            "The total of the 3 months is 70.",
+        ],
+    ),
+    "in whatever order the rows come": Case(
+        "revenue by month",
+        BY_MONTH,
+        MONTHS,
+        [["2025-03", 20], ["2025-01", 10], ["2025-02", 40]],
+        ["Revenue rose from 10 (2025-01) to 20 (2025-03), +100%."],
+    ),
+    "a fall": Case(
+        "revenue by month",
+        BY_MONTH,
+        MONTHS,
+        [["2025-01", 40], ["2025-02", 10]],
+        ["Revenue fell from 40 (2025-01) to 10 (2025-02), -75%."],
+    ),
+    "no change": Case(
+        "revenue by month",
+        BY_MONTH,
+        MONTHS,
+        [["2025-01", 40], ["2025-02", 10], ["2025-03", 40]],
+        ["Revenue is 40 both in 2025-01 and in 2025-03."],
+        ["rose", "fell"],
+    ),
+    "no percentage of nothing": Case(
+        "revenue by month",
+        BY_MONTH,
+        MONTHS,
+        [["2025-01", 0], ["2025-02", 10]],
+        ["Revenue rose from 0 (2025-01) to 10 (2025-02)."],
+        ["%"],
+    ),
+    "the first month holds one day": Case(
+        "revenue by month",
+        BY_MONTH,
+        MONTHS,
+        months("2024-06", [6.0, 300, 400, 500]),
+        [
+            "Revenue rose from 300 (2024-07) to 500 (2024-09), +67%, the first and the last full month.",
+            "2024-06 (6) is partial and left out: the data begins on 2024-06-30.",
+            "the lowest 2024-07 with 300",
+        ],
+        ["from 6"],
+        span=Span(date(2024, 6, 30), date(2024, 9, 30), 3000),
+    ),
+    "the last month ends early": Case(
+        "revenue by month",
+        BY_MONTH,
+        MONTHS,
+        months("2024-06", [300, 400, 500, 50]),
+        [
+            "from 300 (2024-06) to 500 (2024-08), +67%",
+            "2024-09 (50) is partial and left out: the data ends on 2024-09-04.",
+        ],
+        ["to 50 "],
+        span=Span(date(2024, 6, 1), date(2024, 9, 4), 3000),
+    ),
+    "the month still runs": Case(
+        "revenue by month",
+        BY_MONTH,
+        MONTHS,
+        months("2024-06", [300, 400, 500, 50]),
+        ["to 500 (2024-08)", "2024-09 (50) is partial and left out: it still runs on 2024-09-04."],
+        today=date(2024, 9, 4),
+    ),
+    "a weekend at the end is no gap": Case(
+        "revenue by month",
+        BY_MONTH,
+        MONTHS,
+        months("2025-07", [300, 400]),
+        ["from 300 (2025-07) to 400 (2025-08)"],
+        ["partial"],
+        span=Span(date(2025, 7, 1), date(2025, 8, 29), 9000),
+    ),
+    "sparse data ends where its last value is": Case(
+        "revenue by month",
+        BY_MONTH,
+        MONTHS,
+        months("2025-07", [300, 400]),
+        ["from 300 (2025-07) to 400 (2025-08)"],
+        ["partial"],
+        span=Span(date(2025, 7, 3), date(2025, 8, 22), 12),
+    ),
+    "one full year of three": Case(
+        "revenue by year",
+        "SELECT STRFTIME('%Y', d) AS year, SUM(a) AS revenue FROM t GROUP BY 1",
+        {"year": "text", "revenue": "number"},
+        [["2024", 50], ["2025", 100], ["2026", 60]],
+        ["2024 (50) is partial", "2026 (60) is partial", "The only full year is 2025 (100)."],
+        ["rose", "fell"],
+        span=Span(date(2024, 6, 30), date(2026, 6, 30), 9000),
+    ),
+    "missing months are named": Case(
+        "revenue by month",
+        BY_MONTH,
+        MONTHS,
+        [["2025-01", 10], ["2025-02", 40], ["2025-05", 20]],
+        ["2 months have no row: 2025-03 and 2025-04."],
+    ),
+    "months without a value are counted": Case(
+        "revenue by month",
+        BY_MONTH,
+        MONTHS,
+        [["2025-01", 10], ["2025-02", None], ["2025-03", 20]],
+        ["from 10 (2025-01) to 20 (2025-03)", "1 row has no revenue."],
+    ),
+    "the lowest month is answered first": Case(
+        "Which month had the lowest revenue?",
+        BY_MONTH,
+        MONTHS,
+        [["2025-01", 10], ["2025-02", 40], ["2025-03", 20]],
+        ["**2025-01** has the lowest revenue: 10; the highest is 40 (2025-02)."],
+    ),
+    "the best month is answered first": Case(
+        "What was our best month?",
+        BY_MONTH,
+        MONTHS,
+        [["2025-01", 10], ["2025-02", 40], ["2025-03", 20]],
+        ["**2025-02** has the highest revenue: 40; the lowest is 10 (2025-01)."],
+    ),
+    "two years show the season": Case(
+        "revenue by month",
+        BY_MONTH,
+        MONTHS,
+        months("2024-01", [*YEAR, *(value * 2 for value in YEAR)]),
+        [
+            "The 12 months to 2025-12 sum to 334, +100% on the 12 before.",
+            "December is the highest month and February is the lowest month in both of the latest 2 years",
+        ],
+    ),
+    "years that differ have no season": Case(
+        "revenue by month",
+        BY_MONTH,
+        MONTHS,
+        months("2024-01", [*YEAR, *reversed(YEAR)]),
+        ["The 12 months to 2025-12 sum to 167, +0% on the 12 before."],
+        ["in both of the latest"],
+    ),
+    "a gap leaves no two full years": Case(
+        "revenue by month",
+        BY_MONTH,
+        MONTHS,
+        months("2024-01", [*YEAR, *YEAR])[:5] + months("2024-01", [*YEAR, *YEAR])[6:],
+        ["1 month has no row: 2024-06."],
+        ["in both of the latest", "on the 12 before"],
+    ),
+    "averages over time are not added": Case(
+        "average price by month",
+        "SELECT STRFTIME('%Y-%m', d) AS month, AVG(p) AS average_price FROM t GROUP BY 1",
+        {"month": "text", "average_price": "number"},
+        months("2024-01", [*YEAR, *YEAR]),
+        ["Average price rose from 10 (2024-01) to 30 (2025-12), +200%.", "December is the highest month"],
+        ["total", "sum to"],
+    ),
+    "stocks are not added over time": Case(
+        "stock by month",
+        "SELECT STRFTIME('%Y-%m', d) AS month, SUM(stock) AS stock FROM t GROUP BY 1",
+        {"month": "text", "stock": "integer"},
+        [["2025-01", 10], ["2025-02", 40]],
+        ["Stock rose from 10 (2025-01) to 40 (2025-02)"],
+        ["total", "50"],
+    ),
+    "running totals are not added": Case(
+        "running total by month",
+        "SELECT STRFTIME('%Y-%m', d) AS month, SUM(SUM(a)) OVER (ORDER BY 1) AS running FROM t GROUP BY 1",
+        {"month": "text", "running": "number"},
+        [["2025-01", 10], ["2025-02", 40]],
+        ["rose from 10 (2025-01) to 40 (2025-02), +300%"],
+        ["total of", "50"],
+    ),
+    "a year and a month in two columns": Case(
+        "revenue by year and month",
+        "SELECT YEAR(d) AS year, MONTH(d) AS month, SUM(a) AS revenue FROM t GROUP BY 1, 2",
+        {"year": "integer", "month": "integer", "revenue": "number"},
+        [[2024, 12, 10], [2025, 1, 40], [2025, 2, 20]],
+        ["Revenue rose from 10 (2024-12) to 20 (2025-02), +100%."],
+    ),
+    "dates cut to months": Case(
+        "revenue by month",
+        "SELECT DATE_TRUNC('month', d) AS month, SUM(a) AS revenue FROM t GROUP BY 1",
+        {"month": "datetime", "revenue": "number"},
+        [["2025-01-01T00:00:00", 10], ["2025-02-01T00:00:00", 40]],
+        ["from 10 (2025-01) to 40 (2025-02)"],
+    ),
+    "a view of months": Case(
+        "revenue by month",
+        "SELECT * FROM monthly",
+        {"month": "text", "revenue": "number"},
+        [["Jan 2025", 10], ["Feb 2025", 40]],
+        ["from 10 (2025-01) to 40 (2025-02)", "The total of the 2 months is 50."],
+    ),
+    "the latest three months are not all": Case(
+        "latest 3 months",
+        f"{BY_MONTH} DESC LIMIT 3",
+        MONTHS,
+        [["2025-03", 10], ["2025-02", 40], ["2025-01", 20]],
+        ["The total of the 3 months shown is 70."],
+    ),
+    "a second measure": Case(
+        "revenue and orders by month",
+        "SELECT STRFTIME('%Y-%m', d) AS month, SUM(a) AS revenue, COUNT(*) AS orders FROM t GROUP BY 1",
+        {"month": "text", "revenue": "number", "orders": "integer"},
+        [["2025-01", 10, 4], ["2025-02", 40, 2]],
+        ["Revenue rose from 10 (2025-01)", "Orders fell from 4 (2025-01) to 2 (2025-02), -50%."],
+    ),
+}
+
+GROUPS_IN_TIME = {
+    "totals per group and the course of all": Case(
+        "Show monthly revenue by category",
+        BY_MONTH_AND_GROUP,
+        GROUPED,
+        [
+            ["2025-01", "Clothing", 90.0],
+            ["2025-01", "Tents", 60.0],
+            ["2025-02", "Clothing", 10.0],
+            ["2025-02", "Tents", 70.0],
+        ],
+        [
+            "**Tents** has the highest revenue over the 2 months: 130, 57% of the total of 230.",
+            "Clothing is lowest with 100.",
+            "All together, revenue fell from 150 (2025-01) to 80 (2025-02), -47%.",
+        ],
+        ["**Clothing** has"],
+    ),
+    "averages of groups over time are not added": Case(
+        "average price by month and category",
+        "SELECT STRFTIME('%Y-%m', d) AS month, category, AVG(p) AS price FROM t GROUP BY 1, 2",
+        {"month": "text", "category": "text", "price": "number"},
+        [["2025-01", "C", 9.0], ["2025-01", "T", 6.0], ["2025-02", "C", 1.0], ["2025-02", "T", 7.0]],
+        ["**C / 2025-01** has the highest price: 9.", "C / 2025-02 is lowest with 1."],
+        ["13", "All together", "%"],
+    ),
+    "a partial month of groups": Case(
+        "Show monthly revenue by category",
+        BY_MONTH_AND_GROUP,
+        GROUPED,
+        [
+            [month, category, value]
+            for month, value in (("2025-01", 2.0), ("2025-02", 50.0), ("2025-03", 60.0))
+            for category in ("C", "T")
+        ],
+        ["All together, revenue rose from 100 (2025-02) to 120 (2025-03), +20%", "2025-01 (4) is partial"],
+        span=Span(date(2025, 1, 31), date(2025, 3, 31), 5000),
+    ),
+    "the lowest group": Case(
+        "Which category has the lowest revenue?",
+        BY_MONTH_AND_GROUP,
+        GROUPED,
+        [["2025-01", "C", 9.0], ["2025-01", "T", 6.0], ["2025-02", "C", 1.0], ["2025-02", "T", 7.0]],
+        ["**C** has the lowest revenue over the 2 months: 10"],
+    ),
+}
+
+CROSSES = {
+    "totals of both groups": Case(
+        "orders by region and channel",
+        CROSS,
+        CROSSED,
+        [["N", "web", 5], ["N", "shop", 4], ["S", "web", 8], ["S", "shop", 3]],
+        ["**S** has the most orders: 11, 55% of the total of 20.", "By channel, web leads with 13 (65%)."],
+    ),
+    "averages of two groups": Case(
+        "average price by region and channel",
+        "SELECT region, channel, AVG(p) AS price FROM t GROUP BY region, channel",
+        {"region": "text", "channel": "text", "price": "number"},
+        [["N", "web", 5.0], ["N", "shop", 4.0], ["S", "web", 8.0], ["S", "shop", 3.0]],
+        ["**S / web** has the highest price: 8.", "S / shop is lowest with 3."],
+        ["11", "20", "By channel"],
+    ),
+}
+
+OTHERS = {
+    "nothing": Case("x", PER_COUNTRY, TEXT, [], ["No rows match."]),
+    "a list": Case(
+        "List products",
+        "SELECT id, name, category, unit_price FROM products",
+        {"id": "integer", "name": "text", "category": "text", "unit_price": "number"},
+        [[1, "A", "x", 5.0], [2, "B", "y", 7.0]],
+        ["2 rows with id, name, category, unit price.", "Unit price goes from 5 to 7, 6 on average."],
+        ["highest", "%"],
+    ),
+    "a list without numbers": Case(
+        "names",
+        "SELECT name, city FROM t",
+        {"name": "text", "city": "text"},
+        [["A", "x"], ["B", "y"]],
+        ["2 rows with name, city."],
+    ),
+    "keys and flags are no measures": Case(
+        "customers",
+        "SELECT id, name, region_id, active FROM customers",
+        {"id": "integer", "name": "text", "region_id": "integer", "active": "integer"},
+        [[1, "A", 7, 1], [2, "B", 9, 0]],
+        ["2 rows with id, name, region id, active."],
+        ["highest", "average"],
+    ),
+    "numbers alone": Case(
+        "a and b",
+        "SELECT weight, height FROM people",
+        {"weight": "number", "height": "number"},
+        [[50.0, 1.5], [70.0, None], [90.0, 1.9]],
+        ["3 rows", "Weight goes from 50 to 90, 70 on average.", "1 row has no height."],
+    ),
+    "all null": Case(
+        "revenue per country",
+        PER_COUNTRY,
+        TEXT,
+        [["A", None], ["B", None]],
+        ["2 rows with country, revenue."],
+    ),
+    "text that looks like numbers is a label": Case(
+        "orders per zip",
+        "SELECT zip, COUNT(*) AS orders FROM t GROUP BY zip",
+        {"zip": "text", "orders": "integer"},
+        [["00501", 3], ["10001", 1]],
+        ["**00501** has the most orders: 3"],
+    ),
+    "prices kept as text are numbers": Case(
+        "price of products",
+        "SELECT name, price FROM t",
+        {"name": "text", "price": "text"},
+        [["A", "9.99"], ["B", "12.50"]],
+        ["**B** has the highest price: 12.50"],
+    ),
+    "a column of several types": Case(
+        "score of names",
+        "SELECT name, score FROM t",
+        {"name": "text", "score": "text"},
+        [["A", 7], ["B", 12], ["C", "n/a"], ["D", 3], ["E", 4], ["F", 5]],
+        ["**B** has the highest score: 12", "1 has no score."],
+    ),
+    "duplicated dates beside other things are no course": Case(
+        "orders in January",
+        "SELECT id, order_date, status FROM orders",
+        {"id": "integer", "order_date": "date", "status": "text"},
+        [[1, "2026-01-01", "paid"], [2, "2026-01-01", "paid"], [3, "2026-01-02", "sent"]],
+        ["3 rows with id, order date, status."],
+        ["rose", "fell"],
+    ),
+    "numbers beyond any use": Case(
+        "n per country",
+        "SELECT country, SUM(n) AS n FROM t GROUP BY country",
+        {"country": "text", "n": "number"},
+        [["A", 10**400], ["B", 1.0]],
+        ["**A** has the highest n: 1.000e+400"],
+    ),
+    "NaN and infinities are no numbers": Case(
+        "n per country",
+        "SELECT country, SUM(n) AS n FROM t GROUP BY country",
+        {"country": "text", "n": "number"},
+        [["A", float("inf")], ["B", 1.0], ["C", float("nan")], ["D", 2.0]],
+        ["**D** has the highest n: 2", "2 have no n."],
+    ),
+}
+
+CASES = {**ONE_ROW, **RANKINGS, **LIMITED, **COURSES, **GROUPS_IN_TIME, **CROSSES, **OTHERS}
+
+
+def reading(case: Case) -> str:
+    rows = Rows(
+        columns=[Column(name=name, type=kind) for name, kind in case.columns.items()],
+        rows=case.rows,
+        row_count=len(case.rows),
+        truncated=case.cut,
+    )
+    found = figures(case.question, case.sql, "sqlite", rows, span=case.span, today=case.today)
+    return describe(rows, found)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_reading_is_the_true_one(name: str) -> None:
+    case = CASES[name]
+    text = reading(case)
+    assert [phrase for phrase in case.says if phrase not in text] == [], text
+    assert [phrase for phrase in case.never if phrase in text] == [], text
