@@ -81,8 +81,15 @@ class TypesenseCheckpointer(SynchronousCheckpointer):
     everything but the hashes that are searched by.
 
     Checkpoint ids must be UUIDs, as LangGraph makes them: `ValueError` refuses others. All other failures
-    are the client's: `TypesenseClientError` and `httpx.HTTPError`. Beside each method below there is
-    LangGraph's synchronous one (`put`, `get_tuple`, ...), for use without an event loop.
+    are the client's: `TypesenseClientError` and `httpx.HTTPError`.
+
+    Beside each method below there is LangGraph's synchronous one (`setup`, `put`, `get_tuple`, ...), for use
+    without an event loop, with the same client:
+
+        checkpointer = TypesenseCheckpointer(client)
+        checkpointer.setup()
+        graph = builder.compile(checkpointer=checkpointer)
+        graph.invoke(inputs, {"configurable": {"thread_id": "1"}})
     """
 
     def __init__(
@@ -96,7 +103,7 @@ class TypesenseCheckpointer(SynchronousCheckpointer):
         self._kept = TypesenseCollection(client, collection)
         self._created = GroupCommit(self._kept)
 
-    async def setup(self) -> None:
+    async def asetup(self) -> None:
         """Make the collection unless it is there."""
         await self._kept.make(FIELDS)
 

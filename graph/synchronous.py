@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Coroutine, Generator, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from langchain_core.runnables import RunnableConfig
@@ -35,15 +35,28 @@ class BackgroundLoop:
 
 
 class SynchronousCheckpointer(BaseCheckpointSaver[str]):
-    """Runs each asynchronous method to its end.
+    """Runs each asynchronous method to its end, without an event loop of the caller's.
 
     An HTTP client belongs to the event loop it was first used in, so one checkpointer is used either
-    synchronously or asynchronously.
+    synchronously or asynchronously, its setup included.
     """
 
     def __init__(self, *, serde: SerializerProtocol) -> None:
         super().__init__(serde=serde)
         self._background = BackgroundLoop()
+
+    async def asetup(self) -> None:
+        """Make the store ready."""
+        raise NotImplementedError
+
+    def setup(self) -> Awaitable[None]:
+        """Make the store ready: at once where no event loop runs, else when it is awaited."""
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            self._background.run(self.asetup())
+            return _Ready()
+        return self.asetup()
 
     def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         return self._background.run(self.aget_tuple(config))
@@ -99,6 +112,13 @@ class SynchronousCheckpointer(BaseCheckpointSaver[str]):
         self, config: RunnableConfig, channels: Sequence[str]
     ) -> Mapping[str, DeltaChannelHistory]:
         return await self.aget_delta_channel_history(config=config, channels=channels)
+
+
+class _Ready:
+    """Nothing to wait for."""
+
+    def __await__(self) -> Generator[None]:
+        yield from ()
 
 
 async def _next(listed: AsyncIterator[CheckpointTuple]) -> CheckpointTuple | None:

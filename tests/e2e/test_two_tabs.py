@@ -28,6 +28,26 @@ async def test_a_second_question_is_refused_and_told_of_the_first(
         assert (await first.rest())[-1].data["status"] == "complete"
 
 
+async def test_closing_a_busy_session_says_which_run_holds_it_and_how_to_stop_it(
+    kai: Client, model: ScriptedModel, session: str
+) -> None:
+    model.say(Scripted("CHAT: never said", hold_after=0))
+    async with kai.asking(session, "one") as one:
+        await model.until(lambda: model.on_hold == 1)
+        refused = await kai.http.patch(f"/sessions/{session}", json={"status": "closed"})
+        assert refused.status_code == 409
+        assert refused.headers["content-type"] == "application/problem+json"
+        problem = refused.json()
+        assert (problem["type"], problem["run_id"]) == ("urn:kai:session-busy", one.run_id)
+        assert "on_busy" not in problem["detail"]
+        path = f"/sessions/{session}/runs/{one.run_id}/cancel"
+        assert f"POST /api/v1{path}" in problem["detail"]
+        assert (await kai.http.post(path)).status_code == 202
+        assert (await one.rest())[-1].data["status"] == "cancelled"
+    closed = await kai.http.patch(f"/sessions/{session}", json={"status": "closed"})
+    assert closed.json()["status"] == "closed"
+
+
 async def test_after_done_the_next_question_is_taken_at_once(
     kai: Client, model: ScriptedModel, session: str
 ) -> None:

@@ -97,8 +97,9 @@ async def test_owners_never_share_a_conversation(cache: ConversationCache) -> No
 
 
 async def test_the_least_recently_used_make_room(
-    cache: ConversationCache, metrics: CollectorRegistry
+    cache: ConversationCache, metrics: CollectorRegistry, caplog: pytest.LogCaptureFixture
 ) -> None:
+    caplog.set_level("INFO")
     store = Store("x" * 2_500)
     first, second, third, fourth = (replace(SESSION, id=name) for name in "abcd")
     for session in (first, second, third, first, fourth):
@@ -113,6 +114,12 @@ async def test_the_least_recently_used_make_room(
     assert store.reads == 5
     evicted = metrics.get_sample_value("kai_conversation_cache_evictions_total", {"reason": "memory"})
     assert evicted == 2
+    assert [
+        each for each in "abcd" if f"session {each} left the conversation cache: memory" in caplog.text
+    ] == [
+        "b",
+        "c",
+    ]
 
 
 async def test_a_conversation_larger_than_the_limit_is_answered_and_not_kept(
@@ -127,8 +134,9 @@ async def test_a_conversation_larger_than_the_limit_is_answered_and_not_kept(
 
 
 async def test_idle_conversations_go_and_used_ones_stay(
-    cache: ConversationCache, clock: Clock, metrics: CollectorRegistry
+    cache: ConversationCache, clock: Clock, metrics: CollectorRegistry, caplog: pytest.LogCaptureFixture
 ) -> None:
+    caplog.set_level("INFO")
     store, other = Store(), replace(SESSION, id="other")
     await cache.page(SESSION, 20, None, store.load)
     await cache.page(other, 20, None, store.load)
@@ -137,6 +145,7 @@ async def test_idle_conversations_go_and_used_ones_stay(
     assert store.reads == 2
     assert metrics.get_sample_value("kai_cached_conversations") == 1
     assert metrics.get_sample_value("kai_conversation_cache_evictions_total", {"reason": "idle"}) == 1
+    assert "session other left the conversation cache: idle (" in caplog.text
     await cache.page(other, 20, None, store.load)
     assert store.reads == 3
 

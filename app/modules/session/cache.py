@@ -6,6 +6,7 @@ process answers a question, and a conversation under way is never cached. The st
 first; whatever is evicted is there.
 """
 
+import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -16,6 +17,8 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from pydantic import TypeAdapter
 
 from app.modules.session.model import Message, Session
+
+logger = logging.getLogger(__name__)
 
 Page: TypeAlias = tuple[list[Message], str | None]
 Load: TypeAlias = Callable[[], Awaitable[Page]]
@@ -50,11 +53,21 @@ class _Conversations(TLRUCache[_Key, _Conversation]):
     def expire(self, time: float | None = None) -> list[tuple[_Key, _Conversation]]:
         expired = list(super().expire(time))
         self._evictions.labels("idle").inc(len(expired))
+        for (_, session_id), conversation in expired:
+            logger.info(
+                "session %s left the conversation cache: idle (%d bytes)",
+                *(session_id, conversation.estimated_bytes),
+            )
         return expired
 
     def popitem(self) -> tuple[_Key, _Conversation]:
+        (owner, session_id), conversation = super().popitem()
         self._evictions.labels("memory").inc()
-        return super().popitem()
+        logger.info(
+            "session %s left the conversation cache: memory (%d bytes, %d of %d are left)",
+            *(session_id, conversation.estimated_bytes, self.currsize, self.maxsize),
+        )
+        return (owner, session_id), conversation
 
 
 class ConversationCache:

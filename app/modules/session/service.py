@@ -19,8 +19,8 @@ from app.modules.session.errors import (
     CheckpointUnknown,
     ConnectionGone,
     MessageUnknown,
-    SessionBusy,
     SessionClosed,
+    StatusHeld,
 )
 from app.modules.session.following import Following
 from app.modules.session.model import Feedback, Message, Mode, Rating, Run, Session, TitledBy
@@ -113,17 +113,21 @@ class SessionService:
         return await self._repository.messages(session, limit, cursor)
 
     async def change(self, owner: str, session_id: str, changes: Mapping[str, JsonValue]) -> Session:
-        """What a person changes. Raises `SessionBusy` when a run stands against a change of status."""
+        """What a person changes. Raises `StatusHeld` when a run stands against a change of status."""
         session = await self._repository.get(owner, session_id)
         if "title" in changes:
             changes = {**changes, "titled_by": _titled_by(changes["title"])}
         if "status" in changes:
             await self._submissions.without_ghost(session)
         where = [Equals("active_run_id", None)] if "status" in changes else []
-        changed = await self._repository.change(session, {**changes, "updated_at": later(session)}, where)
-        if changed is None:
-            raise SessionBusy((await self._repository.get(owner, session_id)).active_run_id)
-        return changed
+        while True:
+            moved = {**changes, "updated_at": later(session)}
+            changed = await self._repository.change(session, moved, where)
+            if changed is not None:
+                return changed
+            session = await self._repository.get(owner, session_id)
+            if session.active_run_id is not None:
+                raise StatusHeld(session.id, session.active_run_id)
 
     async def delete(self, owner: str, session_id: str) -> None:
         """Stops what runs, then deletes the session with all that hangs on it."""

@@ -2,6 +2,8 @@
 
 import operator
 import re
+import subprocess
+import sys
 from collections.abc import Sequence
 from textwrap import dedent, indent
 from typing import Annotated, TypedDict
@@ -135,7 +137,8 @@ def test_a_graph_without_an_event_loop_uses_it_too(typesense_server: TypesenseSe
     node = typesense_server.url
     client = AsyncClient({"api_key": typesense_server.api_key, "nodes": [node]})
     saver = TypesenseCheckpointer(client, collection=f"c{uuid4().hex}")
-    saver._background.run(saver.setup())
+    saver.setup()
+    saver.setup()
     graph = chat(saver)
     for number in range(3):
         graph.invoke({"messages": [f"q{number}"]}, thread())
@@ -147,6 +150,36 @@ def test_a_graph_without_an_event_loop_uses_it_too(typesense_server: TypesenseSe
     assert saver.get_tuple(thread()) is None
     assert graph.get_state(thread("u")).values["messages"][-1] == "answer 5"
     saver._background.run(client.api_call.aclose())
+
+
+def test_a_program_without_an_event_loop_sets_it_up_and_ends(typesense_server: TypesenseServer) -> None:
+    program = f"""
+        import operator
+        from typing import Annotated, TypedDict
+        from langgraph.graph import START, StateGraph
+        from typesense import AsyncClient
+        from graph.checkpointer import TypesenseCheckpointer
+
+        class Count(TypedDict):
+            n: Annotated[int, operator.add]
+
+        client = AsyncClient({{"api_key": {typesense_server.api_key!r}, "nodes": [{typesense_server.url!r}]}})
+        checkpointer = TypesenseCheckpointer(client, collection="c{uuid4().hex}")
+        checkpointer.setup()
+        shape = StateGraph(Count).add_node("one", lambda state: {{"n": 1}}).add_edge(START, "one")
+        graph = shape.compile(checkpointer=checkpointer)
+        config = {{"configurable": {{"thread_id": "1"}}}}
+        for _ in range(3):
+            graph.invoke({{"n": 10}}, config)
+        print(graph.get_state(config).values["n"])
+        latest = checkpointer.get_tuple(config)
+        again = checkpointer.put(config, latest.checkpoint, latest.metadata, {{}})
+        print(checkpointer.get(again)["id"] == latest.checkpoint["id"])
+    """
+    ran = subprocess.run(
+        [sys.executable, "-c", dedent(program)], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (ran.returncode, ran.stdout.split(), ran.stderr) == (0, ["33", "True"], "")
 
 
 async def test_the_example_of_its_description_runs(typesense_server: TypesenseServer) -> None:
