@@ -67,7 +67,7 @@ class StatusHeld(Conflict):
     def __init__(self, session_id: str, run_id: str) -> None:
         detail = (
             f"The session is answering a question (run {run_id}), so its status cannot change yet. Wait for "
-            f"the run's `done`, or cancel it by POST /api/v1/sessions/{session_id}/runs/{run_id}/cancel. Then "
+            f"the run's `done`, or cancel it: POST /api/v1/sessions/{session_id}/runs/{run_id}/cancel. Then "
             "try again. Questions that wait for the session have runs of their own, which come first."
         )
         super().__init__(detail, run_id=run_id, active_run_id=run_id)
