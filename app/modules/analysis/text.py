@@ -21,7 +21,10 @@ _NAMED = 3
 _NAMED_COLUMNS = 8
 _SPREADS = 3
 _LISTED_SPREADS = 2
-_NO_ROWS = "No rows match. Check the filters: a value may be spelled otherwise, or the period be empty."
+_NO_ROWS = (
+    "No rows match. If there should be some, check the filters: a value may be spelled otherwise, or the "
+    "period be empty."
+)
 
 
 def describe(rows: Rows, found: Figures) -> str:

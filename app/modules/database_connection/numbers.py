@@ -6,7 +6,7 @@ from decimal import Decimal
 
 _LARGEST_EXACT_INTEGER = 2**53
 _PLAIN_DECIMALS = 2
-_NOISE = ((12, 1e-13), (13, 2e-14))
+_NOISE = ((10, 1e-12), (12, 1e-13), (13, 2e-14))
 """How far a double may be, relative to it, from a decimal of so many digits to be taken for it: sums of
 ten thousands of doubles are off by less."""
 
@@ -26,7 +26,7 @@ def without_noise(value: float) -> float:
     """A double as people mean it: 19366.140000000014 is 19366.14.
 
     A whole number stays as it is, and so does one of at most 15 significant digits with at most two
-    decimals. Any other becomes a decimal of 12 or 13 digits that is as good as equal to it, or its first
+    decimals. Any other becomes a decimal of 10, 12 or 13 digits that is as good as equal to it, or its first
     15 digits.
     """
     shown = float(f"{value:.15g}")

@@ -208,3 +208,41 @@ def test_a_result_whose_first_row_is_too_large_is_not_said_to_be_empty() -> None
     empty = Rows(**{**table({"body": "text"}, cut=True), "cut_by": "bytes"})
     text = describe(empty, figures(empty))
     assert text == "The result was cut off before its first row, which is too large to be kept."
+
+
+def test_a_single_row_with_a_date_is_named_by_its_name() -> None:
+    cheapest = table(
+        {"id": "integer", "name": "text", "unit_price": "number", "launch_date": "date"},
+        [95, "Summit Gas Stove", 6.95, "2025-10-17"],
+    )
+    sql = "SELECT id, name, unit_price, launch_date FROM products ORDER BY unit_price LIMIT 1"
+    text = describe(cheapest, figures(cheapest, "Least expensive product", sql))
+    assert text.startswith("**Summit Gas Stove** has the lowest unit price: 6.95.")
+
+
+def test_rows_of_things_that_are_called_alike_are_not_added_up() -> None:
+    names: list[list[JsonValue]] = [[f"Ann {at}", 1] for at in range(20)]
+    one_order = table({"name": "text", "number of orders": "integer"}, *names, ["Ann 1", 1], ["Ann 1", 1])
+    count = "(SELECT COUNT(*) FROM orders o WHERE o.customer_id = c.id)"
+    sql = f'SELECT name, {count} AS "number of orders" FROM customers c WHERE {count} = 1'
+    text = describe(one_order, figures(one_order, "Customers with only one order", sql))
+    assert text == "All 22 have the same number of orders: 1."
+
+
+def test_a_column_that_refers_to_a_row_is_nothing_to_compare() -> None:
+    reports = table({"name": "text", "ReportsTo": "integer"}, ["Jane", 2], ["Margaret", 2], ["Steve", 2])
+    text = describe(reports, figures(reports, "Who reports to Nancy?", "SELECT name, ReportsTo FROM e"))
+    assert text == "3 rows with name, reports to."
+
+
+def test_a_day_or_month_of_mere_digits_goes_with_what_it_numbers() -> None:
+    weekdays = table({"weekday": "text", "revenue": "number"}, ["0", 5.0], ["4", 9.0])
+    sql = "SELECT strftime('%w', day) AS weekday, SUM(amount) AS revenue FROM sales GROUP BY 1"
+    assert describe(weekdays, figures(weekdays, "", sql)).startswith(
+        "**weekday 4** has the highest revenue: 9"
+    )
+
+
+def test_no_rows_may_be_the_answer() -> None:
+    nothing = table({"name": "text"})
+    assert describe(nothing, figures(nothing)).startswith("No rows match. If there should be some, ")

@@ -8,6 +8,7 @@ _KEYS = frozenset(
 )
 _CALENDAR = frozenset({"year", "quarter", "month", "week", "day", "weekday", "hour", "decade"})
 _DATED = _CALENDAR | {"date", "period", "time", "since", "founded", "yr", "yyyymm", "yyyymmdd"}
+_REFERRING = frozenset({"to", "by"})  # as in reports to, managed by
 _POSITIONS = frozenset({"rank", "position", "row", "rn", "index"})
 _ADDITIVE = frozenset(
     {
@@ -32,7 +33,8 @@ _LEVELS = frozenset(
 def is_calendar_or_key(name: str) -> bool:
     """Numbers that name a thing, a place in a list or a time: none to compare or to add."""
     words = _words(name)
-    return bool(words) and (words[-1] in _KEYS | _CALENDAR | _POSITIONS or words == ["number"])
+    last = words[-1] if words else ""
+    return last in _KEYS | _CALENDAR | _POSITIONS | _REFERRING or words == ["number"]
 
 
 def is_key(name: str) -> bool:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from pydantic import JsonValue
 
+from app.modules.analysis.figures.names import is_calendar
 from app.modules.analysis.words import label, title
 from graph.state import Column, Rows
 
@@ -85,4 +86,6 @@ def ranked(
 
 def _label(cell: JsonValue, column: Column) -> str:
     text = label(_MIDNIGHT.sub("", cell) if column["type"] == "datetime" and isinstance(cell, str) else cell)
-    return f"{title(column['name'])} {text}" if column["type"] in ("integer", "number", "boolean") else text
+    is_number = column["type"] in ("integer", "number", "boolean")
+    is_number = is_number or (text.isdecimal() and is_calendar(column["name"]))
+    return f"{title(column['name'])} {text}" if is_number else text

@@ -89,7 +89,8 @@ def roles_of(question: str, statement: StatementReading, rows: Rows) -> Roles:
         time=time,
         periods=periods,
         sorted_by=sorted_by,
-        summed=not picked and _belong_together(label, group, time, rows, grouped=statement.grouped),
+        summed=not picked
+        and _belong_together(label, group, time, rows, grouped=statement.grouped, main=main),
         asked=main is not None and (main.column == sorted_by or naming(question, main.name) > 0),
     )
 
@@ -220,7 +221,7 @@ def _orders(periods: Sequence[Period | None], label: int | None, rows: Rows, *, 
     """Whether the rows are a course in time and not events that have a date beside other things."""
     known = [period for period in periods if period is not None]
     if len(set(known)) == len(known):
-        return grouped or label is None or _distinct(label, rows) < max(2, len(rows["rows"]))
+        return grouped or label is None or _distinct(label, rows) < len(rows["rows"])
     if label is None:
         return False
     pairs = {(period, str(row[label])) for period, row in zip(periods, rows["rows"], strict=True)}
@@ -236,12 +237,16 @@ def _beside_time(label: int, periods: Sequence[Period | None]) -> tuple[int | No
 
 
 def _belong_together(
-    label: int | None, group: int | None, time: int | None, rows: Rows, *, grouped: bool
+    label: int | None, group: int | None, time: int | None, rows: Rows, *, grouped: bool, main: Role | None
 ) -> bool:
     """Groups of one name are different things, such as two customers called alike, unless they differ in
-    their period or in a group that nearly all names share."""
-    if label is None or not grouped:
+    their period or in a group that nearly all names share. So are single rows with a count or a sum of
+    their own, of which only a few are called alike."""
+    if label is None:
         return True
+    if not grouped:
+        many = len(rows["rows"]) >= _CROSSED * _distinct(label, rows)
+        return many or main is None or main.kind == "plain"
     if group is None and time is None:
         return False
     others = [at for at in (group, time) if at is not None]
