@@ -18,25 +18,32 @@ from graph.ports import Analysed, Emit, Question
 from graph.state import Analysis, Rows
 
 
-class Coverage(Protocol):
-    """Knows the days that the data behind a statement's periods covers."""
+class Background(Protocol):
+    """Knows what the database itself says of a statement's data."""
 
     async def span(self, sql: str) -> Span | None:
-        """Returns None where this is unknown or the statement has no periods."""
+        """The days that the data behind the statement's periods covers.
+
+        Returns None where this is unknown or the statement has no periods.
+        """
+
+    async def keys(self, sql: str) -> frozenset[str]:
+        """The names, in lower case, of the statement's columns that identify or refer to rows."""
 
 
 class FiguresAnalyst:
     """Says what the figures say; `dialect` is sqlglot's name for the statements' SQL."""
 
-    def __init__(self, dialect: str, coverage: Coverage, today: date) -> None:
+    def __init__(self, dialect: str, background: Background, today: date) -> None:
         self._dialect = dialect
-        self._coverage = coverage
+        self._background = background
         self._today = today
 
     async def figures(self, question: Question, sql: str, rows: Rows) -> Figures:
-        span = await self._coverage.span(sql) if len(rows["rows"]) > 1 else None
+        span = await self._background.span(sql) if len(rows["rows"]) > 1 else None
+        keys = await self._background.keys(sql)
         return await asyncio.to_thread(
-            figures, question.text, sql, self._dialect, rows, span=span, today=self._today
+            figures, question.text, sql, self._dialect, rows, span=span, keys=keys, today=self._today
         )
 
     async def analyse(self, question: Question, sql: str, rows: Rows, emit: Emit) -> Analysed:

@@ -280,7 +280,7 @@ def _series(found: Figures) -> list[str]:
     sentences += _yearly(main, found.months or course)
     sentences += _total(found, main, course)
     sentences += [text for other in found.measures[1:_SPREADS] for text in _also_moved(other, found, course)]
-    return [*sentences, *_gaps(course), *_missing_points(main)]
+    return [*sentences, *_gaps(found, course), *_missing_points(main)]
 
 
 def _course_of(found: Figures, main: Measure, course: Course) -> list[str]:
@@ -408,8 +408,9 @@ def _total(found: Figures, main: Measure, course: Course) -> list[str]:
     return [f"The total of the {count} {'is' if found.whole else 'shown is'} {total}."]
 
 
-def _gaps(course: Course) -> list[str]:
-    if not course.gaps:
+def _gaps(found: Figures, course: Course) -> list[str]:
+    """Days without a row are gaps only where the statement makes a row of each."""
+    if not course.gaps or not (found.grouped or course.unit != "day"):
         return []
     count = len(course.gaps)
     named = _listed([str(gap) for gap in course.gaps])
@@ -429,7 +430,7 @@ def _grouped_series(rows: Rows, found: Figures) -> list[str]:
         sentences += _moved(main, course, "all together, ")
         sentences += _extremes(main, course, None)
         sentences += _yearly(main, course)
-    return [*sentences, *(_gaps(course) if course else []), *_missing_points(main)]
+    return [*sentences, *(_gaps(found, course) if course else []), *_missing_points(main)]
 
 
 # Words

@@ -7,6 +7,8 @@ from pydantic import JsonValue
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<>#|~!&])")
 _MAX_CELL = 80
+_CALL = re.compile(r'"?(\w+)\(([\w*. ]*)\)"?')
+_FUNCTIONS = {"count_star": "count", "avg": "average", "min": "minimum", "max": "maximum", "sum": "total"}
 _LONGEST_INTEGER = Decimal(10) ** 30
 _PRECISION = 60
 
@@ -57,6 +59,12 @@ def label(cell: JsonValue) -> str:
 
 
 def title(name: str) -> str:
-    """A column's name as words: `total_amount` and `TotalAmount` become `total amount`."""
+    """A column's name as words: `total_amount` and `TotalAmount` become `total amount`, and `avg(price)`, as
+    databases name what has no name, `average price`."""
+    call = _CALL.fullmatch(name.strip())
+    if call is not None:
+        function, argument = call.group(1).lower(), title(call.group(2))
+        word = _FUNCTIONS.get(function, function)
+        return word if argument in ("", "*", "1") else f"{word} {argument.removeprefix('distinct ')}"
     spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name).replace("_", " ")
     return " ".join(spaced.split()).lower()

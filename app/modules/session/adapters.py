@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from app.core.llm.model import LanguageModel
 from app.modules.analysis.analyst import FiguresAnalyst, ModelAnalyst
 from app.modules.analysis.figures import Span
-from app.modules.analysis.figures.coverage import read_span, span_statement
+from app.modules.analysis.figures.coverage import key_columns, read_span, span_statement
 from app.modules.context_store.service import ContextStore
 from app.modules.database_connection.records import Asker
 from app.modules.database_connection.repository import Connection
@@ -76,7 +76,7 @@ class PortsOfRun:
             else builtin
         )
         given = None if run.sql is None else GivenSql(run.sql, connection.dialect)
-        figures = FiguresAnalyst(connection.dialect, _Coverage(self._connections, connection, run), today)
+        figures = FiguresAnalyst(connection.dialect, _Background(self._connections, connection, run), today)
         analyst = ModelAnalyst(models.analysis, figures) if models else figures
         ports = Ports(
             recall=_Recall(knowledge, models.context_tokens) if models else _NoRecall(knowledge.index),
@@ -112,7 +112,7 @@ class _NoRecall:
 
 
 @dataclass(frozen=True)
-class _Coverage:
+class _Background:
     """Asks the database itself for the days that it covers; what is not answered in time stays unknown."""
 
     connections: DatabaseConnections
@@ -131,6 +131,9 @@ class _Coverage:
             logger.info("run %s: the coverage of its dates is unknown: %r", self.run_of.id, error)
             return None
         return read_span(result.rows)
+
+    async def keys(self, sql: str) -> frozenset[str]:
+        return key_columns(sql, await self.connections.schema(self.connection))
 
 
 @dataclass(frozen=True)

@@ -42,6 +42,7 @@ class Case:
     span: Span | None = None
     today: date | None = None
     cut: bool = False
+    keys: frozenset[str] = frozenset()
 
 
 def months(first: str, values: list[float]) -> Cells:
@@ -648,6 +649,46 @@ OTHERS = {
         ["2 rows with id, name, region id, active."],
         ["highest", "average"],
     ),
+    "a reference is no measure even when it is named": Case(
+        "What are all the makers and models?",
+        "SELECT maker, model FROM models",
+        {"maker": "integer", "model": "text"},
+        [[1, "amc"], [23, "hyundai"]],
+        ["2 rows with maker, model."],
+        ["highest"],
+        keys=frozenset({"maker"}),
+    ),
+    "an id written in one word is no measure": Case(
+        "policies and their agents",
+        "SELECT policy, party AS agentid FROM t",
+        {"policy": "text", "agentid": "integer"},
+        [["A", 2], ["B", 3]],
+        ["2 rows with policy, agentid."],
+        ["highest"],
+    ),
+    "amounts of different things at different times are no course": Case(
+        "premium of all policies",
+        "SELECT policy, effective_date, amount FROM t",
+        {"policy": "text", "effective_date": "date", "amount": "number"},
+        [["P1", "2015-01-01", 15.0], ["P1", "2016-01-01", 16.0], ["P2", "2019-06-01", 12.0]],
+        ["**P1** has the highest amount"],
+        ["fell", "rose", "no row"],
+    ),
+    "a count without a name": Case(
+        "singers in each country",
+        "SELECT country, COUNT(*) FROM singer GROUP BY country",
+        {"country": "text", "COUNT(*)": "integer"},
+        [["A", 4], ["B", 1]],
+        ["**A** has the highest count: 4, 80% of the total of 5."],
+        ["*)"],
+    ),
+    "rows are told apart by the name that does": Case(
+        "loss of claims",
+        "SELECT policy, claim, loss FROM t",
+        {"policy": "text", "claim": "text", "loss": "number"},
+        [["P", "C1", 5.0], ["P", "C2", 7.0], ["P", "C3", 6.0]],
+        ["**C2** has the highest loss: 7.", "C1 is lowest with 5."],
+    ),
     "numbers alone": Case(
         "a and b",
         "SELECT weight, height FROM people",
@@ -717,7 +758,7 @@ def reading(case: Case) -> str:
         row_count=len(case.rows),
         truncated=case.cut,
     )
-    found = figures(case.question, case.sql, "sqlite", rows, span=case.span, today=case.today)
+    found = figures(case.question, case.sql, "sqlite", rows, span=case.span, keys=case.keys, today=case.today)
     return describe(rows, found)
 
 

@@ -18,6 +18,7 @@ _MONTHS["sept"] = 9
 _NAME = "|".join(sorted(_MONTHS, key=len, reverse=True))
 _MONTHS_IN = {"month": 1, "quarter": 3, "year": 12}
 _LONGEST_TEXT = 40
+_DENSE = 0.5
 _ISO_DATE = len("2025-03-04")
 
 
@@ -179,15 +180,26 @@ def _start(parts: dict[str, str]) -> date | None:
 
 
 def _unit_of(days: Sequence[date]) -> Unit:
-    """What dates stand for by themselves: first days of years, of months, Mondays, else days."""
-    distinct = set(days)
-    if len(distinct) < 2 or any(day.day != 1 for day in distinct):
-        return "week" if len(distinct) > 2 and _are_mondays(distinct) else "day"
-    return "year" if len(distinct) > 2 and all(day.month == 1 for day in distinct) else "month"
+    """What dates stand for by themselves: first days of years, of months, Mondays, else days.
+
+    Dates of which most such periods have none are days that only happen to begin them.
+    """
+    distinct = sorted(set(days))
+    if len(distinct) < 2:
+        return "day"
+    candidates: list[Unit] = []
+    if len(distinct) > 2 and all(day.month == day.day == 1 for day in distinct):
+        candidates.append("year")
+    if all(day.day == 1 for day in distinct):
+        candidates.append("month")
+    if len(distinct) > 2 and all(day.weekday() == 0 for day in distinct):
+        candidates.append("week")
+    return next((unit for unit in candidates if _is_dense(distinct, unit)), "day")
 
 
-def _are_mondays(days: set[date]) -> bool:
-    return all(day.weekday() == 0 for day in days)
+def _is_dense(days: Sequence[date], unit: Unit) -> bool:
+    steps = period_of(days[0], unit).steps_to(period_of(days[-1], unit))
+    return len(days) >= _DENSE * (steps + 1)
 
 
 def month_number(cell: JsonValue) -> int | None:

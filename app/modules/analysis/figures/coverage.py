@@ -1,4 +1,4 @@
-"""The statement that asks from which day to which the data behind a statement's periods goes."""
+"""What the database itself says of a statement's data: its keys, and its first and last day."""
 
 from collections.abc import Sequence
 from datetime import date
@@ -35,6 +35,19 @@ def span_statement(sql: str, schema: Schema) -> str | None:
     wanted = [exp.Min(this=column.copy()), exp.Max(this=column.copy()), exp.Count(this=column.copy())]
     statement = exp.select(*wanted).from_(table.copy()).where(*_conditions(select, column))
     return statement.sql(dialect=schema.dialect)
+
+
+def key_columns(sql: str, schema: Schema) -> frozenset[str]:
+    """The names, in lower case, of the columns that identify or refer to rows of the statement's tables."""
+    try:
+        tree = parse_one(sql, dialect=schema.dialect)
+    except (SqlglotError, RecursionError):
+        return frozenset()
+    read = {table.name.lower() for table in tree.find_all(exp.Table)}
+    tables = [table for table in schema.tables if table.name.lower() in read]
+    own = {column.name.lower() for table in tables for column in table.columns if column.primary_key}
+    referring = {name.lower() for table in tables for key in table.foreign_keys for name in key.columns}
+    return frozenset(own | referring)
 
 
 def read_span(rows: Sequence[Sequence[JsonValue]]) -> Span | None:

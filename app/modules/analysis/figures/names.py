@@ -4,7 +4,24 @@ from app.modules.analysis.figures.asked import words_of
 from app.modules.analysis.words import title
 
 _KEYS = frozenset(
-    {"id", "uuid", "guid", "key", "zip", "zipcode", "code", "phone", "fax", "postcode", "isbn", "sku"}
+    {
+        "id",
+        "uuid",
+        "guid",
+        "key",
+        "identifier",
+        "zip",
+        "zipcode",
+        "code",
+        "phone",
+        "fax",
+        "postcode",
+        "isbn",
+        "sku",
+    }
+)
+_NO_KEYS = frozenset(
+    {"paid", "unpaid", "prepaid", "grid", "valid", "invalid", "solid", "liquid", "bid", "aid"}
 )
 _CALENDAR = frozenset({"year", "quarter", "month", "week", "day", "weekday", "hour", "decade"})
 _DATED = _CALENDAR | {"date", "period", "time", "since", "founded", "yr", "yyyymm", "yyyymmdd"}
@@ -34,12 +51,14 @@ def is_calendar_or_key(name: str) -> bool:
     """Numbers that name a thing, a place in a list or a time: none to compare or to add."""
     words = _words(name)
     last = words[-1] if words else ""
-    return last in _KEYS | _CALENDAR | _POSITIONS | _REFERRING or words == ["number"]
+    return is_key(name) or last in _CALENDAR | _POSITIONS | _REFERRING or words == ["number"]
 
 
 def is_key(name: str) -> bool:
     words = _words(name)
-    return bool(words) and words[-1] in _KEYS
+    if not words:
+        return False
+    return words[-1] in _KEYS or (words[-1].endswith("id") and words[-1] not in _NO_KEYS)
 
 
 def is_calendar(name: str) -> bool:

@@ -138,14 +138,16 @@ def figures(
     rows: Rows,
     *,
     span: Span | None = None,
+    keys: frozenset[str] = frozenset(),
     today: date | None = None,
 ) -> Figures:
     """Reads the columns that matter once each; `dialect` is sqlglot's name for the SQL's.
 
-    `span` is what the database holds of the days behind the periods, None where it is unknown.
+    `span` is what the database holds of the days behind the periods, None where it is unknown; `keys` are
+    the names, in lower case, of columns that identify or refer to rows.
     """
     statement = read_statement(sql, dialect)
-    roles = roles_of(question, statement, rows)
+    roles = roles_of(question, statement, rows, keys)
     measures = [found for role in roles.measures[:_MEASURED] if (found := _measure(role, rows)) is not None]
     main = measures[0] if measures else None
     shape = _shape(rows, statement, roles, measures)

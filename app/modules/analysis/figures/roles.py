@@ -29,6 +29,7 @@ _ADDED = ("count", "sum")
 _SAMPLE = 200
 _MIXED_NUMBERS = 0.8
 _CROSSED = 1.5
+_TELLING = 0.5
 
 
 @dataclass(frozen=True)
@@ -60,15 +61,17 @@ class Roles:
     asked: bool
 
 
-def roles_of(question: str, statement: StatementReading, rows: Rows) -> Roles:
+def roles_of(
+    question: str, statement: StatementReading, rows: Rows, keys: frozenset[str] = frozenset()
+) -> Roles:
     outputs = _aligned(statement, rows)
     sorted_by = _sorted_by(statement, outputs)
     names = [column["name"] for column in rows["columns"]]
-    measured = [at for at in range(len(names)) if _is_measure(at, outputs[at], rows)]
+    measured = [at for at in range(len(names)) if _is_measure(at, outputs[at], rows, keys)]
     described = [at for at in range(len(names)) if at not in measured and _describes(at, outputs[at], rows)]
     time, periods = _time(described, outputs, rows)
     others = [at for at in described if at != time and not _is_part_of_time(at, time, names)]
-    label, group = _label_and_group(others, outputs, rows)
+    label, group = _label_and_group(others, rows, grouped=statement.grouped)
     measures = [_measure(at, names[at], outputs[at], statement) for at in measured]
     ordered = _by_importance(question, sorted_by, measures)
     main = ordered[0] if ordered else None
@@ -107,8 +110,11 @@ def _aligned(statement: StatementReading, rows: Rows) -> list[Output | None]:
     return list(outputs) if len(outputs) == len(columns) else [None] * len(columns)
 
 
-def _is_measure(at: int, output: Output | None, rows: Rows) -> bool:
+def _is_measure(at: int, output: Output | None, rows: Rows, keys: frozenset[str]) -> bool:
     kind = output.kind if output else "plain"
+    sources = output.sources if output else [rows["columns"][at]["name"]]
+    if kind in ("plain", "extreme") and len(sources) == 1 and sources[0].lower() in keys:
+        return False
     if kind in ("key", "rank", "constant"):
         return False
     column = rows["columns"][at]
@@ -194,17 +200,26 @@ def _is_part_of_time(at: int, time: int | None, names: Sequence[str]) -> bool:
     return time is not None and is_calendar(names[at]) and title(names[time]).endswith("year")
 
 
-def _label_and_group(
-    others: Sequence[int], outputs: Sequence[Output | None], rows: Rows
-) -> tuple[int | None, int | None]:
-    """Names before numbers and keys; a group only where the labels repeat."""
+def _label_and_group(others: Sequence[int], rows: Rows, *, grouped: bool) -> tuple[int | None, int | None]:
+    """Names before numbers and keys; a group only where the labels repeat.
+
+    Of rows that are no groups, the label is the name that tells them apart, if the first one does not.
+    """
     ranked = sorted(others, key=lambda at: (is_key(rows["columns"][at]["name"]), _label_rank(at, rows), at))
     if not ranked:
         return None, None
+    count = len(rows["rows"])
     label = ranked[0]
-    if _distinct(label, rows) == len(rows["rows"]):
+    if _distinct(label, rows) == count:
         return label, None
-    return label, next((at for at in ranked[1:] if _distinct(at, rows) < len(rows["rows"])), None)
+    texts = [at for at in ranked[1:] if _label_rank(at, rows) == 0]
+    crossing = [at for at in ranked[1:] if _distinct(at, rows) < count]
+    if grouped:
+        return label, next(iter(crossing or texts), None)
+    telling = [at for at in texts if _distinct(at, rows) == count]
+    if telling and _distinct(label, rows) < _TELLING * count:
+        return telling[0], None
+    return label, max(texts, key=lambda at: _distinct(at, rows), default=None)
 
 
 def _label_rank(at: int, rows: Rows) -> int:
@@ -221,7 +236,7 @@ def _orders(periods: Sequence[Period | None], label: int | None, rows: Rows, *, 
     """Whether the rows are a course in time and not events that have a date beside other things."""
     known = [period for period in periods if period is not None]
     if len(set(known)) == len(known):
-        return grouped or label is None or _distinct(label, rows) < len(rows["rows"])
+        return grouped or label is None or _distinct(label, rows) == 1 < len(rows["rows"])
     if label is None:
         return False
     pairs = {(period, str(row[label])) for period, row in zip(periods, rows["rows"], strict=True)}
@@ -241,13 +256,11 @@ def _belong_together(
 ) -> bool:
     """Groups of one name are different things, such as two customers called alike, unless they differ in
     their period or in a group that nearly all names share. So are single rows with a count or a sum of
-    their own, of which only a few are called alike."""
-    if label is None:
-        return True
+    their own, of which only a few are called alike, and rows that a further name or a date tells apart."""
     if not grouped:
-        many = len(rows["rows"]) >= _CROSSED * _distinct(label, rows)
-        return many or main is None or main.kind == "plain"
-    if group is None and time is None:
+        many = label is None or len(rows["rows"]) >= _CROSSED * _distinct(label, rows)
+        return group is None and time is None and (many or main is None or main.kind == "plain")
+    if label is None or (group is None and time is None):
         return False
     others = [at for at in (group, time) if at is not None]
     places = {(str(row[label]), *(str(row[at]) for at in others)) for row in rows["rows"]}
