@@ -1,24 +1,31 @@
 """Hot conversations in Redis: what one process has read another need not read from the store, and nothing
 that Redis forgets, holds up or makes up is ever seen."""
 
+import json
 import time
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 import pytest
 from cryptography.fernet import Fernet
 from prometheus_client import CollectorRegistry
+from pydantic import JsonValue
 from redis.asyncio import Redis
 
 from app.core.ids import new_id
 from app.core.passing_texts import passing_texts
 from app.core.secrets import SecretBox
 from app.core.storage.sqlite import SqliteStorage
-from app.modules.session.model import Message, Session
+from app.modules.session.model import Message, Run, RunError, Session
+from app.modules.session.record import answer_message, question_message, question_sequence
 from app.modules.session.repository import SessionRepository, document
 from app.modules.session.shared_cache import LIFETIME, SharedConversations
+from graph.answer import Answer
 from tests.support.redis_server import RedisServer, running_redis
+from tests.support.waiting import until
 
 KEY = Fernet.generate_key()
 
@@ -33,6 +40,12 @@ class Process:
 
     async def open(self, url: str, prefix: str = "", box: SecretBox | None = None) -> "Process":
         texts = await self._opened.enter_async_context(passing_texts(url, LIFETIME))
+
+        async def connected() -> bool:
+            await texts.put("connected", b"yes")
+            return await texts.get("connected") == b"yes"
+
+        await until(connected)  # a first command that takes too long is not repeated for a second
         shared = SharedConversations(texts, prefix, box, self.metrics)
         self.repository = SessionRepository(self._storage, None, shared)
         return self
@@ -227,6 +240,78 @@ async def test_the_latest_page_can_be_left_for_others_before_anybody_reads(
 ) -> None:
     ending, reading = await together.process(redis_server), await together.process(redis_server)
     session = await together.session()
-    await ending.repository.share_latest(session.id)
-    await ending.repository.share_latest(new_id())
+    await ending.repository.share(session)
     assert (await reading.questions(session), reading.hits) == (["question 0", "question 1"], 1)
+
+
+async def copy_of(redis: Redis, session: Session) -> dict[str, JsonValue]:
+    held = await redis.get(f"session:{session.id}")
+    assert isinstance(held, bytes)
+    return cast("dict[str, JsonValue]", json.loads(held))
+
+
+async def test_the_copy_has_its_messages_as_chats_know_them(
+    together: Together, redis_server: RedisServer, redis: Redis
+) -> None:
+    process, session = await together.process(redis_server), await together.session(questions=0)
+    run = Run(new_id(), "ada", session.id, new_id(), "How many?", 1_000, idempotency_key="chat-7")
+    await process.repository.add_run(run, question_message(run, new_id(), question_sequence(1)))
+    ended = replace(run, status="failed", ended_at=2_500, error=RunError("t", "T", 503, "It was down.", True))
+    await process.repository.add_message(answer_message(ended, Answer(), 1))
+    await process.repository.share(session)
+    copy = await copy_of(redis, session)
+    assert {name: copy[name] for name in ("sessionId", "userId", "createdAt", "lastActivity", "title")} == {
+        "sessionId": session.id,
+        "userId": "ada",
+        "createdAt": "1970-01-01T00:00:01.000Z",
+        "lastActivity": "1970-01-01T00:00:02.000Z",
+        "title": "Orders",
+    }
+    assert copy["messages"] == [
+        {
+            "messageId": "chat-7_user",
+            "role": "user",
+            "content": "How many?",
+            "timestamp": "1970-01-01T00:00:01.000Z",
+        },
+        {
+            "messageId": "chat-7_assistant",
+            "role": "assistant",
+            "content": "It was down.",
+            "timestamp": "1970-01-01T00:00:02.500Z",
+        },
+    ]
+
+
+async def test_the_copy_of_a_renamed_session_has_its_present_title(
+    together: Together, redis_server: RedisServer, redis: Redis
+) -> None:
+    process, session = await together.process(redis_server), await together.session()
+    await process.questions(session)
+    await process.repository.change(session, {"title": "Orders by region", "updated_at": 3_000})
+    assert (await copy_of(redis, session))["title"] == "Orders by region"
+    assert await process.questions(session) == ["question 0", "question 1"]
+    await together.move(session, active_run_id=new_id())
+    await process.repository.change(session, {"title": "While it is answered"})
+    assert (await copy_of(redis, session))["title"] == "While it is answered"
+    unread = await together.session()
+    await process.repository.change(unread, {"title": "Never read"})
+    assert not await redis.exists(f"session:{unread.id}")
+
+
+async def test_a_title_given_while_the_copy_is_written_is_in_it(
+    together: Together, redis_server: RedisServer, redis: Redis
+) -> None:
+    process, session = await together.process(redis_server), await together.session()
+    await together.move(session, title="Given meanwhile")
+    await process.repository.share(session)
+    assert (await copy_of(redis, session))["title"] == "Given meanwhile"
+
+
+async def test_a_session_deleted_while_its_copy_is_written_leaves_none(
+    together: Together, redis_server: RedisServer, redis: Redis
+) -> None:
+    process, session = await together.process(redis_server), await together.session()
+    await process.repository.delete(session)
+    await process.repository.share(session)
+    assert not await redis.exists(f"session:{session.id}")

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from app.modules.chat.schemas import ChatMessage, Conversation, ConversationWithMessages, MemoryBody
 from app.modules.memory.model import Memory
 from app.modules.session.model import Message, Session
+from app.modules.session.plain import plain_content, plain_id, plain_role
 
 
 def conversation(session: Session) -> Conversation:
@@ -21,13 +22,11 @@ def conversation_with(
 
 def chat_message(message: Message, names: Mapping[str, str]) -> ChatMessage:
     """`names` are the chatMessageIds by run id; a run of another session's past is called by its id."""
-    name = names.get(message.run_id, message.run_id)
-    role = "user" if message.role == "human" else "assistant"
     return ChatMessage.model_validate(
         {
-            "message_id": f"{name}_{role}",
-            "role": role,
-            "content": message.query if role == "user" else _answer(message),
+            "message_id": plain_id(message, names.get(message.run_id, message.run_id)),
+            "role": plain_role(message),
+            "content": plain_content(message),
             "timestamp": message.created_at,
             "status": message.status,
             "sql": message.sql,
@@ -46,9 +45,3 @@ def _conversation(session: Session) -> dict[str, object]:
         "last_activity": session.updated_at,
     }
     return {**vars(session), **named}
-
-
-def _answer(message: Message) -> str:
-    """In words; of an answer without any, why it has none."""
-    said = message.analysis or message.clarification or message.explanation
-    return said or (message.error.detail if message.error else "")

@@ -105,8 +105,13 @@ class SessionRepository:
         self, session: Session, changes: Mapping[str, JsonValue], where: Sequence[Condition] = ()
     ) -> Session | None:
         """The changed session, or None when it does not meet the conditions (any more)."""
-        changed = await self._storage.patch("sessions", session.id, changes, where=where)
-        return None if changed is None else _SESSION.validate_python(changed)
+        found = await self._storage.patch("sessions", session.id, changes, where=where)
+        if found is None:
+            return None
+        changed = _SESSION.validate_python(found)
+        if self._shared is not None and "title" in changes:
+            await self._shared.retitle(changed)
+        return changed
 
     async def delete(self, session: Session) -> None:
         """The session last, so that a deletion broken off can be asked for again."""
@@ -255,26 +260,52 @@ class SessionRepository:
         """The latest messages, newest last; the cursor leads to older ones."""
 
         async def load() -> tuple[list[Message], str | None]:
-            page = await self._storage.query(
-                "messages",
-                [Equals("session_id", session.id)],
-                order_by="sequence",
-                descending=True,
-                limit=limit,
-                cursor=cursor,
-            )
-            return [_MESSAGE.validate_python(each) for each in reversed(page.items)], page.next_cursor
+            return await self._load(session, limit, cursor)
 
         async def near() -> tuple[list[Message], str | None]:
-            return await (self._shared.page(session, limit, load) if self._shared and not cursor else load())
+            if self._shared is None or cursor:
+                return await load()
+            if (shared := await self._shared.page(session, limit)) is not None:
+                return shared
+            loaded = await load()
+            if session.active_run_id is None:
+                await self._shared.put(session, limit, loaded, await self._names(session, loaded[0]))
+            return loaded
 
         return await (self._cache.page(session, limit, cursor, near) if self._cache else near())
 
-    async def share_latest(self, session_id: str) -> None:
-        """Leave the page that is asked for next where all processes look for it, if there is such a place."""
-        with suppress(StorageUnavailable):  # who reads it next does the same
-            if self._shared is not None and (session := await self.find(session_id)) is not None:
-                await self.messages(session, _SHARED_MESSAGES, None)
+    async def share(self, session: Session) -> None:
+        """Leave the page that is asked for next where all processes look for it, if there is such a place.
+
+        `session` is as it was when its latest run ended. What changes it meanwhile makes the copy outdated,
+        but for a title, which the copy then gets, and a deletion, with which it goes.
+        """
+        if self._shared is None:
+            return
+        with suppress(StorageUnavailable):  # the next reader does the same
+            loaded = await self._load(session, _SHARED_MESSAGES, None)
+            await self._shared.put(session, _SHARED_MESSAGES, loaded, await self._names(session, loaded[0]))
+            now = await self.find(session.id)
+            if now is None:
+                await self._shared.forget(session)
+            elif now.title != session.title:
+                await self._shared.retitle(now)
+
+    async def _load(
+        self, session: Session, limit: int, cursor: str | None
+    ) -> tuple[list[Message], str | None]:
+        page = await self._storage.query(
+            "messages",
+            [Equals("session_id", session.id)],
+            order_by="sequence",
+            descending=True,
+            limit=limit,
+            cursor=cursor,
+        )
+        return [_MESSAGE.validate_python(each) for each in reversed(page.items)], page.next_cursor
+
+    async def _names(self, session: Session, messages: Sequence[Message]) -> dict[str, str]:
+        return await self.names_of_runs(session, {message.run_id for message in messages})
 
     async def first_messages(self, session: Session, limit: int) -> list[Message]:
         """The oldest first."""
@@ -282,11 +313,15 @@ class SessionRepository:
         page = await self._storage.query("messages", own, order_by="sequence", limit=limit)
         return [_MESSAGE.validate_python(each) for each in page.items]
 
-    async def runs(self, session: Session, run_ids: Collection[str]) -> list[Run]:
-        """Those of these runs that the session has, in no order."""
+    async def names_of_runs(self, session: Session, run_ids: Collection[str]) -> dict[str, str]:
+        """By run id, the idempotency key it was asked with; its id where there was none.
+
+        Runs of another session's past are left out.
+        """
         where: list[Condition] = [Equals("session_id", session.id), AnyOf("id", sorted(run_ids))]
         page = await self._storage.query("runs", where, limit=max(1, len(run_ids)))
-        return [_RUN.validate_python(each) for each in page.items]
+        known = map(_RUN.validate_python, page.items)
+        return {run.id: run.idempotency_key or run.id for run in known}
 
     async def all_messages(self, session: Session) -> AsyncGenerator[Message]:
         """Every message, oldest first."""

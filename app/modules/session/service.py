@@ -165,8 +165,7 @@ class SessionService:
 
     async def names_of_runs(self, session: Session, run_ids: Collection[str]) -> dict[str, str]:
         """By run id, the idempotency key it was asked with; its id where there was none."""
-        known = await self._repository.runs(session, run_ids)
-        return {run.id: run.idempotency_key or run.id for run in known}
+        return await self._repository.names_of_runs(session, run_ids)
 
     async def run(self, owner: str, session_id: str, run_id: str) -> tuple[Session, Run]:
         """A run of a session, to be followed or cancelled. Raises `RunUnknown`."""

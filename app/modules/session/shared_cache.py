@@ -5,7 +5,9 @@ moved since, which the store is always asked, so it does not matter when Redis f
 somebody else has put there. Whoever ends a turn leaves the new page, so that the next read is a hit.
 """
 
+from collections.abc import Mapping
 from datetime import timedelta
+from typing import Literal
 
 from prometheus_client import CollectorRegistry, Counter
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -14,34 +16,57 @@ from pydantic.alias_generators import to_camel
 from app.core.clock import rfc3339
 from app.core.passing_texts import PassingTexts
 from app.core.secrets import SecretBox, SecretUnreadable
-from app.modules.session.cache import Load, Page
+from app.modules.session.cache import Page
 from app.modules.session.model import Message, Session
+from app.modules.session.plain import plain_content, plain_id, plain_role
 
 LIFETIME = timedelta(hours=24)
 
 
-class _Conversation(BaseModel):
-    """What Redis holds; `last_activity` is the state of the session that the page belongs to."""
-
+class _Copied(BaseModel):
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="forbid", frozen=True)
+
+
+class _Said(_Copied):
+    """A message as a chat's client knows it."""
+
+    message_id: str
+    role: Literal["user", "assistant"]
+    content: str
+    timestamp: str
+
+
+class _Page(_Copied):
+    """The same messages as KAI's own routes answer them."""
+
+    limit: int
+    next_cursor: str | None
+    messages: list[Message]
+
+
+class _Conversation(_Copied):
+    """What Redis holds; `last_activity` is the state of the session that its messages belong to."""
 
     session_id: str
     user_id: str
     created_at: str
     last_activity: str
     title: str | None
-    messages: list[Message]
-    limit: int
-    next_cursor: str | None
+    messages: list[_Said]
+    page: _Page
+
+    def is_of(self, session: Session) -> bool:
+        return (self.session_id, self.user_id) == (session.id, session.owner)
 
     def answers(self, session: Session, limit: int) -> bool:
         """Whether this is that page of the session as it is now, and of no other."""
-        whole = self.next_cursor is None and len(self.messages) <= limit
+        page = self.page
+        whole = page.next_cursor is None and len(page.messages) <= limit
         return (
-            (self.session_id, self.user_id) == (session.id, session.owner)
+            self.is_of(session)
             and self.last_activity == rfc3339(session.updated_at)
-            and (whole or self.limit == limit)
-            and all((each.session_id, each.owner) == (session.id, session.owner) for each in self.messages)
+            and (whole or page.limit == limit)
+            and all((each.session_id, each.owner) == (session.id, session.owner) for each in page.messages)
         )
 
 
@@ -62,18 +87,40 @@ class SharedConversations:
         )
         self._hits, self._misses = read.labels("hit"), read.labels("miss")
 
-    async def page(self, session: Session, limit: int, load: Load) -> Page:
-        """The latest page of the session's messages; `session` is as the store has it now."""
+    async def page(self, session: Session, limit: int) -> Page | None:
+        """The latest page of the session's messages; `session` is as the store has it now.
+
+        None if there is no copy of that page, or a run holds the session.
+        """
         if session.active_run_id is not None:
-            return await load()
+            return None
         kept = self._read(await self._texts.get(self._key(session)))
         if kept is not None and kept.answers(session, limit):
             self._hits.inc()
-            return kept.messages, kept.next_cursor
+            return kept.page.messages, kept.page.next_cursor
         self._misses.inc()
-        loaded = await load()
-        await self._texts.put(self._key(session), self._written(session, limit, loaded))
-        return loaded
+        return None
+
+    async def put(self, session: Session, limit: int, page: Page, names: Mapping[str, str]) -> None:
+        """Keep the latest page; `names` are what the client called its runs, by run id."""
+        messages, next_cursor = page
+        kept = _Conversation(
+            session_id=session.id,
+            user_id=session.owner,
+            created_at=rfc3339(session.created_at),
+            last_activity=rfc3339(session.updated_at),
+            title=session.title,
+            messages=[_said(each, names.get(each.run_id, each.run_id)) for each in messages],
+            page=_Page(limit=limit, next_cursor=next_cursor, messages=messages),
+        )
+        await self._texts.put(self._key(session), self._written(kept))
+
+    async def retitle(self, session: Session) -> None:
+        """Show the title of the session in its copy, if there is one."""
+        kept = self._read(await self._texts.get(self._key(session)))
+        if kept is not None and kept.is_of(session) and kept.title != session.title:
+            renamed = kept.model_copy(update={"title": session.title})
+            await self._texts.put(self._key(session), self._written(renamed))
 
     async def forget(self, session: Session) -> None:
         await self._texts.remove(self._key(session))
@@ -89,15 +136,15 @@ class SharedConversations:
         except (ValidationError, SecretUnreadable, UnicodeDecodeError):
             return None
 
-    def _written(self, session: Session, limit: int, page: Page) -> bytes:
-        kept = _Conversation(
-            session_id=session.id,
-            user_id=session.owner,
-            created_at=rfc3339(session.created_at),
-            last_activity=rfc3339(session.updated_at),
-            title=session.title,
-            messages=page[0],
-            limit=limit,
-            next_cursor=page[1],
-        ).model_dump_json(by_alias=True)
-        return (self._box.encrypt(kept) if self._box else kept).encode()
+    def _written(self, kept: _Conversation) -> bytes:
+        text = kept.model_dump_json(by_alias=True)
+        return (self._box.encrypt(text) if self._box else text).encode()
+
+
+def _said(message: Message, name: str) -> _Said:
+    return _Said(
+        message_id=plain_id(message, name),
+        role=plain_role(message),
+        content=plain_content(message),
+        timestamp=rfc3339(message.created_at),
+    )

@@ -78,8 +78,10 @@ class Turns:
             Completed(ended.owner, ended.session_id, ended.message_id, ended.id, ended.status)
         )
         status: SessionStatus = "error" if ended.status == "failed" else "idle"
-        await self._repository.release(session, ended.id, status, answer.summary)
+        released = await self._repository.release(session, ended.id, status, answer.summary)
         await self.start_next(session.id)
+        if released is not None:
+            await self._repository.share(released)
 
     async def let_go(self, session: Session, run_id: str) -> None:
         """The session is the next one's, if this run held it."""

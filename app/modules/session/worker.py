@@ -121,7 +121,6 @@ class Worker:
             match await self._attempt(delivery):
                 case "over":
                     await self._queue.remove(ticket)
-                    await self._repository.share_latest(ticket.session_id)
                 case "ending" | "handed over":
                     await self._queue.give_back(Delivery(ticket, first=False))
                 case "lost" | None:

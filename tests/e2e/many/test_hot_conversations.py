@@ -7,7 +7,6 @@ from redis.asyncio import Redis
 from tests.support.redis_server import RedisServer
 from tests.support.scripted_model import ScriptedModel
 from tests.support.server import Client
-from tests.support.waiting import until
 
 
 async def test_a_conversation_answered_by_a_worker_is_in_redis_before_anybody_reads_it(
@@ -17,11 +16,7 @@ async def test_a_conversation_answered_by_a_worker_is_in_redis_before_anybody_re
     model.say("CHAT: hello")
     await first.ask(session, "hi")
     async with Redis.from_url(redis_server.url) as redis:
-
-        async def kept() -> bool:
-            return bool([key async for key in redis.scan_iter(f"*session:{session}")])
-
-        await until(kept)
+        assert [key async for key in redis.scan_iter(f"*session:{session}")]
     before = await hits(second)
     assert len((await second.session(session))["messages"]["items"]) == 2
     assert await hits(second) == before + 1

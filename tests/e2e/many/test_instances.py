@@ -51,6 +51,26 @@ async def test_a_run_is_cancelled_from_an_instance_that_has_no_part_in_it(
     assert (await second.session(session))["status"] == "idle"
 
 
+async def test_questions_of_one_moment_to_both_instances_are_kept_in_the_order_of_their_answers(
+    first: Client, second: Client, model: ScriptedModel, shop: str
+) -> None:
+    session = await first.open_session(await first.connect(shop))
+    model.rule("SQL writer", "CHAT: All right.")
+
+    async def ask(client: Client, number: int) -> None:
+        async with client.asking(session, f"question {number}", on_busy="enqueue") as stream:
+            assert (await stream.rest())[-1].data["status"] == "complete"
+
+    await asyncio.gather(*(ask((first, second)[number % 2], number) for number in range(10)))
+    prompts = [asked.text for asked in model.requests if "SQL writer" in asked.text]
+    answered = [prompt.rpartition("## Question\n")[2] for prompt in prompts]
+    assert len(answered) == 10
+    for client in (first, second):
+        kept = (await client.session(session))["messages"]["items"]
+        assert [each["query"] for each in kept] == [question for question in answered for _ in "ha"]
+        assert [each["role"] for each in kept] == 10 * ["human", "assistant"]
+
+
 async def test_questions_that_wait_are_answered_in_order_whichever_instance_took_them(
     first: Client, second: Client, model: ScriptedModel, shop: str
 ) -> None:
