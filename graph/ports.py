@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from graph.events import SessionEvent
-from graph.state import Analysis, FailedStatement, Message, Option, Route, Rows
+from graph.state import Analysis, Author, FailedStatement, Message, Option, Route, Rows
 
 Emit = Callable[[SessionEvent], None]
 
@@ -19,7 +19,9 @@ class Question:
 
     `exchanges` are those the summary does not cover, oldest first; `previous_sql` and `previous_rows`
     belong to the last answered data question; `failures` are this turn's statements that did not run;
-    `options` are what the latest question back offered.
+    `options` are what the latest question back offered. `antecedent` is who wrote the previous statement,
+    None when the latest turn failed or ended with a question back: then a follow-up is not about it. `turn`
+    is the number of the question in its session, from 1.
     """
 
     text: str
@@ -30,6 +32,8 @@ class Question:
     previous_rows: Rows | None = None
     failures: Sequence[FailedStatement] = field(default=())
     options: Sequence[Option] = ()
+    antecedent: Author | None = None
+    turn: int = 1
 
 
 @dataclass(frozen=True)
@@ -47,6 +51,7 @@ class Written:
     tokens_used: int = 0
     standalone_question: str = ""
     options: Sequence[Option] = ()
+    author: Author = "model"
 
 
 @dataclass(frozen=True)

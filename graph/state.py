@@ -4,12 +4,15 @@ A checkpoint holds exactly this, so everything here is bounded: the whole histor
 documents, the whole result in result documents. Times are RFC 3339 in UTC.
 """
 
-from typing import Literal, NotRequired
+import operator
+from typing import Annotated, Literal, NotRequired
 
 from pydantic import JsonValue
 from typing_extensions import TypedDict
 
 Route = Literal["sql", "rows", "clarify", "chat"]
+Author = Literal["builtin", "model", "verified", "user"]
+"""Who wrote a statement: the built-in writer, a model, the reviewer of a verified example, or the user."""
 
 
 Cut = Literal["rows", "bytes", "values"]
@@ -110,6 +113,9 @@ class SessionState(TypedDict, total=False):
     cover yet. `summary_pause` counts the turns until the next summary is due; after a failed one
     (`summary_failed`) the next turn tries again. `options` are those of the latest question back, until a
     later question is understood.
+
+    `turns` counts the questions asked, `answered_turn` is the latest that ended with an answer: neither in an
+    error nor with a question back.
     """
 
     session_id: str
@@ -120,10 +126,13 @@ class SessionState(TypedDict, total=False):
     summary_failed: bool
     current_query: str | None
     current_sql: str | None
+    current_author: Author
     current_results: Rows | None
     results_message_id: str
     current_analysis: Analysis | None
     options: list[Option]
+    turns: Annotated[int, operator.add]
+    answered_turn: int
     status: Literal["idle", "processing", "error", "closed"]
     metadata: dict[str, JsonValue]
     created_at: str
@@ -137,6 +146,7 @@ class SessionState(TypedDict, total=False):
     reply: str
     dialect: str
     draft_sql: str | None
+    author: Author
     explanation: str
     standalone_question: str
     failures: list[FailedStatement]

@@ -22,6 +22,7 @@ async def analyse(state: SessionState, runtime: Runtime[Ports]) -> SessionState:
         emit(chunk)
     return {
         "current_analysis": read.analysis,
+        "answered_turn": state["turns"],
         "tokens_used": state["tokens_used"] + read.tokens_used,
         "messages": with_exchange(
             state, sql=sql, results_summary=read.results_summary, analysis=read.analysis["text"]

@@ -1,7 +1,7 @@
 """The question of the turn, as the ports see it."""
 
 from graph.ports import Question
-from graph.state import Message, SessionState
+from graph.state import Author, Message, SessionState
 
 
 def question_of(state: SessionState) -> Question:
@@ -14,7 +14,14 @@ def question_of(state: SessionState) -> Question:
         previous_rows=state.get("current_results"),
         failures=state["failures"],
         options=state.get("options", []),
+        antecedent=_antecedent(state),
+        turn=state["turns"],
     )
+
+
+def _antecedent(state: SessionState) -> Author | None:
+    answered = state.get("answered_turn") == state["turns"] - 1
+    return state.get("current_author") if answered else None
 
 
 def with_exchange(

@@ -11,4 +11,8 @@ from graph.state import SessionState
 async def reply(state: SessionState, runtime: Runtime[Ports]) -> SessionState:
     text = state["reply"]
     runtime.stream_writer(reply_chunk(state["route"], text, state["options"]))
-    return {"messages": with_exchange(state, sql=None, results_summary=None, analysis=text)}
+    answered = state.get("answered_turn", 0) if state["route"] == "clarify" else state["turns"]
+    return {
+        "answered_turn": answered,
+        "messages": with_exchange(state, sql=None, results_summary=None, analysis=text),
+    }

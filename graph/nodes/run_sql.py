@@ -22,6 +22,7 @@ async def run_sql(state: SessionState, runtime: Runtime[Ports]) -> SessionState:
     runtime.stream_writer(ResultsChunk(content=rows))
     return {
         "current_sql": sql,
+        "current_author": state["author"],
         "current_results": rows,
         "results_message_id": state["message_id"],
         "failures": [],

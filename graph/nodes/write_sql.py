@@ -29,7 +29,7 @@ async def write_sql(state: SessionState, runtime: Runtime[Ports]) -> SessionStat
             standalone_question=written.standalone_question,
         )
     )
-    return {**update, "draft_sql": written.text, "dialect": writer.dialect}
+    return {**update, "draft_sql": written.text, "author": written.author, "dialect": writer.dialect}
 
 
 def _status(state: SessionState) -> Status:

@@ -114,6 +114,35 @@ async def test_the_options_of_a_question_back_are_told_and_known_to_the_next_tur
     assert writer.asked[-1].options == []
 
 
+async def test_a_follow_up_is_about_the_latest_answer_and_its_author(graph: SessionGraph) -> None:
+    builtin, by_model = Written("sql", "SELECT 3 AS n", author="builtin"), Written("sql", "SELECT 3 AS n")
+    back, talk = Written("clarify", "Which?"), Written("chat", "You are welcome.")
+    writer = FakeWriter([builtin, by_model, back, builtin, talk, builtin])
+    for number in range(1, 7):
+        [_ async for _ in graph.ask(turn(number), fake_ports(writer))]
+    assert [asked.turn for asked in writer.asked] == [1, 2, 3, 4, 5, 6]
+    assert [asked.antecedent for asked in writer.asked] == [
+        None,
+        "builtin",
+        "model",
+        None,
+        "builtin",
+        "builtin",
+    ]
+
+
+async def test_a_follow_up_is_about_nothing_after_a_turn_that_failed(graph: SessionGraph) -> None:
+    builtin, bad = Written("sql", "SELECT 3 AS n", author="builtin"), Written("sql", "SELECT bad")
+    [_ async for _ in graph.ask(turn(1), fake_ports(FakeWriter([builtin])))]
+    with pytest.raises(StatementFailed):
+        [_ async for _ in graph.ask(turn(2), fake_ports(FakeWriter([bad])))]
+    writer = FakeWriter([builtin])
+    [_ async for _ in graph.ask(turn(3), fake_ports(writer))]
+    assert (writer.asked[0].antecedent, writer.asked[0].turn) == (None, 3)
+    [_ async for _ in graph.ask(turn(4), fake_ports(writer))]
+    assert writer.asked[1].antecedent == "builtin"
+
+
 async def test_a_failed_statement_comes_back_to_its_writer_with_its_error(graph: SessionGraph) -> None:
     writer = FakeWriter([Written("sql", "SELECT bad"), Written("sql", "SELECT 3 AS n")])
     said = [event async for event in graph.ask(TURN, fake_ports(writer))]

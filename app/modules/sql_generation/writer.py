@@ -39,7 +39,6 @@ class BuiltinWriter:
         the same again."""
         if question.failures:
             raise QuestionBeyondWriter(f"The statement did not run: {question.failures[-1]['error']}")
-        previous = builtin.Previous(question.previous_sql) if question.previous_sql else None
         index = await self._read_index()
         try:
             # In a thread: on a schema of hundreds of tables this takes a second.
@@ -48,7 +47,7 @@ class BuiltinWriter:
                 question.text,
                 index.known.schema,
                 stored=index.stored,
-                previous=previous,
+                previous=_previous(question),
                 today=self._today,
             )
         except builtin.Beyond as beyond:
@@ -57,7 +56,7 @@ class BuiltinWriter:
         match answer:
             case builtin.Statement(sql=sql, explanation=explanation):
                 emit(TextChunk(content=sql, channel="sql"))
-                return Written("sql", sql, explanation)
+                return Written("sql", sql, explanation, author="builtin")
             case builtin.Clarification(text=text, options=options):
                 offered = [Option(label=each.label, question=each.question) for each in options]
                 return Written("clarify", text, options=offered)
@@ -127,6 +126,16 @@ def _refuse_empty(index: SchemaIndex) -> None:
         raise DatabaseEmpty(
             "This database has no tables that can be read, so there is nothing to ask it yet."
         )
+
+
+def _previous(question: Question) -> builtin.Previous | None:
+    """What a follow-up may be about; None for the first question of a conversation."""
+    if question.turn == 1:
+        return None
+    own = question.antecedent == "builtin"
+    rows = question.previous_rows if question.antecedent else None
+    columns = [column["name"] for column in rows["columns"]] if rows else []
+    return builtin.Previous(question.previous_sql if own else None, columns)
 
 
 def _from_rows(question: Question) -> Written:

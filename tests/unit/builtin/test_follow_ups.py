@@ -1,4 +1,4 @@
-"""A follow-up edits the statement before it, whoever wrote that."""
+"""A follow-up edits the statement before it, if the built-in writer wrote that."""
 
 from datetime import date
 
@@ -8,7 +8,7 @@ from app.modules.sql_generation.builtin import Beyond, FromRows, Previous, State
 from tests.unit.builtin.databases import business, rows, schema_of
 
 TODAY = date(2025, 7, 15)
-_BY_MODEL = """select c.country, count(*) as n from orders o join customers c on c.id = o.customer_id
+_GROUPED = """select c.country, count(*) as n from orders o join customers c on c.id = o.customer_id
     group by c.country"""
 
 
@@ -43,26 +43,171 @@ def test_a_follow_up_gives_the_rows_of_the_whole_question(first: str, then: str,
     assert rows(business(), edited) == rows(business(), sql_of(same_as)), edited
 
 
+GERMANS = "customers in Germany"
+
+
 @pytest.mark.parametrize(
-    ("then", "expected"),
+    ("first", "then", "gold"),
     [
-        ("only 2025", [("Germany", 2), ("USA", 2)]),
-        ("top 1", [("Germany", 3)]),
-        ("bottom 1", [("France", 1)]),
-        ("for Berlin", [("Germany", 2)]),
-        ("by year instead", [("2024", 2), ("2025", 4)]),
+        (GERMANS, "How many are there?", "select count(*) from customers where country = 'Germany'"),
+        (GERMANS, "how many?", "select count(*) from customers where country = 'Germany'"),
+        (GERMANS, "count them", "select count(*) from customers where country = 'Germany'"),
+        (
+            GERMANS,
+            "How many of them are in Berlin?",
+            "select count(*) from customers where country = 'Germany' and city = 'Berlin'",
+        ),
+        (
+            GERMANS,
+            "How many of those customers have a signup date in 2025?",
+            "select count(*) from customers where country = 'Germany' and signup_date >= '2025-01-01'",
+        ),
+        (GERMANS, "What are their names?", "select name from customers where country = 'Germany'"),
+        (GERMANS, "show me their cities", "select city from customers where country = 'Germany'"),
+        (GERMANS, "What about their email?", "select email from customers where country = 'Germany'"),
+        (
+            "names of customers in Germany",
+            "Also show their city",
+            "select name, city from customers where country = 'Germany'",
+        ),
+        (
+            "names of customers in Germany",
+            "show their signup date as well",
+            "select name, signup_date from customers where country = 'Germany'",
+        ),
+        (GERMANS, "Which of them are in Berlin?", "select * from customers where city = 'Berlin'"),
+        (
+            "names of products",
+            "Which of these is the most expensive?",
+            "select name from products order by unit_price desc limit 1",
+        ),
+        (
+            "products in Tents",
+            "which of those has the lowest cost?",
+            "select * from products where category = 'Tents' order by cost limit 1",
+        ),
+        (
+            "names of products",
+            "sort them by cost in descending order",
+            "select name from products order by cost desc",
+        ),
+        (
+            "names of products",
+            "What is their average cost?",
+            "select avg(cost) from products",
+        ),
+        (
+            "revenue by category",
+            "Which of these has the lowest revenue?",
+            (
+                "select category, sum(amount) from order_lines l join products p on p.id = product_id"
+                " group by 1 order by 2 limit 1"
+            ),
+        ),
+        (
+            "top 3 products by revenue",
+            "Which of these has the lowest revenue?",
+            (
+                "select * from (select p.name, sum(amount) from order_lines l join products p on p.id ="
+                " product_id group by p.id order by 2 desc limit 3) order by 2 limit 1"
+            ),
+        ),
+        (
+            "number of orders per status",
+            "Which of these has the fewest orders?",
+            "select status, count(*) from orders group by 1 order by 2 limit 1",
+        ),
     ],
 )
-def test_a_statement_that_a_model_wrote_is_edited_too(then: str, expected: list[tuple[object, ...]]) -> None:
-    assert sorted(rows(business(), sql_of(then, previous=_BY_MODEL))) == expected
+def test_what_a_follow_up_points_to_are_the_rows_of_the_answer_before(
+    first: str, then: str, gold: str
+) -> None:
+    edited = sql_of(then, previous=sql_of(first))
+    assert rows(business(), edited) == rows(business(), gold), edited
+
+
+@pytest.mark.parametrize(
+    ("first", "then"),
+    [
+        (GERMANS, "average cost"),
+        (GERMANS, "How many orders did they place?"),
+        (GERMANS, "Which of them has the most orders?"),
+        (GERMANS, "Which of them are in France?"),
+        (GERMANS, "And how many orders?"),
+        (GERMANS, "What do the people there earn?"),
+        (GERMANS, "the same for suppliers"),
+        (GERMANS, "what about that region"),
+        (GERMANS, "names and cities"),
+        (GERMANS, "those products"),
+        (GERMANS, "how many cities do they have?"),
+        (GERMANS, "how many different names do they have?"),
+        (GERMANS, "what is the highest of their names?"),
+        ("revenue by category", "how many of them are in Germany?"),
+        ("revenue by category", "what are their costs?"),
+        ("top 3 products by revenue", "which of those are Tents?"),
+        ("top 3 products by revenue", "what is their average cost?"),
+        ("how many customers", "what are their names?"),
+        ("revenue", "which of them is the highest?"),
+    ],
+)
+def test_what_is_not_certain_is_declined(first: str, then: str) -> None:
+    with pytest.raises(Beyond) as declined:
+        sql_of(then, previous=sql_of(first))
+    assert declined.value.reason
+
+
+FOLLOW_UPS = (
+    "which of them are in Berlin?",
+    "how many are there?",
+    "how many of those are open?",
+    "what are their names?",
+    "only in Germany",
+    "and for Germany?",
+    "by month",
+    "only the top 5",
+    "also show the city",
+    "average cost",
+    "what about 2025?",
+    "the same for France",
+)
+
+
+@pytest.mark.parametrize("question", FOLLOW_UPS)
+@pytest.mark.parametrize("columns", [[], ["country", "n"]])
+def test_what_follows_an_answer_of_another_writer_or_none_is_declined(
+    question: str, columns: list[str]
+) -> None:
+    with pytest.raises(Beyond):
+        write(question, schema_of(business()), previous=Previous(columns=columns), today=TODAY)
 
 
 @pytest.mark.parametrize(
     "question",
-    ["which of these is the highest?", "summarize that", "explain the result", "what does this mean?"],
+    [
+        "How many customers are there?",
+        "customers and their cities",
+        "orders this year",
+        "Please show all products",
+        "names of customers that are in Germany",
+        "products over 100 in unit price",
+        "revenue by month",
+    ],
+)
+@pytest.mark.parametrize("previous", [None, Previous(), Previous("select * from customers where id > 3")])
+def test_a_whole_question_is_answered_whatever_was_before(question: str, previous: Previous | None) -> None:
+    alone = write(question, schema_of(business()), previous=None, today=TODAY)
+    assert write(question, schema_of(business()), previous=previous, today=TODAY) == alone
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["which of these has the highest n?", "summarize that", "explain the result", "what does this mean?"],
 )
 def test_a_question_about_the_rows_is_left_to_the_rows(question: str) -> None:
-    assert write(question, schema_of(business()), previous=Previous(_BY_MODEL), today=TODAY) == FromRows()
+    assert (
+        write(question, schema_of(business()), previous=Previous(columns=["country", "n"]), today=TODAY)
+        == FromRows()
+    )
 
 
 @pytest.mark.parametrize(
@@ -72,9 +217,9 @@ def test_a_question_about_the_rows_is_left_to_the_rows(question: str) -> None:
         ("select 1 union select 2", "only 2025"),
         ("select * from (select * from orders) o", "in 2025"),
         ("this is not SQL", "in 2025"),
-        (_BY_MODEL, "for Tents"),
-        (_BY_MODEL, "and the average price?"),
-        (_BY_MODEL, "as a percentage"),
+        (_GROUPED, "for Tents"),
+        (_GROUPED, "and the average price?"),
+        (_GROUPED, "as a percentage"),
         ("select count(*) from orders where status = 'open' or order_date > '2025-01-01'", "in 2024"),
     ],
 )

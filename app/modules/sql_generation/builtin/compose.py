@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from app.modules.sql_generation.builtin.conditions import condition, filters
+from app.modules.sql_generation.builtin.conditions import filters
 from app.modules.sql_generation.builtin.draft import Draft, measured, table_expression
 from app.modules.sql_generation.builtin.network import Network
 from app.modules.sql_generation.builtin.plan import (
@@ -17,8 +17,6 @@ from app.modules.sql_generation.builtin.plan import (
     Query,
     Related,
 )
-
-__all__ = ["Draft", "compose", "condition", "group_keys", "labelled"]
 
 _LABELS = {"day": "%Y-%m-%d", "month": "%Y-%m", "year": "%Y"}
 

@@ -194,7 +194,7 @@ class Filters(Resolver):
         near = base if owner != base and isinstance(by, Mention) and self._is_own(by, base) else owner
         number = comparison.numbers[0]
         field = (
-            self._hinted(comparison.hint, near) if comparison.hint else self._compared_field(by, near, number)
+            self.hinted(comparison.hint, near) if comparison.hint else self._compared_field(by, near, number)
         )
         return Compared(field, comparison.operator, comparison.numbers)
 
@@ -227,7 +227,7 @@ class Filters(Resolver):
         readings = [of_compared(number, field) for field in numbers]
         raise Unclear(f"Which number of {base} should be compared: {names}?", readings)
 
-    def _hinted(self, hint: tuple[str, ...], base: str) -> Field:
+    def hinted(self, hint: tuple[str, ...], base: str) -> Field:
         if hint == BIRTH:
             return next(field for field in self.network.fields(base) if is_birth(field))
         if hint == DATE and (date := self._dates_of(base)):

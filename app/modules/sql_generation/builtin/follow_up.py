@@ -1,44 +1,384 @@
-"""Editing the previous statement, whoever wrote it: another filter, group, order or limit."""
+"""A follow-up as an edit of the previous statement, which the built-in writer wrote itself.
 
-from collections.abc import Sequence
+What a question points to is the rows of that statement. Each form says what it uses of the question;
+whatever else the question holds makes it decline.
+"""
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, fields
 
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from app.modules.database_connection.parsing import parsed_one
-from app.modules.sql_generation.builtin.compose import Draft, condition, group_keys, labelled
-from app.modules.sql_generation.builtin.explain import filtering, grouping
+from app.modules.sql_generation.builtin.compose import group_keys, labelled
+from app.modules.sql_generation.builtin.conditions import filters
+from app.modules.sql_generation.builtin.draft import Draft, measured
+from app.modules.sql_generation.builtin.explain import filtering, grouping, measuring
 from app.modules.sql_generation.builtin.intent import Planner
 from app.modules.sql_generation.builtin.network import Network
-from app.modules.sql_generation.builtin.plan import Beyond, Condition, Grain
-from app.modules.sql_generation.builtin.roles import Roles
+from app.modules.sql_generation.builtin.plan import Beyond, Condition, Field, Grain
+from app.modules.sql_generation.builtin.reading import Mention, Revenue
+from app.modules.sql_generation.builtin.roles import Roles, is_table
+from app.modules.sql_generation.builtin.words import Token, words_of
 
-_ENTANGLED = (exp.Subquery, exp.SetOperation, exp.Window, exp.With, exp.Exists)
+_ENTANGLED = (exp.SetOperation, exp.Window, exp.With)
+_FILTERS = frozenset(
+    ("values", "joined", "times", "compared", "lacking", "present", "flags", "reports", "several")
+)
+_DOWN = "highest|largest|biggest|greatest|best|top|most|maximum"
+_UP = "lowest|smallest|worst|bottom|fewest|least|minimum"
+_EXTREME = re.compile(
+    rf"(?:which|who|what)(?: (?:1|one))?(?: (?:of|among))?(?: (?:\w+))??"
+    rf"(?: (?:has|have|had|is|are|was|were|with))*(?: the)?"
+    rf" (?:(?P<down>{_DOWN})|(?P<up>{_UP}))(?: (?P<what>.+))?"
+)
 
 
-def edit(sql: str, roles: Roles, network: Network) -> tuple[exp.Select, str]:
-    """The edited statement and its explanation. Raises `Beyond` or `Unclear`."""
-    draft = _draft(sql, network)
-    planner = Planner(network, roles, draft.names)
-    if not roles.is_fragment or roles.sorted_by:
+@dataclass(frozen=True)
+class Extreme:
+    """ "Which has the lowest revenue": `what` are the words of the number, none where it is not named."""
+
+    what: tuple[str, ...]
+    descending: bool
+
+    def column(self, names: Sequence[str]) -> int | None:
+        """The one column of these names that is meant, by its position."""
+        exact = [at for at, name in enumerate(names) if words_of(name) == self.what]
+        parts = [at for at, name in enumerate(names) if set(self.what) <= set(words_of(name))]
+        found = exact or parts
+        return found[0] if self.what and len(found) == 1 else None
+
+
+def extreme(tokens: Sequence[Token]) -> Extreme | None:
+    """Read from a question without the words that point to the answer before."""
+    text = " ".join(token.raw for token in tokens if token.raw != ",")
+    if (match := _EXTREME.fullmatch(text)) is None:
+        return None
+    return Extreme(words_of(match["what"] or ""), match["down"] is not None)
+
+
+def extreme_of_shown(sql: str, asked: Extreme, network: Network) -> tuple[exp.Select, str] | None:
+    """The row of the previous answer with the highest or lowest value of a column that it shows."""
+    return _Answer(sql, Roles(), network).extreme_of_shown(asked)
+
+
+def is_narrowed(sql: str, dialect: str) -> bool:
+    """Whether a statement of the built-in writer leaves rows out."""
+    select = _parsed(sql, dialect)
+    return bool(select.args.get("where") or select.args.get("limit") or select.find(exp.Subquery))
+
+
+def names_rows(roles: Roles) -> bool:
+    """Whether the question says what it is about: a table, or money earned, not columns alone."""
+    measured = [*(of for _, of in roles.measured), roles.ranked_by]
+    return any(map(is_table, roles.mentions())) or any(isinstance(of, Revenue) for of in measured)
+
+
+def edit(sql: str, roles: Roles, network: Network, *, points: bool, adds: bool) -> tuple[exp.Select, str]:
+    """The edited statement and its explanation. Raises `Beyond` or `Unclear`.
+
+    `points`: the question is about the rows of the previous answer; else it varies the question before.
+    `adds`: what it asks for comes beside what was shown.
+    """
+    answer = _Answer(sql, roles, network)
+    answer.drop_own_table()
+    if not points and roles.is_fragment:
+        return answer.varied()
+    if roles.counts:
+        return answer.counted()
+    if not points:
         raise Beyond("I can add a filter, a group, an order or a limit to the previous answer, not more.")
-    said = [
-        *_filter(draft, planner.conditions(draft.base)),
-        *_regroup(draft, roles, planner),
-        *_rank(draft, roles),
-    ]
-    if not said:
-        raise Beyond("I do not see what should change in the previous answer.")
-    return draft.select, f"The previous question, now {'; '.join(said)}."
+    if roles.rank and (roles.rank.hint or roles.ranked_by):
+        return answer.ranked()
+    if roles.measured:
+        return answer.aggregated()
+    if roles.sorted_by:
+        return answer.sorted()
+    if roles.free:
+        return answer.shown(beside=adds)
+    return answer.narrowed() if answer.is_list else answer.varied_itself()
+
+
+class _Answer:
+    """The previous statement, and what the question makes of it."""
+
+    def __init__(self, sql: str, roles: Roles, network: Network) -> None:
+        self._roles = roles
+        self._draft = _draft(sql, network)
+        self._planner = Planner(network, roles, self._draft.names)
+        select = self._draft.select
+        self._numbers = [shown for shown in select.selects if _is_aggregate(shown, select)]
+        self.is_list = not self._numbers and not select.args.get("group")
+
+    # Forms about the rows of the previous answer
+
+    def extreme_of_shown(self, asked: Extreme) -> tuple[exp.Select, str] | None:
+        """The row with the highest or lowest value in a column of numbers that was shown."""
+        select = self._draft.select
+        names = [shown.alias_or_name for shown in select.selects]
+        at = asked.column(names)
+        if at is None and not asked.what and len(self._numbers) == 1:
+            at = select.selects.index(self._numbers[0])
+        if at is None or not self._holds_numbers(select.selects[at]) or len(select.selects) < 2:
+            return None
+        if select.args.get("limit"):
+            outer = exp.select("*").from_(select.subquery("previous"))
+            key: exp.Expr = exp.column(names[at], quoted=True)
+        else:
+            outer, key = select.copy(), select.selects[at].unalias().copy()
+        ordered = exp.Ordered(this=key, desc=asked.descending, nulls_first=False)
+        said = f"the one with the {'highest' if asked.descending else 'lowest'} {names[at]}"
+        return outer.order_by(ordered, append=False).limit(1), _explained(said)
+
+    def counted(self) -> tuple[exp.Select, str]:
+        """How many rows the previous list has, or those of them that fulfil more."""
+        self._uses("counts", *_FILTERS)
+        select = self._draft.select
+        if not self.is_list:
+            raise Beyond("The previous answer is no list whose rows I could count.")
+        conditions = self._conditions()
+        number = exp.alias_(exp.Count(this=exp.Star()), f"number of {self._draft.base}", quoted=True)
+        if _is_cut(select):
+            if conditions:
+                raise Beyond("The previous answer shows a part of the rows only; ask the whole question.")
+            inner = select.copy()
+            if not inner.args.get("limit"):
+                inner.set("order", None)
+            return exp.select(number).from_(inner.subquery("previous")), _explained("the number of rows")
+        self._add(conditions)
+        select = self._draft.select.select(number, append=False)
+        select.set("order", None)
+        return select, _explained("the number of rows", *_said(conditions))
+
+    def ranked(self) -> tuple[exp.Select, str]:
+        """The first rows of the previous list by a number or date of them."""
+        self._uses("rank", "ranked_by", "limit")
+        rank, base = self._roles.rank, self._draft.base
+        self._require_whole_list()
+        by = self._roles.ranked_by
+        if rank is None or not (rank.hint or isinstance(by, Mention)) or is_table(by):
+            raise Beyond("I can put rows of the previous answer in order by their own columns only.")
+        if rank.hint:
+            field = self._planner.hinted(rank.hint, base)
+        else:
+            field = self._planner.field(by, lambda link: link.is_number, base)  # type: ignore[arg-type]
+        self._order_by(field, descending=rank.descending)
+        limit = self._roles.limit or 1
+        first = "highest" if rank.descending else "lowest"
+        self._draft.select = self._draft.select.limit(limit)
+        return self._draft.select, _explained(f"the {first} {field}", f"only the first {limit}")
+
+    def aggregated(self) -> tuple[exp.Select, str]:
+        """Averages and the like over the rows of the previous list."""
+        self._uses("measured", *_FILTERS)
+        self._require_whole_list()
+        measures = [self._planner.measure(function, of) for function, of in self._roles.measured]
+        if any(measure.table != self._draft.base for measure in measures):
+            raise Beyond(f"That is no number of {self._draft.base} itself; ask the whole question.")
+        conditions = self._conditions()
+        self._add(conditions)
+        numbers = [
+            exp.alias_(measured(self._draft, measure), measure.name, quoted=True) for measure in measures
+        ]
+        select = self._draft.select.select(*numbers, append=False)
+        select.set("order", None)
+        return select, _explained(*map(measuring, measures), *_said(conditions))
+
+    def sorted(self) -> tuple[exp.Select, str]:
+        """All rows of the previous answer, in another order."""
+        self._uses("sort", "sorted_by")
+        sort, by = self._roles.sort, self._roles.sorted_by
+        if sort is None or len(by) != 1:
+            raise Beyond("I do not see what to sort by.")
+        select, descending = self._draft.select, bool(sort.descending)
+        at = Extreme(words_of(by[0].text), descending).column([each.alias_or_name for each in select.selects])
+        if select.args.get("limit"):
+            raise Beyond("The previous answer shows the first rows of its own order only.")
+        if at is not None:
+            key = exp.Ordered(this=select.selects[at].unalias().copy(), desc=descending, nulls_first=False)
+            said = select.selects[at].alias_or_name
+            self._draft.select = select.order_by(key, append=False)
+        elif self.is_list and isinstance(by[0], Mention):
+            field = self._planner.field(by[0], lambda link: link.is_column, self._draft.base)
+            self._order_by(field, descending=descending)
+            said = str(field)
+        else:
+            raise Beyond("I do not see what to sort by.")
+        return self._draft.select, _explained(f"{said}, {'highest' if descending else 'lowest'} first")
+
+    def shown(self, *, beside: bool) -> tuple[exp.Select, str]:
+        """Other columns of the previous list's rows, beside the old ones or in their place."""
+        self._uses("free")
+        select = self._draft.select
+        if not self.is_list or select.args.get("distinct"):
+            raise Beyond("I can show other columns of a plain list only; ask the whole question.")
+        found = [
+            field for mention in self._roles.free for field in self._planner.named(mention, self._draft.base)
+        ]
+        columns = [exp.alias_(self._column(field), field.column, quoted=True) for field in found]
+        old = [shown.sql() for shown in select.selects] if beside else []
+        new = [column for column in columns if column.sql() not in old]
+        said = f"{', '.join(map(str, found))}{' beside the columns shown' if beside else ''}"
+        return self._draft.select.select(*new, append=beside), _explained(said)
+
+    def narrowed(self) -> tuple[exp.Select, str]:
+        """Those rows of the previous list that fulfil more."""
+        self._uses("limit", *_FILTERS)
+        conditions = self._conditions()
+        if not conditions:
+            raise Beyond("I do not see what should change in the previous answer.")
+        self._require_whole_list()
+        self._add(conditions)
+        if self._roles.limit:
+            self._draft.select = self._draft.select.limit(self._roles.limit)
+        return self._draft.select, _explained(*_said(conditions))
+
+    # Variations of the previous question
+
+    def varied_itself(self) -> tuple[exp.Select, str]:
+        """The previous numbers in another form: "that by month", "that for Germany"."""
+        if self._draft.select.args.get("group"):
+            self._uses("grouped", "rank", "sort", "limit", "first")
+        else:
+            self._uses("grouped", *_FILTERS)
+        return self.varied()
+
+    def varied(self) -> tuple[exp.Select, str]:
+        """The previous question with another filter, group, order or limit."""
+        if self._roles.sorted_by:
+            raise Beyond("I can add a filter, a group, an order or a limit to the previous answer, not more.")
+        self._uses("grouped", "rank", "sort", "limit", "first", *_FILTERS)
+        said = [*self._filter(), *self._regroup(), *self._rank()]
+        if not said:
+            raise Beyond("I do not see what should change in the previous answer.")
+        return self._draft.select, f"The previous question, now {'; '.join(said)}."
+
+    def _filter(self) -> list[str]:
+        draft, conditions = self._draft, self._conditions()
+        for one in conditions:
+            (added,) = filters(draft, [one], ())
+            kept = [old for old in _conjuncts(draft) if not _replaces(added, old)]
+            draft.select = draft.select.where(*kept, added, append=False)
+        if draft.fans_out:
+            raise Beyond("The joins this needs would count rows more than once.")
+        return _said(conditions)
+
+    def _regroup(self) -> list[str]:
+        roles, draft = self._roles, self._draft
+        if not roles.grouped:
+            return []
+        if not self._numbers:
+            raise Beyond("The previous answer has no number to group.")
+        dimensions = [self._planner.dimension(mention, draft.base) for mention in roles.grouped]
+        labels = [label for dimension in dimensions for label in labelled(draft, dimension)]
+        keys = [key for dimension in dimensions for key in group_keys(draft, dimension)]
+        if draft.fans_out:
+            raise Beyond("The joins this needs would count rows more than once.")
+        select = draft.select.select(*labels, *self._numbers, append=False).group_by(*keys, append=False)
+        by_time = any(isinstance(dimension, Grain) for dimension in dimensions)
+        first = exp.Ordered(this=self._numbers[0].unalias(), desc=True, nulls_first=False)
+        draft.select = select.order_by(*(keys if by_time else [first]), append=False)
+        draft.select.set("limit", None)
+        return [f"per {' and '.join(map(grouping, dimensions))}"]
+
+    def _rank(self) -> list[str]:
+        roles, said = self._roles, list[str]()
+        descending = roles.rank.descending if roles.rank else roles.sort.descending if roles.sort else None
+        if descending is not None:
+            self._draft.select = self._draft.select.order_by(self._reordered(descending), append=False)
+            said.append("highest first" if descending else "lowest first")
+        if roles.limit or roles.rank:
+            limit = roles.limit or 1
+            self._draft.select = self._draft.select.limit(limit)
+            said.append(f"only the first {limit}")
+        return said
+
+    def _reordered(self, descending: bool) -> exp.Expr:
+        """The first number, or what the rows are ordered by already, in the direction asked for."""
+        order = self._draft.select.args.get("order")
+        known = [one.this for one in order.expressions] if order else []
+        numbers = [number.unalias() for number in self._numbers]
+        if not numbers and not known:
+            raise Beyond("I do not see what the rows should be ordered by.")
+        return exp.Ordered(this=(numbers or known)[0].copy(), desc=descending, nulls_first=False)
+
+    # Parts
+
+    def drop_own_table(self) -> None:
+        """Takes the previous answer's rows out of what is asked for, by their own name.
+
+        Raises `Beyond` when the question names other rows.
+        """
+        roles, base = self._roles, self._draft.base
+        for mention in [*roles.free, *([roles.counted] if roles.counted else [])]:
+            if is_table(mention) and not any(link.is_table and link.table == base for link in mention.links):
+                raise Beyond(
+                    f"The previous answer is about {base}; I cannot tell which “{mention.text}” are meant."
+                )
+        roles.free = [mention for mention in roles.free if not is_table(mention)]
+        if is_table(roles.counted):
+            roles.counted = None
+        if is_table(roles.ranked):
+            roles.ranked = None
+
+    def _uses(self, *names: str) -> None:
+        """Raises `Beyond` when the question holds something else."""
+        rest = [each.name for each in fields(self._roles) if getattr(self._roles, each.name)]
+        if set(rest) - set(names):
+            raise Beyond(
+                "I can change one thing about the previous answer at a time; ask the whole question."
+            )
+
+    def _conditions(self) -> tuple[Condition, ...]:
+        return self._planner.conditions(self._draft.base)
+
+    def _add(self, conditions: Collection[Condition]) -> None:
+        added = filters(self._draft, list(conditions), ())
+        if any(_replaces(one, old) for one in added for old in _conjuncts(self._draft)):
+            raise Beyond("The previous answer already has a condition on that; ask the whole question.")
+        self._draft.select = self._draft.select.where(*added)
+        if self._draft.fans_out:
+            raise Beyond("The joins this needs would count rows more than once.")
+
+    def _require_whole_list(self) -> None:
+        if not self.is_list:
+            raise Beyond("The previous answer is no plain list; ask the whole question.")
+        if _is_cut(self._draft.select):
+            raise Beyond("The previous answer shows a part of the rows only; ask the whole question.")
+
+    def _order_by(self, field: Field, *, descending: bool) -> None:
+        ordered = exp.Ordered(this=self._column(field), desc=descending, nulls_first=False)
+        self._draft.select = self._draft.select.order_by(ordered, append=False)
+
+    def _column(self, field: Field) -> exp.Expr:
+        column = self._draft.column(field)
+        if self._draft.fans_out:
+            raise Beyond(f"A row of {self._draft.base} has many of {field.table}.")
+        return column
+
+    def _holds_numbers(self, shown: exp.Expr) -> bool:
+        if shown in self._numbers:
+            return True
+        column = shown.unalias()
+        tables = {name: table for table, name in self._draft.names.items()}
+        if not isinstance(column, exp.Column) or column.table not in tables:
+            return False
+        network = self._draft.network
+        known = {field.column: field for field in network.fields(tables[column.table])}
+        field = known.get(column.name)
+        return field is not None and field.type in ("integer", "number") and not network.is_key(field)
 
 
 def _draft(sql: str, network: Network) -> Draft:
     select = _parsed(sql, network.schema.dialect)
     known = {table.name.lower(): table.name for table in network.schema.tables}
-    tables = [(known.get(table.name.lower()), table.alias_or_name) for table in select.find_all(exp.Table)]
-    names = {table: alias for table, alias in tables if table}
     source = select.args["from_"].this if select.args.get("from_") else None
-    if len(names) < len(tables) or not isinstance(source, exp.Table):
+    joined = [join.this for join in select.args.get("joins") or []]
+    tables = [each for each in (source, *joined) if isinstance(each, exp.Table)]
+    names = {known[each.name.lower()]: each.alias_or_name for each in tables if each.name.lower() in known}
+    if not isinstance(source, exp.Table) or len(names) < 1 + len(joined):
         raise Beyond("The previous statement is too complex for me to change.")
     return Draft(network, known[source.name.lower()], select, names, tuple(names))
 
@@ -53,15 +393,21 @@ def _parsed(sql: str, dialect: str) -> exp.Select:
     return select
 
 
-def _filter(draft: Draft, conditions: Sequence[Condition]) -> list[str]:
-    aggregated = draft.select.find(exp.AggFunc) is not None
-    for one in conditions:
-        added = condition(draft, one)
-        kept = [old for old in _conjuncts(draft) if not _replaces(added, old)]
-        draft.select = draft.select.where(*kept, added, append=False)
-    if draft.fans_out and aggregated:
-        raise Beyond("The joins this needs would count rows more than once.")
+def _is_aggregate(shown: exp.Expr, select: exp.Select) -> bool:
+    return any(each.parent_select is select for each in shown.find_all(exp.AggFunc))
+
+
+def _is_cut(select: exp.Select) -> bool:
+    """Whether it shows other rows than those its conditions choose."""
+    return any(select.args.get(part) for part in ("limit", "distinct", "group"))
+
+
+def _said(conditions: Collection[Condition]) -> list[str]:
     return [f"where {filtering(one)}" for one in conditions]
+
+
+def _explained(*said: str) -> str:
+    return f"Of the previous answer: {'; '.join(said)}."
 
 
 def _conjuncts(draft: Draft) -> list[exp.Expr]:
@@ -80,45 +426,3 @@ def _replaces(added: exp.Expr, old: exp.Expr) -> bool:
     if new_columns & old_columns and isinstance(old.unnest(), exp.Or):
         raise Beyond("The previous statement's condition is too complex for me to change.")
     return bool(new_columns) and new_columns == old_columns
-
-
-def _regroup(draft: Draft, roles: Roles, planner: Planner) -> list[str]:
-    if not roles.grouped:
-        return []
-    numbers = [shown for shown in draft.select.selects if shown.find(exp.AggFunc)]
-    if not numbers:
-        raise Beyond("The previous answer has no number to group.")
-    dimensions = [planner.dimension(mention, draft.base) for mention in roles.grouped]
-    labels = [label for dimension in dimensions for label in labelled(draft, dimension)]
-    keys = [key for dimension in dimensions for key in group_keys(draft, dimension)]
-    if draft.fans_out:
-        raise Beyond("The joins this needs would count rows more than once.")
-    select = draft.select.select(*labels, *numbers, append=False).group_by(*keys, append=False)
-    by_time = any(isinstance(dimension, Grain) for dimension in dimensions)
-    ordered = keys if by_time else [exp.Ordered(this=numbers[0].unalias(), desc=True, nulls_first=False)]
-    draft.select = select.order_by(*ordered, append=False)
-    draft.select.set("limit", None)
-    return [f"per {' and '.join(map(grouping, dimensions))}"]
-
-
-def _rank(draft: Draft, roles: Roles) -> list[str]:
-    said = []
-    descending = roles.rank.descending if roles.rank else roles.sort.descending if roles.sort else None
-    if descending is not None:
-        draft.select = draft.select.order_by(_reordered(draft, descending), append=False)
-        said.append("highest first" if descending else "lowest first")
-    if roles.limit or roles.rank:
-        limit = roles.limit or 1
-        draft.select = draft.select.limit(limit)
-        said.append(f"only the first {limit}")
-    return said
-
-
-def _reordered(draft: Draft, descending: bool) -> exp.Expr:
-    """The first number, or what the rows are ordered by already, in the direction asked for."""
-    numbers = [shown.unalias() for shown in draft.select.selects if shown.find(exp.AggFunc)]
-    order = draft.select.args.get("order")
-    known = [one.this for one in order.expressions] if order else []
-    if not numbers and not known:
-        raise Beyond("I do not see what the rows should be ordered by.")
-    return exp.Ordered(this=(numbers or known)[0].copy(), desc=descending, nulls_first=False)

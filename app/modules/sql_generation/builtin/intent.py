@@ -90,7 +90,7 @@ class Planner(Filters):
         if rank.hint:
             if isinstance(roles.ranked_by, Mention):
                 return self.field(roles.ranked_by, lambda link: link.is_date, self._subject())
-            return self._hinted(rank.hint, self._subject())
+            return self.hinted(rank.hint, self._subject())
         if roles.counts or roles.measured:
             (measure,) = self._measures() if len(roles.measured) + roles.counts == 1 else (None,)
             if measure:
@@ -239,9 +239,9 @@ class Planner(Filters):
         if roles.counts:
             found.append(self._counted())
         for function, measured in roles.measured:
-            found.append(self._measure(function, measured))
+            found.append(self.measure(function, measured))
         if roles.rank and roles.ranked_by and not found:
-            found.append(self._measure("max" if roles.rank.descending else "min", roles.ranked_by))
+            found.append(self.measure("max" if roles.rank.descending else "min", roles.ranked_by))
         return tuple(found)
 
     def _counted(self) -> Measure:
@@ -258,7 +258,7 @@ class Planner(Filters):
             raise Beyond(f"I cannot tell whether {field} should be summed or its values counted.")
         return Measure("count distinct", field.table, f"number of {mention.text}", (field,))
 
-    def _measure(self, function: Function | None, measured: Measured) -> Measure:
+    def measure(self, function: Function | None, measured: Measured) -> Measure:
         if isinstance(measured, Revenue):
             return self._money(function or "sum", measured)
         number = self.field(

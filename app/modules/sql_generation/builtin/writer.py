@@ -1,6 +1,7 @@
 """The built-in writer: simple questions to SQL without a model. Pure: no I/O, the same answer every time."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 
@@ -10,7 +11,13 @@ from app.modules.database_connection.schema import Schema
 from app.modules.sql_generation.builtin.accounting import account
 from app.modules.sql_generation.builtin.compose import compose
 from app.modules.sql_generation.builtin.explain import explain
-from app.modules.sql_generation.builtin.follow_up import edit
+from app.modules.sql_generation.builtin.follow_up import (
+    edit,
+    extreme,
+    extreme_of_shown,
+    is_narrowed,
+    names_rows,
+)
 from app.modules.sql_generation.builtin.intent import Planner
 from app.modules.sql_generation.builtin.linking import Lexicon
 from app.modules.sql_generation.builtin.network import Network
@@ -18,6 +25,12 @@ from app.modules.sql_generation.builtin.options import Choice, choices
 from app.modules.sql_generation.builtin.plan import Beyond, Unclear
 from app.modules.sql_generation.builtin.preferences import split
 from app.modules.sql_generation.builtin.reading import read
+from app.modules.sql_generation.builtin.references import (
+    is_adding,
+    opens_as_follow_up,
+    pointing,
+    without,
+)
 from app.modules.sql_generation.builtin.roles import assign
 from app.modules.sql_generation.builtin.small_talk import reply
 from app.modules.sql_generation.builtin.words import Token, tokenise
@@ -26,9 +39,14 @@ from app.modules.sql_generation.linking.stored_texts import StoredTexts
 
 @dataclass(frozen=True)
 class Previous:
-    """The last answered data question: its statement, by whomever it was written."""
+    """What was before in the conversation.
 
-    sql: str
+    `sql` is the statement of the latest turn, None unless this writer wrote it and the turn was answered.
+    `columns` are those of the rows at hand.
+    """
+
+    sql: str | None = None
+    columns: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -66,14 +84,13 @@ _ABOUT_ROWS = re.compile(
     r"(?:please |can you |could you )?(?:summari[sz]e|explain|interpret|describe)"
     r"(?: (?:that|this|it|these|them|the (?:results?|rows|answer|numbers?|data)))?(?: please)?"
     r"|what (?:does|do) (?:that|this|it|these|they) (?:mean|say|tell .*)"
-    r"|which (?:of (?:these|them|those)|one).*|what (?:stands out|is (?:notable|interesting)).*"
+    r"|what (?:stands out|is (?:notable|interesting)).*"
 )
-_CONTINUING = re.compile(r"(?:and|only|just|now|what about|how about|instead|same|then)\b|.*\binstead$")
-_REFERRING = re.compile(
-    r"(?:and|what about|how about|instead|same)\b.*|(?:.* )?(?:it|them|those|these|instead)(?: .*)?"
-    r"|(?:(?:what|which|who|is|are|was|were|show|list|find|give|tell|me|us|please|just|all|the|also) )*"
-    r"(?:its|their|his|her) .*"
+_EITHER = (
+    "I cannot tell whether this is about all rows or about those of the answer before. Say of what, for "
+    "example “of all customers”."
 )
+_UNSEEN = "Only answers that I wrote myself can be followed up on. Ask the whole question."
 
 
 def write(
@@ -92,10 +109,11 @@ def write(
     if said := reply(text, schema):
         return SmallTalk(said)
     if _ABOUT_ROWS.fullmatch(text):
-        return FromRows() if previous else Clarification("There is no answer to look at yet.")
+        at_hand = previous is not None and previous.columns
+        return FromRows() if at_hand else Clarification("There is no answer to look at yet.")
     lexicon = Lexicon(schema, stored)
     try:
-        return _statement(tokens, text, schema, lexicon, previous, today)
+        return _answer(tokens, schema, lexicon, previous, today)
     except Unclear as unclear:
 
         def understand(asked: str) -> exp.Select:
@@ -104,22 +122,41 @@ def write(
         return Clarification(unclear.text, choices(question, unclear, understand))
 
 
-def _statement(
-    tokens: list[Token],
-    text: str,
-    schema: Schema,
-    lexicon: Lexicon,
-    previous: Previous | None,
-    today: date,
-) -> Statement:
-    continuing = bool(_CONTINUING.match(text))
-    roles = assign([said.item for said in read(split(tokens, lexicon)[0], lexicon, today)])
-    if previous and (continuing or roles.is_fragment):
-        select, explanation = edit(previous.sql, roles, Network(schema))
-    elif _REFERRING.fullmatch(text):
-        raise Beyond("The question refers to something before it that I cannot see.")
-    else:
-        select, explanation = _planned(tokens, schema, lexicon, today)
+def _answer(
+    tokens: list[Token], schema: Schema, lexicon: Lexicon, previous: Previous | None, today: date
+) -> Statement | FromRows:
+    points = pointing(tokens, lexicon)
+    opening = opens_as_follow_up(tokens)
+    rest = without(tokens, points)
+    asked = extreme(rest) if points else None
+    if previous is None or previous.sql is None:
+        if previous and asked and asked.column(previous.columns) is not None:
+            return FromRows()
+        if points or opening:
+            said = tokens[points[0]].text if points else opening
+            raise Beyond(f"“{said}” refers to something that I cannot see. {_UNSEEN}")
+    if previous is None:
+        return _statement(_planned(tokens, schema, lexicon, today), schema)
+    if (
+        previous.sql is not None
+        and asked
+        and (found := extreme_of_shown(previous.sql, asked, Network(schema)))
+    ):
+        return _statement(found, schema)
+    roles = assign([said.item for said in read(split(rest, lexicon)[0], lexicon, today)])
+    incomplete = roles.is_fragment or (roles.counts and not (roles.counted or roles.free))
+    if not (points or opening or incomplete):
+        if not names_rows(roles) and (previous.sql is None or is_narrowed(previous.sql, schema.dialect)):
+            raise Beyond(_EITHER)
+        return _statement(_planned(tokens, schema, lexicon, today), schema)
+    if previous.sql is None:
+        raise Beyond(f"This is no whole question, and I cannot see what it goes on from. {_UNSEEN}")
+    found = edit(previous.sql, roles, Network(schema), points=bool(points), adds=is_adding(tokens))
+    return _statement(found, schema)
+
+
+def _statement(found: tuple[exp.Select, str], schema: Schema) -> Statement:
+    select, explanation = found
     return Statement(select.sql(dialect=schema.dialect, pretty=True), explanation)
 
 

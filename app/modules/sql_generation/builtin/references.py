@@ -1,0 +1,97 @@
+"""What in a question points to the answer before it, and the question without that."""
+
+import re
+from collections.abc import Sequence
+
+from app.modules.sql_generation.builtin.linking import Lexicon
+from app.modules.sql_generation.builtin.periods import unit_of
+from app.modules.sql_generation.builtin.words import Token, singular
+
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+_POINTING = _set("those these this theirs same such previous former latter")
+_PRONOUNS = _set("it its they their them he she his her him")
+_TIMED = _set("this previous")
+_ADDING = _set("also too additionally")
+_BEFORE_THAT = _set(
+    "and of for in from about than with by at on is was are were to like show sort order list what how do"
+    " does did"
+)
+_BEFORE_ONE = _set("which that this the first last")
+_EXISTING = _set("is are was were be exist exists")
+_OPENING = re.compile(
+    r"(?:(?:and|now|then|so|ok|okay|well|but|please|only|just|instead|what about|how about)(?: |$))+"
+)
+_ALWAYS_OPENING = re.compile(r"(?:and|what about|how about|instead|but)\b")
+
+
+def pointing(tokens: Sequence[Token], lexicon: Lexicon) -> list[int]:
+    """The positions of words that point to an answer before the question. A pronoun after a table's name
+    stands for that table's rows instead."""
+    raws = [token.raw if token.kind in ("word", "number") else "" for token in tokens]
+    named = _first_table(tokens, lexicon)
+    return [at for at in range(len(raws)) if _points(raws, at, named=at > named)]
+
+
+def without(tokens: Sequence[Token], positions: Sequence[int]) -> list[Token]:
+    """The question without the words at the positions, and without what opens a follow-up."""
+    rest = [token for at, token in enumerate(tokens) if at not in positions and token.raw != "instead"]
+    while rest and rest[0].raw == ",":
+        rest.pop(0)
+    opening = _OPENING.match(" ".join(token.raw for token in rest))
+    return rest[len(opening[0].split()) :] if opening else rest
+
+
+def opens_as_follow_up(tokens: Sequence[Token]) -> str:
+    """The words by which a question begins or ends as no first question does; empty when it does not."""
+    text = " ".join(token.raw for token in tokens if token.raw != ",")
+    if opening := _ALWAYS_OPENING.match(text):
+        return opening[0]
+    return "instead" if text.endswith(" instead") else ""
+
+
+def is_adding(tokens: Sequence[Token]) -> bool:
+    """Whether what is asked for comes beside what the answer before shows."""
+    text = " ".join(token.raw for token in tokens)
+    return (
+        bool(_ADDING.intersection(text.split()))
+        or " as well" in text
+        or text.startswith(("add ", "include "))
+    )
+
+
+def _first_table(tokens: Sequence[Token], lexicon: Lexicon) -> int:
+    """Where a table is first named; behind the end if nowhere."""
+    for at in range(len(tokens)):
+        _, links = lexicon.find(tokens[at:])
+        if any(link.is_table for link in links):
+            return at
+    return len(tokens)
+
+
+def _points(raws: Sequence[str], at: int, *, named: bool) -> bool:
+    raw = raws[at]
+    before = raws[at - 1] if at else ""
+    after = raws[at + 1] if at + 1 < len(raws) else ""
+    if raw in _POINTING or raw in _ADDING:
+        return raw not in _TIMED or unit_of(singular(after)) is None
+    if raw in _PRONOUNS:
+        return not named
+    match raw:
+        case "that":
+            return not before or not after or before in _BEFORE_THAT
+        case "there":
+            return before not in _EXISTING and after not in _EXISTING
+        case "above":
+            return not after or before == "the"
+        case "1" | "one" | "ones":
+            return before in _BEFORE_ONE
+        case "as":
+            return after == "well"
+        case "well":
+            return before == "as"
+        case _:
+            return False
