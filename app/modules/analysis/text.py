@@ -10,7 +10,7 @@ from app.modules.analysis.figures.calendar import Period
 from app.modules.analysis.figures.course import Course, Partial, Point
 from app.modules.analysis.figures.names import is_calendar_or_key, is_numeric
 from app.modules.analysis.figures.numbers import exact
-from app.modules.analysis.figures.ranking import Entry, Ranking, ranked
+from app.modules.analysis.figures.ranking import Entry, Ranking, led
 from app.modules.analysis.words import amount, change, label, share, title
 from app.modules.cuts import cut_sentence
 from graph.state import Column, Rows
@@ -170,14 +170,12 @@ def _ranking(rows: Rows, found: Figures) -> list[str]:
 def _led(rows: Rows, found: Figures, measure: Measure) -> list[str]:
     """The label that has most of another measure."""
     by = [at for at in (found.label, found.group) if at is not None]
-    ranking = ranked(rows, measure.values, by, additive=measure.additive, summed=found.summed)
-    if ranking is None or ranking.entries[0].value == ranking.entries[-1].value:
+    leaders = led(rows, measure.values, by, additive=measure.additive, summed=found.summed)
+    if not leaders:
         return []
-    leaders, name = ranking.highest, title(measure.name)
-    of = f" of the {len(ranking.entries):,} shown" if found.limit is not None else ""
-    over = _over(found, ranking)
+    of = f" of the {len(rows['rows']):,} shown" if found.limit is not None else ""
     value = amount(leaders[0].value)
-    return [f"By {name}{over}, {_plain(leaders)} {_are(leaders)} highest{of} with {value}."]
+    return [f"By {title(measure.name)}, {_plain(leaders)} {_are(leaders)} highest{of} with {value}."]
 
 
 def _ends(rows: Rows, found: Figures, main: Measure, ranking: Ranking) -> list[str]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
 from functools import cached_property
+from operator import itemgetter
 from typing import Literal
 
 from pydantic import JsonValue
@@ -228,7 +229,7 @@ def _shape(rows: Rows, statement: StatementReading, roles: Roles, measures: Sequ
 
 
 def _measure(role: Role, rows: Rows) -> Measure | None:
-    cells = [row[role.column] for row in rows["rows"]]
+    cells = list(map(itemgetter(role.column), rows["rows"]))
     if all(number(cell) is None for cell in cells):
         return None
     return Measure(
