@@ -2,10 +2,13 @@
 
 import sqlite3
 from contextlib import closing
+from datetime import date
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from app.sample_data.build import build_sample
 from tests.support.scripted_model import ScriptedModel
 from tests.support.server import Client, chunks
 
@@ -26,10 +29,116 @@ def calendar(tmp_path_factory: pytest.TempPathFactory) -> str:
     return f"sqlite:///{path}"
 
 
-def points(chart: dict[str, object]) -> int:
-    data = chart["data"]
-    assert isinstance(data, dict)
-    return len(data["values"])
+@pytest.fixture(scope="session")
+def sample(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The sample business, of two years and a day."""
+    path = tmp_path_factory.mktemp("sample") / "sample.db"
+    build_sample(path, date(2026, 6, 30))
+    return f"sqlite:///{path}"
+
+
+@pytest.fixture(scope="session")
+def readings(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A database with 12,000 readings, more than are kept of a result."""
+    path: Path = tmp_path_factory.mktemp("readings") / "readings.db"
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("CREATE TABLE readings (id INTEGER PRIMARY KEY, station TEXT, amount NUMERIC)")
+        connection.executemany(
+            "INSERT INTO readings VALUES (?, ?, ?)",
+            [(number, f"Station {number:05}", 0.1) for number in range(1, 12_001)],
+        )
+    return f"sqlite:///{path}"
+
+
+def points(chart: dict[str, Any]) -> int:
+    return len(chart["data"]["values"])
+
+
+def note(chart: dict[str, Any]) -> Any:
+    return chart["usermeta"]["kai"]
+
+
+async def test_orders_per_day_of_two_years_are_read_and_drawn_whole(plain: Client, sample: str) -> None:
+    session = await plain.open_session(await plain.connect(sample))
+    events = await plain.ask(session, "Number of orders per day")
+    (results,), (chart,), (text,) = (chunks(events, kind) for kind in ("results", "chart", "analysis"))
+    assert (results["row_count"], results["truncated"], results["cut_by"]) == (DAYS, False, None)
+    days = [datum[chart["encoding"]["x"]["field"]] for datum in chart["data"]["values"]]
+    assert (days[0], days[-1], len(days)) == ("2024-06-30", "2026-06-30", DAYS)
+    assert note(chart) == {"rows": DAYS, "shown": DAYS, "how": ""}
+    assert "2024-06-30" in text
+    assert "2026-06-30" in text
+
+
+async def test_a_result_of_more_rows_than_are_kept_says_so_everywhere(
+    kai: Client, model: ScriptedModel, readings: str
+) -> None:
+    session = await kai.open_session(await kai.connect(readings))
+    model.say("Much alike.")
+    statement = "SELECT station, SUM(amount) AS amount FROM readings GROUP BY station ORDER BY station"
+    events = await kai.ask(session, "Amount per station", sql=statement)
+    (results,), (chart,) = (chunks(events, kind) for kind in ("results", "chart"))
+    message = (await kai.session(session))["messages"]["items"][-1]
+    for said in (results, message):
+        assert (said["row_count"], said["truncated"], said["cut_by"]) == (10_000, True, "rows")
+    assert "Only the first 10,000 rows are kept" in model.requests[0].text
+    for drawn in (chart, message["chart"]):
+        assert note(drawn)["how"].startswith("Only the first 10,000 rows are kept")
+        assert drawn["title"]["subtitle"][0].startswith("Only the first 10,000 rows are kept")
+    url = f"/sessions/{session}/messages/{message['id']}/rows"
+    for file_format in ("csv", "parquet"):
+        file = await kai.http.get(url, params={"format": file_format})
+        assert file.headers["X-Truncated"] == "true"
+        assert f'-truncated.{file_format}"' in file.headers["Content-Disposition"]
+
+
+async def test_the_first_sentence_of_a_cut_result_says_so_without_a_model(
+    plain: Client, readings: str
+) -> None:
+    session = await plain.open_session(await plain.connect(readings))
+    statement = "SELECT station, amount FROM readings"
+    (text,) = chunks(await plain.ask(session, "Amount per station", sql=statement), "analysis")
+    assert "10,000 rows" in text.split(". ")[0]
+
+
+async def test_a_statement_with_a_limit_of_its_own_is_not_cut(plain: Client, readings: str) -> None:
+    session = await plain.open_session(await plain.connect(readings))
+    for limit, truncated in ((10_000, False), (11_000, True)):
+        statement = f"SELECT station, amount FROM readings LIMIT {limit}"
+        (results,) = chunks(await plain.ask(session, "Some", sql=statement), "results")
+        assert (results["row_count"], results["truncated"]) == (10_000, truncated)
+
+
+async def test_a_long_value_is_cut_and_said_to_be_and_no_row_is_said_to_be_missing(
+    plain: Client, readings: str
+) -> None:
+    session = await plain.open_session(await plain.connect(readings))
+    statement = "SELECT group_concat(station) AS body FROM readings"
+    events = await plain.ask(session, "Body", sql=statement)
+    (results,), (text,) = chunks(events, "results"), chunks(events, "analysis")
+    assert (results["truncated"], results["cut_by"]) == (True, "values")
+    assert text.startswith("Some values are too long to be kept whole")
+
+
+async def test_a_sum_of_floats_has_no_noise_in_the_stream_the_chart_and_the_file(
+    plain: Client, readings: str
+) -> None:
+    session = await plain.open_session(await plain.connect(readings))
+    statement = "SELECT id % 2 AS half, SUM(amount) AS amount FROM readings GROUP BY 1"
+    events = await plain.ask(session, "amount per half", sql=statement)
+    assert chunks(events, "results")[0]["rows"] == [[0, 600], [1, 600]]
+    url = f"/sessions/{session}/messages/{events[-1].data['message_id']}/rows"
+    file = await plain.http.get(url, params={"format": "csv"})
+    assert file.text.splitlines() == ["half,amount", "0,600.0", "1,600.0"]
+
+
+async def test_the_preview_of_a_table_says_when_there_are_more_rows(
+    plain: Client, readings: str, shop: str
+) -> None:
+    for url, table, truncated, count in ((readings, "readings", True, 20), (shop, "customers", False, 3)):
+        connection = await plain.connect(url)
+        sample = (await plain.http.get(f"/database-connections/{connection}/tables/{table}/sample")).json()
+        assert (len(sample["rows"]), sample["truncated"]) == (count, truncated)
 
 
 async def test_the_reading_and_the_chart_cover_rows_that_the_stream_does_not_show(

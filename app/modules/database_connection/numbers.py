@@ -1,14 +1,16 @@
 """Numbers as JSON readers keep them: exact decimals, and doubles without the noise of binary sums."""
 
 import math
+import re
 import struct
 from decimal import Decimal
 
 _LARGEST_EXACT_INTEGER = 2**53
-_PLAIN_DECIMALS = 2
-_NOISE = ((10, 1e-12), (12, 1e-13), (13, 2e-14))
-"""How far a double may be, relative to it, from a decimal of so many digits to be taken for it: sums of
-ten thousands of doubles are off by less."""
+_NOISE = re.compile("00|99")
+_NOISELESS_DIGITS = 10
+_SHORT = 12
+_LARGEST_NOISE = 0.001
+"""So much of an amount is never noise, however large the amount."""
 
 
 def as_json(value: int | float | Decimal) -> int | float | str | None:
@@ -25,18 +27,19 @@ def as_json(value: int | float | Decimal) -> int | float | str | None:
 def without_noise(value: float) -> float:
     """A double as people mean it: 19366.140000000014 is 19366.14.
 
-    A whole number stays as it is, and so does one of at most 15 significant digits with at most two
-    decimals. Any other becomes a decimal of 10, 12 or 13 digits that is as good as equal to it, or its first
-    15 digits.
+    A double has 15 digits. Where two zeros or two nines follow each other behind the tenth of them, it is
+    rounded there, as what comes behind is what adding up ten thousands of doubles loses; but by less
+    than a thousandth. Whole numbers stay as they are.
     """
-    shown = float(f"{value:.15g}")
-    if value.is_integer() or (shown == value and round(value, _PLAIN_DECIMALS) == value):
+    if value.is_integer() or len(repr(value)) <= _SHORT:
         return value + 0.0  # no negative zero
-    for digits, noise in _NOISE:
-        rounded = float(f"{value:.{digits}g}")
-        if abs(rounded - value) <= noise * abs(value):
+    digits, exponent = f"{abs(value):.14e}".replace(".", "").split("e")
+    noise = _NOISE.search(digits, _NOISELESS_DIGITS)
+    if noise is not None:
+        rounded = float(f"{value:.{noise.start()}g}")
+        if abs(rounded - value) < _LARGEST_NOISE:
             return rounded
-    return shown
+    return math.copysign(float(f"{digits[0]}.{digits[1:]}e{exponent}"), value)
 
 
 def of_single_precision(value: float) -> float:

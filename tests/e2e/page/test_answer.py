@@ -147,6 +147,54 @@ def test_a_truncated_result_says_so(
     expect(page.get_by_text("Cut off by a limit")).to_be_visible()
 
 
+def test_a_chart_of_many_names_says_which_it_shows_also_in_its_picture(
+    page: Page, model: ScriptedModel, api: httpx.Client, many_rows: str, tmp_path: Path
+) -> None:
+    per_note = (
+        "SELECT note, SUM(celsius) AS heat FROM measurements WHERE id < 700 GROUP BY note ORDER BY heat DESC"
+    )
+    model.say(sql(per_note), "Warm.")
+    page.goto(f"/sessions/{opened(api, connected(api, many_rows, 'Many'))}")
+    ask(page, "Heat per note")
+    chart = page.get_by_role("img", name="Chart of heat by note. Of 101 values of note, the 20")
+    expect(chart.locator(".mark-rect.role-mark path")).to_have_count(21)
+    expect(chart.locator(".role-title")).to_contain_text("the other 81 are added up as Other (81).")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="SVG").click()
+    download.value.save_as(tmp_path / "chart.svg")
+    assert "Other (81)." in (tmp_path / "chart.svg").read_text()
+
+
+def test_a_chart_draws_all_days_and_no_rows_are_fetched_for_it(
+    page: Page, model: ScriptedModel, api: httpx.Client, many_rows: str
+) -> None:
+    numbered = (
+        "SELECT date('2024-01-01', '+' || id || ' days') AS day, celsius FROM measurements WHERE id < 731"
+    )
+    model.say(sql(f"{numbered} ORDER BY day"), "Up and down.")
+    fetched: list[str] = []
+    page.on("request", lambda request: fetched.append(request.url) if "/rows" in request.url else None)
+    page.goto(f"/sessions/{opened(api, connected(api, many_rows, 'Many'))}")
+    ask(page, "Celsius per day")
+    chart = page.get_by_role("img", name="Chart of celsius by day")
+    expect(chart.locator(".mark-symbol.role-mark path")).to_have_count(731)
+    expect(chart.get_by_text("Oct 2025")).to_be_attached()
+    assert fetched == []
+
+
+def test_another_column_of_a_chart_is_drawn_from_all_rows(
+    page: Page, model: ScriptedModel, api: httpx.Client, many_rows: str
+) -> None:
+    rows = "SELECT id, celsius, id * 2 AS twice FROM measurements WHERE id BETWEEN 1 AND 300"
+    model.say(sql(rows.replace("id, celsius", "'n' || id AS name, celsius")), "Ups and downs.")
+    page.goto(f"/sessions/{opened(api, connected(api, many_rows, 'Many'))}")
+    ask(page, "Celsius per name, top")
+    page.get_by_label("Across").select_option(label="twice")
+    page.get_by_label("Chart type").select_option(label="Points")
+    chart = page.get_by_role("img", name="Chart of celsius by twice")
+    expect(chart.locator(".mark-symbol.role-mark path")).to_have_count(300)
+
+
 def test_a_bad_answer_is_told_with_a_comment_and_the_right_sql(answered: Page) -> None:
     answered.get_by_role("button", name="Bad answer").click()
     answered.get_by_label("Comment").fill("Only active ones")

@@ -277,3 +277,23 @@ def test_a_chart_of_10000_rows_with_60_columns_takes_a_moment() -> None:
     assert time.process_time() - started < 0.4
     assert chart is not None
     assert len(json.dumps(chart)) < 10_000
+
+
+def test_names_that_are_numbered_only_among_the_others_are_not_spoken_of() -> None:
+    rows = table(SALES, [*products(40), ["P039", 0.5]])
+    picked = drawn(rows, "SELECT product, revenue FROM sales ORDER BY revenue DESC LIMIT 41")
+    assert "numbered" not in note(picked)["how"]
+    assert "Other (21)" in note(picked)["how"]
+
+
+def test_single_rows_picked_by_their_values_are_not_added_up_to_their_names() -> None:
+    rows = table({"customer": "text", "amount": "number"}, [["Ada", 90], ["Ben", 80], ["Ada", 70]])
+    chart = drawn(
+        rows, "SELECT customer, amount FROM orders ORDER BY amount DESC LIMIT 3", "top 3 orders by amount"
+    )
+    assert list(zip(cells(chart, "y"), cells(chart, "x"), strict=True)) == [
+        ("Ada", 90),
+        ("Ben", 80),
+        ("Ada (2)", 70),
+    ]
+    assert note(chart)["how"] == "Rows with the same customer are numbered."

@@ -42,7 +42,7 @@ export function AnswerCard({ exchange, conversation }: Shown) {
   return (
     <section class="answer-card">
       <Tabs label={texts.answer.tabs} tabs={tabs.map(named)} shown={shown} show={choose}>
-        {shown === "chart" && chart && rows && (
+        {shown === "chart" && chart && (
           <div style={{ minHeight: `${drawnHeight(chart) + TOOLS}px` }}>
             <ChartPanel chart={chart} rows={rows} title={exchange.question} />
           </div>
@@ -58,7 +58,7 @@ const named = (key: Tab) => ({ key, label: texts.answer[key], icon: ICONS[key] }
 
 function tabsOf(answer: Answer, charted: boolean): Tab[] {
   const tabs: Tab[] = [];
-  if (charted && answer.head) tabs.push("chart");
+  if (charted) tabs.push("chart");
   if (answer.head) tabs.push("table");
   if (answer.sql) tabs.push("sql");
   return tabs;

@@ -169,8 +169,9 @@ export const texts = {
     download: "Download",
     drawing: "Drawing the chart …",
     failed: "This chart cannot be drawn. The table has the numbers.",
-    label: (value: string, category: string) =>
-      `Chart of ${value} by ${category}. The table tab has the numbers.`,
+    several: (place: string) => `Several values have the same ${place}: each is a point.`,
+    label: (value: string, category: string, how: string) =>
+      [`Chart of ${value} by ${category}.`, how, "The table tab has the numbers."].filter(Boolean).join(" "),
   },
 
   feedback: {

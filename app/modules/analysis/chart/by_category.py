@@ -14,7 +14,7 @@ MAX_SLICES = 8
 
 def bars(rows: Rows, found: Figures, main: Measure, label: int, wish: Mark | None) -> Drawing | None:
     """The measure asked for, by a label: a pie if it is wished for and true. None without two names."""
-    cells, how = _cells(rows, main, label)
+    cells, how = _cells(rows, found, main, label), list[str]()
     if len(cells) < 2:
         return None
     mark: Mark = "bar"
@@ -23,16 +23,19 @@ def bars(rows: Rows, found: Figures, main: Measure, label: int, wish: Mark | Non
         mark = "bar" if refusal else "arc"
         how += [refusal] if refusal else []
     most, kept = (MAX_SLICES, MAX_SLICES - 1) if mark == "arc" else (MAX_CATEGORIES, KEPT_CATEGORIES)
+    drawn = cells
     if len(cells) > most:
-        cells, said = selection(found, main).of_places(cells, kept, rows["columns"][label]["name"])
+        drawn, said = selection(found, main).of_places(cells, kept, rows["columns"][label]["name"])
         how.append(said)
+    how = [*_repeated(rows, label, cells, drawn), *how]
     return Drawing(
         mark=mark,
         across=axis(rows, label, "nominal"),
         value=axis(rows, main.column, "quantitative"),
-        points=[Point(cell.across, plotted(cell.value)) for cell in summed(cells)],
+        points=[Point(cell.across, plotted(cell.value)) for cell in summed(drawn)],
         how=how,
         lying=mark == "bar",
+        adds=main.additive,
     )
 
 
@@ -45,7 +48,7 @@ def matrix(rows: Rows, found: Figures, main: Measure, label: int, group: int) ->
         labels, groups = groups, labels
     how: list[str] = []
     if len(set(names)) < len(names):
-        if not main.additive:
+        if not (main.additive and found.summed):
             return None
         how.append("Rows with the same names are added up.")
     cells = [
@@ -67,20 +70,27 @@ def matrix(rows: Rows, found: Figures, main: Measure, label: int, group: int) ->
         points=[Point(cell.across, plotted(cell.value), cell.series) for cell in summed(cells)],
         how=how,
         lying=True,
-        stacked=main.additive,
+        adds=main.additive and found.summed,
     )
 
 
-def _cells(rows: Rows, main: Measure, label: int) -> tuple[list[Cell], list[str]]:
-    """A cell a name. Rows of one name are added up; where that means nothing, they are numbered."""
+def _cells(rows: Rows, found: Figures, main: Measure, label: int) -> list[Cell]:
+    """A cell a name. Rows of one name are added up if they belong together, else they are numbered."""
     names = [name(row[label]) for row in rows["rows"]]
-    how: list[str] = []
-    if len(set(names)) < len(names):
-        column = title(rows["columns"][label]["name"])
-        how = [f"Rows with the same {column} are {'added up' if main.additive else 'numbered'}."]
-    if not main.additive:
+    if not (main.additive and found.summed):
         names = numbered(names)
-    return summed(Cell(each, row[main.column]) for each, row in zip(names, rows["rows"], strict=True)), how
+    return summed(Cell(each, row[main.column]) for each, row in zip(names, rows["rows"], strict=True))
+
+
+def _repeated(rows: Rows, label: int, cells: list[Cell], drawn: list[Cell]) -> list[str]:
+    """What became of the rows that have one name, if that is to be seen."""
+    names = {name(row[label]) for row in rows["rows"]}
+    column = title(rows["columns"][label]["name"])
+    if len(cells) < len(rows["rows"]):
+        return [f"Rows with the same {column} are added up."]
+    if not {cell.across for cell in cells}.isdisjoint({cell.across for cell in drawn} - names):
+        return [f"Rows with the same {column} are numbered."]
+    return []
 
 
 def _no_pie(cells: list[Cell], main: Measure) -> str:

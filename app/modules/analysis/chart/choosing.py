@@ -77,4 +77,5 @@ def _scatter(rows: Rows, found: Figures, main: Measure) -> Drawing | None:
         value=axis(rows, main.column, "quantitative"),
         points=[Point(x, y) for x, y in pairs[::step]],
         how=how,
+        adds=False,
     )

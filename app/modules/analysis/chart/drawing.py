@@ -41,7 +41,8 @@ class Point:
 @dataclass(frozen=True, kw_only=True)
 class Drawing:
     """`how` says in sentences what was added up, selected or left out; it is empty where every row is a
-    point. `lying` bars have their names on the left. `stacked`: bars of one place may be added up.
+    point. `lying` bars have their names on the left. `adds`: values of one place may be added up, so that
+    bars of several series may stand on each other.
     """
 
     mark: Mark
@@ -51,7 +52,7 @@ class Drawing:
     points: Sequence[Point]
     how: Sequence[str] = ()
     lying: bool = False
-    stacked: bool = True
+    adds: bool
 
 
 def axis(rows: Rows, column: int, kind: Kind) -> Axis:
@@ -106,13 +107,14 @@ def _encoding(drawing: Drawing) -> Spec:
         across["axis"] = {"format": ",~r"}
     elif drawing.across.kind != "temporal":
         across["sort"] = None
+    if not drawing.adds:
+        value["stack"] = None
     if drawing.mark == "arc":
         return {"theta": _field(drawing.value), "color": across}
     encoding: Spec = {"y": across, "x": value} if drawing.lying else {"x": across, "y": value}
     if drawing.series is not None:
         encoding["color"] = {**_field(drawing.series), "sort": None}
-        if not drawing.stacked:
-            value["stack"] = None
+        if drawing.mark == "bar" and not drawing.adds:
             encoding["yOffset" if drawing.lying else "xOffset"] = {**_field(drawing.series), "sort": None}
     return encoding
 

@@ -111,6 +111,7 @@ def _drawing(
             for cell in course.cells
         ],
         how=how,
+        adds=main.additive,
     )
 
 

@@ -6,26 +6,33 @@ import { Icon } from "../../shared/icon";
 import { orSay } from "../../shared/or_say";
 import { texts } from "../../shared/texts";
 import { shownTheme } from "../../shared/theme";
+import type { Row } from "../../api/types";
 import type { AnswerRows } from "../rows/answer_rows";
-import { type Choice, channels, chosen, isSeries } from "./choices";
+import { type Choice, channels, chosen, isSeries, marks, needsRows } from "./choices";
 import { draw, picture } from "./draw";
 import { drawnHeight } from "./height";
-import { type Channel, type Chart, MARKS, type Mark } from "./intent";
+import type { Channel, Chart, Mark } from "./intent";
 import { colorsOf } from "./look";
 import "./chart.css";
 
 interface Shown {
   chart: Chart;
-  rows: AnswerRows;
+  /** None of an answer about rows that were fetched before. */
+  rows: AnswerRows | null;
   title: string;
 }
+
+const NONE: Row[] = [];
 
 /** The chart, what it may be switched to, and ways to take it along. Fetched when first shown. */
 export default function ChartPanel({ chart, rows, title }: Shown) {
   const [choice, choose] = useState<Choice>({});
-  const loaded = rows.loaded.value;
-  useEffect(() => void rows.load(1), [rows, rows.messageId]);
-  const shown = useMemo(() => chosen(chart, choice, rows.columns, loaded), [chart, choice, loaded]);
+  const loaded = rows?.loaded.value ?? NONE;
+  const wanted = needsRows(choice);
+  useEffect(() => {
+    if (wanted) void rows?.load(rows.count);
+  }, [rows, rows?.messageId, wanted]);
+  const shown = useMemo(() => chosen(chart, choice, rows, loaded), [chart, choice, rows, loaded]);
   const place = useRef<HTMLDivElement>(null);
   const { view, failed } = useDrawing(shown, place);
   const change = (part: Choice) => choose({ ...choice, ...part });
@@ -38,8 +45,8 @@ export default function ChartPanel({ chart, rows, title }: Shown) {
       <div
         class="chart"
         role="img"
-        aria-label={texts.chart.label(shown.value.title, shown.across.title)}
-        style={{ minHeight: `${drawnHeight(shown)}px` }}
+        aria-label={texts.chart.label(shown.value.title, shown.across.title, shown.how)}
+        style={{ minHeight: `${drawnHeight(shown, place.current?.clientWidth)}px` }}
       >
         <div ref={place} aria-hidden="true" />
       </div>
@@ -96,7 +103,7 @@ interface Changeable extends Omit<Shown, "title"> {
 }
 
 function Choices({ chart, shown, rows, change }: Changeable) {
-  const all = channels(chart, rows.columns);
+  const all = channels(chart, rows);
   const measures = all.filter((each) => each.kind === "quantitative");
   const series = all.filter((each) => each !== shown.across && isSeries(each, shown.data));
   return (
@@ -104,7 +111,7 @@ function Choices({ chart, shown, rows, change }: Changeable) {
       <label>
         {texts.chart.type}
         <select value={shown.mark} onChange={(event) => change({ mark: event.currentTarget.value as Mark })}>
-          {MARKS.map((mark) => (
+          {[...new Set([...marks(shown), shown.mark])].map((mark) => (
             <option key={mark} value={mark}>
               {texts.chart.marks[mark]}
             </option>

@@ -12,6 +12,8 @@ test("lying bars are read as a value by a category", () => {
     across: { field: "c0", kind: "nominal", title: "country" },
     value: { field: "c1", kind: "quantitative", title: "revenue" },
     series: null,
+    adds: true,
+    how: "",
     data: [{ c0: "Norway", c1: 3 }],
   });
 });
@@ -19,6 +21,15 @@ test("lying bars are read as a value by a category", () => {
 test("a pie is read as a value by colour", () => {
   const pie = readChart({ mark: "arc", encoding: { theta: x, color: y }, data });
   expect([pie?.across.title, pie?.value.title]).toEqual(["country", "revenue"]);
+});
+
+test("what was added up, and what may not be, is read", () => {
+  const spec = {
+    ...bars,
+    encoding: { x: { ...x, stack: null }, y },
+    usermeta: { kai: { rows: 977, shown: 20, how: "The other 957 are left out." } },
+  };
+  expect(readChart(spec)).toMatchObject({ adds: false, how: "The other 957 are left out." });
 });
 
 const hostile: Record<string, Record<string, unknown>> = {

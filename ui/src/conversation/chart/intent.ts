@@ -16,18 +16,24 @@ export interface Channel {
 
 export type Datum = Record<string, string | number | boolean | null>;
 
-/** `across` is what is compared, `value` how much of it, `series` what sets colours apart. */
+/**
+ * `across` is what is compared, `value` how much of it, `series` what sets colours apart. `adds` says that
+ * values may be added up, as stacked bars and slices do; `how` what the points add up or leave out.
+ */
 export interface Chart {
   mark: Mark;
   across: Channel;
   value: Channel;
   series: Channel | null;
+  adds: boolean;
+  how: string;
   data: Datum[];
 }
 
 const FIELD = /^[a-z]\d{1,3}$/;
 const KINDS: readonly string[] = ["quantitative", "temporal", "ordinal", "nominal"];
 const MOST_DATA = 5_000;
+const LONGEST_HOW = 2_000;
 
 /** The chart of a specification, or null if it is none that this page draws. */
 export function readChart(spec: Record<string, unknown> | null): Chart | null {
@@ -37,7 +43,12 @@ export function readChart(spec: Record<string, unknown> | null): Chart | null {
   const axes = axesOf(encoding, mark);
   const data = dataOf(recordOf(spec.data).values);
   if (mark === null || axes === null || data.length === 0) return null;
-  return { mark, ...axes, data };
+  return { mark, ...axes, adds: doesAdd(encoding), how: howOf(spec.usermeta), data };
+}
+
+/** How many places there are beside each other. */
+export function placesOf({ across, data }: Chart): number {
+  return new Set(data.map((each) => each[across.field])).size;
 }
 
 type Axes = Pick<Chart, "across" | "value" | "series">;
@@ -60,6 +71,16 @@ function channelOf(raw: unknown): Channel | null {
   if (typeof field !== "string" || !FIELD.test(field)) return null;
   if (typeof type !== "string" || !KINDS.includes(type)) return null;
   return { field, kind: type as Kind, title: typeof title === "string" ? title.slice(0, 200) : field };
+}
+
+/** The server forbids stacking where a sum would mean nothing. */
+function doesAdd(encoding: Record<string, unknown>): boolean {
+  return [encoding.x, encoding.y].every((each) => recordOf(each).stack !== null);
+}
+
+function howOf(usermeta: unknown): string {
+  const { how } = recordOf(recordOf(usermeta).kai);
+  return typeof how === "string" ? how.slice(0, LONGEST_HOW) : "";
 }
 
 function markOf(raw: unknown): Mark | null {

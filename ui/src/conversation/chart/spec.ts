@@ -1,32 +1,65 @@
 /** Vega-Lite of our own making for a chart: no expression, no transform, no address. */
 import type { TopLevelSpec } from "vega-lite";
-import { heightOf, isLying } from "./height";
-import type { Channel, Chart } from "./intent";
+import { heightOf, isGrouped, isLying, notesOf } from "./height";
+import type { Channel, Chart, Datum } from "./intent";
 import type { ChartColors } from "./look";
 import { lookOf } from "./look";
 
 type Encoding = Record<string, unknown>;
 
+const MANY_POINTS = 100;
+const TICKS = 8;
+const YEAR_MS = 365 * 24 * 3_600_000;
+const DAY = /^\d{4}-\d\d-\d\d$/;
+const TIME_OF_DAY = /[T ](?!00:00(:00)?(\.0+)?(Z|\+00(:00)?)?$)\d\d:\d\d/;
+
 export function specOf(chart: Chart, width: number, colors: ChartColors): TopLevelSpec {
-  const { mark, data } = chart;
   const lying = isLying(chart);
+  const notes = notesOf(chart, width);
   const spec = {
     $schema: "https://vega.github.io/schema/vega-lite/v6.json",
     width,
     height: heightOf(chart),
     autosize: { type: "fit-x", contains: "padding" },
-    data: { values: data },
-    mark: markOf(mark),
+    ...(notes.length > 0 && { title: noteOf(notes, colors) }),
+    data: { values: chart.data.map((each) => inLocalTime(each, chart)) },
+    mark: markOf(chart),
     encoding: encodingOf(chart, lying),
     config: lookOf(colors),
   };
   return spec as unknown as TopLevelSpec;
 }
 
-function markOf(mark: Chart["mark"]): Record<string, unknown> {
+/** Below the chart, so that a picture of it says it too. */
+function noteOf(text: string[], { muted }: ChartColors): Record<string, unknown> {
+  return {
+    text,
+    orient: "bottom",
+    anchor: "start",
+    frame: "bounds",
+    offset: 12,
+    fontSize: 12,
+    fontWeight: 400,
+    color: muted,
+    limit: 10_000,
+  };
+}
+
+/** A day without a time would be read as midnight in Greenwich, and shown as the day before in the west. */
+function inLocalTime(datum: Datum, { across }: Chart): Datum {
+  const cell = datum[across.field];
+  const isDay = across.kind === "temporal" && typeof cell === "string" && DAY.test(cell);
+  return isDay ? { ...datum, [across.field]: `${cell}T00:00:00` } : datum;
+}
+
+function markOf({ mark, data }: Chart): Record<string, unknown> {
   switch (mark) {
     case "line":
-      return { type: "line", point: { size: 28 }, strokeWidth: 2 };
+      return {
+        type: "line",
+        point: { size: 28, opacity: data.length > MANY_POINTS ? 0 : 1 },
+        strokeWidth: 2,
+      };
     case "area":
       return { type: "area", opacity: 0.7, line: true };
     case "point":
@@ -40,28 +73,41 @@ function markOf(mark: Chart["mark"]): Record<string, unknown> {
 
 function encodingOf(chart: Chart, lying: boolean): Encoding {
   const { mark, across, value, series } = chart;
-  const tooltip = [across, value, ...(series ? [series] : [])].map((each) => told(each));
+  const tooltip = [across, value, ...(series ? [series] : [])].map((each) => told(each, chart));
   if (mark === "arc") return { theta: plain(value), color: { ...plain(across), sort: null }, tooltip };
   const color: Encoding = series ? { color: { ...plain(series), sort: null } } : {};
+  if (series && isGrouped(chart)) color[lying ? "yOffset" : "xOffset"] = { ...plain(series), sort: null };
+  const amount = chart.adds ? axis(value) : { ...axis(value), stack: null };
   const names = across.kind === "quantitative" ? axis(across) : { ...axis(across), sort: null };
-  if (lying)
-    return { y: { ...names, axis: { labelLimit: 220, title: null } }, x: axis(value), ...color, tooltip };
+  if (lying) return { y: { ...names, axis: { labelLimit: 220, title: null } }, x: amount, ...color, tooltip };
   const upright =
     across.kind === "quantitative"
       ? names
-      : { ...names, axis: { labelAngle: 0, labelOverlap: true, labelSeparation: 8 } };
-  return { x: upright, y: axis(value), ...color, tooltip };
+      : { ...names, axis: { labelAngle: 0, labelOverlap: true, labelSeparation: 8, ...ticksOf(chart) } };
+  return { x: upright, y: amount, ...color, tooltip };
+}
+
+/** Months of more than a year are named with it, and more than eight years are named alone. */
+function ticksOf({ across, data }: Chart): Encoding {
+  if (across.kind !== "temporal") return {};
+  const times = data.map((each) => Date.parse(String(each[across.field]))).filter(Number.isFinite);
+  const years = (Math.max(...times) - Math.min(...times)) / YEAR_MS;
+  if (!(years > 0.9)) return {};
+  return { format: years > 8 ? "%Y" : "%b %Y", tickCount: TICKS };
 }
 
 function plain({ field, kind, title }: Channel): Encoding {
   return { field, type: kind, title };
 }
 
-function told(channel: Channel): Encoding {
-  return { ...plain(channel), ...(channel.kind === "quantitative" && { format: ",~f" }) };
+function told(channel: Channel, { data }: Chart): Encoding {
+  if (channel.kind === "quantitative") return { ...plain(channel), format: ",~f" };
+  if (channel.kind !== "temporal") return plain(channel);
+  const timed = data.some((each) => TIME_OF_DAY.test(String(each[channel.field])));
+  return { ...plain(channel), format: timed ? "%Y-%m-%d %H:%M" : "%Y-%m-%d" };
 }
 
 function axis(channel: Channel): Encoding {
-  const few = { axis: { format: ",~r", tickCount: 6 } };
+  const few = { axis: { format: ",~r", tickCount: 6, labelOverlap: true, labelSeparation: 4 } };
   return { ...plain(channel), ...(channel.kind === "quantitative" && few) };
 }
