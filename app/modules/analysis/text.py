@@ -29,7 +29,8 @@ _NO_ROWS = (
 
 def describe(rows: Rows, found: Figures) -> str:
     """A few sentences of Markdown; the first one says so when rows are missing."""
-    return " ".join(filter(None, [cut_notice(rows, found), *_sentences(rows, found)]))
+    sentences = _sentences(rows, found) or ([_counted(rows)] if rows["rows"] else [])
+    return " ".join(filter(None, [cut_notice(rows, found), *sentences]))
 
 
 def cut_notice(rows: Rows, found: Figures) -> str:
