@@ -21,7 +21,8 @@ class Question:
     belong to the last answered data question; `failures` are this turn's statements that did not run;
     `options` are what the latest question back offered. `antecedent` is who wrote the previous statement,
     None when the latest turn failed or ended with a question back: then a follow-up is not about it. `turn`
-    is the number of the question in its session, from 1.
+    is the number of the question in its session, from 1. When its rows are read, `author` is who wrote their
+    statement.
     """
 
     text: str
@@ -34,6 +35,7 @@ class Question:
     options: Sequence[Option] = ()
     antecedent: Author | None = None
     turn: int = 1
+    author: Author | None = None
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,8 @@ async def analyse(state: SessionState, runtime: Runtime[Ports]) -> SessionState:
     emit(Status(step="analyzing", message=_message(state), run_id=state["run_id"]))
     rows = await _all_rows(state, runtime.context)
     question = question_of(state)
-    question = replace(question, text=state["standalone_question"] or question.text)
+    asked = state["standalone_question"] or question.text
+    question = replace(question, text=asked, author=state.get("current_author"))
     read = await runtime.context.analyst.analyse(question, sql or "", rows, emit)
     for chunk in analysis_chunks(read.analysis):
         emit(chunk)

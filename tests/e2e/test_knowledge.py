@@ -150,3 +150,30 @@ async def test_without_a_model_a_repeating_join_is_told_too(plain: Client, shop:
     await tell(plain, "/examples", connection, question="Customers with orders?", sql=twice)
     events = await plain.ask(await plain.open_session(connection), "Customers with orders?")
     assert "customers is joined to orders" in chunks(events, "analysis")[0]
+
+
+async def test_the_built_in_writer_says_which_instructions_and_terms_it_does_not_follow(
+    plain: Client, shop: str
+) -> None:
+    connection = await plain.connect(shop)
+    session = await plain.open_session(connection)
+    (before,) = chunks(await plain.ask(session, "total amount of orders"), "analysis")
+    assert "Not followed" not in before
+    await tell(plain, "/instructions", connection, text="Leave out orders under 10.")
+    await tell(plain, "/instructions", connection, text="Names are first names.", scope="customers")
+    await tell(plain, "/glossary", connection, term="order amount", meaning="without tax")
+    (said,) = chunks(await plain.ask(session, "total amount of orders"), "analysis")
+    assert said.endswith(
+        "**Not followed:** The built-in writer does not follow instructions (“Leave out orders under 10.”); "
+        "a model would."
+    )
+    (count,) = chunks(await plain.ask(session, "total order amount"), "analysis")
+    assert "or the glossary (“order amount”)" in count
+
+
+async def test_a_statement_of_the_users_own_leaves_no_instruction_aside(plain: Client, shop: str) -> None:
+    connection = await plain.connect(shop)
+    await tell(plain, "/instructions", connection, text="Amounts are in euros.")
+    session = await plain.open_session(connection)
+    events = await plain.ask(session, "amounts", sql="SELECT amount FROM orders")
+    assert "Not followed" not in chunks(events, "analysis")[0]

@@ -138,7 +138,7 @@ class _Background:
 
 @dataclass(frozen=True)
 class _DoubtingAnalyst:
-    """Adds to the reading what speaks against the result."""
+    """Adds to the reading what speaks against the result, and what its statement has left aside."""
 
     analyst: Analyst
     knowledge: Knowledge
@@ -146,9 +146,11 @@ class _DoubtingAnalyst:
     async def analyse(self, question: Question, sql: str, rows: Rows, emit: Emit) -> Analysed:
         read = await self.analyst.analyse(question, sql, rows, emit)
         doubts = await self.knowledge.doubts(sql, rows)
-        if not doubts:
+        told = "\n\n**Worth checking:** " + " ".join(doubts) if doubts else ""
+        if question.author == "builtin" and (unheeded := await self.knowledge.unheeded(question.text, sql)):
+            told += f"\n\n**Not followed:** {unheeded}"
+        if not told:
             return read
-        told = "\n\n**Worth checking:** " + " ".join(doubts)
         emit(TextChunk(content=told, channel="analysis"))
         analysis = Analysis(**{**read.analysis, "text": read.analysis["text"] + told})
         return replace(read, analysis=analysis)

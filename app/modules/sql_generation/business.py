@@ -9,6 +9,7 @@ from app.modules.sql_generation.linking.bm25 import Bm25
 from app.modules.sql_generation.linking.words import telling_words, words_of
 
 _MOST_EXAMPLES = 3
+_MOST_NAMED = 3
 _EXAMPLE_TOKENS = 1_200
 _TERM_TOKENS = 600
 _INSTRUCTION_TOKENS = 800
@@ -33,6 +34,25 @@ def business_sections(
     yield "Verified examples", _within(_EXAMPLE_TOKENS, "\n\n", _alike(told.examples, conversation))
 
 
+def unheeded(told: Told, asked: str, tables: Collection[str]) -> str:
+    """What the built-in writer, which reads none of it, leaves aside of what applies; empty for nothing.
+
+    `tables` are those of its statement.
+    """
+    rules = [f"“{_line(each.text)}”" for each in told.instructions if each.scope in (None, *tables)]
+    terms = [f"“{_line(each.term)}”" for each in _mentioned(told.terms, [asked])]
+    parts = [
+        *([f"instructions ({_few(rules)})"] if rules else []),
+        *([f"the glossary ({_few(terms)})"] if terms else []),
+    ]
+    return f"The built-in writer does not follow {' or '.join(parts)}; a model would." if parts else ""
+
+
+def _few(texts: Sequence[str]) -> str:
+    more = len(texts) - _MOST_NAMED
+    return ", ".join(texts[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
 def _rules(instructions: Sequence[Instruction], tables: Collection[str]) -> Iterator[str]:
     for each in instructions:
         if each.scope is None or each.scope in tables:
@@ -41,12 +61,17 @@ def _rules(instructions: Sequence[Instruction], tables: Collection[str]) -> Iter
 
 
 def _occurring(terms: Sequence[Term], conversation: Sequence[str]) -> Iterator[str]:
+    for each in _mentioned(terms, conversation):
+        sql = f" (SQL: {_line(each.sql)})" if each.sql else ""
+        yield f"- {_line(each.term)}: {_line(each.meaning)}{sql}"
+
+
+def _mentioned(terms: Sequence[Term], conversation: Sequence[str]) -> Iterator[Term]:
     said = f" {' '.join(words_of(' '.join(conversation)))} "
     for each in terms:
         words = " ".join(words_of(each.term))
         if words and f" {words} " in said:
-            sql = f" (SQL: {_line(each.sql)})" if each.sql else ""
-            yield f"- {_line(each.term)}: {_line(each.meaning)}{sql}"
+            yield each
 
 
 def _alike(examples: Sequence[Example], conversation: Sequence[str]) -> Iterator[str]:

@@ -28,7 +28,7 @@ def context_for(
     `near`: tables that an embedding model takes to be meant, the likeliest first.
     """
     conversation = conversation_of(question)
-    linked = link(index, conversation, _tables_at_hand(question, index), budget_tokens, near)
+    linked = link(index, conversation, tables_read(question.previous_sql or "", index), budget_tokens, near)
     return sections(
         [
             *business_sections(told, conversation, linked.tables),
@@ -38,13 +38,11 @@ def context_for(
     )
 
 
-def _tables_at_hand(question: Question, index: SchemaIndex) -> Sequence[str]:
-    """The tables of the statement that the question may be a follow-up to."""
-    if not question.previous_sql:
-        return []
+def tables_read(sql: str, index: SchemaIndex) -> list[str]:
+    """The tables of the schema that a statement reads; none of one that cannot be parsed."""
     names = index.names
     try:
-        statement = parsed_one(question.previous_sql, names.dialect)
+        statement = parsed_one(sql, names.dialect)
     except (SqlglotError, RecursionError):
         return []
     read = {each.name for each in normalize_identifiers(statement, names.dialect).find_all(exp.Table)}

@@ -6,9 +6,9 @@ from app.modules.context_store.model import Example
 from app.modules.context_store.service import ContextStore
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.service import DatabaseConnections
-from app.modules.sql_generation.business import Told
+from app.modules.sql_generation.business import Told, unheeded
 from app.modules.sql_generation.checking.check import check
-from app.modules.sql_generation.context import context_for, conversation_of
+from app.modules.sql_generation.context import context_for, conversation_of, tables_read
 from app.modules.sql_generation.doubts.doubts import doubts
 from app.modules.sql_generation.schema_index import SchemaIndex, SchemaIndexes
 from graph.errors import StatementFailed
@@ -58,6 +58,12 @@ class Knowledge:
     async def doubts(self, sql: str, rows: Rows) -> list[str]:
         """What speaks against a result although its statement ran."""
         return await asyncio.to_thread(doubts, sql, rows, await self.index())
+
+    async def unheeded(self, asked: str, sql: str) -> str:
+        """What applies of instructions and glossary to a statement whose writer has not read them."""
+        told = await self._told()
+        tables = await asyncio.to_thread(tables_read, sql, await self.index())
+        return unheeded(told, asked, tables)
 
     async def _near(self, question: Question, index: SchemaIndex, budget_tokens: int) -> list[str]:
         """Of a schema that is shown whole nothing is ranked."""
