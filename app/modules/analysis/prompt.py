@@ -55,9 +55,9 @@ def _statistics(measure: Measure) -> str:
 
 
 def _ranked(main: Measure, ranking: Ranking) -> str:
-    shown = [f"{entry.label} {amount(entry.value)}" for entry in ranking.entries[:_LABELS]]
-    columns = " and ".join(title(column["name"]) for column in ranking.entries[0].columns)
-    more = len(ranking.entries) - len(shown)
+    shown = [f"{entry.label} {amount(entry.value)}" for entry in ranking.top(_LABELS)]
+    columns = " and ".join(title(column["name"]) for column in ranking.columns)
+    more = len(ranking) - len(shown)
     rest = f"; {more:,} more" if more > 0 else ""
     summed = "sum" if ranking.summed else "value"
     return f"{title(main.name)}, {summed} per {columns}: {'; '.join(shown)}{rest}"

@@ -181,12 +181,12 @@ def _led(rows: Rows, found: Figures, measure: Measure) -> list[str]:
 
 def _ends(rows: Rows, found: Figures, main: Measure, ranking: Ranking) -> list[str]:
     """The end asked for, what is next to it, and the other end."""
-    entries = ranking.entries
-    if len(entries) == 1:
-        return [f"**{entries[0].label}** has {title(main.name)} {amount(entries[0].value)}."]
-    if entries[0].value == entries[-1].value:
+    if len(ranking) == 1:
+        (only,) = ranking.highest
+        return [f"**{only.label}** has {title(main.name)} {amount(only.value)}."]
+    if ranking.maximum == ranking.minimum:
         of = " shown" if found.limit is not None else ""
-        return [f"All {len(entries):,}{of} have the same {title(main.name)}: {amount(entries[0].value)}."]
+        return [f"All {len(ranking):,}{of} have the same {title(main.name)}: {amount(ranking.maximum)}."]
     rising = _begins_low(found)
     leaders, others = (ranking.lowest, ranking.highest) if rising else (ranking.highest, ranking.lowest)
     end: Direction = "lowest" if rising else "highest"
@@ -201,7 +201,7 @@ def _ends(rows: Rows, found: Figures, main: Measure, ranking: Ranking) -> list[s
             f"{_plain(after)} {'follows' if len(after) == 1 else 'follow'} with {amount(after[0].value)}."
         )
     other = "highest" if rising else "lowest"
-    of = f" of the {len(entries):,} shown" if found.limit is not None else ""
+    of = f" of the {len(ranking):,} shown" if found.limit is not None else ""
     sentences.append(f"{_plain(others)} {_are(others)} {other}{of} with {amount(others[0].value)}.")
     return sentences
 
@@ -233,7 +233,7 @@ def _share(found: Figures, main: Measure, ranking: Ranking, leader: Entry) -> st
     part = share(leader.value, ranking.total)
     if found.whole:
         return f", {part} of the total of {amount(ranking.total)}"
-    return f", {part} of the total of the {len(ranking.entries):,} shown, {amount(ranking.total)}"
+    return f", {part} of the total of the {len(ranking):,} shown, {amount(ranking.total)}"
 
 
 def _nulls(ranking: Ranking, main: Measure) -> list[str]:
@@ -247,7 +247,7 @@ def _matrix(rows: Rows, found: Figures) -> list[str]:
     if main is None or ranking is None:
         return []
     sentences = _ends(rows, found, main, ranking)
-    if second is not None and found.label is not None and found.group is not None and len(second.entries) > 1:
+    if second is not None and found.label is not None and found.group is not None and len(second) > 1:
         by = title(rows["columns"][found.group]["name"])
         leader = second.highest
         sentences.append(

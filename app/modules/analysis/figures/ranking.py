@@ -1,7 +1,7 @@
 """Labels by their measure: sums over each label's rows where these may be added, else the rows themselves."""
 
 import re
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import takewhile
@@ -30,35 +30,57 @@ class Entry(NamedTuple):
         return " / ".join(map(_label, self.cells, self.columns))
 
 
+_Cells = tuple[JsonValue, ...]
+_Pair = tuple[Decimal, _Cells]
+
+
 @dataclass(frozen=True)
 class Ranking:
-    """Entries from the highest to the lowest; `total` is their sum, None where nothing may be added.
+    """What the cells in `columns` name, by its value: `pairs` from the highest to the lowest.
 
-    `summed` says that an entry adds up several rows; `missing` counts the labels without a value.
+    `total` is their sum, None where nothing may be added. `summed` says that a pair adds up several rows;
+    `missing` counts the labels without a value.
     """
 
-    entries: Sequence[Entry]
+    pairs: Sequence[_Pair]
+    columns: Sequence[Column]
     total: Decimal | None
     summed: bool
     missing: int
 
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+    @property
+    def maximum(self) -> Decimal:
+        return self.pairs[0][0]
+
+    @property
+    def minimum(self) -> Decimal:
+        return self.pairs[-1][0]
+
     @property
     def highest(self) -> list[Entry]:
-        return _first(self.entries)
+        return self._leading(self.pairs)
 
     @property
     def lowest(self) -> list[Entry]:
-        return _first(self.entries[::-1])[::-1]
+        return self._leading(self.pairs[::-1])[::-1]
 
     def after(self, leaders: Sequence[Entry], *, rising: bool) -> list[Entry]:
         """The entries next to the leaders on the way to the other end."""
-        way = self.entries[::-1] if rising else self.entries
-        return _first(way[len(leaders) :])
+        way = self.pairs[::-1] if rising else self.pairs
+        return self._leading(way[len(leaders) :])
 
+    def top(self, count: int) -> list[Entry]:
+        return self._entries(self.pairs[:count])
 
-def _first(entries: Sequence[Entry]) -> list[Entry]:
-    """Those that share the first one's value."""
-    return list(takewhile(lambda entry: entry.value == entries[0].value, entries))
+    def _leading(self, pairs: Sequence[_Pair]) -> list[Entry]:
+        """Those that share the first one's value."""
+        return self._entries(takewhile(lambda pair: pair[0] == pairs[0][0], pairs))
+
+    def _entries(self, pairs: Iterable[_Pair]) -> list[Entry]:
+        return [Entry(value, cells, self.columns) for value, cells in pairs]
 
 
 def ranked(
@@ -66,23 +88,19 @@ def ranked(
 ) -> Ranking | None:
     """Ranks what the columns `by` name. Rows of one name are added where the measure is `additive` and they
     belong together (`summed`), else each stands for itself. Returns None without values."""
-    columns = [rows["columns"][at] for at in by]
     names = [tuple([row[at] for at in by]) for row in rows["rows"]]
     known = [(value, name) for value, name in zip(values, names, strict=True) if value is not None]
     if not known:
         return None
     sums = _sums(known) if additive and summed else {}
     adds_up = bool(sums) and len(sums) < len(known)
-    pairs = list(sums.values()) if adds_up else known
+    valued = {_key(name) for _, name in known} if len(known) < len(names) else set()
     return Ranking(
-        entries=[
-            Entry(value, cells, columns) for value, cells in sorted(pairs, key=itemgetter(0), reverse=True)
-        ],
+        pairs=sorted(sums.values() if adds_up else known, key=itemgetter(0), reverse=True),
+        columns=[rows["columns"][at] for at in by],
         total=sum((value for value, _ in known), Decimal(0)) if additive else None,
         summed=adds_up,
-        missing=0
-        if len(known) == len(names)
-        else len(set(map(_key, names)) - {_key(name) for _, name in known}),
+        missing=len({_key(name) for name in names} - valued) if valued else 0,
     )
 
 
@@ -93,7 +111,7 @@ def led(
     where no rows are added up."""
     if additive and summed:
         ranking = ranked(rows, values, by, additive=additive, summed=summed)
-        return [] if ranking is None or ranking.lowest == ranking.entries else ranking.highest
+        return [] if ranking is None or ranking.maximum == ranking.minimum else ranking.highest
     known = [value for value in values if value is not None]
     if not known or (highest := max(known)) == min(known):
         return []
@@ -105,11 +123,8 @@ def led(
     ]
 
 
-_Cells = tuple[JsonValue, ...]
-
-
-def _sums(known: Sequence[tuple[Decimal, _Cells]]) -> dict[Hashable, tuple[Decimal, _Cells]]:
-    sums: dict[Hashable, tuple[Decimal, _Cells]] = {}
+def _sums(known: Sequence[_Pair]) -> dict[Hashable, _Pair]:
+    sums: dict[Hashable, _Pair] = {}
     for value, name in known:
         key = _key(name)
         sums[key] = (sums[key][0] + value, name) if key in sums else (value, name)

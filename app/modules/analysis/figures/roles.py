@@ -257,6 +257,8 @@ def _belong_together(
     """Groups of one name are different things, such as two customers called alike, unless they differ in
     their period or in a group that nearly all names share. So are single rows with a count or a sum of
     their own, of which only a few are called alike, and rows that a further name or a date tells apart."""
+    if label is not None and group is None and time is None and _distinct(label, rows) == len(rows["rows"]):
+        return False
     if not grouped:
         many = label is None or len(rows["rows"]) >= _CROSSED * _distinct(label, rows)
         return group is None and time is None and (many or main is None or main.kind == "plain")
