@@ -195,6 +195,17 @@ def test_another_column_of_a_chart_is_drawn_from_all_rows(
     expect(chart.locator(".mark-symbol.role-mark path")).to_have_count(300)
 
 
+def test_a_chart_of_a_truncated_result_says_so(
+    page: Page, model: ScriptedModel, api: httpx.Client, many_rows: str
+) -> None:
+    labels = "SELECT 'a' || id AS label FROM measurements UNION ALL SELECT 'b' || id FROM measurements"
+    model.say(sql(f"SELECT label, COUNT(*) AS readings FROM ({labels}) GROUP BY label"), "Many.")
+    page.goto(f"/sessions/{opened(api, connected(api, many_rows, 'Many'))}")
+    ask(page, "Readings per label")
+    expect(page.locator(".chart svg")).to_be_visible()
+    expect(page.get_by_role("tabpanel").get_by_text("Cut off by a limit")).to_be_visible()
+
+
 def test_a_bad_answer_is_told_with_a_comment_and_the_right_sql(answered: Page) -> None:
     answered.get_by_role("button", name="Bad answer").click()
     answered.get_by_label("Comment").fill("Only active ones")

@@ -6,6 +6,7 @@ from playwright.sync_api import Page, expect
 
 from tests.e2e.page.browser import ask, eventually
 from tests.e2e.page.conftest import opened
+from tests.support.model_script import Scripted
 from tests.support.scripted_model import AFTERWARDS, ScriptedModel
 
 
@@ -122,6 +123,18 @@ def test_a_closed_session_takes_no_question_until_it_is_resumed(
     page.get_by_role("button", name="Resume it").click()
     ask(page, "Again?")
     expect(page.locator(".analysis")).to_have_text("yes")
+
+
+def test_a_session_whose_last_question_failed_is_marked(
+    page: Page, model: ScriptedModel, connection: str, api: httpx.Client
+) -> None:
+    model.say(Scripted(status=400))
+    session = asked(api, connection, "A long question that fails, and whose title does not fit into the list")
+    page.goto(f"/sessions/{session}")
+    link = page.get_by_role("navigation").get_by_role("link", name="A long question that fails")
+    mark = link.get_by_role("img", name="The last question failed")
+    expect(mark).to_be_visible()
+    assert link.evaluate("each => each.scrollWidth <= each.clientWidth")
 
 
 def test_a_session_deleted_elsewhere_says_so(

@@ -3,6 +3,7 @@ import type {
   AnalysisChunk,
   AppModulesDatabaseConnectionSchemaColumn,
   ChartChunk,
+  ClaimsChunk,
   ClarificationChunk,
   Done,
   Failure,
@@ -17,11 +18,13 @@ import type {
 } from "./schema";
 
 export type {
+  Claim,
   ConnectionBody as Connection,
   Failure,
   InspectedStatementBody as InspectedStatement,
   MeBody as Me,
   MessageBody as Message,
+  Option,
   RowsPage,
   SampleBody as Sample,
   SessionBody as Session,
@@ -38,7 +41,14 @@ export type Step = Status["step"];
 
 type Said = Status | Chunk | Reset | Failure | Done;
 type Chunk =
-  TextChunk | SqlChunk | ResultsChunk | ChartChunk | AnalysisChunk | ClarificationChunk | SuggestionsChunk;
+  | TextChunk
+  | SqlChunk
+  | ResultsChunk
+  | ChartChunk
+  | AnalysisChunk
+  | ClaimsChunk
+  | ClarificationChunk
+  | SuggestionsChunk;
 
 /** An event of a run with its place in it. */
 export type RunEvent = Said & { id: number };

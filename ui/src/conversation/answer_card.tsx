@@ -8,6 +8,7 @@ import { readChart } from "./chart/intent";
 import type { Conversation } from "./conversation";
 import type { Answer, Exchange } from "./model";
 import { AnswerRows } from "./rows/answer_rows";
+import { CutNotice } from "./rows/cut_notice";
 import { RowsPanel } from "./rows/rows_panel";
 import { SqlPanel } from "./sql/sql_panel";
 import "./answer_card.css";
@@ -45,6 +46,7 @@ export function AnswerCard({ exchange, conversation }: Shown) {
         {shown === "chart" && chart && (
           <div style={{ minHeight: `${drawnHeight(chart) + TOOLS}px` }}>
             <ChartPanel chart={chart} rows={rows} title={exchange.question} />
+            {rows?.cutBy && rows.cutBy !== "values" && <CutNotice by={rows.cutBy} />}
           </div>
         )}
         {shown === "table" && rows && <RowsPanel rows={rows} title={exchange.question} />}

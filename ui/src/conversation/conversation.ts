@@ -84,6 +84,11 @@ export class Conversation {
     void this.send({ key, question, ...(sql && { sql }) }, "reject");
   }
 
+  /** Whether what this answer offers to ask can still be asked: nothing came after it, nobody closed it. */
+  goesOnFrom(exchange: Exchange): boolean {
+    return this.exchanges.value.at(-1)?.key === exchange.key && this.session.value?.status !== "closed";
+  }
+
   async resume(): Promise<void> {
     this.session.value = await api.resumeSession(this.sessionId);
   }

@@ -8,6 +8,7 @@ import { AnswerCard } from "./answer_card";
 import type { Conversation } from "./conversation";
 import { type Exchange, isUnderWay } from "./model";
 import { Timeline } from "./steps/timeline";
+import { Options } from "./options";
 import { Suggestions } from "./suggestions";
 import "./exchange.css";
 
@@ -38,8 +39,12 @@ export function ExchangeView({ exchange, conversation }: Shown) {
           <span>{texts.answer.understood}</span> {answer.explanation.replace(PREFIX, "")}
         </p>
       )}
-      {answer.clarification && <Clarification text={answer.clarification} />}
-      <Analysis text={answer.analysis} whole={answer.analysisWhole || !isUnderWay(answer)} />
+      {answer.clarification && <Clarification exchange={exchange} conversation={conversation} />}
+      <Analysis
+        text={answer.analysis}
+        whole={answer.analysisWhole || !isUnderWay(answer)}
+        claims={answer.claims}
+      />
       {seen && <AnswerCard exchange={exchange} conversation={conversation} />}
       <Problems exchange={exchange} conversation={conversation} />
       <Suggestions exchange={exchange} conversation={conversation} />
@@ -48,11 +53,12 @@ export function ExchangeView({ exchange, conversation }: Shown) {
   );
 }
 
-function Clarification({ text }: { text: string }) {
+function Clarification({ exchange, conversation }: Shown) {
   return (
     <div class="clarification">
       <span>{texts.answer.clarify}</span>
-      <Analysis text={text} whole={true} />
+      <Analysis text={exchange.answer.clarification ?? ""} whole={true} />
+      <Options exchange={exchange} conversation={conversation} />
     </div>
   );
 }

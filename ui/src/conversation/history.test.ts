@@ -37,6 +37,16 @@ test("a question and its answer are one exchange", () => {
   expect(exchange?.answer).toMatchObject({ phase: "complete", analysis: "Two.", messageId: "assistant r1" });
 });
 
+test("claims and options of the history are those of the stream", () => {
+  const claims: Message["claims"] = [{ text: "Two", span: [0, 3], status: "not_found", from: null }];
+  const options = [{ label: "a", question: "Which a?" }];
+  const [exchange] = exchangesOf([
+    message("human", "r1"),
+    message("assistant", "r1", { claims, options, clarification: "Which?" }),
+  ]);
+  expect(exchange?.answer).toMatchObject({ claims, options });
+});
+
 test("a question without an answer is still being answered", () => {
   const [exchange] = exchangesOf([message("human", "r2")]);
   expect(exchange).toMatchObject({ kept: false, answer: { phase: "sending", runId: "r2" } });

@@ -1,5 +1,5 @@
 /** What a conversation shows: exchanges, each a question and the answer as far as it has come. */
-import type { Column, Cut, Failure, Problem, Row, Step } from "../api/types";
+import type { Claim, Column, Cut, Failure, Option, Problem, Row, Step } from "../api/types";
 
 /** `sending` until the server has taken the question; the last three are the ends of a run. */
 export type Phase = "sending" | "running" | "complete" | "failed" | "cancelled";
@@ -41,8 +41,10 @@ export interface Answer {
   head: Head | null;
   analysis: string;
   analysisWhole: boolean;
+  claims: Claim[];
   chart: Record<string, unknown> | null;
   clarification: string | null;
+  options: Option[];
   suggestions: string[];
   problems: (Failure | Problem)[];
   tokensUsed: number;
@@ -75,8 +77,10 @@ export const NOTHING: Answer = {
   head: null,
   analysis: "",
   analysisWhole: false,
+  claims: [],
   chart: null,
   clarification: null,
+  options: [],
   suggestions: [],
   problems: [],
   tokensUsed: 0,

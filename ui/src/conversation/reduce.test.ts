@@ -41,6 +41,18 @@ test("the whole statement takes the place of its tokens", () => {
   expect(whole.standaloneQuestion).toBe("Q");
 });
 
+test("claims and options are kept as they come, and gone after a reset", () => {
+  const claims = [{ text: "two", span: [0, 3], status: "not_found", from: null }];
+  const options = [{ label: "a", question: "Which a?" }];
+  const said = [
+    { event: "chunk", type: "analysis", content: "two" },
+    { event: "chunk", type: "claims", content: claims },
+    { event: "chunk", type: "clarification", content: "Which?", options },
+  ];
+  expect(answerTo(...said)).toMatchObject({ claims, clarification: "Which?", options });
+  expect(answerTo(...said, { event: "reset", reason: "" })).toMatchObject({ claims: [], options: [] });
+});
+
 test("a step ends when the next begins, and the last with the run", () => {
   const { steps } = answerTo(status("loading_context", 0), status("generating_sql", 2), done);
   expect(steps.map((each) => (each.endedAt ?? 0) - each.startedAt)).toEqual([2000, 3000]);

@@ -40,10 +40,12 @@ function onChunk(answer: Answer, event: Of<"chunk">): Answer {
       return { ...answer, head: headOf(event.content) };
     case "analysis":
       return { ...answer, analysis: event.content, analysisWhole: true };
+    case "claims":
+      return { ...answer, claims: event.content };
     case "chart":
       return { ...answer, chart: event.content };
     case "clarification":
-      return { ...answer, clarification: event.content };
+      return { ...answer, clarification: event.content, options: event.options ?? [] };
     case "suggestions":
       return { ...answer, suggestions: event.content };
     default:

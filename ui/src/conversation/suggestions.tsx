@@ -6,9 +6,8 @@ import type { Exchange } from "./model";
 
 /** Questions that could follow the newest answer, ready to send. */
 export function Suggestions({ exchange, conversation }: { exchange: Exchange; conversation: Conversation }) {
-  const newest = conversation.exchanges.value.at(-1)?.key === exchange.key;
   const { suggestions, phase } = exchange.answer;
-  if (!newest || phase !== "complete" || suggestions.length === 0) return null;
+  if (phase !== "complete" || suggestions.length === 0 || !conversation.goesOnFrom(exchange)) return null;
   return (
     <section class="suggestions" aria-label={texts.answer.suggestions}>
       {suggestions.map((question) => (

@@ -21,9 +21,12 @@ export function SessionLink({ session }: { session: Session }) {
         aria-current={current ? "page" : undefined}
         onClick={onLinkClick}
       >
-        {title}
+        <span class="session-title">{title}</span>
         {session.status === "processing" && (
           <span class="answering-dot" role="img" aria-label={texts.sessions.answering} />
+        )}
+        {session.status === "error" && (
+          <span class="error-dot" role="img" aria-label={texts.sessions.error} title={texts.sessions.error} />
         )}
       </a>
       <Menu

@@ -44,6 +44,7 @@ export const texts = {
     older: "Show older sessions",
     options: (title: string) => `Options for ${title}`,
     answering: "is answering",
+    error: "The last question failed",
     open: "Open the list of sessions",
     failed: "The sessions could not be read.",
     groups: { today: "Today", yesterday: "Yesterday", week: "Previous 7 days", month: "Previous 30 days" },
@@ -116,6 +117,7 @@ export const texts = {
     sql: "SQL",
     suggestions: "Ask next",
     clarify: "KAI asks back",
+    options: "Choose one, or answer in your own words",
     copy: "Copy the answer",
     again: "Ask again",
     tokens: (count: string) => `${count} tokens`,
@@ -123,6 +125,15 @@ export const texts = {
     given: "with your own SQL",
     nothingFound: "The query ran and found no rows.",
     rowsGone: "The rows could not be read.",
+  },
+
+  claims: {
+    status: {
+      checked: "Checked against the rows",
+      not_found: "Not found in the rows",
+      contradicted: "The rows say otherwise",
+    },
+    place: (column: string, row: number | null) => (row === null ? column : `${column}, row ${row + 1}`),
   },
 
   sql: {

@@ -1,12 +1,12 @@
-import { Download, TriangleAlert } from "lucide";
+import { Download } from "lucide";
 import { useEffect } from "preact/hooks";
-import { Icon } from "../../shared/icon";
 import { Menu } from "../../shared/menu";
 import { orSay } from "../../shared/or_say";
 import { ProblemBox } from "../../shared/problem_box";
 import { texts } from "../../shared/texts";
 import { count } from "../../shared/time";
 import type { AnswerRows } from "./answer_rows";
+import { CutNotice } from "./cut_notice";
 import { exportRows } from "./export";
 import { RowsTable } from "./rows_table";
 
@@ -20,11 +20,7 @@ export function RowsPanel({ rows, title }: { rows: AnswerRows; title: string }) 
       {problem && <ProblemBox problem={{ ...problem, title: texts.answer.rowsGone }} onRetry={reload} />}
       {rows.count === 0 && <p class="quiet no-rows">{texts.answer.nothingFound}</p>}
       {rows.loaded.value.length > 0 && <RowsTable rows={rows} />}
-      {rows.cutBy && (
-        <p class="truncated">
-          <Icon of={TriangleAlert} size={14} /> {texts.rows.cut[rows.cutBy]}
-        </p>
-      )}
+      {rows.cutBy && <CutNotice by={rows.cutBy} />}
       <RowsFoot rows={rows} title={title} />
     </div>
   );
