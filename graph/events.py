@@ -149,7 +149,11 @@ class Failure(_Event):
 
 
 class Done(_Event):
-    """The end of the stream, said once, after all else is durable."""
+    """The end of the stream, said once, after all else is durable.
+
+    `tokens_used` counts every call of a model in the run, failed ones and the rolling summary included;
+    the title and the memory of the conversation are written later and count in the day's tokens alone.
+    """
 
     event: Literal["done"] = "done"
     run_id: str

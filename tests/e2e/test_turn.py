@@ -134,6 +134,8 @@ async def test_after_two_repairs_the_turn_fails_and_says_why(
     assert [event.name for event in events][-3:] == ["error", "status", "done"]
     assert events[-1].data["status"] == "failed"
     assert (await kai.session(session))["status"] == "error"
+    failed = (await kai.http.get("/sessions", params={"status": "error"})).json()["items"]
+    assert session in [each["id"] for each in failed]
 
 
 async def test_older_exchanges_fold_into_a_summary_that_later_prompts_hold(
@@ -148,6 +150,7 @@ async def test_older_exchanges_fold_into_a_summary_that_later_prompts_hold(
     assert "The analyst counts customers." in prompt
     assert "Question number 1" not in prompt
     assert "Question number 3" in prompt
+    assert (await kai.session(session))["summary"] == "The analyst counts customers."
 
 
 async def test_when_summarizing_fails_the_exchanges_stay(

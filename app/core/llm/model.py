@@ -135,7 +135,7 @@ class LanguageModel:
 
 
 def _note_usage(request: _Request, transcript: Transcript, call: Call) -> int:
-    """Count a reply, whole or broken off, by the provider's figures or approximately; returns the tokens."""
+    """Count a reply, whole or interrupted, by the provider's figures or approximately; returns the tokens."""
     asked, used = transcript.input_tokens, transcript.tokens_used
     if not used and transcript.begun:
         asked = sum(approximate_tokens(message.content) for message in request.messages)

@@ -128,7 +128,11 @@ class RunErrorBody(_FromRecord):
 
 
 class MessageBody(_FromRecord):
-    """A question (role human) or what was answered; the rows are fetched by message id."""
+    """A question (role human) or what was answered; the rows are fetched by message id.
+
+    `tokens_used` is that of its run's `done`: a session has used the sum over its messages, and besides what
+    its title and memory took.
+    """
 
     id: str
     run_id: str

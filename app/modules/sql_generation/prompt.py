@@ -12,6 +12,8 @@ from graph.state import Message
 
 _INSTRUCTIONS = (Path(__file__).parent / "prompts" / "write_sql.md").read_text(encoding="utf-8")
 _IN_FULL = 3
+_BEGINNING = 600
+"""Characters of an older answer that no summary covers yet."""
 
 
 def write_sql_messages(question: Question, dialect: str, today: date) -> list[PromptMessage]:
@@ -40,19 +42,18 @@ def _sections(question: Question) -> Iterator[tuple[str, str]]:
 
 
 def _exchanges(exchanges: Sequence[Message]) -> str:
-    """The last three in full, those before by their question and statement."""
+    """The last three in full, those before with the beginnings of their answers."""
     older, latest = exchanges[:-_IN_FULL], exchanges[-_IN_FULL:]
-    return "\n\n".join([*map(_brief, older), *map(_full, latest)])
+    shortened = [_exchange(each, (each["analysis"] or "")[:_BEGINNING]) for each in older]
+    return "\n\n".join([*shortened, *(_exchange(each, each["analysis"]) for each in latest)])
 
 
-def _brief(exchange: Message) -> str:
-    return f"Q: {exchange['query']}" + (f"\nSQL: {exchange['sql']}" if exchange["sql"] else "")
-
-
-def _full(exchange: Message) -> str:
-    parts = [_brief(exchange)]
+def _exchange(exchange: Message, answer: str | None) -> str:
+    parts = [f"Q: {exchange['query']}"]
+    if exchange["sql"]:
+        parts.append(f"SQL: {exchange['sql']}")
     if exchange["results_summary"]:
         parts.append(f"Result: {exchange['results_summary']}")
-    if exchange["analysis"]:
-        parts.append(f"Answer: {exchange['analysis']}")
+    if answer:
+        parts.append(f"Answer: {answer}")
     return "\n".join(parts)

@@ -30,6 +30,7 @@ class UsageBody(BaseModel):
     """What the asking owner uses, and may use."""
 
     tokens_today: UsedToday
+    """Of all models: runs that have ended, titles, memories, and embeddings that were counted."""
     runs: Used
     """Questions being answered or waiting for it."""
     sessions: Used
