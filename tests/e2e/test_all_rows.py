@@ -77,7 +77,8 @@ async def test_a_result_of_more_rows_than_are_kept_says_so_everywhere(
     model.say("Much alike.")
     statement = "SELECT station, SUM(amount) AS amount FROM readings GROUP BY station ORDER BY station"
     events = await kai.ask(session, "Amount per station", sql=statement)
-    (results,), (chart,) = (chunks(events, kind) for kind in ("results", "chart"))
+    (results,), (chart,), (text,) = (chunks(events, kind) for kind in ("results", "chart", "analysis"))
+    assert text.startswith("The result was cut off at 10,000 rows")
     message = (await kai.session(session))["messages"]["items"][-1]
     for said in (results, message):
         assert (said["row_count"], said["truncated"], said["cut_by"]) == (10_000, True, "rows")

@@ -51,7 +51,7 @@ class FiguresAnalyst:
         found = await self.figures(question, sql, rows)
         text = describe(rows, found)
         emit(TextChunk(content=text, channel="analysis"))
-        return _analysed(question, rows, found, text)
+        return await _analysed(question, rows, found, text)
 
 
 class ModelAnalyst:
@@ -83,10 +83,13 @@ class ModelAnalyst:
                 raise
             emit(stand_in_notice(unavailable, "The analysis comes from the figures alone."))
             return await self._stand_in.analyse(question, sql, rows, emit)
-        return _analysed(question, rows, found, opening + reply.text.strip(), reply.tokens_used)
+        return await _analysed(question, rows, found, opening + reply.text.strip(), reply.tokens_used)
 
 
-def _analysed(question: Question, rows: Rows, found: Figures, text: str, tokens_used: int = 0) -> Analysed:
-    chart, suggestions = choose_chart(question.text, rows, found), suggest(question.text, rows, found)
+async def _analysed(
+    question: Question, rows: Rows, found: Figures, text: str, tokens_used: int = 0
+) -> Analysed:
+    chart = await asyncio.to_thread(choose_chart, question.text, rows, found)
+    suggestions = suggest(question.text, rows, found)
     analysis = Analysis(text=text, claims=[], chart=chart, suggestions=suggestions)
     return Analysed(analysis, results_summary(rows), tokens_used)

@@ -188,3 +188,12 @@ def test_a_port_where_something_else_waits_to_be_spoken_to_is_given_up_in_time()
         with pytest.raises(DatabaseUnavailable, match="in time"), database.session(Stop(), 0.2):
             pass
         assert time.monotonic() - started < 20
+
+
+def test_sums_of_decimals_are_exact_and_those_of_doubles_without_noise(
+    shop: Database, schema: Schema
+) -> None:
+    sql = """select sum(cast(exact as decimal(30, 2))), sum(double_), min(single) from (
+        select '12345678901234567.89' as exact, 1e-1 as double_, 1e-1 as single
+        union all select '0.01', 2e-1, 7e-1) amounts"""
+    assert run(sql, shop, schema).rows == [["12345678901234567.90", 0.3, 0.1]]

@@ -205,3 +205,11 @@ def test_a_port_where_nothing_listens_is_explained() -> None:
     database = read_url("postgresql://ann:hunter2@127.0.0.1:1/shop")
     with pytest.raises(DatabaseUnavailable, match="nothing listens"), database.session(Stop(), 5):
         pass
+
+
+def test_sums_of_decimals_are_exact_and_those_of_doubles_without_noise(
+    shop: Database, schema: Schema
+) -> None:
+    sql = """select sum(exact::numeric), sum(double::float8), min(single::float4)
+        from (values ('12345678901234567.89', 0.1, 0.1), ('0.01', 0.2, 0.7)) as amounts(exact, double, single)"""
+    assert run(sql, shop, schema).rows == [["12345678901234567.90", 0.3, 0.1]]

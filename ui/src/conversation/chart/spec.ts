@@ -11,6 +11,7 @@ const MANY_POINTS = 100;
 const TICKS = 8;
 const YEAR_MS = 365 * 24 * 3_600_000;
 const DAY = /^\d{4}-\d\d-\d\d$/;
+const OFFSET = /(?<=T.*)(Z|[+-]\d\d(:?\d\d)?)$/;
 const TIME_OF_DAY = /[T ](?!00:00(:00)?(\.0+)?(Z|\+00(:00)?)?$)\d\d:\d\d/;
 
 export function specOf(chart: Chart, width: number, colors: ChartColors): TopLevelSpec {
@@ -22,7 +23,7 @@ export function specOf(chart: Chart, width: number, colors: ChartColors): TopLev
     height: heightOf(chart),
     autosize: { type: "fit-x", contains: "padding" },
     ...(notes.length > 0 && { title: noteOf(notes, colors) }),
-    data: { values: chart.data.map((each) => inLocalTime(each, chart)) },
+    data: { values: chart.data.map((each) => asWritten(each, chart)) },
     mark: markOf(chart),
     encoding: encodingOf(chart, lying),
     config: lookOf(colors),
@@ -45,11 +46,12 @@ function noteOf(text: string[], { muted }: ChartColors): Record<string, unknown>
   };
 }
 
-/** A day without a time would be read as midnight in Greenwich, and shown as the day before in the west. */
-function inLocalTime(datum: Datum, { across }: Chart): Datum {
+/** Times are drawn as they are written, as the table and the text have them, not moved to the reader's zone. */
+function asWritten(datum: Datum, { across }: Chart): Datum {
   const cell = datum[across.field];
-  const isDay = across.kind === "temporal" && typeof cell === "string" && DAY.test(cell);
-  return isDay ? { ...datum, [across.field]: `${cell}T00:00:00` } : datum;
+  if (across.kind !== "temporal" || typeof cell !== "string") return datum;
+  const time = DAY.test(cell) ? `${cell}T00:00:00` : cell.replace(" ", "T").replace(OFFSET, "");
+  return { ...datum, [across.field]: time };
 }
 
 function markOf({ mark, data }: Chart): Record<string, unknown> {
