@@ -211,5 +211,5 @@ def test_sums_of_decimals_are_exact_and_those_of_doubles_without_noise(
     shop: Database, schema: Schema
 ) -> None:
     sql = """select sum(exact::numeric), sum(double::float8), min(single::float4)
-        from (values ('12345678901234567.89', 0.1, 0.1), ('0.01', 0.2, 0.7)) as amounts(exact, double, single)"""
+        from (values ('12345678901234567.89', 0.1, 0.1), ('0.01', 0.2, 0.7)) as t(exact, double, single)"""
     assert run(sql, shop, schema).rows == [["12345678901234567.90", 0.3, 0.1]]
