@@ -10,7 +10,7 @@ from app.modules.analysis.figures.calendar import Period
 from app.modules.analysis.figures.course import Course, Partial, Point
 from app.modules.analysis.figures.names import is_calendar_or_key, is_numeric
 from app.modules.analysis.figures.numbers import exact
-from app.modules.analysis.figures.ranking import Entry, Ranking, led
+from app.modules.analysis.figures.ranking import Entry, Ranking, led, named_cell
 from app.modules.analysis.words import amount, change, label, share, title
 from app.modules.cuts import cut_sentence
 from graph.state import Column, Rows
@@ -96,12 +96,12 @@ def _first_of_all(
     row: Sequence[JsonValue], columns: Sequence[Column], main: Measure, by: int, end: Direction
 ) -> list[str]:
     value = _cell(row[main.column], columns[main.column])
-    sentences = [f"**{_cell(row[by], columns[by])}** has {_superlative(main, end)}: {value}."]
+    sentences = [f"**{named_cell(row[by], columns[by])}** has {_superlative(main, end)}: {value}."]
     others = [at for at in range(len(columns)) if at not in (by, main.column)]
     if others:
         named = ", ".join(_pair(row[at], columns[at]) for at in others[:_NAMED_COLUMNS])
         sentences.append(f"{_capital(named)}.")
-    if isinstance(row[main.column], int):
+    if isinstance(row[main.column], int) or main.kind == "plain":
         sentences.append("The statement keeps one row, so a tie would not show.")
     return sentences
 

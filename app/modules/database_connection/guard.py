@@ -30,7 +30,7 @@ _TOKEN = re.compile(r"<Token token_type: [^,]*, text: (.*?), line: [^>]*>", re.D
 def check(sql: str, schema: Schema) -> str:
     """The statement to run in place of `sql`.
 
-    Raises `StatementRefused` in words that help to repair it. Takes up to a second of processor time
+    Raises `StatementRefused` in words that help to repair it. Takes a few seconds of processor time
     for the longest statements.
     """
     return _checked(sql, Catalog.of(schema), Joins.of(schema))

@@ -34,7 +34,7 @@ class InspectedStatement:
 
 
 def inspect(sql: str, schema: Schema) -> InspectedStatement:
-    """Raises `StatementFailed` like the guard. Takes up to a second of processor time for the longest."""
+    """Raises `StatementFailed` like the guard. Takes a few seconds of processor time for the longest."""
     checked = check(sql, schema)
     try:
         with sqlglot_errors_only():

@@ -41,7 +41,7 @@ def without_explain(sql: str, dialect: str) -> Explained:
     ANALYZE without parentheses stays, and no query begins with it. Raises `StatementRefused` for options
     that are not known to be harmless, and `SqlglotError` where words cannot be told apart.
     """
-    words = _words(sql, dialect)
+    words = _words(sql, dialect) if "EXPLAIN" in sql.upper() else []
     if not _are(words[:1], "EXPLAIN"):
         return Explained("", sql)
     rest = sql[words[0].end + 1 :]

@@ -58,7 +58,7 @@ class Catalog:
             return True  # each of its functions is a table of its own
         if not isinstance(table.this, exp.Identifier):
             return False
-        if not table.db and self._folded(table.this) in self._expressions_in_sight(table):
+        if not table.db and self._is_expression_in_sight(table):
             return True
         if self.tables is None:
             return not self._is_reserved(table)
@@ -84,7 +84,12 @@ class Catalog:
         is_file = self.dialect == "duckdb" and _FILES.fullmatch(table.name) is not None
         return is_file or bool(qualifiers & _CATALOGS) or _CATALOG_TABLES.fullmatch(table.name) is not None
 
-    def _expressions_in_sight(self, table: exp.Table) -> Iterator[str]:
+    def _is_expression_in_sight(self, table: exp.Table) -> bool:
+        wanted, lowered = self._folded(table.this), table.name.lower()
+        names = self._expressions_in_sight(table)  # thousands in a long statement: few are folded
+        return any(each.name.lower() == lowered and self._folded(each) == wanted for each in names)
+
+    def _expressions_in_sight(self, table: exp.Table) -> Iterator[exp.Identifier]:
         """Names of the common table expressions that stand at a table's place in the statement."""
         child: exp.Expr = table
         parent = table.parent
@@ -92,15 +97,15 @@ class Catalog:
             if isinstance(parent, exp.With):
                 yield from self._siblings_in_sight(parent, child)
             elif (with_ := parent.args.get("with_")) is not None and child is not with_:
-                yield from (self._folded(cte.args["alias"].this) for cte in with_.expressions)
+                yield from (cte.args["alias"].this for cte in with_.expressions)
             child, parent = parent, parent.parent
 
-    def _siblings_in_sight(self, with_: exp.With, inside: exp.Expr) -> Iterator[str]:
+    def _siblings_in_sight(self, with_: exp.With, inside: exp.Expr) -> Iterator[exp.Identifier]:
         """PostgreSQL shows an expression only those before it, unless RECURSIVE; SQLite shows all."""
         for cte in with_.expressions:
             if cte is inside and not with_.recursive and self.dialect != "sqlite":
                 return
-            yield self._folded(cte.args["alias"].this)
+            yield cte.args["alias"].this
 
     def _folded(self, identifier: exp.Identifier) -> str:
         return Dialect.get_or_raise(self.dialect).normalize_identifier(identifier.copy()).name

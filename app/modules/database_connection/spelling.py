@@ -43,8 +43,10 @@ def plainly_spelled(statement: exp.Expr) -> exp.Expr:
 
 def pivot_as_select(sql: str, dialect: str) -> str:
     """DuckDB's PIVOT with ORDER BY or LIMIT after it, which the parser does not read, as a SELECT from it."""
+    if dialect != "duckdb" or "PIVOT" not in sql.upper():
+        return sql
     tokens = Dialect.get_or_raise(dialect).tokenize(sql)
-    if dialect != "duckdb" or not tokens or tokens[0].text.upper() not in _PIVOTS:
+    if not tokens or tokens[0].text.upper() not in _PIVOTS:
         return sql
     end = next((each.start for each in _outside_parentheses(tokens) if each.token_type in _AFTER_PIVOT), None)
     return sql if end is None else f"SELECT * FROM ({sql[:end]}) {sql[end:]}"  # noqa: S608 - checked next

@@ -27,7 +27,7 @@ class Entry(NamedTuple):
     @property
     def label(self) -> str:
         """Markdown; numbers go with what they number."""
-        return " / ".join(map(_label, self.cells, self.columns))
+        return " / ".join(map(named_cell, self.cells, self.columns))
 
 
 _Cells = tuple[JsonValue, ...]
@@ -136,7 +136,8 @@ def _key(cells: _Cells) -> Hashable:
     return tuple([cell if isinstance(cell, str) else repr(cell) for cell in cells])
 
 
-def _label(cell: JsonValue, column: Column) -> str:
+def named_cell(cell: JsonValue, column: Column) -> str:
+    """A cell that names something, as Markdown; numbers go with what they number."""
     text = label(_MIDNIGHT.sub("", cell) if column["type"] == "datetime" and isinstance(cell, str) else cell)
     is_number = column["type"] in ("integer", "number", "boolean")
     is_number = is_number or (text.isdecimal() and is_calendar(column["name"]))
