@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from app.modules.database_connection.schema import Schema
-from app.modules.sql_generation.builtin import Statement, write
+from app.modules.sql_generation.builtin import Beyond, Statement, write
 from app.modules.sql_generation.linking.stored_texts import StoredTexts
 from tests.unit.builtin.databases import CHINOOK, SAMPLE_DAY, chinook, rows, sample, schema_of, stored_in
 
@@ -62,3 +62,57 @@ def test_a_question_about_the_sample_business_gets_the_rows_it_asks_for(question
 def test_a_question_about_chinook_gets_the_rows_it_asks_for(question: str) -> None:
     answer = answered(question, known_of_chinook())
     assert holds(rows(chinook(), answer.sql), rows(chinook(), MUSIC[question])), answer.sql
+
+
+@pytest.mark.parametrize(
+    ("question", "word"),
+    [
+        ("customers who bought only Tents", "only"),
+        ("customers who ordered all products", "all"),
+        ("orders from January 2026 only", "only"),
+        ("products in neither Tents nor Backpacks", "neither"),
+        ("how many blue customers", "blue"),
+        ("customers and orders", "orders"),
+        ("are all products discontinued?", "all"),
+        ("employees not reporting to Arno Kestrel", "not"),
+        ("products not launched in 2025", "not"),
+        ("orders with more than two hundred order lines", "hundred"),
+        ("customers with at least twenty five orders", "five"),
+        ("employees who report to Arno Kestrel or Oskar Stone", "one person"),
+        ("who reports to Bela Smith", "Bela"),
+        ("each product with its order lines", "each"),
+        ("three highest salaries", "salaries"),
+        ("customers who ordered in 2024 and 2025", "two periods"),
+        ("top 5 customers first 3 by name", "two numbers"),
+        ("customers who bought products that are not Tents", "not"),
+    ],
+)
+def test_a_word_that_cannot_be_expressed_is_named(question: str, word: str) -> None:
+    schema, stored = known_of_sample()
+    with pytest.raises(Beyond) as caught:
+        write(question, schema, stored=stored, previous=None, today=SAMPLE_DAY)
+    assert word in caught.value.reason
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("cheapest products", "a number of my own"),
+        ("first 3 customers", "in no particular order"),
+    ],
+)
+def test_what_the_question_does_not_say_is_said_by_the_explanation(question: str, said: str) -> None:
+    assert said in answered(question, known_of_sample()).explanation
+
+
+@pytest.mark.skipif(not CHINOOK.exists(), reason="needs the Chinook database")
+def test_a_value_that_only_another_table_holds_is_looked_for_in_the_own_column() -> None:
+    answer = answered("How many customers from Calgary?", known_of_chinook())
+    assert rows(chinook(), answer.sql) == [(0,)]
+    assert "Customer.City holds no 'Calgary'" in answer.explanation
+
+
+def test_a_list_is_cut_by_no_limit_of_the_writer() -> None:
+    answer = answered("orders between January 2026 and March 2026", known_of_sample())
+    assert "LIMIT" not in answer.sql
+    assert len(rows(sample(), answer.sql)) > 1_000

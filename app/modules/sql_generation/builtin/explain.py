@@ -22,6 +22,7 @@ from app.modules.sql_generation.builtin.plan import (
 )
 
 _FUNCTIONS = {"sum": "the sum", "avg": "the average", "min": "the lowest", "max": "the highest"}
+_UNORDERED = " in no particular order"
 _CHOSEN = " (a number of my own: the question names none)"
 _OPERATORS = {
     ">": "is over",
@@ -45,6 +46,7 @@ def explain(query: Query) -> str:
     parts.append(_ordering(query))
     if query.limit:
         parts.append(f", at most {query.limit} {'row' if query.limit == 1 else 'rows'}")
+        parts.append("" if query.order or query.dimensions else _UNORDERED)
         parts.append(_CHOSEN if query.chosen else "")
     unseen = [_unseen(one) for one in query.conditions if isinstance(one, Among) and one.unseen]
     return "".join(parts) + "." + "".join(unseen)

@@ -24,7 +24,7 @@ from app.modules.sql_generation.builtin.plan import (
     Within,
     Without,
 )
-from app.modules.sql_generation.builtin.reading import BIRTH, DATE, Comparison, Mention, Revenue
+from app.modules.sql_generation.builtin.reading import BIRTH, DATE, HAVING, Comparison, Mention, Revenue
 from app.modules.sql_generation.builtin.readings import of_compared, spoken
 from app.modules.sql_generation.builtin.resolving import Resolver
 from app.modules.sql_generation.builtin.roles import Measured, Reports, Valued, is_number, is_table, is_verb
@@ -154,7 +154,8 @@ class Filters(Resolver):
     def _refuse_far(self, valued: Valued, link: Link, near: str, base: str) -> None:
         """Raises `Beyond` where only tables that the question does not mention lead to the value."""
         bought = valued.owner is not None and is_verb(valued.owner)
-        if valued.named or bought or link.table in self._mentioned(base):
+        held = valued.mention.lead in HAVING
+        if valued.named or bought or held or link.table in self._mentioned(base):
             return
         path = self.network.path(near, link.table, self.anchors)
         if any(hop.fans_out for hop in path) and not any(

@@ -19,7 +19,7 @@ from app.modules.sql_generation.builtin.plan import (
     Related,
     Unclear,
 )
-from app.modules.sql_generation.builtin.reading import AGE, BIRTH, DATE, Mention, Rank, Revenue
+from app.modules.sql_generation.builtin.reading import AGE, BIRTH, DATE, POSSESSIVE, Mention, Rank, Revenue
 from app.modules.sql_generation.builtin.readings import of_functions, of_order, plural, spoken
 from app.modules.sql_generation.builtin.roles import Measured, is_number, is_table, is_verb
 from app.modules.sql_generation.builtin.words import words_of
@@ -164,6 +164,8 @@ class Planner(Filters):
         if any(measure.table != base for measure in measured):
             raise Beyond("The numbers asked for lie in different tables; ask for one at a time.")
         query = Query(base, measured, self._dimensions(base))
+        if self.roles.limit and not query.dimensions:
+            raise Beyond(f"I do not see what there should be {self.roles.limit} of.")
         query = self._with_conditions(self._with_shown(query))
         return self._ordered(replace(query, with_tables=self._required_tables(query), limit=self.roles.limit))
 
@@ -172,7 +174,7 @@ class Planner(Filters):
         numbers = [mention for mention in self.roles.free if is_number(mention) and not is_table(mention)]
         if len(numbers) == 1 and len(self.roles.free) == len(tables) + 1:
             raise self._unclear_number(numbers[0], self.field(numbers[0], lambda link: link.is_number))
-        if len(tables) != 1 or len(self.roles.free) != 1:
+        if len(tables) != 1 or len(self.roles.free) != 1 or tables[0].lead in POSSESSIVE:
             raise Beyond("I do not see what should be counted or summed for each group.")
         self.roles.free.remove(tables[0])
         self.roles.counted = tables[0]
@@ -338,12 +340,22 @@ class Planner(Filters):
         free = [*self.roles.free, *([self.roles.counted] if self.roles.counted else [])]
         shown: list[Field] = []
         for at, mention in enumerate(free):
-            if not is_table(mention):
+            if is_table(mention) and mention.lead in POSSESSIVE:
+                shown += self._shown_beside(mention, base)
+            elif not is_table(mention):
                 owner = next((self.table(other) for other in free[at:] if is_table(other)), base)
                 shown += self.named(mention, owner)
         if shown and is_table(free[0]) and not any(is_table(other) for other in free[1:]):
             shown = [*(self.network.name_fields(base) or self.network.key(base)), *shown]
         return tuple(dict.fromkeys(shown))
+
+    def _shown_beside(self, mention: Mention, base: str) -> tuple[Field, ...]:
+        """What the one row of another table is known by: "albums with their artist"."""
+        table = self.table(mention, base)
+        if table == base or self.network.fans_out(base, table, self.anchors):
+            raise Beyond(f"One row of {base} can have many of {table}: ask for {table} instead.")
+        beside = self.network.name_fields(table) or self.network.key(table)
+        return (*(self.network.name_fields(base) or self.network.key(base)), *beside)
 
     def _required_tables(self, query: Query) -> tuple[str, ...]:
         """Tables that the question also mentions and where not every row need have a match."""
@@ -357,12 +369,19 @@ class Planner(Filters):
 
     def _ordered(self, query: Query) -> Query:
         roles = self.roles
+        if roles.sort is None and roles.first and not query.measures:
+            return self._in_time(query)
         if roles.sort is None:
             return query
         if len(roles.sorted_by) > 1:
             raise Beyond("I can sort by one thing only.")
         target = self.sort_target(query)
         return replace(query, order=Order(target, bool(roles.sort.descending)))
+
+    def _in_time(self, query: Query) -> Query:
+        """The first events are the earliest; of people it is not said by what they are first."""
+        date = None if self.network.is_of_people(query.base) else self._dates_of(query.base)
+        return replace(query, order=Order(date, descending=False)) if date else query
 
     def sort_target(self, query: Query) -> Field | Measure:
         by = self.roles.sorted_by[0] if self.roles.sorted_by else None

@@ -91,6 +91,7 @@ class Lexicon:
         self._names: defaultdict[Phrase, _Meanings] = defaultdict(dict)
         self._synonyms: defaultdict[Phrase, _Meanings] = defaultdict(dict)
         self._values: defaultdict[Phrase, list[Link]] = defaultdict(list)
+        self._tables = {words_of(table.name) for table in schema.tables}
         self._spellings: dict[str, str] = {}
         """Words as the schema and its values write them, by their normal form; no derived ones."""
         for table in schema.tables:
@@ -116,7 +117,7 @@ class Lexicon:
     def close_to(self, word: str) -> str | None:
         """A word that the schema or its values really hold and that looks like a misspelt `word`."""
         close = difflib.get_close_matches(word, self._spellings, n=1, cutoff=0.8)
-        return self._spellings[close[0]] if close else None
+        return self._spellings[close[0]] if close and close[0] != word else None
 
     def _links(self, tokens: Sequence[Token]) -> tuple[Link, ...]:
         phrase = tuple(token.word for token in tokens)
@@ -217,6 +218,8 @@ class Lexicon:
             self._add((*own, "number"), Link(field.table, EXACT, field))
         if own[-1:] == ("email",):
             self._add((*own, "address"), Link(field.table, EXACT, field))
+        if own[-1:] in (("number",), ("num",), ("count",)) and own[:-1] not in self._tables:
+            self._add(("number", "of", *own[:-1]), Link(field.table, EXACT, field))
         if "of" in own:
             at = own.index("of")
             self._add((*own[at + 1 :], *own[:at]), Link(field.table, EXACT, field))

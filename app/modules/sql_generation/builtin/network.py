@@ -10,7 +10,7 @@ from app.modules.sql_generation.builtin.preferences import NO_PREFERENCES, Prefe
 from app.modules.sql_generation.builtin.readings import spoken
 from app.modules.sql_generation.builtin.words import words_of
 
-_NAMES = (("name",), ("full", "name"), ("title",), ("label",), ("description",))
+_NAMES = (("name",), ("full", "name"), ("company", "name"), ("title",), ("label",), ("description",))
 
 _PERSONAL = frozenset({"email", "phone", "gender", "sex", "surname", "salary", "job"})
 _PEOPLE = frozenset(

@@ -71,11 +71,21 @@ def _phrase(words: list[str], today: date) -> Found | None:
         case ["before", *rest]:
             return _open(rest, today, lambda point: Period(None, point.start))
         case ["from" | "in" | "during" | "for" | "of" | "on" | "within" | "over", *rest]:
-            return _one_more(_points(rest, today))
+            return _or_later(words, _one_more(_points(rest, today)))
         case [month, *rest] if month in _MONTHS and not (rest and _YEAR.fullmatch(rest[0])):
             return None  # "may" and "march" are also verbs
         case _:
             return _points(words, today)
+
+
+def _or_later(words: list[str], found: Found | None) -> Found | None:
+    """ "in 2014 or after"."""
+    rest = tuple(words[found[1] : found[1] + 2]) if found else ()
+    if found and rest in (("or", "after"), ("or", "later")):
+        return Period(found[0].start, None), found[1] + 2
+    if found and rest in (("or", "before"), ("or", "earlier")):
+        return Period(None, found[0].end), found[1] + 2
+    return found
 
 
 def _open(words: list[str], today: date, shape: Callable[[Period], Period]) -> Found | None:

@@ -236,6 +236,7 @@ _RELATIONS = (
         r"(?:direct )?(?:reports|subordinates?|reportees)(?: (?:of|to))?|direct report(?: of)?",
         _constant(Relation(above=False, noun=True)),
     ),
+    _rule(rf"whose (?:{_SUPERIOR})(?: (?:is|was))?", _constant(Relation(above=False, noun=False))),
     _rule(r"manages?|supervises?|oversees?", _constant(Relation(above=True, noun=False))),
     _rule(rf"(?:{_SUPERIOR})(?: (?:of|for))?", _constant(Relation(above=True, noun=True))),
 )
@@ -260,12 +261,13 @@ _RULES = (
     ),
     _rule(
         r"(?:high|highest|largest) to (?:low|lowest|smallest)|(?:highest|largest|most|newest|latest) first"
-        r"|(?:in )?(?:descending|decreasing)(?: order)?(?: of| by)?|desc",
+        r"|(?:and )?(?:sorted |ordered )?(?:in )?(?:descending|decreasing)(?: order)?(?: of| by)?|desc",
         _constant(Sort(descending=True)),
     ),
     _rule(
         r"(?:low|lowest|smallest) to (?:high|highest|largest)|(?:lowest|smallest|oldest|least) first"
-        r"|(?:in )?(?:ascending|increasing|alphabetical)(?: order)?(?: of| by)?|alphabetically|asc",
+        r"|(?:and )?(?:sorted |ordered )?(?:in )?(?:ascending|increasing|alphabetical)(?: order)?(?: of| by)?"
+        r"|(?:and )?(?:sorted |ordered )?alphabetically|asc",
         _constant(Sort(descending=False)),
     ),
     _rule(
@@ -313,8 +315,12 @@ def _set(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
+POSSESSIVE = _set("its their his her")
 _PEOPLE = _set("people person persons member members everyone everybody anyone team")
-_HAVING = _set("with have has had having contain contains containing")
+_ASKING_WHETHER = _set("is are was were do does did have has")
+_RELATIVE = _set("who that which whose with having have has in from")
+_EVERY = _set("all every each")
+HAVING = _set("with have has had having contain contains containing including")
 _PASSED_OVER = _set(
     "a an the of in on at for from to with is are was were be been being do does did has have had having"
     " their its our your my me i we whom you please show list display give get find return tell see want"
@@ -322,7 +328,7 @@ _PASSED_OVER = _set(
     " placed place made make live located based exist exists where dollar dollars euro euros usd eur"
     " database data table listed information details also now then instead about anything"
     " use uses used using own owns owned occurred happened across given some either there contain contains"
-    " containing belong belongs ever"
+    " containing belong belongs ever yet already currently still"
 )
 _EXCLUDING = _set(
     "not except excluding exclude never neither nor besides but unless other than both same nobody none"
@@ -349,6 +355,9 @@ def read(question: Sequence[Token], lexicon: Lexicon, today: date) -> tuple[Said
     item or known to mean nothing."""
     if len(question) > LONGEST_QUESTION:
         raise Beyond("The question is too long for me.")
+    raws = [token.raw for token in question]
+    if raws[:1] and raws[0] in _ASKING_WHETHER and not _EVERY.isdisjoint(raws):
+        raise Beyond("I can list or count rows, not say whether something is so for all of them.")
     return _Reading(question, lexicon, today).items()
 
 
@@ -400,6 +409,8 @@ class _Reading:
             return length, (mention,)
         if rule:
             return rule
+        if compared := self._compared(tokens):
+            return compared
         if length:
             return length, (mention,)
         if unit := unit_of(tokens[0].word):
@@ -411,6 +422,22 @@ class _Reading:
                 raise Beyond(f"I cannot read “{self._question[at - 1].text} {tokens[0].text}” as one number.")
             return self._counted(tokens, lead)
         return self._negated(tokens)
+
+    def _compared(self, tokens: Sequence[Token]) -> tuple[int, tuple[Item, ...]] | None:
+        """ "above age 20": the column stands between the comparison and its number."""
+        raws = [token.raw for token in tokens]
+        for at in range(1, min(4, len(tokens) - 1)):
+            length, links = self._lexicon.find(tokens[at:])
+            end = at + length
+            if not any(link.is_number for link in links) or [t.kind for t in tokens[end : end + 1]] != [
+                "number"
+            ]:
+                continue
+            found = _first_rule(" ".join([*raws[:at], raws[end]]), _RULES)
+            if found and found[0] == at + 1 and isinstance(found[1][0], Comparison):
+                text = " ".join(token.text for token in tokens[at:end])
+                return end + 1, (Mention(text, links), found[1][0])
+        return None
 
     def _is_compared(self, mention: Mention, rest: Sequence[str]) -> bool:
         """Whether a word like "total" names a column here: a comparison follows."""
@@ -453,7 +480,7 @@ class _Reading:
         _, links = self._lexicon.find(tokens[1:])
         rule = self._rule(" ".join(token.raw for token in tokens[1:]))
         equal = Comparison("=", (tokens[0].raw,))
-        if (lead in _HAVING and links) or any(link.is_number for link in links):
+        if (lead in HAVING and links) or any(link.is_number for link in links):
             return 1, (equal,)
         if [token.raw for token in tokens[1:2]] == ["times"] and self._named_table:
             return 2, (replace(equal, times=True),)
@@ -477,7 +504,13 @@ class _Reading:
     def _pass_over(self, at: int) -> None:
         """Raises `Beyond` unless the word means nothing here."""
         token = self._question[at]
-        leading = {"only": self._named, "just": self._named, "all": self._named_table}
+        raws = [before.raw for before in self._question[:at]]
+        each_of = raws[-1:] in (["of"], ["for"]) and _RELATIVE.isdisjoint(raws)
+        leading = {
+            "only": self._named,
+            "just": self._named,
+            "all": self._named_table and not each_of,
+        }
         if token.raw in leading:
             if leading[token.raw]:
                 raise Beyond(f"“{token.text}” restricts the answer here in a way that I cannot express.")

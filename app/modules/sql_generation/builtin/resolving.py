@@ -142,7 +142,14 @@ class Resolver:
         columns = self.roles.free or self.roles.present or [flag for flag, _ in self.roles.flags] or values
         if not columns:
             raise Beyond("I do not see which data the question is about.")
-        return self._described(columns[0], values) or self._pick(columns[0], lambda link: True).table
+        together = self._together(self.roles.free) or self._described(columns[0], values)
+        return together or self._pick(columns[0], lambda link: True).table
+
+    def _together(self, columns: Sequence[Mention]) -> str | None:
+        """The one table that has all the columns named, if several are."""
+        holding = [{link.table for link in mention.links if link.is_column} for mention in columns]
+        found = set.intersection(*holding) if len(holding) > 1 else set()
+        return found.pop() if len(found) == 1 else None
 
     def _described(self, column: Mention, values: Iterable[Mention]) -> str | None:
         """The table of "population of Brazil": it has the column, and its rows are known by the value."""

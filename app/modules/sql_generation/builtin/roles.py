@@ -8,6 +8,7 @@ from app.modules.sql_generation.builtin.periods import Period
 from app.modules.sql_generation.builtin.plan import Beyond, Function
 from app.modules.sql_generation.builtin.reading import (
     DATE,
+    POSSESSIVE,
     Aggregate,
     Calendar,
     Comparison,
@@ -398,6 +399,7 @@ class _Walk:
             raise Beyond("I cannot express what did not happen within a period.")
         if mention and any(link.is_date for link in mention.links):
             self._unfree(mention)
+            self._keep_owner(mention)
         self._roles.times.append((period, mention))
 
     def _unfree(self, item: Measured) -> None:
@@ -411,7 +413,8 @@ class _Walk:
         if conjunction.either and len(values) < 2:
             raise Beyond("I only understand “or” between stored values.")
         tables = [item.text for item in around if isinstance(item, Mention) and is_table(item)]
-        if len(tables) == 2 and not isinstance(self._last_role, Group | Sort):
+        beside = [item for item in around if isinstance(item, Mention) and item.lead in POSSESSIVE]
+        if len(tables) == 2 and not beside and not isinstance(self._last_role, Group | Sort):
             self._roles.several.append((tables[0], tables[1]))
         if len(values) == 2:
             self._roles.joined.append((values[0], values[1], conjunction.either))
