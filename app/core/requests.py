@@ -107,9 +107,10 @@ class _Answer:
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self._begin(message)
-        await self._send(message)
         if self._streams and message["type"] == "http.response.body":
+            # Before it is sent: who has read `done` finds it counted.
             self._metrics.events.inc(message.get("body", b"").count(_EVENT))
+        await self._send(message)
 
     def over(self) -> None:
         if self._streams:
