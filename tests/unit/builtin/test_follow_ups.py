@@ -62,6 +62,16 @@ GERMANS = "customers in Germany"
             "How many of those customers have a signup date in 2025?",
             "select count(*) from customers where country = 'Germany' and signup_date >= '2025-01-01'",
         ),
+        (
+            "how many customers in Germany",
+            "what are their names?",
+            "select name from customers where country = 'Germany'",
+        ),
+        (
+            "how many customers in Germany",
+            "Which of them are in Berlin?",
+            "select * from customers where city = 'Berlin'",
+        ),
         (GERMANS, "What are their names?", "select name from customers where country = 'Germany'"),
         (GERMANS, "show me their cities", "select city from customers where country = 'Germany'"),
         (GERMANS, "What about their email?", "select email from customers where country = 'Germany'"),
@@ -146,7 +156,9 @@ def test_what_a_follow_up_points_to_are_the_rows_of_the_answer_before(
         ("revenue by category", "what are their costs?"),
         ("top 3 products by revenue", "which of those are Tents?"),
         ("top 3 products by revenue", "what is their average cost?"),
-        ("how many customers", "what are their names?"),
+        ("revenue", "what are their names?"),
+        (GERMANS, "Show me that for suppliers"),
+        ("revenue by category", "Show me that for orders"),
         ("revenue", "which of them is the highest?"),
     ],
 )

@@ -86,6 +86,7 @@ def edit(sql: str, roles: Roles, network: Network, *, points: bool, adds: bool) 
     answer.drop_own_table()
     if not points and roles.is_fragment:
         return answer.varied()
+    answer.list_counted()
     if roles.counts:
         return answer.counted()
     if not points:
@@ -322,6 +323,24 @@ class _Answer:
             roles.counted = None
         if is_table(roles.ranked):
             roles.ranked = None
+
+    def list_counted(self) -> None:
+        """Takes the rows in place of their number, where the previous answer is a mere count."""
+        select = self._draft.select
+        counts = [shown.unalias() for shown in select.selects]
+        if (
+            len(counts) > 1
+            or not isinstance(counts[0], exp.Count)
+            or not isinstance(counts[0].this, exp.Star)
+        ):
+            return
+        if _is_cut(select):
+            return
+        base = self._draft.base
+        shown = [each for each in self._draft.network.fields(base) if each.type not in ("binary", "json")]
+        columns = [exp.alias_(self._column(each), each.column, quoted=True) for each in shown]
+        self._draft.select = select.select(*columns, append=False)
+        self._numbers, self.is_list = [], True
 
     def _uses(self, *names: str) -> None:
         """Raises `Beyond` when the question holds something else."""

@@ -1,7 +1,7 @@
 """What in a question points to the answer before it, and the question without that."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from app.modules.sql_generation.builtin.linking import Lexicon
 from app.modules.sql_generation.builtin.periods import unit_of
@@ -16,10 +16,6 @@ _POINTING = _set("those these this theirs same such previous former latter")
 _PRONOUNS = _set("it its they their them he she his her him")
 _TIMED = _set("this previous")
 _ADDING = _set("also too additionally")
-_BEFORE_THAT = _set(
-    "and of for in from about than with by at on is was are were to like show sort order list what how do"
-    " does did"
-)
 _BEFORE_ONE = _set("which that this the first last")
 _EXISTING = _set("is are was were be exist exists")
 _OPENING = re.compile(
@@ -32,8 +28,8 @@ def pointing(tokens: Sequence[Token], lexicon: Lexicon) -> list[int]:
     """The positions of words that point to an answer before the question. A pronoun after a table's name
     stands for that table's rows instead."""
     raws = [token.raw if token.kind in ("word", "number") else "" for token in tokens]
-    named = _first_table(tokens, lexicon)
-    return [at for at in range(len(raws)) if _points(raws, at, named=at > named)]
+    named, nouns = _named(tokens, lexicon)
+    return [at for at in range(len(raws)) if _points(raws, at, nouns, named=at > named)]
 
 
 def without(tokens: Sequence[Token], positions: Sequence[int]) -> list[Token]:
@@ -63,16 +59,19 @@ def is_adding(tokens: Sequence[Token]) -> bool:
     )
 
 
-def _first_table(tokens: Sequence[Token], lexicon: Lexicon) -> int:
-    """Where a table is first named; behind the end if nowhere."""
+def _named(tokens: Sequence[Token], lexicon: Lexicon) -> tuple[int, set[int]]:
+    """Where a table is first named, behind the end if nowhere; and where tables and columns are named."""
+    first, nouns = len(tokens), set[int]()
     for at in range(len(tokens)):
-        _, links = lexicon.find(tokens[at:])
+        length, links = lexicon.find(tokens[at:])
         if any(link.is_table for link in links):
-            return at
-    return len(tokens)
+            first = min(first, at)
+        if any(link.value is None for link in links):
+            nouns.update(range(at, at + length))
+    return first, nouns
 
 
-def _points(raws: Sequence[str], at: int, *, named: bool) -> bool:
+def _points(raws: Sequence[str], at: int, nouns: Collection[int], *, named: bool) -> bool:
     raw = raws[at]
     before = raws[at - 1] if at else ""
     after = raws[at + 1] if at + 1 < len(raws) else ""
@@ -82,7 +81,7 @@ def _points(raws: Sequence[str], at: int, *, named: bool) -> bool:
         return not named
     match raw:
         case "that":
-            return not before or not after or before in _BEFORE_THAT
+            return not after or at - 1 not in nouns  # "customers that ..." goes on about the customers
         case "there":
             return before not in _EXISTING and after not in _EXISTING
         case "above":

@@ -90,7 +90,6 @@ _EITHER = (
     "I cannot tell whether this is about all rows or about those of the answer before. Say of what, for "
     "example “of all customers”."
 )
-_UNSEEN = "Only answers that I wrote myself can be followed up on. Ask the whole question."
 
 
 def write(
@@ -134,7 +133,7 @@ def _answer(
             return FromRows()
         if points or opening:
             said = tokens[points[0]].text if points else opening
-            raise Beyond(f"“{said}” refers to something that I cannot see. {_UNSEEN}")
+            raise Beyond(f"“{said}” refers to something before this question. {_why_unseen(previous)}")
     if previous is None:
         return _statement(_planned(tokens, schema, lexicon, today), schema)
     if (
@@ -150,9 +149,17 @@ def _answer(
             raise Beyond(_EITHER)
         return _statement(_planned(tokens, schema, lexicon, today), schema)
     if previous.sql is None:
-        raise Beyond(f"This is no whole question, and I cannot see what it goes on from. {_UNSEEN}")
+        raise Beyond(f"This is no whole question. {_why_unseen(previous)}")
     found = edit(previous.sql, roles, Network(schema), points=bool(points), adds=is_adding(tokens))
     return _statement(found, schema)
+
+
+def _why_unseen(previous: Previous | None) -> str:
+    if previous is None:
+        return "Nothing was asked before. Ask the whole question."
+    if previous.columns:
+        return "I did not write the answer before, so I do not build on it. Ask the whole question."
+    return "The question before was not answered. Ask the whole question."
 
 
 def _statement(found: tuple[exp.Select, str], schema: Schema) -> Statement:
