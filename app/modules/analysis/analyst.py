@@ -40,7 +40,7 @@ class FiguresAnalyst:
         self._today = today
 
     async def figures(self, question: Question, sql: str, rows: Rows) -> Figures:
-        span = await self._background.span(sql) if len(rows["rows"]) > 1 else None
+        span = await self._background.span(sql) if rows["rows"] else None
         keys = await self._background.keys(sql)
         return await asyncio.to_thread(
             figures, question.text, sql, self._dialect, rows, span=span, keys=keys, today=self._today

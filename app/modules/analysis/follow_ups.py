@@ -18,8 +18,9 @@ def suggest(question: str, rows: Rows, found: Figures) -> list[str]:
     wanted = _of_time(question, found)
     if found.shape == "ranking" and found.group is None and rows["row_count"] > _MANY and found.limit is None:
         wanted.append("Only the top 5")
-    other_end = "highest" if found.direction == "lowest" else "lowest"
-    wanted.append(f"Which of these has the {other_end} {title(found.main.name)}?")
+    if found.shape in ("ranking", "series") and found.group is None:
+        other_end = "highest" if found.direction == "lowest" else "lowest"
+        wanted.append(f"Which of these has the {other_end} {title(found.main.name)}?")
     return [text for text in wanted if text.lower() not in question.lower()][:_MOST]
 
 

@@ -65,7 +65,7 @@ def _ranked(main: Measure, ranking: Ranking) -> str:
 
 def _by_period(main: Measure, course: Course) -> list[str]:
     """Periods in order; the latest ones of a long course. Partial ones are marked."""
-    partial = {each.point.period for each in course.partial}
+    partial = {each.period for each in course.partial}
     shown = course.points[-_PERIODS:]
     values = [
         f"{point.period} {amount(point.value)}{' (partial)' if point.period in partial else ''}"

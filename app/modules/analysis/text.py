@@ -82,28 +82,42 @@ def _single(rows: Rows, found: Figures) -> list[str]:
     (row,) = rows["rows"]
     end = _kept_end(found)
     if found.main is not None and found.label is not None and found.limit == 1 and end is not None:
-        return _first_of_all(row, rows["columns"], found.main, found.label, end)
+        return [*_first_of_all(row, rows["columns"], found, found.main, end), *_partial(found)]
     pairs = [_pair(cell, column) for cell, column in zip(row, rows["columns"], strict=True)]
     more = _more_columns(len(pairs))
     named = _capital(", ".join(pairs[:_NAMED_COLUMNS]))
     sentences = [f"**{named}**{more}{'.' if more else ''}"]
     if all(cell is None for cell in row):
         sentences.append("There was no value to compute it from.")
-    return sentences
+    return [*sentences, *_partial(found)]
 
 
 def _first_of_all(
-    row: Sequence[JsonValue], columns: Sequence[Column], main: Measure, by: int, end: Direction
+    row: Sequence[JsonValue], columns: Sequence[Column], found: Figures, main: Measure, end: Direction
 ) -> list[str]:
+    """The one row that a sorted statement keeps; a group goes by all that names it."""
     value = _cell(row[main.column], columns[main.column])
-    sentences = [f"**{named_cell(row[by], columns[by])}** has {_superlative(main, end)}: {value}."]
-    others = [at for at in range(len(columns)) if at not in (by, main.column)]
+    by = list(found.dimensions) or [at for at in (found.label,) if at is not None]
+    name = " / ".join(named_cell(row[at], columns[at]) for at in by)
+    picked = f"Of the at most {found.within:,} rows picked before, " if found.within is not None else ""
+    sentences = [f"{picked}**{name}** has {_superlative(main, end)}: {value}."]
+    others = [at for at in range(len(columns)) if at not in (*by, main.column)]
     if others:
         named = ", ".join(_pair(row[at], columns[at]) for at in others[:_NAMED_COLUMNS])
         sentences.append(f"{_capital(named)}.")
     if isinstance(row[main.column], int) or main.kind == "plain":
         sentences.append("The statement keeps one row, so a tie would not show.")
     return sentences
+
+
+def _partial(found: Figures) -> list[str]:
+    """The periods among single rows that the data covers only in part."""
+    return [f"{partial.period} is partial: {_why(partial)}." for partial in found.partial]
+
+
+def _why(partial: Partial) -> str:
+    begun = {"begins": "the data begins on", "ends": "the data ends on", "running": "it still runs on"}
+    return f"{begun[partial.reason]} {partial.day}"
 
 
 def _kept_end(found: Figures) -> Direction | None:
@@ -119,7 +133,23 @@ def _kept_end(found: Figures) -> Direction | None:
 
 def _listing(rows: Rows, found: Figures) -> list[str]:
     known = [measure for measure in found.measures if is_numeric(measure.name)]
-    return [_counted(rows), *map(_spread, known[:_LISTED_SPREADS])]
+    return [_counted(rows), *_by_date(rows, found), *map(_spread, known[:_LISTED_SPREADS])]
+
+
+def _by_date(rows: Rows, found: Figures) -> list[str]:
+    """The first and the last of a list that is sorted by a date."""
+    by, name = found.sorted_by, found.label
+    if by is None or name is None or by == name or rows["columns"][by]["type"] not in ("date", "datetime"):
+        return []
+    (start, first), (end, last) = [(row[name], row[by]) for row in (rows["rows"][0], rows["rows"][-1])]
+    if first is None or last is None or first == last:
+        return []
+    column = rows["columns"][by]
+    extreme = "latest" if found.order_descending else "earliest"
+    leads = f"**{label(start)}** has the {extreme} {title(column['name'])}: {_cell(first, column)}"
+    if found.within is not None:
+        leads = f"Of the rows shown, {leads}"
+    return [f"{leads}; {label(end)} is last of the {rows['row_count']:,} shown with {_cell(last, column)}."]
 
 
 def _counted(rows: Rows) -> str:
@@ -165,7 +195,7 @@ def _ranking(rows: Rows, found: Figures) -> list[str]:
     if main is None or ranking is None:
         return []
     others = [sentence for other in found.measures[1:_SPREADS] for sentence in _led(rows, found, other)]
-    return [*_ends(rows, found, main, ranking), *_nulls(ranking, main), *others]
+    return [*_ends(rows, found, main, ranking), *_partial(found), *_nulls(ranking, main), *others]
 
 
 def _led(rows: Rows, found: Figures, measure: Measure) -> list[str]:
@@ -190,7 +220,7 @@ def _ends(rows: Rows, found: Figures, main: Measure, ranking: Ranking) -> list[s
     rising = _begins_low(found)
     leaders, others = (ranking.lowest, ranking.highest) if rising else (ranking.highest, ranking.lowest)
     end: Direction = "lowest" if rising else "highest"
-    shown = found.limit is not None and _kept_end(found) != end
+    shown = found.limit is not None and (_kept_end(found) != end or found.within is not None)
     best = f"{_superlative(main, end)}{_over(found, ranking)}: {amount(leaders[0].value)}"
     first = f"{_bold(leaders)} {_have(leaders)} {best}"
     sentences = [f"{_among(rows, ranking)}, {first}" if shown else first]
@@ -254,7 +284,7 @@ def _matrix(rows: Rows, found: Figures) -> list[str]:
             f"By {by}, {_plain(leader)} {'leads' if len(leader) == 1 else 'lead'} with "
             f"{amount(leader[0].value)}{_share_of(second, main, leader[0])}."
         )
-    return [*sentences, *_nulls(ranking, main)]
+    return [*sentences, *(_partial(found) if not found.periods else []), *_nulls(ranking, main)]
 
 
 def _share_of(ranking: Ranking, main: Measure, leader: Entry) -> str:
@@ -291,7 +321,7 @@ def _course_of(found: Figures, main: Measure, course: Course) -> list[str]:
 def _moved(main: Measure, course: Course, of_all: str = "") -> list[str]:
     """From the first to the last full period; partial ones are named and left out."""
     name, full = _capital(f"{of_all}{title(main.name)}"), course.full
-    left_out = [_left_out(partial) for partial in course.partial]
+    left_out = [_left_out(course, partial) for partial in course.partial]
     if len(full) < 2:
         only = [f"The only full {course.unit} is {_at_period(point)}." for point in full]
         return [*left_out, *(only or [f"There is no full {course.unit} to compare."])]
@@ -328,9 +358,9 @@ def _relative(first: Point, last: Point) -> str:
     return f", {change(first.value, last.value)}" if first.value > 0 else ""
 
 
-def _left_out(partial: Partial) -> str:
-    why = {"begins": "the data begins on", "ends": "the data ends on", "running": "it still runs on"}
-    return f"{_at_period(partial.point)} is partial and left out: {why[partial.reason]} {partial.day}."
+def _left_out(course: Course, partial: Partial) -> str:
+    (point,) = [each for each in course.points if each.period == partial.period]
+    return f"{_at_period(point)} is partial and left out: {_why(partial)}."
 
 
 def _at_period(point: Point) -> str:
@@ -429,7 +459,7 @@ def _grouped_series(rows: Rows, found: Figures) -> list[str]:
         sentences += _moved(main, course, "all together, ")
         sentences += _extremes(main, course, None)
         sentences += _yearly(main, course)
-    return [*sentences, *(_gaps(found, course) if course else []), *_missing_points(main)]
+    return [*sentences, *(_gaps(found, course) if course else _partial(found)), *_missing_points(main)]
 
 
 # Words

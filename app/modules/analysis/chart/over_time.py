@@ -192,8 +192,8 @@ def _partial(found: Figures, course: _Course) -> list[str]:
     drawn = set(course.periods.values())
     said: list[str] = []
     for partial in found.course.partial if found.course else ():
-        if partial.point.period in drawn:
-            period, day = partial.point.period, partial.day.isoformat()
+        if partial.period in drawn:
+            period, day = partial.period, partial.day.isoformat()
             match partial.reason:
                 case "begins":
                     said.append(f"{period} has data from {day} on only.")

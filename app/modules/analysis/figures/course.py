@@ -41,7 +41,7 @@ class Point:
 class Partial:
     """A period that the data covers only in part: it begins or ends on `day`, or the period still runs."""
 
-    point: Point
+    period: Period
     reason: Reason
     day: date
 
@@ -86,8 +86,8 @@ def course(
     if not ordered:
         return None
     unit = ordered[0].period.unit
-    partial = _partial(ordered, span, today)
-    left_out = {each.point.period for each in partial}
+    partial = partial_periods([point.period for point in ordered], span, today)
+    left_out = {each.period for each in partial}
     full = [point for point in ordered if point.period not in left_out]
     compared = full or ordered
     highest, lowest = max(point.value for point in compared), min(point.value for point in compared)
@@ -111,27 +111,28 @@ def folded(points: Iterable[Point], unit: Unit) -> list[Point]:
     return [Point(period, value) for period, value in sums.items()]
 
 
-def _partial(ordered: Sequence[Point], span: Span | None, today: date | None) -> list[Partial]:
+def partial_periods(ordered: Sequence[Period], span: Span | None, today: date | None) -> list[Partial]:
+    """Of periods in order of time, the first and the last one if the data covers them only in part."""
     first, last = ordered[0], ordered[-1]
     found: list[Partial] = []
-    if span is not None and first.period.start < span.first < first.period.end:
-        missing = _days(first.period.start, span.first)
-        if _is_partial(missing, first.period, span):
+    if span is not None and first.start < span.first < first.end:
+        missing = _days(first.start, span.first)
+        if _is_partial(missing, first, span):
             found.append(Partial(first, "begins", span.first))
     ended = _partial_at_end(last, span)
-    running = today is not None and last.period.start <= today < last.period.end
+    running = today is not None and last.start <= today < last.end
     if today is not None and running and (ended is None or ended.day >= today - timedelta(days=1)):
         found.append(Partial(last, "running", today))
     elif ended is not None:
         found.append(ended)
-    return found if len({each.point.period for each in found}) == len(found) else found[-1:]
+    return found if len({each.period for each in found}) == len(found) else found[-1:]
 
 
-def _partial_at_end(last: Point, span: Span | None) -> Partial | None:
-    if span is None or not last.period.start <= span.last < last.period.end - timedelta(days=1):
+def _partial_at_end(last: Period, span: Span | None) -> Partial | None:
+    if span is None or not last.start <= span.last < last.end - timedelta(days=1):
         return None
-    missing = _days(span.last + timedelta(days=1), last.period.end)
-    return Partial(last, "ends", span.last) if _is_partial(missing, last.period, span) else None
+    missing = _days(span.last + timedelta(days=1), last.end)
+    return Partial(last, "ends", span.last) if _is_partial(missing, last, span) else None
 
 
 def _is_partial(missing: Sequence[date], period: Period, span: Span) -> bool:

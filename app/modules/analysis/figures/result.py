@@ -12,7 +12,16 @@ from pydantic import JsonValue
 
 from app.modules.analysis.figures.asked import Direction, direction_of
 from app.modules.analysis.figures.calendar import Period, Unit
-from app.modules.analysis.figures.course import Course, Point, Span, course, folded, folded_span
+from app.modules.analysis.figures.course import (
+    Course,
+    Partial,
+    Point,
+    Span,
+    course,
+    folded,
+    folded_span,
+    partial_periods,
+)
 from app.modules.analysis.figures.numbers import exact, number
 from app.modules.analysis.figures.ranking import Ranking, ranked
 from app.modules.analysis.figures.roles import Role, Roles, roles_of
@@ -99,6 +108,10 @@ class Figures:
     of one label belong together. `cut` says that KAI's
     limit cut rows off, and `complete` that all rows of the result are at hand.
 
+    `partial` are the periods that the data covers only in part. `dimensions` are the columns that name a
+    group. `within` is the LIMIT of an inner query whose rows are sorted or limited again. `sorted_by` is the
+    column that the statement sorts by first, and `order_descending` its direction.
+
     `course` is the main measure over time, of all groups together; `months` the same by months where the
     rows are days. `ranking` has the labels by the main measure, `second` the groups of a matrix; where
     these may not be added up, or are picked by their values (a top ten), `ranking` has the single rows
@@ -121,6 +134,11 @@ class Figures:
     grouped: bool
     cut: bool
     complete: bool
+    partial: Sequence[Partial]
+    dimensions: Sequence[int]
+    within: int | None
+    sorted_by: int | None
+    order_descending: bool
     course: Course | None
     months: Course | None
     ranking: Ranking | None
@@ -173,11 +191,22 @@ def figures(
         grouped=statement.grouped,
         cut=cut,
         complete=len(rows["rows"]) == rows["row_count"] and not cut,
+        partial=_partial(roles, span, today),
+        dimensions=roles.dimensions,
+        within=statement.within,
+        sorted_by=roles.sorted_by,
+        order_descending=statement.descending,
         course=course(points, span, today, additive=main is not None and main.adds_over_time),
         months=_months(points, main),
         ranking=_ranking(shape, rows, main, roles),
         second=_second(shape, rows, main, roles),
     )
+
+
+def _partial(roles: Roles, span: Span | None, today: date | None) -> list[Partial]:
+    """The periods among the rows, also of a selection of them, that the data covers only in part."""
+    periods = {period for period in (roles.periods or roles.picked_periods) if period is not None}
+    return partial_periods(sorted(periods), span, today) if periods else []
 
 
 def _points(shape: Shape, main: Measure | None, roles: Roles) -> list[Point]:

@@ -47,6 +47,7 @@ class Role:
 class Roles:
     """Measures in their order of importance. `time` is the column of `periods`, one for each row.
 
+    `dimensions` are the columns that name a group; `picked_periods` the periods of a selection of groups.
     `summed` says that the rows of one label belong together. `asked` says that the question or the order
     names the first measure.
     """
@@ -56,6 +57,8 @@ class Roles:
     group: int | None
     time: int | None
     periods: Sequence[Period | None]
+    dimensions: Sequence[int]
+    picked_periods: Sequence[Period | None]
     sorted_by: int | None
     summed: bool
     asked: bool
@@ -78,8 +81,10 @@ def roles_of(
     limited = statement.limit is not None and rows["row_count"] >= statement.limit
     # A top ten of groups is no course in time, and its rows say nothing of totals.
     picked = statement.selective or (limited and main is not None and main.column == sorted_by)
+    dimensions = [at for at in described if not is_key(names[at])] if statement.grouped else []
     if time is not None and not _orders(periods, label, rows, grouped=statement.grouped):
         time, periods = None, []
+    picked_periods = periods
     if time is not None and picked:
         label, group = (time, None) if label is None else (label, time)
         time, periods = None, []
@@ -91,6 +96,8 @@ def roles_of(
         group=group,
         time=time,
         periods=periods,
+        dimensions=dimensions,
+        picked_periods=picked_periods if statement.grouped else [],
         sorted_by=sorted_by,
         summed=not picked
         and _belong_together(label, group, time, rows, grouped=statement.grouped, main=main),

@@ -73,7 +73,8 @@ class Output:
 class StatementReading:
     """`outputs` is None where the columns are not spelled out (a star over a table).
 
-    `order` is the position of the column sorted by first. `limit` is the statement's own; `selective`
+    `order` is the position of the column sorted by first. `limit` is the statement's own, and
+    `within` that of an inner query whose rows the statement sorts or limits again; `selective`
     says that groups were left out by HAVING, OFFSET or a rank. `added_up` says that rows of
     subtotals or of several queries stand among the others, so that nothing may be added.
     """
@@ -83,6 +84,7 @@ class StatementReading:
     order: int | None = None
     descending: bool = False
     limit: int | None = None
+    within: int | None = None
     selective: bool = False
     added_up: bool = False
 
@@ -144,6 +146,7 @@ def _read_select(scope: Scope, select: exp.Select, depth: int) -> StatementReadi
         limit=min(
             (each.limit for each in sources.derived.values() if each.limit and not grouped), default=None
         ),
+        within=min((each.within for each in sources.derived.values() if each.within), default=None),
     )
 
 
@@ -316,7 +319,13 @@ def _with_order_and_limit(reading: StatementReading, query: exp.Expr) -> Stateme
     own = limit.args.get("expression") or limit.args.get("count") if limit is not None else None
     count = int(own.name) if isinstance(own, exp.Literal) and own.name.isdecimal() else None
     limits = [each for each in (reading.limit, count) if each is not None]
-    return replace(reading, order=position, descending=descending, limit=min(limits, default=None))
+    return replace(
+        reading,
+        order=position,
+        descending=descending,
+        limit=min(limits, default=None),
+        within=reading.limit if order is not None or limit is not None else reading.within,
+    )
 
 
 def _position(sorted_by: exp.Expr, query: exp.Expr, reading: StatementReading) -> int | None:
