@@ -256,7 +256,10 @@ _RULES = (
     *(_rule(rf"(?:{words}) {_NUMBER} times", _repeated(operator)) for words, operator in _OPERATORS),
     _rule(rf"(?:is |are |was |be )?between {_NUMBER} and {_NUMBER}", _comparison("between")),
     *(
-        _rule(rf"(?:(?:is|are|was|were|be|of) )?(?:{words}) {_NUMBER}", _comparison(operator))
+        _rule(
+            rf"(?:(?:is|are|was|were|be|of|with|have|has|having|had) )?(?:{words}) {_NUMBER}",
+            _comparison(operator),
+        )
         for words, operator in _OPERATORS
     ),
     _rule(
@@ -377,6 +380,8 @@ class _Reading:
         )
 
     def items(self) -> tuple[Said, ...]:
+        if self._relations and self._question[0].raw in ("is", "was"):
+            raise Beyond("I can list who reports to whom, not say whether it is so.")
         at = 0
         while at < len(self._question):
             said, found = self._next(at)
@@ -484,6 +489,10 @@ class _Reading:
             return 1, (equal,)
         if [token.raw for token in tokens[1:2]] == ["times"] and self._named_table:
             return 2, (replace(equal, times=True),)
+        length = self._lexicon.find(tokens[1:])[0]
+        _, further = self._lexicon.find(tokens[1 + length :])
+        if any(link.is_table for link in links) and any(link.is_table and not link.verb for link in further):
+            raise Beyond(f"I cannot tell what “{tokens[0].text}” counts here.")
         if any(link.is_table for link in links) and self._named_table:
             return 1, (equal,)
         if any(link.is_table for link in links) or (rule and _ranks(rule[1])):

@@ -229,7 +229,11 @@ class _Walk:
             self._last_table = item
         if isinstance(item, Mention) and is_value(item):
             self._give_value(item, before, at)
-        elif isinstance(item, Mention) and is_flag(item) and not isinstance(role, _NAMING):
+        elif (
+            isinstance(item, Mention)
+            and is_flag(item)
+            and (not isinstance(role, _NAMING) or self._describes(at))
+        ):
             self._give_flag(item, at)
         elif (
             isinstance(item, Mention)
@@ -254,12 +258,22 @@ class _Walk:
             self._last_role, self._role = self._role, None
 
     def _lists_columns(self, at: int) -> bool:
-        beside = (*self._items[max(at - 2, 0) : at], *self._items[at + 1 : at + 3])
-        joined = any(isinstance(item, Conjunction) for item in beside)
-        return joined and any(
-            isinstance(item, Mention) and not is_table(item) and not is_value(item) and not is_flag(item)
-            for item in beside
+        if self._describes(at):
+            return False
+        pairs = (self._items[max(at - 2, 0) : at][::-1], self._items[at + 1 : at + 3])
+        return any(
+            isinstance(joint, Conjunction)
+            and isinstance(item, Mention)
+            and not (is_table(item) or is_value(item) or is_flag(item))
+            for joint, item in (pair for pair in pairs if len(pair) == 2)
         )
+
+    def _describes(self, at: int) -> bool:
+        """Whether a flag stands right before a table: "discontinued products"."""
+        item, after = self._items[at], self._items[at + 1] if at + 1 < len(self._items) else None
+        if not isinstance(item, Mention) or not isinstance(after, Mention) or not is_table(after):
+            return False
+        return after.lead == item.text.split()[-1].lower()
 
     def _relate(self, item: Relation | Unrelated) -> None:
         if self._related is not None or self._roles.reports is not None:
