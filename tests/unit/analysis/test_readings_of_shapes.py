@@ -103,7 +103,7 @@ ONE_ROW = {
         "SELECT STRFTIME('%Y', d) AS year, SUM(a) AS revenue FROM t GROUP BY 1 ORDER BY 2 LIMIT 1",
         {"year": "text", "revenue": "number"},
         [["2024", 50.0]],
-        ["**2024** has the lowest revenue: 50.", "2024 is partial: the data begins on 2024-06-30."],
+        ["**year 2024** has the lowest revenue: 50.", "2024 is partial: the data begins on 2024-06-30."],
         span=Span(date(2024, 6, 30), date(2026, 6, 30), 9000),
     ),
     "a group goes by all its names": Case(
