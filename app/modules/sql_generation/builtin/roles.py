@@ -160,6 +160,7 @@ class _Walk:
     def roles(self) -> Roles:
         for at, item in enumerate(self._items):
             self._take(at, item)
+        self._close_lacking()
         if isinstance(self._role, Group | Lacking | Holding):
             raise Beyond("I do not see what should be grouped by or be missing.")
         self._close_relation()
@@ -282,6 +283,15 @@ class _Walk:
             self._roles.reports, self._role = Reports(above=False), None
         else:
             self._related, self._role = item, item
+
+    def _close_lacking(self) -> None:
+        """ "Tracks where the composer is missing": at the end, what was named before is lacking."""
+        match self._items[-2:]:
+            case [Mention() as named, Lacking(only_values=False)] if named in self._roles.free:
+                if not is_table(named):
+                    self._unfree(named)
+                    self._roles.lacking.append(named)
+                    self._role = None
 
     def _close_relation(self) -> None:
         """Without a name after it the one before is meant: "X's manager", "who does X report to"."""
