@@ -56,7 +56,7 @@ def always_fails(model: ScriptedModel) -> None:
 
 
 def writes_far_too_much(model: ScriptedModel) -> None:
-    model.rule(is_summary, "The analyst asks about orders. " * 1_000)
+    model.rule(is_summary, "The analyst asks about orders. " * 150)
 
 
 def is_cut_by_its_service(model: ScriptedModel) -> None:
