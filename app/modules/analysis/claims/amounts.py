@@ -1,0 +1,913 @@
+"""Numbers of a text, judged by the rows that they are about."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
+
+import numpy as np
+
+from app.modules.analysis.claims import cues
+from app.modules.analysis.claims.changes import Change, changes, moves
+from app.modules.analysis.claims.context import Scope, Sentence, Verdict, grouped, ordered
+from app.modules.analysis.claims.counts import is_of_all, judge_count
+from app.modules.analysis.claims.mentions import TIME, Mention
+from app.modules.analysis.claims.numbers import Written
+from app.modules.analysis.claims.table import Column, Places, figure
+from graph.state import ClaimSource
+
+Found = tuple[float, ClaimSource]
+
+_SPECIFIC = 4
+"""Significant digits from which a number fits by chance so seldom that any cell may be meant."""
+_SMALL_TABLE = 12
+_TOP = 3
+_MANY_MEASURES = 4
+_LONGEST_SPAN = 60
+
+
+def judge(number: Written, sentence: Sentence) -> Verdict | None:
+    """The status of a number; None when it claims nothing."""
+    verdict: Verdict | None
+    if number.kind in ("percent", "points"):
+        verdict = _judge_percent(number, sentence)
+    elif number.kind == "times":
+        verdict = _judge_times(number, sentence)
+    else:
+        verdict = _judge_plain(number, sentence)
+    if verdict is not None and verdict.status != "checked" and _is_asked(number, sentence):
+        return None
+    return verdict
+
+
+def _is_asked(number: Written, sentence: Sentence) -> bool:
+    """A number of the question is no claim of the answer; nor is a filter's in the statement."""
+    value = number.value
+    if number.kind == "percent":
+        return sentence.between(number.start, number.end) in sentence.table.question
+    return number.kind == "plain" and value in sentence.table.asked_numbers
+
+
+def first(candidates: Iterable[Found], fits: Callable[[float], bool]) -> Verdict | None:
+    """The first value that the number may stand for."""
+    for value, source in candidates:
+        if value == value and fits(value):  # NaN equals nothing
+            return Verdict("checked", source)
+    return None
+
+
+def source(column: Column, row: int | None, how: str) -> ClaimSource:
+    return ClaimSource(column=column.name, row=row, how=how)
+
+
+# Plain numbers
+
+
+def _judge_plain(number: Written, sentence: Sentence) -> Verdict | None:
+    counted = judge_count(number, sentence)
+    if counted is not None and counted.status == "checked":
+        return counted
+    columns, close = _columns(number, sentence)
+    scopes = sentence.scopes(number)
+    if is_of_all(number, sentence) and number.digits > 1:
+        whole = first(_totals(columns), number.fits)
+        if whole is not None:
+            return whole
+    if _RANGE.search(sentence.between(max(sentence.start, number.start - 46), number.start)):
+        return _end_of_range(number, sentence, scopes, columns)
+    if (listed := _listed_beyond(number, sentence, columns)) is not None:
+        return listed
+    if not sentence.columns and (counted is not None or _is_aggregate(number, sentence)):
+        scopes = [each for each in scopes if len(each.rows) > 1]
+    found = _in_scopes(number, sentence, scopes, columns)
+    if found is None and not sentence.columns and (counted is None or _is_aggregate(number, sentence)):
+        found = first(_overall(number, sentence, columns), number.fits)
+    if found is None and scopes:
+        found = _around(number, sentence, scopes, columns)
+    if found is None and counted is None and number.digits >= _SPECIFIC and not sentence.columns:
+        found = _any_cell(number, columns)
+    if found is None and not close:
+        others = [each for each in sentence.table.columns if each.is_number and each not in columns]
+        found = _in_scopes(number, sentence, [each for each in scopes if len(each.rows) == 1], others)
+    if found is not None:
+        return found
+    if counted is not None:
+        return counted
+    if _is_idle(number, sentence):
+        return None
+    return _accused(number, sentence, scopes, columns)
+
+
+def _columns(number: Written, sentence: Sentence) -> tuple[Sequence[Column], bool]:
+    """The measures that a number may be of; whether one is named right beside it."""
+    if sentence.table.size == 1:
+        return [each for each in sentence.table.columns if each.is_number], True
+    following = sentence.mentions.measures_within(number.end, min(number.end + 22, sentence.end))
+    if following and re.fullmatch(
+        r"[\s)]*(?:\w+[ -]){0,1}", sentence.between(number.end, following[0].start)
+    ):
+        beside = [each.column for each in following if each.start == following[0].start]
+        return beside, True
+    measures = sentence.measures()
+    if number.currency and any(each.type != "integer" for each in sentence.table.measures):
+        measures = [each for each in measures if each.type != "integer"] or [
+            each for each in sentence.table.measures if each.type != "integer"
+        ]
+    return measures, False
+
+
+def _in_scopes(
+    number: Written, sentence: Sentence, scopes: Sequence[Scope], columns: Sequence[Column]
+) -> Verdict | None:
+    for scope in scopes:
+        found = first(
+            chain.from_iterable(_of_rows(number, sentence, scope, each) for each in columns), _fitting(number)
+        )
+        if found is not None:
+            return found
+    return None
+
+
+def _fitting(number: Written) -> Callable[[float], bool]:
+    """Of rows that are named, "more than 100" may be far more; a loss may be written without its sign."""
+
+    def fits(value: float) -> bool:
+        if number.bound in ("above", "at_least"):
+            return value >= number.value * (1 - 1e-9)
+        if number.bound == "at_most":
+            return value <= number.value * (1 + 1e-9)
+        return number.fits(value) or (value < 0 and not number.signed and number.fits(-value))
+
+    return fits
+
+
+def _of_rows(number: Written, sentence: Sentence, scope: Scope, column: Column) -> Iterator[Found]:
+    rows, name = scope.rows, _named(scope, sentence)
+    if len(rows) == 1:
+        row = int(rows[0])
+        yield column.at(row), source(column, row, f"{column.title} of {name}")
+        return
+    values = column.values[rows]
+    present = ~np.isnan(values)
+    if not present.any():
+        return
+    near = _near(number, sentence)
+    found = values[present]
+    mean, median = cues.MEAN.search(near), cues.MEDIAN.search(near)
+    if column.additive and not mean and not median:
+        yield float(found.sum()), source(column, None, f"sum of {column.title} of {name}, {len(found)} rows")
+    if median or not column.additive:
+        yield float(np.median(found)), source(column, None, f"median of {column.title} of {name}")
+    if mean or not column.additive:
+        yield (
+            float(found.mean()),
+            source(column, None, f"mean of {column.title} of {name}, {len(found)} rows"),
+        )
+        if column.additive:
+            yield from _means_of_groups(sentence, scope, column)
+    if mean or median:
+        return
+    timed = any(each.column == TIME for each in scope.named)
+    single = (
+        timed
+        or not column.additive
+        or cues.SINGLE.search(
+            sentence.between(max(sentence.start, number.start - 60), min(sentence.end, number.end + 40))
+        )
+    )
+    if single and (
+        number.digits >= _SPECIFIC
+        or len(rows) <= _TOP * 4
+        or cues.MOST.search(near)
+        or cues.LEAST.search(near)
+    ):
+        for at in (int(np.nanargmax(values)), int(np.nanargmin(values)), 0, len(rows) - 1):
+            yield (
+                float(values[at]),
+                source(column, int(rows[at]), f"{column.title} of {sentence.table.described(int(rows[at]))}"),
+            )
+        if number.digits >= _SPECIFIC and not timed:
+            hits = np.flatnonzero(np.abs(found - number.value) <= 0.5 * number.readings[0][1])
+            for at in hits[:1]:
+                yield float(found[at]), source(column, int(rows[present][at]), f"{column.title} of {name}")
+
+
+def _means_of_groups(sentence: Sentence, scope: Scope, column: Column) -> Iterator[Found]:
+    """ "4,000 a month on average": the mean of a period's sums."""
+    if not sentence.table.has_time:
+        return
+    for grain in (("year", "month"), ("year",), ("year", "quarter")):
+        groups = grouped(sentence.table, TIME, column, scope.rows, grain)
+        if len(groups) > 1:
+            mean = sum(groups.values()) / len(groups)
+            yield mean, source(column, None, f"mean of {column.title} per {grain[-1]}, {len(groups)} of them")
+
+
+def _overall(number: Written, sentence: Sentence, columns: Sequence[Column]) -> Iterator[Found]:
+    """Of no rows in particular: aggregates and what stands out."""
+    near = _near(number, sentence)
+    for column in columns:
+        values = column.present
+        if not len(values):
+            continue
+        mean = cues.MEAN.search(near) or re.search(
+            r"\b(?:each|apiece|per|pro|je|jeweils)\b|^ an? \w+", sentence.right(number.end, 14), re.IGNORECASE
+        )
+        median, total = cues.MEDIAN.search(near), cues.TOTAL.search(near)
+        most, least = cues.MOST.search(near), cues.LEAST.search(near)
+        plain = not (mean or median or total or most or least)
+        if (total or plain or mean) and column.additive:
+            yield column.total, source(column, None, f"sum of {column.title} over {len(values)} rows")
+        if mean or plain:
+            yield column.mean, source(column, None, f"mean of {column.title} over {len(values)} rows")
+            yield from _means_of_groups(sentence, Scope(np.arange(sentence.table.size)), column)
+        if median or plain:
+            yield column.median, source(column, None, f"median of {column.title} over {len(values)} rows")
+        if (plain or most or least) and not sentence.columns:
+            yield from _outstanding(
+                sentence, column, number, most=bool(most or plain), least=bool(least or plain)
+            )
+        if plain or cues.DIFFERENCE.search(near):
+            yield (
+                float(values.max() - values.min()),
+                source(column, None, f"highest less lowest {column.title}"),
+            )
+            yield from _differences(number, sentence, changes(sentence, column, (), number))
+        if plain and number.bound == "exact":
+            yield from _repeated(column)
+        if plain and len(values) <= _SMALL_TABLE and not sentence.columns:
+            for row, value in enumerate(column.values.tolist()):
+                yield value, source(column, row, f"{column.title} of {sentence.table.described(row)}")
+        if column.additive:
+            yield from _top_sums(column, how_many(sentence.text))
+
+
+def _repeated(column: Column) -> Iterator[Found]:
+    """The value that most rows share, if several do."""
+    values, counts = np.unique(column.present, return_counts=True)
+    if len(values) and counts.max() > 1:
+        yield (
+            float(values[counts.argmax()]),
+            source(column, None, f"{column.title} of {int(counts.max())} rows"),
+        )
+
+
+def _top_sums(column: Column, numbers: Sequence[int]) -> Iterator[Found]:
+    values = column.sorted
+    for many in numbers:
+        if 1 < many < len(values):
+            yield (
+                float(values[-many:].sum()),
+                source(column, None, f"sum of the {many} highest {column.title}"),
+            )
+            yield float(values[:many].sum()), source(column, None, f"sum of the {many} lowest {column.title}")
+
+
+_COUNTS = {"both": 2, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "ten": 10}
+_COUNTS |= {"beiden": 2, "zwei": 2, "drei": 3, "vier": 4, "fünf": 5, "sechs": 6, "zehn": 10}
+_HOW_MANY = re.compile(
+    r"\b(?:(?:top|bottom|first|last|leading|largest|biggest|best|these|those|the|"
+    r"other|remaining|together,?|ersten|letzten|die|diese|übrigen|next)[ "
+    r"-]){1,2}(?:\w+[ ])?"
+    rf"(?P<many>{'|'.join(_COUNTS)}|\d{{1,2}})\b|\b(?P<both>both|beiden)\b",
+    re.IGNORECASE,
+)
+
+
+def how_many(text: str) -> list[int]:
+    """The numbers of "top three", "these four", "the remaining six"."""
+    words = [(found["many"] or found["both"]).lower() for found in _HOW_MANY.finditer(text)]
+    return [_COUNTS.get(word) or int(word) for word in words]
+
+
+def _outstanding(
+    sentence: Sentence, column: Column, number: Written, *, most: bool, least: bool
+) -> Iterator[Found]:
+    values = column.values
+    order = column.order
+    picked = [*(order[::-1][:_TOP].tolist() if most else ()), *(order[:_TOP].tolist() if least else ())]
+    if most and least and sentence.table.has_time:
+        picked += [0, len(values) - 1]
+    for row in picked:
+        yield float(values[row]), source(column, row, f"{column.title} of {sentence.table.described(row)}")
+    for label in sentence.table.labels[:2]:
+        if label.distinct < sentence.table.size:
+            groups = ordered(sentence.table, label.index, column, None)
+            for key, value in [*(groups[:_TOP] if most else ()), *(groups[-_TOP:] if least else ())]:
+                yield value, source(column, None, f"{column.title} of {key}")
+    if sentence.table.has_time and column.additive:
+        for grain in (("year",), ("year", "quarter"), ("year", "month")):
+            sums = ordered(sentence.table, TIME, column, None, grain)
+            if 1 < len(sums) < sentence.table.size:
+                for key, value in [*(sums[:1] if most else ()), *(sums[-1:] if least else ())]:
+                    yield value, source(column, None, f"sum of {column.title} in {key}")
+
+
+def _around(
+    number: Written, sentence: Sentence, scopes: Sequence[Scope], columns: Sequence[Column]
+) -> Verdict | None:
+    """A difference, a total or a mean that is said next to named rows."""
+    left, right = sentence.left(number.start), sentence.right(number.end)
+    near = f"{left} | {right}"
+    if cues.JOINT.search(sentence.text):
+        for column in columns:
+            found = first(_joint(sentence, column), number.fits)
+            if found is not None:
+                return found
+    if cues.DIFFERENCE.search(near) or cues.MORE_THAN.search(near) or cues.LESS_THAN.search(near):
+        for column in columns:
+            pairs = chain.from_iterable(
+                changes(sentence, column, scope.named, number) for scope in scopes[:3]
+            )
+            found = first(_differences(number, sentence, pairs), number.fits)
+            if found is not None:
+                return found
+    if re.search(r"\b(?:per|pro|je|each)\b", sentence.text, re.IGNORECASE) or cues.MEAN.search(sentence.text):
+        found = first(_ratios(sentence, scopes, columns), number.fits)
+        if found is not None:
+            return found
+    if (rolling := first(_rolling(sentence, columns), number.fits)) is not None:
+        return rolling
+    if (ranged := _ranged(number, sentence, columns)) is not None:
+        return ranged
+    if (absent := _without_label(number, sentence, columns)) is not None:
+        return absent
+    named = cues.MEAN.search(near) or cues.MEDIAN.search(near) or cues.TOTAL.search(near)
+    if named or re.search(
+        r"\b(?:of|out of|von|compared|versus|vs\.?|against|gegenüber)\s+(?:the |all |a |insgesamt |\W)*$",
+        left,
+    ):
+        found = first(_overall(number, sentence, columns), number.fits)
+        if found is not None and (named or number.digits >= _TOP or not sentence.columns):
+            return found
+    return None
+
+
+_RANGE = re.compile(
+    r"\b(?:rang\w+|var(?:y|ies|ied)|swing\w*|fluctuat\w*|hover\w*|reich\w+|liegen)\b"
+    r"(?: \w+){0,2}? (?:from|between|von|zwischen) \W?(?:[\d.,]+\w? ?%?(?: \w+)? (?:to|and|bis|und) \W?)?$",
+    re.IGNORECASE,
+)
+
+
+def _end_of_range(
+    number: Written, sentence: Sentence, scopes: Sequence[Scope], columns: Sequence[Column]
+) -> Verdict:
+    """The least or the most, of the rows named or of all."""
+    told: Verdict | None = None
+    for column in columns:
+        for rows in [*(each.rows for each in scopes if len(each.rows) > 1), np.arange(sentence.table.size)]:
+            values = column.values[rows]
+            if np.isnan(values).all():
+                continue
+            for at in (int(np.nanargmin(values)), int(np.nanargmax(values))):
+                row = int(rows[at])
+                if number.fits(float(values[at])):
+                    return Verdict(
+                        "checked", source(column, row, f"{column.title} of {sentence.table.described(row)}")
+                    )
+            ends = f"{figure(float(np.nanmin(values)))} to {figure(float(np.nanmax(values)))}"
+            told = told or Verdict("contradicted", source(column, None, f"{column.title} goes from {ends}"))
+    return told or Verdict("not_found")
+
+
+def _totals(columns: Sequence[Column]) -> Iterator[Found]:
+    for column in columns:
+        if column.additive and len(column.present):
+            yield column.total, source(column, None, f"sum of {column.title} over {len(column.present)} rows")
+
+
+def _is_aggregate(number: Written, sentence: Sentence) -> bool:
+    near = _near(number, sentence)
+    return any(cue.search(near) is not None for cue in (cues.MEAN, cues.MEDIAN, cues.TOTAL))
+
+
+def _listed_beyond(number: Written, sentence: Sentence, columns: Sequence[Column]) -> Verdict | None:
+    """ "Three have 10,000 or more: A, B and C": all of them must."""
+    if number.bound not in ("above", "at_least", "at_most"):
+        return None
+    for mentions in sentence.columns.values():
+        if (
+            not any(each.spoken and each.value == len(mentions) for each in sentence.numbers)
+            or len(mentions) < 2
+        ):
+            continue
+        fits = _fitting(number)
+        wrong = None
+        for column in columns:
+            values = [(each, sentence.value(each.rows, column)) for each in mentions]
+            wrong = next((each for each in values if not fits(each[1])), None)
+            if wrong is None:
+                return Verdict(
+                    "checked", source(column, None, f"{column.title} of the {len(mentions)} named")
+                )
+        if len(columns) == 1 and wrong is not None:
+            how = (
+                f"{columns[0].title} of {sentence.between(wrong[0].start, wrong[0].end)} is "
+                f"{figure(wrong[1])}"
+            )
+            return Verdict("contradicted", source(columns[0], None, how))
+    return None
+
+
+def _rolling(sentence: Sentence, columns: Sequence[Column]) -> Iterator[Found]:
+    """ "The 12 months to June sum to ...": the latest so many rows."""
+    if not sentence.table.has_time:
+        return
+    for count in _spans_named(sentence):
+        for column in columns:
+            if column.additive and count <= len(column.values):
+                yield (
+                    float(np.nansum(column.values[-count:])),
+                    source(column, None, f"sum of the last {count} rows"),
+                )
+                yield (
+                    float(np.nansum(column.values[:count])),
+                    source(column, None, f"sum of the first {count} rows"),
+                )
+
+
+def _rolling_changes(sentence: Sentence, columns: Sequence[Column]) -> Iterator[Found]:
+    for count in _spans_named(sentence):
+        for column in columns:
+            for skipped in (0, 1):  # the last row may hold a part of its period only
+                end = len(column.values) - skipped
+                if column.additive and 2 * count <= end:
+                    early = float(np.nansum(column.values[end - 2 * count : end - count]))
+                    late = float(np.nansum(column.values[end - count : end]))
+                    if early:
+                        yield (
+                            late / early - 1,
+                            source(column, None, f"the last {count} rows to the {count} before"),
+                        )
+
+
+def _spans_named(sentence: Sentence) -> list[int]:
+    found = [
+        int(each.value) for each in sentence.numbers if each.kind == "plain" and each.value == int(each.value)
+    ]
+    return [each for each in dict.fromkeys(found) if 1 < each <= _LONGEST_SPAN]
+
+
+def _ranged(number: Written, sentence: Sentence, columns: Sequence[Column]) -> Verdict | None:
+    """ "between 10 and 34": the least and the most."""
+    before = sentence.between(max(sentence.start, number.start - 70), number.start)
+    if not re.search(
+        r"\b(?:between|from|zwischen|von)\s*(?:\S+\s*(?:and|to|und|bis|[–-])\s*)?[^\w\s]?$",
+        before,
+        re.IGNORECASE,
+    ):
+        return None
+    for column in columns:
+        if len(column.present):
+            for row in (int(np.nanargmin(column.values)), int(np.nanargmax(column.values))):
+                if number.fits(float(column.values[row])):
+                    return Verdict(
+                        "checked", source(column, row, f"{column.title} of {sentence.table.described(row)}")
+                    )
+    return None
+
+
+def _without_label(number: Written, sentence: Sentence, columns: Sequence[Column]) -> Verdict | None:
+    """ "47 customers have no segment": the row whose label is empty."""
+    if not re.search(
+        r"\b(?:no|without|unknown|missing|none|null|unassigned|not recorded|blank|empty|"
+        r"kein\w*|ohne|unbekannt\w*|fehl\w*)\b",
+        sentence.text,
+        re.IGNORECASE,
+    ):
+        return None
+    for label in sentence.table.labels:
+        if label.nulls:
+            for row in [at for at, cell in enumerate(label.cells) if cell is None][:20]:
+                for column in columns:
+                    if number.fits(float(column.values[row])):
+                        return Verdict(
+                            "checked", source(column, row, f"{column.title} without {label.title}")
+                        )
+    return None
+
+
+def _joint(sentence: Sentence, column: Column) -> Iterator[Found]:
+    """The sum of the labels that are named."""
+    if not column.additive:
+        return
+    for mentions in sentence.columns.values():
+        rows = np.unique(np.concatenate([each.rows for each in mentions]))
+        yield (
+            float(np.nansum(column.values[rows])),
+            source(column, None, f"sum of {column.title} over {len(rows)} rows"),
+        )
+        others = [mentions for key, mentions in sentence.columns.items() if mentions[0].column != key]
+        for other in others:
+            both = np.intersect1d(rows, np.concatenate([each.rows for each in other]))
+            yield (
+                float(np.nansum(column.values[both])),
+                source(column, None, f"sum of {column.title} over {len(both)} rows"),
+            )
+    before = list(sentence.before.values())
+    if not sentence.columns and before:
+        yield float(np.nansum(column.values[before[-1].rows])), source(column, None, f"sum of {column.title}")
+
+
+def _differences(number: Written, sentence: Sentence, pairs: Iterable[Change]) -> Iterator[Found]:
+    for each in pairs:
+        difference = each.end - each.start
+        if _agrees(number, sentence, difference):
+            yield (difference if number.signed else abs(difference)), each.source("difference")
+
+
+def _any_cell(number: Written, columns: Sequence[Column]) -> Verdict | None:
+    for column in columns:
+        for value, step in number.readings:
+            half = 0.5 * step + 1e-9 * abs(value)
+            at = int(np.searchsorted(column.sorted, value - half))
+            if at < len(column.sorted) and number.fits(float(column.sorted[at])):
+                row = int(np.flatnonzero(column.values == column.sorted[at])[0])
+                return Verdict("checked", source(column, row, column.title))
+    return None
+
+
+_SPAN = re.compile(
+    r" (?:more|others?|before|weitere\w*|andere\w*|(?:\w+ )?(?:years?|quarters?|"
+    r"months?|weeks?|days?|hours?|periods?|"
+    r"jahren?|quartalen?|monaten?|wochen?|tagen?))\b",
+    re.IGNORECASE,
+)
+
+
+def _is_idle(number: Written, sentence: Sentence) -> bool:
+    """Not a figure: "the two", "top 5", "one", a list's "1."."""
+    before = sentence.between(max(sentence.start, number.start - 24), number.start)
+    after = sentence.between(number.end, min(sentence.end, number.end + 3))
+    counts = sentence.between(number.end, min(sentence.end, number.end + 24))
+    if number.value <= sentence.table.size and _SPAN.match(counts):
+        return True
+    if not number.spoken:
+        listed = not before.strip(" •-\t(#") and re.match(r"[.):] ?", after) is not None
+        return (
+            listed
+            or re.search(
+                r"\b(?:top|bottom|first|last|next|previous|past|letzten|ersten|nächsten|top-|no\.|"
+                r"nr\.|step|rank|#)[ -]?$",
+                before,
+                re.IGNORECASE,
+            )
+            is not None
+        )
+    if number.value <= 1:
+        return True
+    return not re.match(
+        r"\s*(?:of|out of|von)\b", sentence.between(number.end, min(sentence.end, number.end + 8))
+    )
+
+
+def _near(number: Written, sentence: Sentence) -> str:
+    """The words around a number; those after "of" are of the number that follows."""
+    right = re.split(r"\b(?:of|von|out of|aus)\b", sentence.right(number.end))[0]
+    return f"{sentence.left(number.start)} | {right}"
+
+
+def _accused(
+    number: Written, sentence: Sentence, scopes: Sequence[Scope], columns: Sequence[Column]
+) -> Verdict:
+    """Contradicted when the rows are named and hold another value; else nothing bears on it."""
+    near = _near(number, sentence)
+    doubtful = (
+        cues.DIFFERENCE.search(near)
+        or cues.SHARE.search(near)
+        or cues.MEAN.search(near)
+        or cues.MEDIAN.search(near)
+    )
+    known = [each for each in columns if scopes and not np.isnan(sentence.value(scopes[0].rows, each))]
+    if sentence.columns and scopes and known and (not doubtful or _is_another(number, known)):
+        column, rows = known[0], scopes[0].rows
+        value = sentence.value(rows, column)
+        how = f"{column.title} of {_named(scopes[0], sentence)} is {figure(value)}"
+        return Verdict("contradicted", source(column, int(rows[0]) if len(rows) == 1 else None, how))
+    if not scopes and len(columns) == 1 and len(columns[0].present) and (stated := _stated(near, columns[0])):
+        value, how = stated
+        return Verdict("contradicted", source(columns[0], None, f"{how} is {figure(value)}"))
+    return Verdict("not_found")
+
+
+def _stated(near: str, column: Column) -> tuple[float, str] | None:
+    if (
+        cues.MEAN.search(near)
+        or cues.MEDIAN.search(near)
+        or cues.SHARE.search(near)
+        or cues.DIFFERENCE.search(near)
+    ):
+        return None
+    if cues.TOTAL.search(near) and column.additive:
+        return column.total, f"the sum of {column.title}"
+    if cues.MOST.search(near):
+        return float(column.present.max()), f"the highest {column.title}"
+    if cues.LEAST.search(near):
+        return float(column.present.min()), f"the lowest {column.title}"
+    return None
+
+
+def _is_another(number: Written, columns: Sequence[Column]) -> bool:
+    return number.digits >= _SPECIFIC and _any_cell(number, columns) is not None
+
+
+def _named(scope: Scope, sentence: Sentence) -> str:
+    if not scope.named:
+        return "all rows"
+    names = [sentence.between(each.start, each.end) for each in scope.named]
+    return " in ".join(names[:2]) if len(names) > 1 else names[0]
+
+
+# Shares and changes in percent
+
+
+def _judge_percent(number: Written, sentence: Sentence) -> Verdict:
+    left, right = sentence.left(number.start), sentence.right(number.end)
+    near = f"{left} | {right}"
+    columns, _ = _columns(number, sentence)
+    scopes = sentence.scopes(number)
+    share = (
+        cues.SHARE.search(near) is not None
+        or re.match(r"\s+(?:of|der|des|aller)\b", right, re.IGNORECASE) is not None
+    )
+    change = cues.CHANGE.search(near) is not None or number.signed != 0
+    candidates: list[Iterator[Found]] = []
+    narrow = columns if sentence.measured or len(columns) < _MANY_MEASURES else columns[:_MANY_MEASURES]
+    for column in narrow:
+        candidates.append(_as_percent(number, sentence, scopes, column))
+        if share or not change:
+            candidates.append(_shares(number, sentence, scopes, column, near))
+        if (change and not (share and not cues.CHANGE.search(left))) or not share:
+            named = scopes[0].named if scopes else ()
+            candidates.append(_relative(number, sentence, column, named))
+    if share or not change:
+        candidates.append(_shares_of_rows(sentence, scopes))
+        candidates.append(_ratios(sentence, scopes, columns))
+    if sentence.table.has_time:
+        candidates.append(_rolling_changes(sentence, columns))
+    found = first(chain.from_iterable(candidates), _percent_fitting(number))
+    if found is not None:
+        return found
+    if sentence.columns and scopes and narrow and (share or change) and len(sentence.measures()) == 1:
+        return _other_percent(number, sentence, scopes, narrow[0], share=share)
+    return Verdict("not_found")
+
+
+def _percent_fitting(number: Written) -> Callable[[float], bool]:
+    def fits(value: float) -> bool:
+        return number.fits(value) or (not number.signed and value < 0 and number.fits(-value))
+
+    return fits
+
+
+def _as_percent(
+    number: Written, sentence: Sentence, scopes: Sequence[Scope], column: Column
+) -> Iterator[Found]:
+    """Cells that are percent already: 12.34 or 0.1234."""
+    if not (column.is_share or len(column.present) == 0 or float(np.abs(column.present).max()) <= 100):
+        return
+    fraction = len(column.present) > 0 and float(np.abs(column.present).max()) <= 1.0 + 1e-9
+    scale = 1.0 if fraction else 0.01
+    if not column.is_share and not fraction and column.additive and column.type == "integer":
+        return
+    for scope in scopes:
+        for found, where in _of_rows(number, sentence, scope, column):
+            yield found * scale, where
+    if not scopes:
+        for found, where in _overall(number, sentence, [column]):
+            yield found * scale, where
+
+
+def _shares(
+    number: Written, sentence: Sentence, scopes: Sequence[Scope], column: Column, near: str
+) -> Iterator[Found]:
+    """The part that named rows have of a total; of the leading ones; and what remains."""
+    total = column.total if column.additive and len(column.present) else 0.0
+    if total <= 0:
+        return
+    remaining = re.search(
+        r"\b(?:remain\w*|rest\b|others?\b|everything else|übrig\w*|restlich\w*|balance)", near, re.IGNORECASE
+    )
+    parts = list(_parts(sentence, scopes, column))
+    for rows, within, how in parts[:40]:
+        part = float(np.nansum(column.values[rows]))
+        wholes = [total] if within is None else [float(np.nansum(column.values[within])), total]
+        for whole in wholes:
+            if whole > 0:
+                if remaining:
+                    yield 1 - part / whole, source(column, None, f"what {how} leave of all {column.title}")
+                yield (
+                    part / whole,
+                    source(
+                        column,
+                        int(rows[0]) if len(rows) == 1 else None,
+                        f"share of {how} in all {column.title}",
+                    ),
+                )
+    if not sentence.columns or re.search(
+        r"\b(?:top|bottom|leading|lead|first|largest|biggest|leader|ersten|größte\w*|"
+        r"these|together|remaining|other|both)\b",
+        sentence.text,
+        re.IGNORECASE,
+    ):
+        yield from _leading_shares(sentence, column, total, bool(remaining))
+
+
+def _parts(
+    sentence: Sentence, scopes: Sequence[Scope], column: Column
+) -> Iterator[tuple[Places, Places | None, str]]:
+    for scope in scopes:
+        name = _named(scope, sentence)
+        timed = [each for each in scope.named if each.column == TIME]
+        labels = [each for each in scope.named if each.column != TIME]
+        yield scope.rows, timed[0].rows if timed and labels else None, name
+        if timed and labels:
+            yield scope.rows, labels[0].rows, name
+        if len(labels) > 1:
+            yield scope.rows, labels[0].rows, name
+            yield scope.rows, labels[1].rows, name
+    for column_index, mentions in sentence.columns.items():
+        if len(mentions) > 1 and (
+            cues.JOINT.search(sentence.text)
+            or cues.LIST_GLUE.fullmatch(sentence.between(mentions[0].end, mentions[1].start))
+        ):
+            for listed in sentence.lists(mentions):
+                many = len(listed)
+                rows = np.unique(np.concatenate([each.rows for each in listed]))
+                for other, others in sentence.columns.items():
+                    if other != column_index:
+                        yield np.intersect1d(rows, others[0].rows), others[0].rows, f"the {many} named"
+                yield rows, None, f"the {many} named"
+
+
+def _leading_shares(sentence: Sentence, column: Column, total: float, remaining: bool) -> Iterator[Found]:
+    orders: list[list[float]] = (
+        [sorted(column.present.tolist(), reverse=True)] if len(column.present) <= 1_000 else []
+    )
+    orders += [
+        [value for _, value in ordered(sentence.table, label.index, column, None)]
+        for label in sentence.table.labels[:2]
+        if label.distinct < sentence.table.size
+    ]
+    for order in orders:
+        numbers = how_many(sentence.text)
+        for top in numbers or [1, 2, 3]:
+            part = sum(order[:top])
+            yield part / total, source(column, None, f"share of the {top} highest in all {column.title}")
+            if remaining:
+                yield (
+                    1 - part / total,
+                    source(column, None, f"what the {top} highest leave of all {column.title}"),
+                )
+        for low in numbers or [1]:
+            yield (
+                sum(order[-low:]) / total,
+                source(column, None, f"share of the {low} lowest in all {column.title}"),
+            )
+
+
+def _shares_of_rows(sentence: Sentence, scopes: Sequence[Scope]) -> Iterator[Found]:
+    size = sentence.table.size
+    if not size or not sentence.table.columns:
+        return
+    for scope in scopes:
+        label = (
+            sentence.table.columns[max(0, scope.named[0].column)]
+            if scope.named
+            else sentence.table.columns[0]
+        )
+        if len(scope.rows) > 1 or not sentence.table.measures:
+            yield (
+                len(scope.rows) / size,
+                source(label, None, f"share of the rows with {_named(scope, sentence)}"),
+            )
+    if cues.EMPTY.search(sentence.text):
+        for column in sentence.table.columns:
+            if column.nulls:
+                yield column.nulls / size, source(column, None, f"share of the rows without {column.title}")
+    for at, number in enumerate(sentence.numbers):
+        for other in sentence.numbers[at + 1 : at + 3]:
+            if (
+                number.kind == other.kind == "plain"
+                and other.value
+                and re.search(r"\bof\b|von|/", sentence.between(number.end, other.start))
+            ):
+                yield (
+                    number.value / other.value,
+                    source(sentence.table.columns[0], None, "ratio of the two counts"),
+                )
+
+
+def _ratios(sentence: Sentence, scopes: Sequence[Scope], columns: Sequence[Column]) -> Iterator[Found]:
+    """One measure as a part of another: a margin."""
+    measures = sentence.table.measures
+    if len(measures) < 2 or len(measures) > _MANY_MEASURES:
+        return
+    for over in measures:
+        for under in measures:
+            if over is under:
+                continue
+            for rows, row in [
+                (each.rows, int(each.rows[0]) if len(each.rows) == 1 else None) for each in scopes[:2]
+            ] or [(np.arange(sentence.table.size), None)]:
+                below = sentence.value(rows, under)
+                if below:
+                    yield (
+                        sentence.value(rows, over) / below,
+                        source(over, row, f"{over.title} by {under.title}"),
+                    )
+
+
+def _relative(
+    number: Written, sentence: Sentence, column: Column, named: tuple[Mention, ...]
+) -> Iterator[Found]:
+    """Changes and differences in percent."""
+    for each in changes(sentence, column, named, number):
+        if number.kind == "points" or (column.is_share and abs(each.end) <= 100):
+            scale = 1.0 if float(np.nanmax(np.abs(column.present))) <= 1.0 else 0.01
+            difference = (each.end - each.start) * scale
+            if _agrees(number, sentence, difference):
+                yield (difference if number.signed else abs(difference)), each.source("difference")
+        if (
+            each.start > 0
+            and number.spoken
+            and re.match(r"\s+(?:as|of|so|the)\b", sentence.right(number.end))
+        ):
+            yield each.end / each.start, each.source("ratio")
+        elif each.start and number.kind == "percent":
+            relative = (each.end - each.start) / abs(each.start)
+            if _agrees(number, sentence, relative):
+                yield (relative if number.signed else abs(relative)), each.source("change")
+            if (
+                cues.MORE_THAN.search(sentence.text) is None
+                and re.search(r"\bof\b|von|des|der", sentence.right(number.end))
+                and each.start > 0
+            ):
+                yield each.end / each.start, each.source("ratio")
+
+
+def _agrees(number: Written, sentence: Sentence, difference: float) -> bool:
+    """Whether the direction that is said of a change is that of the rows."""
+    if number.signed:
+        return difference * number.signed >= 0
+    said = moves(sentence, number)
+    return said == 0 or difference * said >= 0
+
+
+def _other_percent(
+    number: Written, sentence: Sentence, scopes: Sequence[Scope], column: Column, *, share: bool
+) -> Verdict:
+    """What the rows say instead."""
+    if share and column.additive and column.total > 0:
+        value = sentence.value(scopes[0].rows, column) / column.total
+        how = f"share of {_named(scopes[0], sentence)} in all {column.title} is {value:.1%}"
+        return Verdict("contradicted", source(column, None, how))
+    pair = next((each for each in changes(sentence, column, scopes[0].named, number) if each.start), None)
+    if pair is None or not pair.explicit:
+        return Verdict("not_found")
+    relative = (pair.end - pair.start) / abs(pair.start)
+    return Verdict(
+        "contradicted", source(column, None, f"change of {column.title}, {pair.how}, is {relative:+.1%}")
+    )
+
+
+# Times
+
+
+def _judge_times(number: Written, sentence: Sentence) -> Verdict | None:
+    columns, _ = _columns(number, sentence)
+    scopes = sentence.scopes(number)
+    named = scopes[0].named if scopes else ()
+    candidates = [_multiples(number, sentence, column, named) for column in columns]
+    candidates.append(_ratios(sentence, scopes, columns))
+    found = first(chain.from_iterable(candidates), number.fits)
+    if found is None and columns is not sentence.measures():
+        found = first(
+            chain.from_iterable(
+                _multiples(number, sentence, each, named) for each in sentence.table.measures
+            ),
+            number.fits,
+        )
+    if found is not None:
+        return found
+    if not number.spoken:
+        plain = first(
+            chain.from_iterable(
+                _of_rows(number, sentence, scope, each) for scope in scopes for each in columns
+            ),
+            number.fits,
+        )
+        if plain is not None:
+            return plain
+    return Verdict("not_found")
+
+
+def _multiples(
+    number: Written, sentence: Sentence, column: Column, named: tuple[Mention, ...]
+) -> Iterator[Found]:
+    for each in changes(sentence, column, named, number):
+        if each.start and each.end and each.end / each.start > 0:
+            ratio = each.end / each.start
+            yield ratio, each.source("ratio")
+            if not each.timed and not each.anchored:
+                yield 1 / ratio, each.source("ratio")

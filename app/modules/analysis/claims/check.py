@@ -1,0 +1,110 @@
+"""Every claim of an analysis, checked against the rows that it speaks of."""
+
+from app.modules.analysis.claims.amounts import judge
+from app.modules.analysis.claims.context import Sentence, Verdict
+from app.modules.analysis.claims.mentions import Mention, Mentions
+from app.modules.analysis.claims.movements import judge_comparisons, judge_movements
+from app.modules.analysis.claims.names import judge_dates, judge_names
+from app.modules.analysis.claims.numbers import Written, written_numbers
+from app.modules.analysis.claims.plain import Plain, plain_text, sentences
+from app.modules.analysis.claims.rankings import judge_rankings
+from app.modules.analysis.claims.table import Column, Table
+from app.modules.analysis.figures import Figures
+from graph.state import Claim, Rows
+
+MAX_CLAIMS = 300
+"""A text with more is checked as far as that."""
+
+
+def check_claims(
+    text: str, rows: Rows, *, question: str = "", sql: str = "", found: Figures | None = None
+) -> list[Claim]:
+    """The claims of the text in its order; empty when there are no rows to check against.
+
+    `found` are the figures of the same rows: they say what may be added up. Spans count Unicode code
+    points of `text`. Time is bounded: 20,000 characters and 300 claims are read.
+    """
+    if not rows["rows"] or not rows["columns"]:
+        return []
+    plain, table = plain_text(text), Table(rows, question, sql, found)
+    mentions = Mentions(plain, table)
+    judged: list[tuple[int, int, Verdict]] = [
+        *judge_names(plain, mentions, table),
+        *judge_dates(mentions, table),
+    ]
+    for sentence in _sentences(plain, table, mentions):
+        for number in sentence.numbers:
+            verdict = judge(number, sentence)
+            if verdict is not None:
+                judged.append((number.start, number.end, verdict))
+        judged += judge_rankings(sentence)
+        judged += judge_movements(sentence)
+        judged += judge_comparisons(sentence)
+        if len(judged) > 2 * MAX_CLAIMS:
+            break
+    return _claims(text, plain, judged)
+
+
+def _sentences(plain: Plain, table: Table, mentions: Mentions) -> list[Sentence]:
+    numbers = _numbers(plain.text, mentions)
+    found: list[Sentence] = []
+    before: dict[int, Mention] = {}
+    topic: dict[int, Mention] = {}
+    measured: list[Column] = []
+    at = 0
+    for start, end in sentences(plain.text):
+        own: list[Written] = []
+        while at < len(numbers) and numbers[at].start < end:
+            own.append(numbers[at])
+            at += 1
+        here = mentions.within(start, end)
+        found.append(
+            Sentence(
+                start,
+                end,
+                plain.text[start:end],
+                table,
+                mentions,
+                here,
+                dict(before),
+                dict(topic),
+                measured,
+                own,
+            )
+        )
+        named = [each for each in here if each.found]
+        before |= {each.column: each for each in named}
+        topic |= {each.column: each for each in reversed(named)}
+        measured = found[-1].measured
+    return found
+
+
+def _numbers(text: str, mentions: Mentions) -> list[Written]:
+    """In the order of the text; none within a label or a date."""
+    kept: list[Written] = []
+    free = [each for each in written_numbers(text) if not mentions.is_taken(each.start, each.end)]
+    for number in sorted(free, key=lambda each: (each.start, each.spoken)):
+        if not kept or number.start >= kept[-1].end:
+            kept.append(number)
+        if len(kept) > MAX_CLAIMS:
+            break
+    return kept
+
+
+def _claims(text: str, plain: Plain, judged: list[tuple[int, int, Verdict]]) -> list[Claim]:
+    claims: list[Claim] = []
+    reached = 0
+    for start, end, verdict in sorted(judged, key=lambda each: (each[0], -each[1])):
+        if start < reached or len(claims) >= MAX_CLAIMS:
+            continue
+        reached = end
+        first, last = plain.original(start, end)
+        claims.append(
+            {
+                "text": text[first:last],
+                "span": [first, last],
+                "status": verdict.status,
+                "from": verdict.source,
+            }
+        )
+    return claims

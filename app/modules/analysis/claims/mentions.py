@@ -1,0 +1,487 @@
+"""The rows that a text speaks of: labels, periods and measures that it names, and where."""
+
+import re
+from bisect import bisect_left
+from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from app.modules.analysis.claims.periods import Period, WrittenPeriod, written_periods
+from app.modules.analysis.claims.plain import Plain
+from app.modules.analysis.claims.table import NO_LABEL, PUNCTUATION, Column, Places, Table, label_key, stem
+
+TIME = -1
+"""The column number of a period, which may be spread over several columns."""
+
+_WORD = re.compile(r"\w+(?:['’\-.&/]\w+)*")
+_CLOSING = tuple(").!?\"'")
+_MOST_WORDS = 7
+_FEW_LABELS = 400
+_FUNCTION = frozenset(
+    [
+        "other",
+        "others",
+        "all",
+        "total",
+        "none",
+        "unknown",
+        "yes",
+        "no",
+        "the",
+        "a",
+        "an",
+        "and",
+        "or",
+        "in",
+        "of",
+        "for",
+        "to",
+        "from",
+        "by",
+        "with",
+        "on",
+        "at",
+        "is",
+        "are",
+        "was",
+        "one",
+        "two",
+        "three",
+        "first",
+        "last",
+        "top",
+        "best",
+        "most",
+        "least",
+        "more",
+        "less",
+        "average",
+        "mean",
+        "sum",
+        "count",
+        "this",
+        "that",
+        "as",
+        "not",
+        "be",
+        "has",
+        "have",
+        "had",
+        "so",
+        "than",
+        "but",
+        "per",
+        "each",
+        "i",
+        "we",
+        "you",
+        "it",
+        "may",
+        "will",
+        "can",
+        "its",
+        "their",
+        "his",
+        "her",
+    ]
+)
+"""Labels spelled like these are labels only where their spelling shows it."""
+
+_ORDINARY = frozenset(
+    [
+        "other",
+        "others",
+        "all",
+        "total",
+        "none",
+        "unknown",
+        "yes",
+        "no",
+        "new",
+        "open",
+        "closed",
+        "the",
+        "a",
+        "an",
+        "and",
+        "or",
+        "in",
+        "of",
+        "for",
+        "to",
+        "from",
+        "by",
+        "with",
+        "on",
+        "at",
+        "is",
+        "are",
+        "was",
+        "one",
+        "two",
+        "three",
+        "high",
+        "low",
+        "medium",
+        "first",
+        "last",
+        "top",
+        "best",
+        "most",
+        "least",
+        "more",
+        "less",
+        "active",
+        "paid",
+        "average",
+        "mean",
+        "sum",
+        "count",
+        "month",
+        "year",
+        "quarter",
+        "week",
+        "day",
+        "name",
+        "number",
+        "male",
+        "female",
+        "single",
+        "it",
+        "this",
+        "that",
+        "as",
+        "not",
+        "be",
+        "has",
+        "have",
+        "had",
+        "so",
+        "than",
+        "but",
+        "per",
+        "each",
+        "i",
+        "we",
+        "you",
+        "main",
+        "international",
+        "group",
+        "store",
+        "company",
+        "team",
+        "center",
+        "centre",
+        "street",
+        "service",
+        "services",
+        "great",
+        "good",
+        "music",
+    ]
+)
+_ALIASES = {
+    "usa": (
+        "united states",
+        "us",
+        "u.s.",
+        "america",
+        "united states of america",
+        "vereinigte staaten",
+        "the us",
+    ),
+    "united states": ("usa", "us", "u.s.", "america", "vereinigte staaten"),
+    "united kingdom": ("uk", "u.k.", "britain", "great britain", "großbritannien", "vereinigtes königreich"),
+    "germany": ("deutschland",),
+    "france": ("frankreich",),
+    "brazil": ("brasilien",),
+    "canada": ("kanada",),
+    "norway": ("norwegen",),
+    "italy": ("italien",),
+    "spain": ("spanien",),
+    "austria": ("österreich",),
+    "sweden": ("schweden",),
+    "poland": ("polen",),
+    "belgium": ("belgien",),
+    "netherlands": ("niederlande",),
+    "czech republic": ("tschechien", "tschechische republik", "czechia"),
+    "hungary": ("ungarn",),
+    "denmark": ("dänemark",),
+    "finland": ("finnland",),
+    "ireland": ("irland",),
+    "india": ("indien",),
+    "switzerland": ("schweiz",),
+    "australia": ("australien",),
+    "argentina": ("argentinien",),
+    "japan": (),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Mention:
+    """A label or a period in the text, and the rows that carry it."""
+
+    start: int
+    end: int
+    column: int
+    key: str
+    rows: Places
+    period: Period | None = None
+    loose: Places | None = None
+    """The rows of a period whose year is only taken from a text before."""
+
+    @property
+    def found(self) -> bool:
+        return len(self.rows) > 0
+
+
+@dataclass(frozen=True)
+class MeasureMention:
+    start: int
+    end: int
+    column: Column
+
+
+class Mentions:
+    """Everything of the result that the text names, found in one pass."""
+
+    def __init__(self, plain: Plain, table: Table) -> None:
+        self.text = plain.text
+        self._bold = plain.bold
+        self._table = table
+        self._rows_of_period: dict[Period, Places] = {}
+        self._taken = bytearray(len(plain.text) + 1)
+        self._words = [(found.start(), found.end()) for found in _WORD.finditer(plain.text)]
+        labels = [*self._labels(), *self._keys(), *self._empty()]
+        self.written = [
+            each for each in written_periods(plain.text) if not any(self._taken[each.start : each.end])
+        ]
+        self.all = sorted([*labels, *self._periods()], key=lambda each: (each.start, each.column))
+        self._starts = [each.start for each in self.all]
+        self.measures = self._measures()
+        self._measure_starts = [each.start for each in self.measures]
+
+    def within(self, start: int, end: int) -> list[Mention]:
+        return self.all[bisect_left(self._starts, start) : bisect_left(self._starts, end)]
+
+    def measures_within(self, start: int, end: int) -> list[MeasureMention]:
+        return self.measures[
+            bisect_left(self._measure_starts, start) : bisect_left(self._measure_starts, end)
+        ]
+
+    def is_taken(self, start: int, end: int) -> bool:
+        """Whether a label or a date holds some of this span."""
+        return any(self._taken[start:end])
+
+    @cached_property
+    def _spans(self) -> dict[str, list[tuple[int, int]]]:
+        """The word groups of the text in lower case, and where they stand."""
+        spans: dict[str, list[tuple[int, int]]] = {}
+        low = self.text.lower() if len(self.text.lower()) == len(self.text) else self.text
+        for at, (start, _) in enumerate(self._words):
+            for _, end in self._words[at : at + _MOST_WORDS]:
+                if end - start > 80:
+                    break
+                spans.setdefault(low[start:end], []).append((start, end))
+                if low[end : end + 1] in _CLOSING:
+                    spans.setdefault(low[start : end + 1], []).append((start, end))
+                if low[end - 2 : end] in ("'s", "’s"):
+                    spans.setdefault(low[start : end - 2], []).append((start, end - 2))
+        return spans
+
+    def _labels(self) -> list[Mention]:
+        spans = self._spans
+        matches: list[tuple[int, int, Column, str]] = []
+        for column in self._table.labels:
+            distinct = {cell for cell in column.cells if isinstance(cell, str)}
+            lows = {cell.lower() for cell in distinct}
+            for low in lows & spans.keys():
+                key = label_key(low)
+                if not key.replace(".", "").replace(",", "").isdigit():
+                    original = (
+                        next(cell for cell in distinct if cell.lower() == low)
+                        if key in _FUNCTION or len(key) == 1
+                        else low
+                    )
+                    matches += [
+                        (*span, column, key) for span in spans[low] if self._means(span, key, original)
+                    ]
+            if len(lows) <= _FEW_LABELS:
+                matches += self._aliased(column, [label_key(low) for low in lows])
+        matches.sort(key=lambda each: (each[0] - each[1], each[0]))
+        mentions: list[Mention] = []
+        spans_taken: set[tuple[int, int]] = set()
+        wanted: dict[int, set[str]] = {}
+        kept: list[tuple[int, int, Column, str]] = []
+        for start, end, column, key in matches:
+            if (start, end) not in spans_taken and any(self._taken[start:end]):
+                continue
+            spans_taken.add((start, end))
+            self._taken[start:end] = b"\1" * (end - start)
+            wanted.setdefault(column.index, set()).add(key)
+            kept.append((start, end, column, key))
+        rows = {index: _rows_of(self._table.columns[index], keys) for index, keys in wanted.items()}
+        for start, end, column, key in kept:
+            mentions.append(Mention(start, end, column.index, key, rows[column.index][key]))
+        return mentions
+
+    def _means(self, span: tuple[int, int], key: str, original: str) -> bool:
+        """Whether an everyday word stands for the label: spelled like it, and not at a sentence's start."""
+        start, end = span
+        if key not in _FUNCTION and len(key) > 1:
+            return True
+        before = self.text[max(0, start - 2) : start]
+        written = self.text[start:end] == original.strip(PUNCTUATION)
+        return written and (
+            (start, end) in self._bold
+            or (original[:1].isupper() and before[-1:] == " " and before[:1] not in ".!?:•-")
+        )
+
+    def _aliased(self, column: Column, keys: list[str]) -> list[tuple[int, int, Column, str]]:
+        found: list[tuple[int, int, Column, str]] = []
+        known = set(keys)
+        counts = Counter(word for key in keys for word in set(re.split(r"[\s,]+", key)))
+        for key in keys:
+            words = re.split(r"[\s,]+", key)
+            others = [alias for alias in _ALIASES.get(key, ()) if alias not in known]
+            if len(words) > 1 and len(key) > 6:
+                others += [key + "s", *([key[:-1] + "ies"] if key.endswith("y") else [])]
+            if len(words) == 1 and len(key) > 3:
+                others += (
+                    [key[:-1]]
+                    if key.endswith("s") and key[:-1] not in known
+                    else [key + "s", key + "es"]
+                    if key + "s" not in known
+                    else []
+                )
+            for alias in others:
+                found += [
+                    (*span, column, key)
+                    for span in self._spans.get(alias, ())
+                    if alias not in ("us", "america") or self.text[span[0] : span[1]][:1].isupper()
+                ]
+            if len(words) > 1:
+                for word in words:
+                    bare = word.strip(PUNCTUATION)
+                    if (
+                        len(bare) >= 4
+                        and counts[word] == 1
+                        and bare not in _ORDINARY
+                        and bare not in known
+                        and not bare.isdigit()
+                    ):
+                        found += [
+                            (*span, column, key)
+                            for span in self._spans.get(bare, ())
+                            if self.text[span[0]].isupper() and stem(bare) not in self._column_words
+                        ]
+        return found
+
+    def _empty(self) -> list[Mention]:
+        """ "(none)" stands for the rows without a label."""
+        found: list[Mention] = []
+        for place in re.finditer(re.escape(NO_LABEL), self.text):
+            column = next((each for each in self._table.labels if each.nulls), None)
+            if column is not None:
+                rows = np.array([at for at, cell in enumerate(column.cells) if cell is None], dtype=np.intp)
+                found.append(Mention(place.start(), place.end(), column.index, NO_LABEL, rows))
+        return found
+
+    @cached_property
+    def _column_words(self) -> set[str]:
+        return {word for column in self._table.columns for word in (*column.words, *column.called)}
+
+    def _keys(self) -> list[Mention]:
+        """ "store 3", where a column of whole numbers is called store or store_id."""
+        mentions: list[Mention] = []
+        named = {
+            word: column
+            for column in reversed(self._table.columns)
+            if column.is_number and column.type == "integer" and (column.is_key or not column.additive)
+            for word in column.core
+        }
+        if not named:
+            return []
+        for (start, end), (after, to) in zip(self._words, self._words[1:], strict=False):
+            column = named.get(stem(self.text[start:end]))
+            digits = self.text[after:to]
+            if column is None or not digits.isdigit() or self.text[end:after] not in (" ", " #"):
+                continue
+            rows = np.flatnonzero(column.values == float(digits))
+            if len(rows):
+                self._taken[after:to] = b"\1" * (to - after)
+                mentions.append(Mention(after, to, column.index, digits, rows))
+        return mentions
+
+    def _periods(self) -> list[Mention]:
+        if not self._table.has_time:
+            return []
+        mentions: list[Mention] = []
+        for at in range(len(self.written)):
+            mention = self._period(at)
+            if mention is None and self.written[at].month_end:
+                written = self.written[at]
+                month = written.period._replace(day=None)
+                self.written[at] = written._replace(end=written.month_end, period=month, month_end=0)
+                mention = self._period(at)
+            if mention is not None:
+                self._taken[mention.start : mention.end] = b"\1" * (mention.end - mention.start)
+                mentions.append(mention)
+        return mentions
+
+    def _period(self, at: int) -> Mention | None:
+        """A period of the text; None for what may be a number, or a month and a number, and is in no row."""
+        written = self.written[at]
+        period = self._with_year(at, written)
+        if not len(self._rows_in(period)):
+            period = written.period
+        rows = self._rows_in(period)
+        if not len(rows) and (written.doubtful or written.month_end):
+            return None
+        loose = None if written.period.year or period == written.period else self._rows_in(written.period)
+        return Mention(written.start, written.end, TIME, str(period), rows, period, loose)
+
+    def _rows_in(self, period: Period) -> Places:
+        if period not in self._rows_of_period:
+            self._rows_of_period[period] = self._table.rows_in(period)
+        return self._rows_of_period[period]
+
+    def _with_year(self, at: int, written: WrittenPeriod) -> Period:
+        """The year of "January and March 2026" is that of both; "in 2025 ... March" has one before it."""
+        period = written.period
+        if period.year is not None:
+            return period
+        near = [
+            (abs(other.start - written.start), other.period.year)
+            for other in self.written[max(0, at - 4) : at + 4]
+            if other.period.year is not None
+            and "\n\n" not in self.text[min(other.end, written.end) : max(other.start, written.start)]
+        ]
+        return period._replace(year=min(near)[1]) if near and min(near)[0] < 160 else period
+
+    def _measures(self) -> list[MeasureMention]:
+        named: dict[str, list[Column]] = {}
+        for column in self._table.measures:
+            for word in column.called:
+                named.setdefault(word, []).append(column)
+        found: list[MeasureMention] = []
+        for start, end in self._words:
+            if not self._taken[start]:
+                columns = named.get(stem(self.text[start:end]), ())
+                found += [MeasureMention(start, end, column) for column in columns]
+        return found
+
+
+def _rows_of(column: Column, keys: set[str]) -> dict[str, Places]:
+    found: dict[str, list[int]] = {key: [] for key in keys}
+    key_of = {
+        cell: label_key(cell)
+        for cell in {each for each in column.cells if isinstance(each, str)}
+        if label_key(cell) in keys
+    }
+    for at, cell in enumerate(column.cells):
+        if isinstance(cell, str) and cell in key_of:
+            found[key_of[cell]].append(at)
+    return {key: np.array(rows, dtype=np.intp) for key, rows in found.items()}

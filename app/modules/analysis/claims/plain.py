@@ -1,0 +1,114 @@
+"""An analysis without its Markdown, with the way back to where each character stood."""
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass, field
+
+MAX_CHARACTERS = 20_000
+"""Text beyond it is not read: an analysis has 120 words."""
+
+_LONGEST = 800
+_MARKUP = re.compile(r"\\([\\`*_\[\]<>#|~!&])|\*\*|__|[*`]")
+_ENDS = re.compile(r"\n+|[.!?…](?=[)\]\"'”»]?\s)[)\]\"'”»]?\s*")
+_ABBREVIATION = re.compile(
+    r"(?:\b(?:vs|approx|ca|bzw|resp|e\.g|i\.e|z\.\s?b|mr|mrs|ms|dr|st|no|nr|inc|ltd|"
+    r"co|corp|mio|mrd|tsd|jan|feb|"
+    r"mar|apr|jun|jul|aug|sep|sept|oct|okt|nov|dec|dez)|(?<![\d.,])\d{1,2})$",
+    re.IGNORECASE,
+)
+_MONTH_NEXT = re.compile(
+    r"(?:jan|feb|mär|mar|apr|ma[iy]|jun|jul|aug|sep|o[ck]t|nov|de[cz]|quartal|platz)", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True)
+class Plain:
+    """`text` without markup; `bold` are spans in it, `starts` the places where the two drift apart."""
+
+    text: str
+    bold: list[tuple[int, int]]
+    _plain_starts: list[int] = field(repr=False)
+    _original_starts: list[int] = field(repr=False)
+
+    def original(self, start: int, end: int) -> tuple[int, int]:
+        """The span in the text as it was written, from its first to its last character."""
+        return self._original(start), self._original(end - 1) + 1
+
+    def _original(self, at: int) -> int:
+        piece = bisect_right(self._plain_starts, at) - 1
+        return self._original_starts[piece] + at - self._plain_starts[piece]
+
+
+def plain_text(markdown: str) -> Plain:
+    """Linear in the length of the text."""
+    markdown = markdown[:MAX_CHARACTERS]
+    pieces: list[str] = []
+    plain_starts: list[int] = [0]
+    original_starts: list[int] = [0]
+    bold: list[tuple[int, int]] = []
+    opened: int | None = None
+    length = taken = 0
+    for found in _MARKUP.finditer(markdown):
+        mark = found.group()
+        pieces.append(markdown[taken : found.start()])
+        length += found.start() - taken
+        taken = found.end()
+        if found.group(1):
+            taken -= 1
+        elif mark in ("**", "__"):
+            if opened is not None:
+                bold.append((opened, length))
+            opened = length if opened is None else None
+        elif mark == "*" and _is_bullet(markdown, found.start()):
+            taken = found.start()
+            pieces.append("•")
+            plain_starts.append(length)
+            original_starts.append(taken)
+            length, taken = length + 1, taken + 1
+        plain_starts.append(length)
+        original_starts.append(taken)
+    pieces.append(markdown[taken:])
+    return Plain("".join(pieces), bold, plain_starts, original_starts)
+
+
+def sentences(text: str) -> list[tuple[int, int]]:
+    """Spans of the sentences and list items, in order."""
+    spans: list[tuple[int, int]] = []
+    start = 0
+    for end in _ENDS.finditer(text):
+        if not end.group().startswith("\n") and not _is_end(text, start, end):
+            continue
+        spans += _pieces(text, start, end.end())
+        start = end.end()
+    return [*spans, *_pieces(text, start, len(text))]
+
+
+def _pieces(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    """A sentence; in pieces when it is longer than any that is read."""
+    spans: list[tuple[int, int]] = []
+    while end - start > _LONGEST:
+        cut = text.rfind(" ", start, start + _LONGEST) + 1
+        cut = cut if cut > start else start + _LONGEST
+        spans.append((start, cut))
+        start = cut
+    return [*spans, (start, end)] if text[start:end].strip() else spans
+
+
+def _is_end(text: str, start: int, end: re.Match[str]) -> bool:
+    after = text[end.end() : end.end() + 12]
+    if end.group()[0] != ".":
+        return True
+    before = text[max(start, end.start() - 12) : end.start()]
+    found = _ABBREVIATION.search(before)
+    if found is None:
+        return True
+    if found.group().isdigit():
+        # "3. März" and a list's "1." go on; "grew to 12. Tents" ends.
+        numbering = not text[start : end.start() - len(found.group())].strip(" •-\t")
+        return not numbering and _MONTH_NEXT.match(after) is None
+    return False
+
+
+def _is_bullet(text: str, at: int) -> bool:
+    line_start = text.rfind("\n", 0, at) + 1
+    return not text[line_start:at].strip() and text[at + 1 : at + 2] in (" ", "\t")

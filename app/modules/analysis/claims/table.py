@@ -1,0 +1,463 @@
+"""A result as the checker sees it: columns by role, each read when a claim first needs it."""
+
+import math
+import re
+from decimal import Decimal
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import JsonValue
+
+from app.modules.analysis.claims.numbers import written_numbers
+from app.modules.analysis.claims.periods import Period, cell_period
+from app.modules.analysis.figures import Figures, Measure
+from app.modules.analysis.words import amount, title
+from graph.state import Rows
+
+Floats = npt.NDArray[np.float64]
+Places = npt.NDArray[np.intp]
+
+_SAMPLE = 40
+_LIKELY = 4
+NO_LABEL = "(none)"
+"""An empty label, as KAI writes it."""
+
+PUNCTUATION = " .,;:!?()[]\"'„“”»«-–"
+_NUMERIC = ("integer", "number")
+_NEVER_ADDED = re.compile(
+    r"\b(?:avg|average|mean|median|rate|ratio|share|percent|percentage|pct|price|"
+    r"distinct|unique|min|max|minimum|maximum|"
+    r"rank|age|year|month|day|quarter|growth|change|margin|score|rating|per)\b"
+)
+_SHARES = re.compile(r"\b(?:rate|ratio|share|percent|percentage|pct|growth|change|margin|yoy|mom)\b|%")
+_GENERIC = frozenset(
+    [
+        "total",
+        "sum",
+        "count",
+        "number",
+        "num",
+        "of",
+        "avg",
+        "average",
+        "mean",
+        "median",
+        "max",
+        "min",
+        "maximum",
+        "minimum",
+        "cnt",
+        "n",
+        "no",
+        "the",
+        "in",
+        "by",
+        "per",
+        "amount",
+        "value",
+        "id",
+        "first",
+        "last",
+    ]
+)
+_PLAIN_WORDS = frozenset(
+    [
+        "and",
+        "are",
+        "did",
+        "does",
+        "for",
+        "from",
+        "had",
+        "has",
+        "have",
+        "how",
+        "list",
+        "many",
+        "month",
+        "much",
+        "our",
+        "show",
+        "than",
+        "that",
+        "the",
+        "their",
+        "there",
+        "these",
+        "this",
+        "time",
+        "top",
+        "was",
+        "were",
+        "what",
+        "when",
+        "where",
+        "which",
+        "who",
+        "with",
+        "year",
+        "day",
+        "quarter",
+        "week",
+        "revenue",
+        "sale",
+        "highest",
+        "lowest",
+        "most",
+        "least",
+    ]
+)
+_AGGREGATE_ALIAS = (
+    r"(?:avg|median|count\s*\(\s*distinct|min|max)\s*\([^()]*\)\s*(?:,\s*\d+\s*\))?\s+as\s+[\"`\[]?(\w+)"
+)
+_SYNONYMS = {
+    "revenue": "umsatz sales turnover income earnings umsätze erlös",
+    "sales": "umsatz revenue umsätze verkäufe",
+    "total": "revenue sales umsatz",
+    "order": "bestellung auftrag",
+    "customer": "kunde kundin client",
+    "country": "land länder nation",
+    "category": "kategorie",
+    "month": "monat",
+    "year": "jahr",
+    "invoice": "rechnung",
+    "track": "titel song stück",
+    "quantity": "menge stück unit",
+    "unit": "stück einheit",
+    "price": "preis",
+    "employee": "mitarbeiter mitarbeiterin",
+    "product": "produkt item",
+    "city": "stadt städte",
+    "name": "",
+    "day": "tag",
+    "week": "woche",
+    "quarter": "quartal",
+    "region": "region",
+    "population": "bevölkerung einwohner",
+    "spent": "spending spend ausgabe ausgegeben",
+    "cost": "kosten",
+    "profit": "gewinn",
+}
+
+
+class Column:
+    """One column; `words` are its name's words in the singular."""
+
+    def __init__(self, rows: Rows, index: int, sql: str, measure: Measure | None) -> None:
+        self._rows = rows
+        self.index = index
+        self.name = rows["columns"][index]["name"]
+        self.type = rows["columns"][index]["type"]
+        self.title = title(self.name)
+        self.words = [stem(word) for word in re.findall(r"[^\W\d_]+", self.title)]
+        self.core = [word for word in self.words if word not in _GENERIC]
+        also = {stem(each) for word in self.core for each in _SYNONYMS.get(word, "").split()}
+        if not self.core:
+            also |= {stem(each) for word in self.words for each in _SYNONYMS.get(word, "").split()}
+        self.called = frozenset({*self.core, *also})
+        self._measure = measure
+        self._averaged = self.name.lower() in {
+            each.lower() for each in re.findall(_AGGREGATE_ALIAS, sql, re.IGNORECASE)
+        }
+
+    @cached_property
+    def cells(self) -> list[JsonValue]:
+        index = self.index
+        return [row[index] for row in self._rows["rows"]]
+
+    @cached_property
+    def sample(self) -> list[JsonValue]:
+        rows = self._rows["rows"]
+        step = max(1, len(rows) // _SAMPLE)
+        return [row[self.index] for row in rows[::step] if row[self.index] is not None]
+
+    @cached_property
+    def is_key(self) -> bool:
+        return self.words[-1:] == ["id"] or self.name.endswith(("Id", "ID")) or self.words[-1:] == ["key"]
+
+    @cached_property
+    def is_time(self) -> bool:
+        if self.type in ("date", "datetime"):
+            return True
+        if self.type == "integer":
+            return "year" in self.words and all(cell_period(each) for each in self.sample)
+        sample = self.sample
+        return self.type == "text" and bool(sample) and all(cell_period(each) is not None for each in sample)
+
+    @cached_property
+    def is_number(self) -> bool:
+        if self.type in _NUMERIC:
+            return not self.is_time
+        found = [each for each in self.sample if isinstance(each, int | float) and not isinstance(each, bool)]
+        return self.type not in ("boolean", "date", "datetime", "time") and len(found) > len(self.sample) // 2
+
+    @cached_property
+    def is_label(self) -> bool:
+        return not self.is_number and not self.is_time
+
+    @cached_property
+    def is_measure(self) -> bool:
+        return self.is_number and not self.is_key
+
+    @cached_property
+    def additive(self) -> bool:
+        if self._measure is not None and (self._measure.additive or self._measure.kind != "plain"):
+            return self._measure.additive
+        return self.is_measure and not self._averaged and _NEVER_ADDED.search(self.title) is None
+
+    @cached_property
+    def is_share(self) -> bool:
+        return self.is_measure and _SHARES.search(self.title) is not None
+
+    @cached_property
+    def values(self) -> Floats:
+        """As floats; what is no finite number is NaN."""
+        try:
+            found = np.array(self.cells, dtype=object).astype(np.float64)
+        except (ValueError, TypeError, OverflowError):
+            found = np.array([_number(cell) for cell in self.cells], dtype=np.float64)
+        found[~np.isfinite(found)] = np.nan
+        return found
+
+    def at(self, row: int) -> float:
+        """One cell as a number, without reading the column."""
+        return _number(self._rows["rows"][row][self.index])
+
+    @cached_property
+    def order(self) -> Places:
+        """The rows that have a number, the least first."""
+        return np.argsort(self.values, kind="stable")[: len(self.present)]
+
+    @cached_property
+    def total(self) -> float:
+        return float(self.present.sum())
+
+    @cached_property
+    def mean(self) -> float:
+        return float(self.present.mean()) if len(self.present) else float("nan")
+
+    @cached_property
+    def median(self) -> float:
+        return float(np.median(self.present)) if len(self.present) else float("nan")
+
+    @cached_property
+    def present(self) -> Floats:
+        return self.values[~np.isnan(self.values)]
+
+    @cached_property
+    def sorted(self) -> Floats:
+        return np.sort(self.present)
+
+    @cached_property
+    def nulls(self) -> int:
+        return sum(cell is None for cell in self.cells)
+
+    @cached_property
+    def distinct(self) -> int:
+        return len({str(cell) for cell in self.cells if cell is not None})
+
+    @cached_property
+    def periods(self) -> list[Period | None]:
+        read: dict[JsonValue, Period | None] = {}
+        found: list[Period | None] = []
+        for cell in self.cells:
+            if not isinstance(cell, str | int):
+                found.append(None)
+                continue
+            if cell not in read:
+                read[cell] = cell_period(cell)
+            found.append(read[cell])
+        return found
+
+    @cached_property
+    def codes(self) -> tuple[Places, list[object]]:
+        """Each row's label as a number, and the labels."""
+        known: dict[JsonValue, int] = {}
+        codes = [
+            known.setdefault(
+                NO_LABEL if cell is None else cell if isinstance(cell, str | int | float) else str(cell),
+                len(known),
+            )
+            for cell in self.cells
+        ]
+        return np.array(codes, dtype=np.intp), [
+            label_key(each) if isinstance(each, str) and each != NO_LABEL else each for each in known
+        ]
+
+
+class Table:
+    """The columns of a result and what is known of it beside the rows."""
+
+    def __init__(self, rows: Rows, question: str, sql: str, found: Figures | None) -> None:
+        self.rows = rows
+        self.question = question
+        self.sql = sql
+        self.size = len(rows["rows"])
+        self._main = found.main.column if found is not None and found.main is not None else None
+        measures = {each.column: each for each in found.measures} if found is not None else {}
+        self.columns = [
+            Column(rows, index, sql, measures.get(index)) for index in range(len(rows["columns"]))
+        ]
+        self.cache: dict[object, list[tuple[tuple[object, ...], float]]] = {}
+        self.groups: dict[object, dict[object, float]] = {}
+        self.orders: dict[object, list[tuple[object, float]]] = {}
+        self._time_codes: dict[tuple[str, ...], tuple[Places, list[object]]] = {}
+
+    @cached_property
+    def asked_numbers(self) -> frozenset[float]:
+        """The numbers of the question and the statement."""
+        asked = [number.readings for number in written_numbers(self.question[:8_000])]
+        compared = re.findall(
+            r"(?:[<>=]|between|and|limit|like)\s*'?(\d+(?:\.\d+)?)", self.sql[:20_000], re.IGNORECASE
+        )
+        years = re.findall(
+            r"(?<!\d)((?:19|20)\d\d)(?!\d)",
+            " ".join([self.sql[:20_000], *(each.name for each in self.columns)]),
+        )
+        return frozenset(
+            {
+                *(value for readings in asked for value, _ in readings),
+                *map(float, compared),
+                *map(float, years),
+            }
+        )
+
+    @cached_property
+    def entities(self) -> frozenset[str]:
+        """What a row may be: the words of the question and of the tables in the statement."""
+        tables = re.findall(r"\b(?:from|join)\s+[\"`\[]?(\w+)", self.sql, re.IGNORECASE)
+        words = [word for name in (*tables, self.question) for word in re.findall(r"[^\W\d_]+", title(name))]
+        return frozenset(stem(each) for each in words if len(each) > 2) - _GENERIC - _PLAIN_WORDS
+
+    @cached_property
+    def measures(self) -> list[Column]:
+        return [each for each in self.columns if each.is_measure]
+
+    @cached_property
+    def labels(self) -> list[Column]:
+        return [each for each in self.columns if each.is_label]
+
+    @cached_property
+    def times(self) -> list[Column]:
+        return [each for each in self.columns if each.is_time][:3]
+
+    @cached_property
+    def parts(self) -> list[Column]:
+        """Columns that hold a part of a date: a month's number next to a year."""
+        return [
+            each
+            for each in self.columns
+            if each.is_number and each.words[-1:] in (["month"], ["quarter"], ["day"])
+        ]
+
+    @cached_property
+    def time_rows(self) -> list[Period | None]:
+        """The period of each row; a year and a month in two columns are one."""
+        if not self.times:
+            if not self.parts:
+                return [None] * self.size
+            found: list[Period | None] = [Period()] * self.size
+        else:
+            found = self.times[0].periods
+        for part in self.parts:
+            name = part.words[-1]
+            found = [
+                period
+                if period is None or not isinstance(cell, int)
+                else period._replace(**{name: cell}).whole()
+                for period, cell in zip(found, part.cells, strict=True)
+            ]
+        return found
+
+    @cached_property
+    def time_fields(self) -> dict[str, Places]:
+        """Year, half, quarter, month and day of each row; -1 where there is none."""
+        fields = [
+            (-1,) * 5 if each is None else tuple(-1 if part is None else part for part in each)
+            for each in self.time_rows
+        ]
+        table = np.array(fields, dtype=np.intp).reshape(self.size, 5)
+        return {name: table[:, at] for at, name in enumerate(Period._fields)}
+
+    def rows_in(self, period: Period) -> Places:
+        found = np.ones(self.size, dtype=bool)
+        for name, value in zip(Period._fields, period, strict=True):
+            if value is not None:
+                found &= self.time_fields[name] == value
+        return (
+            np.flatnonzero(found) if any(each is not None for each in period) else np.array([], dtype=np.intp)
+        )
+
+    def time_codes(self, grain: tuple[str, ...]) -> tuple[Places, list[object]]:
+        """Each row's period at a grain as a number, and the periods."""
+        if not grain:
+            return np.zeros(self.size, dtype=np.intp), [None]
+        if grain not in self._time_codes:
+            columns = np.stack([self.time_fields[each] for each in grain], axis=1)
+            keys, codes = np.unique(columns, axis=0, return_inverse=True)
+            self._time_codes[grain] = (
+                codes.reshape(-1),
+                [None if -1 in key else tuple(key) for key in keys.tolist()],
+            )
+        return self._time_codes[grain]
+
+    @property
+    def has_time(self) -> bool:
+        return bool(self.times or self.parts)
+
+    @cached_property
+    def likely(self) -> list[Column]:
+        """The measures that are meant where none is named: the main one and a few more."""
+        main = [self.main] if self.main is not None else []
+        return list(dict.fromkeys([*main, *self.measures]))[:_LIKELY]
+
+    @cached_property
+    def main(self) -> Column | None:
+        """The measure that the question names, else the first one."""
+        if self._main is not None and self.columns[self._main].is_measure:
+            return self.columns[self._main]
+        asked = {stem(word) for word in re.findall(r"[^\W\d_]+", self.question)}
+        named = [each for each in self.measures if each.called & asked]
+        return next(iter(named or self.measures), None)
+
+    def described(self, row: int) -> str:
+        """A row by its first label or its time."""
+        for column in (*self.labels, *self.times):
+            cell = column.cells[row]
+            if cell is not None:
+                return str(cell)[:60]
+        return f"row {row + 1}"
+
+
+def figure(value: float) -> str:
+    """A value as KAI writes it."""
+    return amount(Decimal(repr(round(value, 9)))) if math.isfinite(value) else "none"
+
+
+def label_key(text: str) -> str:
+    """A label as it is compared."""
+    return text.lower().strip(PUNCTUATION)
+
+
+def stem(word: str) -> str:
+    """A word in lower case and in the singular, as far as its ending tells."""
+    word = word.lower()
+    if len(word) > 4 and word.endswith("ies"):
+        return word[:-3] + "y"
+    if len(word) > 4 and word.endswith(("sses", "xes", "ches", "shes")):
+        return word[:-2]
+    if len(word) > 4 and word.endswith(("ungen", "ien")):
+        return word[:-2] if word.endswith("ungen") else word[:-1]
+    return (
+        word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")) else word
+    )
+
+
+def _number(cell: JsonValue) -> float:
+    if isinstance(cell, bool) or not isinstance(cell, int | float | str):
+        return float("nan")
+    try:
+        return float(cell)
+    except (ValueError, OverflowError):
+        return float("nan")
