@@ -1,21 +1,25 @@
 """The two analysts: a language model, and plain figures that need none and stand in for it."""
 
 import asyncio
+import logging
 from datetime import date
 from typing import Protocol
 
-from app.core.llm.model import LanguageModel
+from app.core.llm.model import LanguageModel, ModelRejected, ModelUnavailable, PromptMessage
 from app.modules.analysis.chart import choose_chart
+from app.modules.analysis.checking import Checker
 from app.modules.analysis.figures import Figures, Span, figures
 from app.modules.analysis.follow_ups import suggest
 from app.modules.analysis.people import with_whole_names
 from app.modules.analysis.prompt import messages
 from app.modules.analysis.text import cut_notice, describe, results_summary
 from app.modules.model_errors import model_errors_translated, stand_in_notice
-from graph.errors import ModelUnavailable
+from graph import errors
 from graph.events import TextChunk
 from graph.ports import Analysed, Emit, Question
-from graph.state import Analysis, Rows
+from graph.state import Analysis, Claim, Rows
+
+logger = logging.getLogger(__name__)
 
 
 class Background(Protocol):
@@ -51,13 +55,15 @@ class FiguresAnalyst:
         found = await self.figures(question, sql, rows)
         text = describe(rows, found)
         emit(TextChunk(content=text, channel="analysis"))
-        return await _analysed(question, rows, found, text)
+        claims = await Checker(question.text, sql, rows, found).claims(text)
+        return await _analysed(question, rows, found, text, claims)
 
 
 class ModelAnalyst:
     """Has a model read the rows; when it is down, the figures are said instead, and why.
 
-    That the result was cut is not left to the model: its text is opened with that.
+    That the result was cut is not left to the model: its text is opened with that. What the rows
+    contradict is sent back to the model once; what it does not put right is taken out.
     """
 
     def __init__(self, model: LanguageModel, stand_in: FiguresAnalyst) -> None:
@@ -75,21 +81,40 @@ class ModelAnalyst:
             emit(TextChunk(content=token if shown else opening + token, channel="analysis"))
             shown.append(token)
 
+        prompt = messages(question.text, sql, rows, found)
         try:
             with model_errors_translated():
-                reply = await self._model.reply(messages(question.text, sql, rows, found), show)
-        except ModelUnavailable as unavailable:
+                reply = await self._model.reply(prompt, show)
+        except errors.ModelUnavailable as unavailable:
             if shown:
                 raise
             emit(stand_in_notice(unavailable, "The analysis comes from the figures alone."))
             return await self._stand_in.analyse(question, sql, rows, emit)
-        return await _analysed(question, rows, found, opening + reply.text.strip(), reply.tokens_used)
+        tokens_used = reply.tokens_used
+
+        async def rewrite(correction: str) -> str | None:
+            nonlocal tokens_used
+            try:
+                again = await self._model.reply(
+                    [*prompt, PromptMessage("assistant", reply.text), PromptMessage("user", correction)],
+                    lambda _: None,
+                )
+            except (ModelUnavailable, ModelRejected) as failure:
+                logger.warning("what the rows contradict is taken out; no model put it right: %s", failure)
+                return None
+            tokens_used += again.tokens_used
+            text = again.text.strip()
+            return opening + text if text else None
+
+        checker = Checker(question.text, sql, rows, found)
+        text, claims = await checker.checked(opening + reply.text.strip(), rewrite, describe(rows, found))
+        return await _analysed(question, rows, found, text, claims, tokens_used)
 
 
 async def _analysed(
-    question: Question, rows: Rows, found: Figures, text: str, tokens_used: int = 0
+    question: Question, rows: Rows, found: Figures, text: str, claims: list[Claim], tokens_used: int = 0
 ) -> Analysed:
     chart = await asyncio.to_thread(choose_chart, question.text, rows, found)
     suggestions = suggest(question.text, rows, found)
-    analysis = Analysis(text=text, claims=[], chart=chart, suggestions=suggestions)
+    analysis = Analysis(text=text, claims=claims, chart=chart, suggestions=suggestions)
     return Analysed(analysis, results_summary(rows), tokens_used)

@@ -1,0 +1,140 @@
+"""A model's analysis, checked against the rows: sent back once, then without what they contradict."""
+
+import dataclasses
+from collections.abc import AsyncIterator
+from datetime import date
+
+import pytest
+from prometheus_client import CollectorRegistry
+from pydantic import SecretStr
+
+from app.core.llm.calls import ModelCalls
+from app.core.llm.model import LanguageModel, ModelSettings
+from app.modules.analysis.analyst import FiguresAnalyst, ModelAnalyst
+from app.modules.analysis.figures import Span
+from graph.events import SessionEvent, TextChunk
+from graph.ports import Analysed, Question
+from graph.state import Column, Rows
+from tests.support.model_script import Scripted
+from tests.support.scripted_model import ScriptedModel, scripted_model
+
+SETTINGS = ModelSettings(
+    model="tiny-model",
+    base_url=None,
+    api_key=SecretStr("sk-key"),
+    connect_timeout_seconds=5,
+    first_token_timeout_seconds=10,
+    total_timeout_seconds=20,
+    max_retries=0,
+    max_output_tokens=200,
+    temperature=None,
+)
+SQL = "SELECT category, SUM(amount) AS revenue FROM sales GROUP BY category ORDER BY revenue DESC"
+ROWS = Rows(
+    columns=[Column(name="category", type="text"), Column(name="revenue", type="number")],
+    rows=[["Clothing", 193834.08], ["Tents", 150000.5], ["Shoes", 50000.25]],
+    row_count=3,
+    truncated=False,
+)
+RIGHT = "**Clothing** leads with 193,834.08. Tents has 150,000.50."
+WRONG = "**Clothing** leads with 193,834.08. Tents has 193,834.08."
+
+
+class NoBackground:
+    async def span(self, sql: str) -> Span | None:
+        return None
+
+    async def keys(self, sql: str) -> frozenset[str]:
+        return frozenset()
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[ScriptedModel]:
+    async with scripted_model() as model:
+        yield model
+
+
+@pytest.fixture
+async def model(server: ScriptedModel) -> AsyncIterator[LanguageModel]:
+    settings = dataclasses.replace(SETTINGS, base_url=server.base_url)
+    model = LanguageModel(settings, ModelCalls(CollectorRegistry()))
+    yield model
+    await model.close()
+
+
+async def analysed(model: LanguageModel, said: list[SessionEvent] | None = None) -> Analysed:
+    figures = FiguresAnalyst("sqlite", NoBackground(), date(2026, 7, 1))
+    events: list[SessionEvent] = [] if said is None else said
+    question = Question("Revenue by category")
+    return await ModelAnalyst(model, figures).analyse(question, SQL, ROWS, events.append)
+
+
+def statuses(read: Analysed) -> set[str]:
+    return {claim["status"] for claim in read.analysis["claims"]}
+
+
+async def test_a_true_analysis_is_asked_for_once(server: ScriptedModel, model: LanguageModel) -> None:
+    server.say(RIGHT)
+    read = await analysed(model)
+    assert read.analysis["text"] == RIGHT
+    assert statuses(read) == {"checked"}
+    assert len(server.requests) == 1
+
+
+async def test_what_the_rows_contradict_is_put_right_by_the_model(
+    server: ScriptedModel, model: LanguageModel
+) -> None:
+    server.say(WRONG, RIGHT)
+    said: list[SessionEvent] = []
+    read = await analysed(model, said)
+    assert read.analysis["text"] == RIGHT
+    assert "revenue of Tents is 150,000.50" in server.requests[-1].text
+    assert "".join(event.content for event in said if isinstance(event, TextChunk)) == WRONG
+
+
+async def test_the_tokens_of_both_calls_count(server: ScriptedModel, model: LanguageModel) -> None:
+    server.say(RIGHT)
+    once = (await analysed(model)).tokens_used
+    server.say(WRONG, RIGHT)
+    assert (await analysed(model)).tokens_used > once
+
+
+async def test_what_the_model_leaves_wrong_is_taken_out_and_named(
+    server: ScriptedModel, model: LanguageModel
+) -> None:
+    server.say(WRONG, WRONG)
+    read = await analysed(model)
+    body, _, closing = read.analysis["text"].partition("\n\n")
+    assert body == "**Clothing** leads with 193,834.08."
+    assert "the rows say otherwise" in closing
+    assert "revenue of Tents is 150,000.50" in closing
+    assert len(server.requests) == 2
+    (left_out,) = [claim for claim in read.analysis["claims"] if claim["status"] == "contradicted"]
+    start, end = left_out["span"]
+    assert read.analysis["text"][start:end] == left_out["text"] == "193,834.08"
+    assert start > len(body)
+
+
+async def test_without_the_second_call_it_is_taken_out_all_the_same(
+    server: ScriptedModel, model: LanguageModel
+) -> None:
+    server.say(WRONG, Scripted("", status=500))
+    read = await analysed(model)
+    assert read.analysis["text"].startswith("**Clothing** leads with 193,834.08.\n\n")
+
+
+async def test_a_text_of_which_nothing_is_left_becomes_the_figures(
+    server: ScriptedModel, model: LanguageModel
+) -> None:
+    server.say("Tents has 193,834.08.", "Tents has 193,834.08.")
+    read = await analysed(model)
+    assert read.analysis["text"].startswith("**Clothing** has the highest revenue")
+
+
+async def test_every_span_is_that_of_its_words(server: ScriptedModel, model: LanguageModel) -> None:
+    server.say("🎉 **Clothing** leads with *193,834.08*, Tents has 150,000.50.")
+    read = await analysed(model)
+    assert read.analysis["claims"]
+    for claim in read.analysis["claims"]:
+        start, end = claim["span"]
+        assert read.analysis["text"][start:end] == claim["text"]
