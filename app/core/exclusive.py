@@ -12,7 +12,7 @@ _CURE = "Name another by --data-dir or KAI_DATA_DIR."
 
 
 class FolderInUse(CannotRun):
-    """Another KAI works in this data folder. Stop it, or choose another folder by KAI_DATA_DIR."""
+    """Another KAI works in this data folder. Stop it, or choose another folder."""
 
 
 def make_folder(folder: Path) -> None:
@@ -35,7 +35,7 @@ def exclusive_folder(folder: Path) -> Generator[None]:
         lock.acquire()
     except Timeout as error:
         raise FolderInUse(
-            f"Another KAI works in {folder}. Stop it, or name another folder by --data-dir."
+            f"Another KAI works in {folder}. Stop it, or name another folder by --data-dir or KAI_DATA_DIR."
         ) from error
     except OSError as error:
         raise CannotRun(
