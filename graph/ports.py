@@ -20,9 +20,9 @@ class Question:
     `exchanges` are those the summary does not cover, oldest first; `previous_sql` and `previous_rows`
     belong to the last answered data question; `failures` are this turn's statements that did not run;
     `options` are what the latest question back offered. `antecedent` is who wrote the previous statement,
-    None when the latest turn failed or ended with a question back: then a follow-up is not about it. `turn`
-    is the number of the question in its session, from 1. When its rows are read, `author` is who wrote their
-    statement.
+    None when the latest turn failed or ended with a question back: then a follow-up is not about it. `alone`:
+    it is the first question of its session, or is known to stand alone. When its rows are read, `author`
+    is who wrote their statement.
     """
 
     text: str
@@ -34,7 +34,7 @@ class Question:
     failures: Sequence[FailedStatement] = field(default=())
     options: Sequence[Option] = ()
     antecedent: Author | None = None
-    turn: int = 1
+    alone: bool = True
     author: Author | None = None
 
 

@@ -15,7 +15,7 @@ def question_of(state: SessionState) -> Question:
         failures=state["failures"],
         options=state.get("options", []),
         antecedent=_antecedent(state),
-        turn=state["turns"],
+        alone=state["turns"] == 1,
     )
 
 

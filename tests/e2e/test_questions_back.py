@@ -29,11 +29,23 @@ async def test_a_reply_is_answered_as_the_question_that_it_stands_for(
     assert chunks(events, "results")[0]["rows"] == [[3, 2, "2025-02-03", 30]]
 
 
-async def test_the_question_of_an_option_is_answered_as_it_stands(plain: Client, shop: str) -> None:
-    session = await plain.open_session(await plain.connect(shop))
-    await plain.ask(session, "Biggest order")
-    events = await plain.ask(session, "Biggest order, by amount")
-    assert chunks(events, "results")[0]["row_count"] == 1
+@pytest.mark.parametrize("question", ["Biggest order", "amount by country"])
+async def test_the_question_of_each_option_is_answered_as_it_stands(
+    plain: Client, shop: str, question: str
+) -> None:
+    connection = await plain.connect(shop)
+    offered = (await clarification(plain, await _asked(plain, connection, question)))["options"]
+    assert isinstance(offered, list)
+    for option in offered:
+        session = await _asked(plain, connection, question)
+        events = await plain.ask(session, option["question"])
+        assert chunks(events, "results")[0]["row_count"] >= 1, option
+
+
+async def _asked(kai: Client, connection: str, question: str) -> str:
+    session = await kai.open_session(connection)
+    await kai.ask(session, question)
+    return session
 
 
 async def test_what_is_no_reply_is_a_new_question(plain: Client, shop: str) -> None:

@@ -120,7 +120,7 @@ async def test_a_follow_up_is_about_the_latest_answer_and_its_author(graph: Sess
     writer = FakeWriter([builtin, by_model, back, builtin, talk, builtin])
     for number in range(1, 7):
         [_ async for _ in graph.ask(turn(number), fake_ports(writer))]
-    assert [asked.turn for asked in writer.asked] == [1, 2, 3, 4, 5, 6]
+    assert [asked.alone for asked in writer.asked] == [True, *[False] * 5]
     assert [asked.antecedent for asked in writer.asked] == [
         None,
         "builtin",
@@ -138,7 +138,7 @@ async def test_a_follow_up_is_about_nothing_after_a_turn_that_failed(graph: Sess
         [_ async for _ in graph.ask(turn(2), fake_ports(FakeWriter([bad])))]
     writer = FakeWriter([builtin])
     [_ async for _ in graph.ask(turn(3), fake_ports(writer))]
-    assert (writer.asked[0].antecedent, writer.asked[0].turn) == (None, 3)
+    assert (writer.asked[0].antecedent, writer.asked[0].alone) == (None, False)
     [_ async for _ in graph.ask(turn(4), fake_ports(writer))]
     assert writer.asked[1].antecedent == "builtin"
 

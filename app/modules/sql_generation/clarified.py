@@ -10,7 +10,7 @@ def resolved(question: Question) -> Question:
     """The question that is meant: that of the option which the reply names, or the question as it is."""
     options = [builtin.Choice(each["label"], each["question"]) for each in question.options]
     choice = builtin.chosen(question.text, options)
-    return question if choice is None else replace(question, text=choice.question)
+    return question if choice is None else replace(question, text=choice.question, alone=True)
 
 
 class ClarifiedWriter:

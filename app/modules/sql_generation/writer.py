@@ -129,8 +129,8 @@ def _refuse_empty(index: SchemaIndex) -> None:
 
 
 def _previous(question: Question) -> builtin.Previous | None:
-    """What a follow-up may be about; None for the first question of a conversation."""
-    if question.turn == 1:
+    """What a follow-up may be about; None for a question that stands alone."""
+    if question.alone:
         return None
     own = question.antecedent == "builtin"
     rows = question.previous_rows if question.antecedent else None

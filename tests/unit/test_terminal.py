@@ -1,0 +1,16 @@
+"""What a run says, as a terminal shows it."""
+
+import pytest
+
+from app.terminal import Transcript
+
+
+def test_the_options_of_a_question_back_are_numbered(capsys: pytest.CaptureFixture[str]) -> None:
+    option = '{"label": "amount", "question": "Biggest order, by amount"}'
+    chunk = f'{{"type": "clarification", "content": "By what?", "options": [{option}, {option}]}}'
+    with Transcript() as transcript:
+        transcript.show("chunk", chunk)
+    shown = capsys.readouterr().out
+    assert "By what?" in shown
+    assert "1. amount: Biggest order, by amount" in shown
+    assert "2. amount" in shown
