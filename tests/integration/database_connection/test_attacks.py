@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from app.check_sql import check_sql
 from app.modules.database_connection.execution import Statement
 from app.modules.database_connection.limits import StatementLimits
 from app.modules.database_connection.results import ResultSet, collect
@@ -92,3 +93,23 @@ def test_an_honest_question_gets_what_the_database_would_answer(
     plain = in_session(sql, target)
     assert answer.rows == plain.rows
     assert [column.type for column in answer.columns] == [column.type for column in plain.columns]
+
+
+@pytest.mark.parametrize(
+    ("dialect", "own"),
+    [
+        ("sqlite", "main.customers"),
+        ("duckdb", "shop.main.customers"),
+        ("postgres", "attacked.public.customers"),
+        ("mysql", "shop.customers"),
+    ],
+)
+def test_check_sql_knows_the_tables_and_columns_of_a_real_database(
+    dialect: str, own: str, target: Target, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for table, column in ((own, "name"), (own, "nme"), ("secret.salaries", "name")):
+        check_sql(f"select {column} from {table}", dialect, target.database.url, None)
+    allowed, unknown, foreign = capsys.readouterr().out.splitlines()
+    assert allowed == "allow"
+    assert unknown.startswith("block (column): unknown column nme")
+    assert foreign.startswith("block (table): There is no table secret.salaries here")
