@@ -57,6 +57,7 @@ class Filters(Resolver):
             found.append(self._compared(comparison, by, self.table(owner, base) if owner else base, base))
         found += [self._lacking(mention, base) for mention in self.roles.lacking]
         found += [self._present(mention, base) for mention in self.roles.present]
+        found += self._held(base)
         found += [self._flagged(mention, base, holds) for mention, holds in self.roles.flags]
         if self.roles.reports:
             found.append(self._reporting(self.roles.reports))
@@ -272,6 +273,15 @@ class Filters(Resolver):
             )
         self._refuse_beyond_many(link.field, base)
         return Present(link.field)
+
+    def _held(self, base: str) -> list[Condition]:
+        """ "Projects with deadlines": the one column named so holds a value."""
+        columns = [mention for mention in self.roles.free if not is_table(mention)]
+        if len(columns) != 1 or columns[0].lead not in HAVING:
+            return []
+        field = self.field(columns[0], lambda link: link.is_column, base)
+        held = field.table == base and field.type not in _NUMERIC and self.network.column(field).nullable
+        return [Present(field)] if held else []
 
     def _refuse_beyond_many(self, field: Field, base: str) -> None:
         if field.table != base and self.network.fans_out(base, field.table, self.anchors):

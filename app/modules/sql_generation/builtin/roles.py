@@ -181,6 +181,8 @@ class _Walk:
                 self._give(item, before, at)
                 return
             case Count():
+                if isinstance(self._role, Sort):
+                    raise Beyond("I can sort by a column, not by a count; ask for the number of each.")
                 self._refuse_group()
                 roles.counts, self._role = True, item
             case Aggregate(function):
@@ -325,6 +327,8 @@ class _Walk:
         )
         there = tuple(link for link in item.links if link.field in columns)
         if there and isinstance(before, Mention):
+            negated = negated or before in self._roles.lacking
+            self._roles.lacking = [mention for mention in self._roles.lacking if mention is not before]
             self._unfree(before)
             self._keep_owner(before)
             item = replace(item, links=there)
