@@ -297,7 +297,7 @@ async def open_store(settings: Settings) -> AsyncGenerator[tuple[Storage, Checkp
 def typesense_address(settings: Settings) -> TypesenseAddress:
     typesense = settings.typesense
     if typesense.api_key is None:
-        raise StorageRefused("KAI_STORE is typesense, so KAI_TYPESENSE__API_KEY has to be set.")
+        raise StorageRefused("The store typesense needs its key: set KAI_TYPESENSE__API_KEY.")
     return TypesenseAddress(
         nodes=typesense.nodes,
         api_key=typesense.api_key,

@@ -299,7 +299,7 @@ def main() -> None:
 
 def _explain(error: typer.TyperException) -> None:
     """Nothing where the help was asked for: it is shown already."""
-    said = " ".join(error.format_message().split())
+    said = " ".join(error.format_message().split()).replace("Value error, ", "")
     command = getattr(getattr(error, "ctx", None), "command_path", "kai")
     if said:
         sys.stderr.write(f"kai: {said}{'' if said.endswith(('.', '?')) else '.'} See {command} --help\n")

@@ -45,6 +45,14 @@ def test_help_names_every_command(tmp_path: Path) -> None:
     assert all(command in shown for command in ("serve", "demo", "ask", "eval", "eval-compare", "keys"))
 
 
+NO_TYPESENSE = {
+    "KAI_STORE": "typesense",
+    "KAI_TYPESENSE__NODES": '["http://127.0.0.1:1"]',
+    "KAI_TYPESENSE__API_KEY": "s3cr3t",
+    "KAI_TYPESENSE__MAX_RETRIES": "0",
+}
+
+
 @pytest.mark.parametrize(
     ("arguments", "variables", "words"),
     [
@@ -58,6 +66,8 @@ def test_help_names_every_command(tmp_path: Path) -> None:
         (["prune"], {}, "--data-dir"),
         (["keys", "list", "--data-dir", "/proc/nowhere"], {}, "/proc/nowhere"),
         (["restore", "no-such-backup"], {}, "no-such-backup"),
+        (["migrate", "--from", "sqlite", "--to", "typesense"], {}, "set KAI_TYPESENSE__API_KEY"),
+        (["keys", "list"], NO_TYPESENSE, "KAI_TYPESENSE__NODES"),
         (["eval", "/proc", "--db", "shop.db"], {}, "/proc is a folder"),
         (["api"], {}, "KAI_REDIS__URL"),
         (["worker", "--kind", "memory"], {}, "KAI_REDIS__URL"),

@@ -55,7 +55,10 @@ def failure_told(error: Exception, model: str) -> ModelUnavailable | ModelReject
         case openai.APIError() if _TOO_LONG.search(error.message):
             return _too_long(model)
         case _:
-            return PassingFailure("The model's service broke its answer off or sent one that cannot be read.")
+            return PassingFailure(
+                "The model's service broke its answer off or sent one that cannot be read. If it does so "
+                "every time, check KAI_LLM__BASE_URL."
+            )
 
 
 def _refusal(error: "APIStatusError", model: str) -> ModelUnavailable | ModelRejected:

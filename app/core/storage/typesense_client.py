@@ -119,7 +119,11 @@ def translated_errors() -> Generator[None]:
         raise StorageRefused(
             "Typesense refuses the key. Set KAI_TYPESENSE__API_KEY to a valid one."
         ) from error
-    except (TypesenseClientError, httpx.HTTPError, TimeoutError) as error:
+    except TypesenseClientError as error:
         # Typesense names the cause (a full disk, a missing leader), and never what was to be written.
-        cause = error if isinstance(error, TypesenseClientError) else type(error).__name__
-        raise StorageUnavailable(f"Typesense does not answer as it should: {cause}.") from error
+        raise StorageUnavailable(f"Typesense does not answer as it should: {error}.") from error
+    except (httpx.HTTPError, TimeoutError) as error:
+        raise StorageUnavailable(
+            f"Typesense does not answer as it should: {type(error).__name__}. Check that it runs where "
+            "KAI_TYPESENSE__NODES says."
+        ) from error
