@@ -120,11 +120,12 @@ class _Background:
     run_of: Run
 
     async def span(self, sql: str) -> Span | None:
-        statement = span_statement(sql, await self.connections.schema(self.connection))
-        if statement is None:
-            return None
         asker = Asker(self.run_of.owner, "coverage", self.run_of.session_id, self.run_of.id)
         try:
+            schema = await self.connections.schema(self.connection)
+            statement = await asyncio.to_thread(span_statement, sql, schema)
+            if statement is None:
+                return None
             async with asyncio.timeout(_COVERAGE_SECONDS):
                 result = await self.connections.run(self.connection, statement, asker)
         except (TimeoutError, StatementFailed, DatabaseUnavailable) as error:
@@ -133,7 +134,11 @@ class _Background:
         return read_span(result.rows)
 
     async def keys(self, sql: str) -> frozenset[str]:
-        return key_columns(sql, await self.connections.schema(self.connection))
+        try:
+            schema = await self.connections.schema(self.connection)
+        except DatabaseUnavailable:
+            return frozenset()
+        return await asyncio.to_thread(key_columns, sql, schema)
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,8 @@ def span_statement(sql: str, schema: Schema) -> str | None:
 def key_columns(sql: str, schema: Schema) -> frozenset[str]:
     """The names, in lower case, of the columns that identify or refer to rows of the statement's tables."""
     try:
-        tree = parse_one(sql, dialect=schema.dialect)
+        with sqlglot_errors_only():
+            tree = parse_one(sql, dialect=schema.dialect)
     except (SqlglotError, RecursionError):
         return frozenset()
     read = {table.name.lower() for table in tree.find_all(exp.Table)}
