@@ -33,6 +33,7 @@ def sql_of(question: str, previous: str | None = None) -> str:
         ("revenue by country", "by year and country", "revenue by year and country"),
         ("orders per country", "in 2024", "orders per country in 2024"),
         ("how many customers", "in Germany or France", "how many customers in Germany or France"),
+        ("revenue by month and category", "by year instead", "revenue by year and category"),
         ("list products", "with price over 100", "products with price over 100"),
         ("list customers", "only the first 2", "first 2 customers"),
         ("list orders", "since June", "orders since June"),
@@ -140,6 +141,8 @@ def test_what_a_follow_up_points_to_are_the_rows_of_the_answer_before(
     ("first", "then"),
     [
         (GERMANS, "average cost"),
+        ("revenue by month and category", "by country"),
+        ("average cost per category of products", "only for 2025"),
         (GERMANS, "How many orders did they place?"),
         (GERMANS, "Which of them has the most orders?"),
         (GERMANS, "Which of them are in France?"),

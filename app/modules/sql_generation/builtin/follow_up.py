@@ -7,6 +7,7 @@ whatever else the question holds makes it decline.
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, fields
+from typing import get_args
 
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
@@ -18,7 +19,8 @@ from app.modules.sql_generation.builtin.draft import Draft, measured
 from app.modules.sql_generation.builtin.explain import filtering, grouping, measuring
 from app.modules.sql_generation.builtin.intent import Planner
 from app.modules.sql_generation.builtin.network import Network
-from app.modules.sql_generation.builtin.plan import Beyond, Condition, Field, Grain
+from app.modules.sql_generation.builtin.periods import Unit
+from app.modules.sql_generation.builtin.plan import Beyond, Condition, Dimension, Field, Grain
 from app.modules.sql_generation.builtin.reading import Mention, Revenue
 from app.modules.sql_generation.builtin.roles import Roles, is_table
 from app.modules.sql_generation.builtin.words import Token, words_of
@@ -260,6 +262,8 @@ class _Answer:
         draft, conditions = self._draft, self._conditions()
         for one in conditions:
             (added,) = filters(draft, [one], ())
+            if self._numbers and added.find(exp.Exists, exp.Subquery):
+                raise Beyond(f"A row of {draft.base} has many of what “{filtering(one)}” is about.")
             kept = [old for old in _conjuncts(draft) if not _replaces(added, old)]
             draft.select = draft.select.where(*kept, added, append=False)
         if draft.fans_out:
@@ -277,12 +281,30 @@ class _Answer:
         keys = [key for dimension in dimensions for key in group_keys(draft, dimension)]
         if draft.fans_out:
             raise Beyond("The joins this needs would count rows more than once.")
+        kept, kept_keys = self._kept_groups(dimensions)
+        labels, keys = [*labels, *kept], [*keys, *kept_keys]
         select = draft.select.select(*labels, *self._numbers, append=False).group_by(*keys, append=False)
         by_time = any(isinstance(dimension, Grain) for dimension in dimensions)
         first = exp.Ordered(this=self._numbers[0].unalias(), desc=True, nulls_first=False)
         draft.select = select.order_by(*(keys if by_time else [first]), append=False)
         draft.select.set("limit", None)
         return [f"per {' and '.join(map(grouping, dimensions))}"]
+
+    def _kept_groups(self, dimensions: Sequence[Dimension]) -> tuple[list[exp.Expr], list[exp.Expr]]:
+        """The labels and keys of the groups that stay: another calendar unit takes the place of one alone.
+
+        Raises `Beyond` when it is open which of several groups is meant.
+        """
+        select = self._draft.select
+        labels = [shown for shown in select.selects if shown not in self._numbers]
+        times = [shown for shown in labels if shown.alias_or_name in get_args(Unit)]
+        rest = [shown for shown in labels if shown not in times]
+        if len(labels) < 2 or len(dimensions) > 1 or not times:
+            return [], []
+        if not isinstance(dimensions[0], Grain):
+            raise Beyond("The previous answer has several groups; say all that it should be grouped by.")
+        keys = select.args["group"].expressions
+        return rest, [key for key in keys if key not in [time.unalias() for time in times]]
 
     def _rank(self) -> list[str]:
         roles, said = self._roles, list[str]()
