@@ -1,5 +1,6 @@
 """Every word of a question has its part in the answer, on the sample business and on Chinook, or is named."""
 
+import sqlite3
 from collections import Counter
 from functools import cache
 from pathlib import Path
@@ -116,3 +117,35 @@ def test_a_list_is_cut_by_no_limit_of_the_writer() -> None:
     answer = answered("orders between January 2026 and March 2026", known_of_sample())
     assert "LIMIT" not in answer.sql
     assert len(rows(sample(), answer.sql)) > 1_000
+
+
+LIBRARY = """
+create table books (id integer primary key, title text not null, written_by text, printed date,
+    lent boolean not null);
+insert into books values (1, 'Fog', 'Ann Lee', '2001-05-05', 1), (2, 'Ice', 'Bo Ray', null, 0),
+    (3, 'Rain', 'Ann Lee', '2011-01-01', 0), (4, 'Snow', null, null, 0);
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "ids"),
+    [
+        ("books not written by Ann Lee", {2}),
+        ("books written by Ann Lee", {1, 3}),
+        ("unprinted books", {2, 4}),
+        ("books that were not printed", {2, 4}),
+        ("every lent book", {1}),
+        ("how many books are not lent", {3}),
+        ("books printed in 2005 or later", {3}),
+    ],
+)
+def test_verbs_of_columns_and_their_negation_are_filters(question: str, ids: set[int]) -> None:
+    connection = sqlite3.connect(":memory:")
+    connection.executescript(LIBRARY)
+    answer = answered(question, (schema_of(connection), stored_in(connection)))
+    assert {row[0] for row in rows(connection, answer.sql)} == ids, answer.sql
+
+
+def test_a_list_is_not_sorted_by_a_count_it_does_not_hold() -> None:
+    with pytest.raises(Beyond, match="not by a count"):
+        answered("customers sorted by number of orders", known_of_sample())

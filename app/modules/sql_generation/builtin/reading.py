@@ -506,7 +506,7 @@ class _Reading:
             rest = token.raw.removeprefix(prefix)
             if token.kind == "word" and rest != token.raw and len(rest) > 3:
                 _, links = self._lexicon.find([Token(rest, rest, rest, "word")])
-                if links and all(link.verb or link.flag or link.value for link in links):
+                if links and all(link.verb or link.flag or link.value or link.is_date for link in links):
                     return 1, (Lacking(), Mention(rest, links))
         return 0, ()
 
