@@ -94,6 +94,8 @@ def _judge_plain(number: Written, sentence: Sentence) -> Verdict | None:
         return counted
     if _is_idle(number, sentence):
         return None
+    if number.digits <= _SPECIFIC and (absent := first(_missing(sentence), number.fits)) is not None:
+        return absent
     return _accused(number, sentence, scopes, columns)
 
 
@@ -166,6 +168,9 @@ def _of_rows(number: Written, sentence: Sentence, scope: Scope, column: Column) 
             yield from _means_of_groups(sentence, scope, column)
     if mean or median:
         return
+    if not sentence.table.summed and len(rows) <= _LONGEST_SPAN:
+        for row in rows.tolist():
+            yield column.at(row), source(column, row, f"{column.title} of {name}")
     timed = any(each.column == TIME for each in scope.named)
     single = (
         timed
@@ -249,6 +254,19 @@ def _repeated(column: Column) -> Iterator[Found]:
             float(values[counts.argmax()]),
             source(column, None, f"{column.title} of {int(counts.max())} rows"),
         )
+
+
+def _missing(sentence: Sentence) -> Iterator[Found]:
+    """ "2 have no revenue": the rows without a value."""
+    if _NO_VALUE.search(sentence.text):
+        for column in sentence.table.columns:
+            missing = sentence.table.size - len(column.present) if column.is_number else column.nulls
+            yield missing, source(column, None, f"rows without {column.title}")
+
+
+_NO_VALUE = re.compile(
+    r"\b(?:no|not|without|missing|empty|null|lack\w*|kein\w*|ohne|fehl\w*)\b", re.IGNORECASE
+)
 
 
 def _top_sums(column: Column, numbers: Sequence[int]) -> Iterator[Found]:

@@ -299,7 +299,9 @@ class Mentions:
             lows = {cell.lower() for cell in distinct}
             for low in lows & spans.keys():
                 key = label_key(low)
-                if not key.replace(".", "").replace(",", "").isdigit():
+                if not key.replace(".", "").replace(",", "").isdigit() or all(
+                    str(each).isdigit() for each in column.sample
+                ):
                     original = (
                         next(cell for cell in distinct if cell.lower() == low)
                         if key in _FUNCTION or len(key) == 1
@@ -468,7 +470,9 @@ class Mentions:
                 named.setdefault(word, []).append(column)
         found: list[MeasureMention] = []
         for start, end in self._words:
-            if not self._taken[start]:
+            if not self._taken[start] and not (
+                self._taken[min(end + 1, len(self._taken) - 1)] and self.text[end + 1 : end + 2].isdigit()
+            ):
                 columns = named.get(stem(self.text[start:end]), ())
                 found += [MeasureMention(start, end, column) for column in columns]
         return found

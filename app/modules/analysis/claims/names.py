@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from app.modules.analysis.claims.context import Verdict
 from app.modules.analysis.claims.mentions import TIME, Mention, Mentions
+from app.modules.analysis.claims.periods import WrittenPeriod
 from app.modules.analysis.claims.plain import Plain
 from app.modules.analysis.claims.table import Table, stem
 from graph.state import ClaimSource
@@ -315,6 +316,8 @@ def judge_dates(mentions: Mentions, table: Table) -> Iterator[Judged]:
                 mention.end,
                 Verdict("checked", ClaimSource(column=column.name, row=row, how=how)),
             )
+        elif _is_of_the_data(mentions, written, table):
+            continue
         elif not _is_asked(written.period.year, table):
             yield mention.start, mention.end, Verdict("not_found")
 
@@ -324,6 +327,15 @@ def _labelled(plain: Plain, mentions: Mentions, end: int) -> bool:
     stop = plain.text.find("\n", end)
     return any(
         each.column != TIME for each in mentions.within(end, min(end + 40, stop if stop >= 0 else end + 40))
+    )
+
+
+def _is_of_the_data(mentions: Mentions, written: WrittenPeriod, table: Table) -> bool:
+    """The day on which the data begins or ends, or a period without rows: KAI's own figures say them."""
+    before = mentions.text[max(0, written.start - 12) : written.start]
+    text = mentions.text[written.start : written.end]
+    return (
+        text in table.said_days | table.gaps or re.search(r"\b(?:begins|ends|runs) on $", before) is not None
     )
 
 

@@ -23,7 +23,8 @@ _UNIT = (
     r"|(?P<ordinal>st\b|nd\b|rd\b|th\b))?"
 )
 _DIGITS = re.compile(
-    r"(?<![\w.,/])(?<!\d:)(?P<sign>[-−–+±] ?(?=[\d$€£.]))?(?P<currency>[$€£]|USD |EUR |GBP )?(?P<sign2>[-−])?"
+    r"(?<![\w.,/])(?<!\d:)(?<!e[+-])(?P<sign>[-−–+±] "
+    r"?(?=[\d$€£.]))?(?P<currency>[$€£]|USD |EUR |GBP )?(?P<sign2>[-−])?"
     r"(?P<digits>\d{1,3}(?:[ \u00a0\u202f]\d{3}){1,5}(?:[.,]\d{1,30})?(?!\d)|"
     r"\d{1,30}(?:[.,'’]\d{1,30}){0,8}|\.\d{1,30})" + _UNIT,
     re.IGNORECASE,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 MAX_CHARACTERS = 20_000
 """Text beyond it is not read: an analysis has 120 words."""
 
-_LONGEST = 800
+_LONGEST = 500
 _MARKUP = re.compile(r"\\([\\`*_\[\]<>#|~!&])|\*\*|__|[*`]")
 _ENDS = re.compile(r"\n+|[.!?…](?=[)\]\"'”»]?\s)[)\]\"'”»]?\s*")
 _ABBREVIATION = re.compile(

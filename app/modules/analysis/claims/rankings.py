@@ -9,6 +9,7 @@ import numpy as np
 from app.modules.analysis.claims import cues
 from app.modules.analysis.claims.context import Sentence, Verdict, grouped
 from app.modules.analysis.claims.mentions import TIME, Mention
+from app.modules.analysis.claims.periods import Period
 from app.modules.analysis.claims.table import NO_LABEL, Column, Places, figure, stem
 from graph.state import ClaimSource
 
@@ -390,12 +391,31 @@ def _orders(
         yield values, mention.key
         if NO_LABEL in values and mention.key != NO_LABEL:
             yield {key: value for key, value in values.items() if key != NO_LABEL}, mention.key
-        if _SINGLE.search(sentence.text):
+        if _SINGLE.search(sentence.text) or not sentence.table.summed:
             yield _best_cells(sentence, mention, column, within)
         return
     period = mention.period
     if period is None:
         return
+    for values, key in _of_periods(sentence, mention, period, column, within):
+        yield values, key
+        if _FULL.search(sentence.text) and len(values) > 2:
+            ends = sorted(map(str, values))
+            by_name = {str(each): each for each in values}
+            first, last = by_name[ends[0]], by_name[ends[-1]]
+            for left_out in ({first}, {last}, {first, last}):
+                if key not in left_out:
+                    yield {each: value for each, value in values.items() if each not in left_out}, key
+
+
+_FULL = re.compile(
+    r"\b(?:full|complete|partial|incomplete|excluding|vollständig\w*|unvollständig\w*)\b", re.IGNORECASE
+)
+
+
+def _of_periods(
+    sentence: Sentence, mention: Mention, period: Period, column: Column, within: Places | None
+) -> Iterator[tuple[dict[object, float], object]]:
     if mention.loose is not None:
         period = period._replace(year=None)
     grain = period.grain()

@@ -187,6 +187,8 @@ class Column:
 
     @cached_property
     def is_number(self) -> bool:
+        if self._measure is not None:
+            return True
         if self.type in _NUMERIC:
             return not self.is_time
         found = [each for each in self.sample if isinstance(each, int | float) and not isinstance(each, bool)]
@@ -294,6 +296,12 @@ class Table:
         self.question = question
         self.sql = sql
         self.size = len(rows["rows"])
+        self.summed = found is None or found.summed
+        """Whether the rows of one label belong together."""
+        course = found.course if found is not None else None
+        self.said_days = {each.day.isoformat() for each in course.partial} if course is not None else set()
+        """Days on which the data begins or ends within a period."""
+        self.gaps = {str(each) for each in course.gaps} if course is not None else set()
         self._main = found.main.column if found is not None and found.main is not None else None
         measures = {each.column: each for each in found.measures} if found is not None else {}
         self.columns = [
@@ -332,7 +340,7 @@ class Table:
 
     @cached_property
     def measures(self) -> list[Column]:
-        return [each for each in self.columns if each.is_measure]
+        return [each for each in self.columns if each.is_measure and each not in self.parts]
 
     @cached_property
     def labels(self) -> list[Column]:
