@@ -17,6 +17,7 @@ from graph.state import ClaimSource
 _MOST = 4
 _PAIR = 2
 _CLOSE = 48
+_MANY_LABELS = 2_000
 _GRAINS = (("year",), ("year", "quarter"), ("year", "month"))
 
 
@@ -313,6 +314,8 @@ def _labels(sentence: Sentence, column: Column, index: int, owners: list[Mention
                 f"{_text(sentence, one)} to {_text(sentence, two)}",
                 names=(one.key, two.key),
             )
+        if sentence.table.columns[index].distinct > _MANY_LABELS:
+            continue
         groups = ordered(sentence.table, index, column, within)
         at = next((at for at, each in enumerate(groups) if each[0] == own.key), None)
         if at is None or len(groups) < 2:

@@ -19,6 +19,7 @@ _WORD = re.compile(r"\w+(?:['’\-.&/]\w+)*")
 _CLOSING = tuple(").!?\"'")
 _MOST_WORDS = 7
 _FEW_LABELS = 400
+_MANY_LABELS = 2_000
 _FUNCTION = frozenset(
     [
         "other",
@@ -295,8 +296,10 @@ class Mentions:
         spans = self._spans
         matches: list[tuple[int, int, Column, str]] = []
         for column in self._table.labels:
-            distinct = {cell for cell in column.cells if isinstance(cell, str)}
-            lows = {cell.lower() for cell in distinct}
+            distinct = column.labels
+            # Many labels are compared as they are spelled: in lower case that alone took too long.
+            few = len(distinct) <= _MANY_LABELS
+            lows = {cell.lower() for cell in distinct} if few else self._spelled(distinct)
             for low in lows & spans.keys():
                 key = label_key(low)
                 if not key.replace(".", "").replace(",", "").isdigit() or all(
@@ -328,6 +331,14 @@ class Mentions:
         for start, end, column, key in kept:
             mentions.append(Mention(start, end, column.index, key, rows[column.index][key]))
         return mentions
+
+    def _spelled(self, labels: set[str]) -> set[str]:
+        return {
+            self.text[start:end].lower()
+            for places in self._spans.values()
+            for start, end in places[:1]
+            if self.text[start:end] in labels
+        }
 
     def _means(self, span: tuple[int, int], key: str, original: str) -> bool:
         """Whether an everyday word stands for the label: spelled like it, and not at a sentence's start."""

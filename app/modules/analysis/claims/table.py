@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections.abc import Sequence
 from decimal import Decimal
 from functools import cached_property
 
@@ -260,6 +261,18 @@ class Column:
         return len({str(cell) for cell in self.cells if cell is not None})
 
     @cached_property
+    def labels(self) -> set[str]:
+        """The different texts of the column."""
+        return {cell for cell in set(map(_hashable, self.cells)) if isinstance(cell, str)}
+
+    @cached_property
+    def period_codes(self) -> tuple[Places, list[Period | None]]:
+        """Each row's period as a number, and the periods."""
+        known: dict[str | int | None, int] = {}
+        codes = [known.setdefault(_hashable(cell), len(known)) for cell in self.cells]
+        return np.array(codes, dtype=np.intp), [cell_period(cell) for cell in known]
+
+    @cached_property
     def periods(self) -> list[Period | None]:
         read: dict[JsonValue, Period | None] = {}
         found: list[Period | None] = []
@@ -381,11 +394,11 @@ class Table:
     @cached_property
     def time_fields(self) -> dict[str, Places]:
         """Year, half, quarter, month and day of each row; -1 where there is none."""
-        fields = [
-            (-1,) * 5 if each is None else tuple(-1 if part is None else part for part in each)
-            for each in self.time_rows
-        ]
-        table = np.array(fields, dtype=np.intp).reshape(self.size, 5)
+        if self.times and not self.parts:
+            codes, periods = self.times[0].period_codes
+            table = _fields_of(periods)[codes]
+        else:
+            table = _fields_of(self.time_rows)
         return {name: table[:, at] for at, name in enumerate(Period._fields)}
 
     def rows_in(self, period: Period) -> Places:
@@ -460,6 +473,18 @@ def stem(word: str) -> str:
     return (
         word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")) else word
     )
+
+
+def _hashable(cell: JsonValue) -> str | int | None:
+    return cell if isinstance(cell, str | int) else None
+
+
+def _fields_of(periods: Sequence[Period | None]) -> Places:
+    fields = [
+        (-1,) * len(Period._fields) if each is None else tuple(-1 if part is None else part for part in each)
+        for each in periods
+    ]
+    return np.array(fields, dtype=np.intp).reshape(len(periods), len(Period._fields))
 
 
 def _number(cell: JsonValue) -> float:
