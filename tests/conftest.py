@@ -4,11 +4,16 @@ contract."""
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import settings
 
 from app.core.storage.typesense_server import TypesenseNotInstalled, TypesenseServer
 from tests.support import redis_server as redis_program
 from tests.support.redis_server import RedisServer, running_redis
 from tests.support.stores import ADAPTERS, Open
+
+# The same examples in every run, however slow the machine is: a run that fails can be repeated.
+settings.register_profile("kai", derandomize=True, deadline=None)
+settings.load_profile("kai")
 
 
 @pytest.fixture(scope="session")

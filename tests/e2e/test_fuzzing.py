@@ -105,8 +105,6 @@ def checks_of(case: AnyCase) -> list[CheckFunction]:
 @SCHEMA.parametrize()
 @settings(
     max_examples=EXAMPLES,
-    derandomize=True,
-    deadline=None,
     phases=[Phase.explicit, Phase.generate],
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

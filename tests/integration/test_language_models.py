@@ -195,7 +195,10 @@ async def test_a_silent_model_times_out_before_or_after_the_first_token(
     assert len(server.requests) == 1
 
 
-async def test_a_model_that_never_stops_writing_is_stopped(server: ScriptedModel) -> None:
+async def test_a_model_that_never_stops_writing_is_stopped(
+    server: ScriptedModel, model: LanguageModel
+) -> None:
+    await model.reply(QUESTION, ignore)  # the client library is imported by then
     server.say(Scripted("word " * 10_000, delay_seconds=0.01))
     hasty = dataclasses.replace(PATIENT, total_timeout_seconds=0.3)
     async with opened(server.base_url, hasty) as model:

@@ -19,7 +19,7 @@ STUMBLED = "SELECT DATE_SUB(INTERVAL 'name' DAY)"
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 @given(seed=st.integers(min_value=0, max_value=2**32))
-@settings(derandomize=True, deadline=None, database=None, max_examples=200)
+@settings(max_examples=200)
 def test_any_statement_is_read_as_far_as_it_can_be(dialect: str, seed: int) -> None:
     sql = statement(Random(seed), dialect)
     assert isinstance(read_statement(sql, dialect), StatementReading)

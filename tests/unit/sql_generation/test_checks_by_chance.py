@@ -45,7 +45,7 @@ INDEXES = {dialect: index(dialect) for dialect in DIALECTS}
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 @given(seed=st.integers(min_value=0, max_value=2**32))
-@settings(derandomize=True, deadline=None, database=None, max_examples=300)
+@settings(max_examples=300)
 def test_a_statement_is_checked_and_doubted_without_failing(dialect: str, seed: int) -> None:
     sql = statement(Random(seed), dialect)
     checked = check(sql, INDEXES[dialect].names)

@@ -260,7 +260,7 @@ WORDS = st.sampled_from(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     st.lists(st.sampled_from(["text", "integer", "number", "date", "boolean"]), min_size=1, max_size=4),
     st.data(),
