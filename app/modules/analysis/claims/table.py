@@ -382,10 +382,10 @@ class Table:
         else:
             found = self.times[0].periods
         for part in self.parts:
-            name = part.words[-1]
+            name = part.words[-1]  # a day's number is the largest of them
             found = [
                 period
-                if period is None or not isinstance(cell, int)
+                if period is None or not isinstance(cell, int) or not 1 <= cell <= 31
                 else period._replace(**{name: cell}).whole()
                 for period, cell in zip(found, part.cells, strict=True)
             ]
