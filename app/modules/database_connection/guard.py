@@ -94,6 +94,9 @@ def _check_node(node: exp.Expr, catalog: Catalog) -> None:
         raise StatementRefused(
             f"{node.key.upper()} is not part of the queries that are run here.", "construct"
         )
+    if isinstance(node, exp.Limit | exp.Offset) and node.find(exp.Func) is not None:
+        # sqlglot simplifies such a bound while it writes it, and need not come to an end.
+        raise StatementRefused("LIMIT and OFFSET take numbers here, no functions.", "construct")
     if isinstance(node, exp.SetOperation):
         _check_operands(node, catalog.dialect)
     if isinstance(node, exp.Func):

@@ -192,6 +192,7 @@ def test_an_honest_question_to_a_server_passes(sql: str) -> None:
     [
         ("SELECT DATE_SUB(INTERVAL 'name' DAY)", "mysql", "syntax"),
         ("id EXCEPT SELECT 1", "sqlite", "syntax"),
+        ("SELECT 1 LIMIT DATE_TRUNC('day', x)", "postgres", "construct"),
         ("SELECT 1 AS $$x, pg_sleep(10) AS y$$", "postgres", "text"),
     ],
 )
