@@ -5,7 +5,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import pairwise
+from itertools import compress, pairwise
 
 import numpy as np
 
@@ -349,8 +349,9 @@ def ordered(
     """The same, the highest first."""
     key = _key(label, column, within, grain)
     if key not in table.orders:
-        found = grouped(table, label, column, within, grain)
-        table.orders[key] = sorted(found.items(), key=lambda each: -each[1])
+        found = [*grouped(table, label, column, within, grain).items()]
+        order = np.argsort([-value for _, value in found], kind="stable")
+        table.orders[key] = [found[at] for at in order.tolist()]
     return table.orders[key]
 
 
@@ -369,10 +370,10 @@ def _grouped(
     weighed = np.bincount(codes[present], weights=values[present], minlength=len(keys))
     counts = np.bincount(codes[present], minlength=len(keys))
     sums = weighed if column.additive else weighed / np.maximum(counts, 1)
-    found: dict[object, float] = {}
-    for at in np.flatnonzero(counts).tolist():
-        if keys[at] is not None:
-            found[keys[at]] = float(sums[at])
+    found: dict[object, float] = dict(
+        zip(compress(keys, counts.tolist()), sums[counts > 0].tolist(), strict=True)
+    )
+    found.pop(None, None)
     return found
 
 

@@ -19,7 +19,6 @@ _WORD = re.compile(r"\w+(?:['’\-.&/]\w+)*")
 _CLOSING = tuple(").!?\"'")
 _MOST_WORDS = 7
 _FEW_LABELS = 400
-_MANY_LABELS = 2_000
 _FUNCTION = frozenset(
     [
         "other",
@@ -294,12 +293,13 @@ class Mentions:
 
     def _labels(self) -> list[Mention]:
         spans = self._spans
+        # Many labels are compared as they are spelled: in lower case that alone took too long.
+        written = {self.text[start:end] for places in spans.values() for start, end in places[:1]}
+        spelled = self._table.spelled(written)
         matches: list[tuple[int, int, Column, str]] = []
         for column in self._table.labels:
-            distinct = column.labels
-            # Many labels are compared as they are spelled: in lower case that alone took too long.
-            few = len(distinct) <= _MANY_LABELS
-            lows = {cell.lower() for cell in distinct} if few else self._spelled(distinct)
+            distinct = spelled[column.index] if column.index in spelled else column.labels
+            lows = {cell.lower() for cell in distinct}
             for low in lows & spans.keys():
                 key = label_key(low)
                 if not key.replace(".", "").replace(",", "").isdigit() or all(
@@ -327,18 +327,10 @@ class Mentions:
             self._taken[start:end] = b"\1" * (end - start)
             wanted.setdefault(column.index, set()).add(key)
             kept.append((start, end, column, key))
-        rows = {index: _rows_of(self._table.columns[index], keys) for index, keys in wanted.items()}
+        rows = {index: self._table.columns[index].rows_of(keys) for index, keys in wanted.items()}
         for start, end, column, key in kept:
             mentions.append(Mention(start, end, column.index, key, rows[column.index][key]))
         return mentions
-
-    def _spelled(self, labels: set[str]) -> set[str]:
-        return {
-            self.text[start:end].lower()
-            for places in self._spans.values()
-            for start, end in places[:1]
-            if self.text[start:end] in labels
-        }
 
     def _means(self, span: tuple[int, int], key: str, original: str) -> bool:
         """Whether an everyday word stands for the label: spelled like it, and not at a sentence's start."""
@@ -487,16 +479,3 @@ class Mentions:
                 columns = named.get(stem(self.text[start:end]), ())
                 found += [MeasureMention(start, end, column) for column in columns]
         return found
-
-
-def _rows_of(column: Column, keys: set[str]) -> dict[str, Places]:
-    found: dict[str, list[int]] = {key: [] for key in keys}
-    key_of = {
-        cell: label_key(cell)
-        for cell in {each for each in column.cells if isinstance(each, str)}
-        if label_key(cell) in keys
-    }
-    for at, cell in enumerate(column.cells):
-        if isinstance(cell, str) and cell in key_of:
-            found[key_of[cell]].append(at)
-    return {key: np.array(rows, dtype=np.intp) for key, rows in found.items()}

@@ -2,9 +2,11 @@
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from decimal import Decimal
 from functools import cached_property
+from itertools import chain
+from operator import itemgetter
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +23,10 @@ Places = npt.NDArray[np.intp]
 
 _SAMPLE = 40
 _LIKELY = 4
+_MANY_LABELS = 2_000
+_MOST_FIELD = 10_000
+"""No field of a period is as large."""
+
 NO_LABEL = "(none)"
 """An empty label, as KAI writes it."""
 
@@ -163,9 +169,22 @@ class Column:
         }
 
     @cached_property
-    def cells(self) -> list[JsonValue]:
-        index = self.index
-        return [row[index] for row in self._rows["rows"]]
+    def cells(self) -> Sequence[JsonValue]:
+        """Those that the figures have read already, or read now."""
+        return self._measure.cells if self._measure is not None else self._head(len(self._rows["rows"]))
+
+    def _head(self, many: int) -> list[JsonValue]:
+        return list(map(itemgetter(self.index), self._rows["rows"][:many]))
+
+    @cached_property
+    def _texts(self) -> list[str | None] | None:
+        """The different cells in their order; None where one is neither a text nor empty."""
+        try:
+            different = dict.fromkeys(self.cells)
+        except TypeError:  # a JSON list is no key
+            return None
+        texts = [each for each in different if each is None or isinstance(each, str)]
+        return texts if len(texts) == len(different) else None
 
     @cached_property
     def sample(self) -> list[JsonValue]:
@@ -258,37 +277,53 @@ class Column:
 
     @cached_property
     def distinct(self) -> int:
+        if self._texts is not None:
+            return len(self._texts) - (None in self._texts)
         return len({str(cell) for cell in self.cells if cell is not None})
 
     @cached_property
     def labels(self) -> set[str]:
         """The different texts of the column."""
+        if self._texts is not None:
+            return {cell for cell in self._texts if cell is not None}
         return {cell for cell in set(map(_hashable, self.cells)) if isinstance(cell, str)}
+
+    @cached_property
+    def has_many_labels(self) -> bool:
+        """Whether there are too many to compare each; the first rows may tell it."""
+        if "labels" not in self.__dict__:
+            try:
+                if len(set(self._head(_MANY_LABELS + _MANY_LABELS // 4)) - {None}) > _MANY_LABELS:
+                    return True
+            except TypeError:  # a JSON list is no key
+                pass
+        return len(self.labels) > _MANY_LABELS
 
     @cached_property
     def period_codes(self) -> tuple[Places, list[Period | None]]:
         """Each row's period as a number, and the periods."""
+        if self._texts is not None:
+            return self._placed({cell: at for at, cell in enumerate(self._texts)}), [
+                *map(cell_period, self._texts)
+            ]
         known: dict[str | int | None, int] = {}
         codes = [known.setdefault(_hashable(cell), len(known)) for cell in self.cells]
         return np.array(codes, dtype=np.intp), [cell_period(cell) for cell in known]
 
     @cached_property
     def periods(self) -> list[Period | None]:
-        read: dict[JsonValue, Period | None] = {}
-        found: list[Period | None] = []
-        for cell in self.cells:
-            if not isinstance(cell, str | int):
-                found.append(None)
-                continue
-            if cell not in read:
-                read[cell] = cell_period(cell)
-            found.append(read[cell])
-        return found
+        codes, periods = self.period_codes
+        return [periods[code] for code in codes.tolist()]
 
     @cached_property
     def codes(self) -> tuple[Places, list[object]]:
         """Each row's label as a number, and the labels."""
         known: dict[JsonValue, int] = {}
+        if self._texts is not None:
+            places: dict[JsonValue, int] = {
+                cell: known.setdefault(NO_LABEL if cell is None else cell, len(known)) for cell in self._texts
+            }
+            return self._placed(places), _keys(known)
         codes = [
             known.setdefault(
                 NO_LABEL if cell is None else cell if isinstance(cell, str | int | float) else str(cell),
@@ -296,9 +331,22 @@ class Column:
             )
             for cell in self.cells
         ]
-        return np.array(codes, dtype=np.intp), [
-            label_key(each) if isinstance(each, str) and each != NO_LABEL else each for each in known
-        ]
+        return np.array(codes, dtype=np.intp), _keys(known)
+
+    def _placed(self, places: Mapping[JsonValue, int]) -> Places:
+        return np.fromiter(map(places.__getitem__, self.cells), dtype=np.intp, count=len(self.cells))
+
+    def rows_of(self, keys: Set[str]) -> dict[str, Places]:
+        """The rows of each of these labels, as labels are compared."""
+        codes, known = self.codes
+        named = [(key, at) for at, key in enumerate(known) if isinstance(key, str) and key in keys]
+        found: dict[str, list[Places]] = {key: [] for key in keys}
+        for key, at in named:
+            found[key].append(np.flatnonzero(codes == at))
+        return {
+            key: rows[0] if len(rows) == 1 else np.sort(np.concatenate([*rows, np.array([], dtype=np.intp)]))
+            for key, rows in found.items()
+        }
 
 
 class Table:
@@ -359,6 +407,19 @@ class Table:
     def labels(self) -> list[Column]:
         return [each for each in self.columns if each.is_label]
 
+    def spelled(self, texts: Set[str]) -> dict[int, set[str]]:
+        """Which of the texts are cells, by column of many labels; the rows are passed once for all of them."""
+        many = [each for each in self.labels if each.has_many_labels]
+        if not many:
+            return {}
+        wanted = set(texts)
+        cells = itemgetter(*(each.index for each in (*many, many[0])))  # of one alone it would give no tuple
+        try:
+            found = wanted.intersection(chain.from_iterable(map(cells, self.rows["rows"])))
+        except TypeError:  # a JSON list is no key
+            return {each.index: wanted & each.labels for each in many}
+        return {each.index: found.intersection(each.cells) if found else set() for each in many}
+
     @cached_property
     def times(self) -> list[Column]:
         return [each for each in self.columns if each.is_time][:3]
@@ -415,12 +476,13 @@ class Table:
         if not grain:
             return np.zeros(self.size, dtype=np.intp), [None]
         if grain not in self._time_codes:
-            columns = np.stack([self.time_fields[each] for each in grain], axis=1)
-            keys, codes = np.unique(columns, axis=0, return_inverse=True)
-            self._time_codes[grain] = (
-                codes.reshape(-1),
-                [None if -1 in key else tuple(key) for key in keys.tolist()],
-            )
+            fields = [self.time_fields[each] for each in grain]
+            whole = np.zeros(self.size, dtype=np.int64)  # one number sorts faster than its parts
+            for each in fields:
+                whole = whole * _MOST_FIELD + (each + 1)
+            _, firsts, codes = np.unique(whole, return_index=True, return_inverse=True)
+            keys = zip(*(each[firsts].tolist() for each in fields), strict=True)
+            self._time_codes[grain] = codes.reshape(-1), [None if -1 in key else key for key in keys]
         return self._time_codes[grain]
 
     @property
@@ -454,6 +516,13 @@ class Table:
 def figure(value: float) -> str:
     """A value as KAI writes it."""
     return amount(Decimal(repr(round(value, 9)))) if math.isfinite(value) else "none"
+
+
+def _keys(labels: Iterable[JsonValue]) -> list[object]:
+    return [
+        each.lower().strip(PUNCTUATION) if isinstance(each, str) and each != NO_LABEL else each
+        for each in labels
+    ]
 
 
 def label_key(text: str) -> str:
