@@ -3,10 +3,12 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
-from app.modules.analysis.claims.check import check_claims
+from app.modules.analysis.claims.check import claims_in
 from app.modules.analysis.claims.strike import contradicted, in_first_sentence, struck, with_closing_line
+from app.modules.analysis.claims.table import Table
 from app.modules.analysis.figures import Figures
 from graph.state import Claim, Rows
 
@@ -27,10 +29,13 @@ class Checker:
     rows: Rows
     found: Figures
 
+    @cached_property
+    def _table(self) -> Table:
+        """What was read of the rows for one text serves the next."""
+        return Table(self.rows, self.question, self.sql, self.found)
+
     async def claims(self, text: str) -> list[Claim]:
-        return await asyncio.to_thread(
-            check_claims, text, self.rows, question=self.question, sql=self.sql, found=self.found
-        )
+        return await asyncio.to_thread(claims_in, text, self._table)
 
     async def checked(self, text: str, rewrite: Rewrite, instead: str) -> tuple[str, list[Claim]]:
         """The text that may be shown, and its claims.

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice, pairwise
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,14 +16,14 @@ from app.modules.analysis.claims.table import Column, Places
 from graph.state import ClaimSource
 
 _MOST = 4
+_MOST_CHANGES = 120
 _PAIR = 2
 _CLOSE = 48
 _MANY_LABELS = 2_000
 _GRAINS = (("year",), ("year", "quarter"), ("year", "month"))
 
 
-@dataclass(frozen=True)
-class Change:
+class Change(NamedTuple):
     """From one value to another. `explicit`: the text names both; `timed`: they are two periods."""
 
     start: float
@@ -46,7 +47,10 @@ def changes(
     sentence: Sentence, column: Column, named: tuple[Mention, ...], number: Written
 ) -> Iterator[Change]:
     """The named pairs first, then those that a text leaves unsaid."""
-    found = islice(_all(sentence, column, named), 120)
+    key = column.index, named
+    if key not in sentence.changes:
+        sentence.changes[key] = list(islice(_all(sentence, column, named), _MOST_CHANGES))
+    found = iter(sentence.changes[key])
     near = sentence.between(number.end, min(sentence.end, number.end + 30))
     if not _YEAR_BEFORE.search(near) and not _STEP_BEFORE.search(near):
         near = sentence.left(number.start, 40) + near
@@ -95,9 +99,9 @@ def _is_of_period(sentence: Sentence, number: Written) -> bool:
 def _against(change: Change, anchor: str) -> Change | None:
     """The change from the anchor to the other; None when it is between others."""
     if change.names[:1] == (anchor,):
-        return replace(change, anchored=True)
+        return change._replace(anchored=True)
     if change.timed and change.names[1:] == (anchor,):
-        return replace(change, start=change.end, end=change.start, anchored=True)
+        return change._replace(start=change.end, end=change.start, anchored=True)
     return None
 
 

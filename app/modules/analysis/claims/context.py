@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import compress, pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,6 +16,9 @@ from app.modules.analysis.claims.numbers import Written
 from app.modules.analysis.claims.periods import Period
 from app.modules.analysis.claims.table import Column, Places, Table
 from graph.state import ClaimSource, ClaimStatus
+
+if TYPE_CHECKING:
+    from app.modules.analysis.claims.changes import Change
 
 _FOLLOWS = re.compile(
     r"^[^.;:,(\d]{0,32}?\b(?:for|in|from|by|of|at|on|im|in|für|von|aus|bei|during|"
@@ -64,6 +68,8 @@ class Sentence:
     numbers: list[Written] = field(default_factory=list)
     moved: dict[int, int] = field(default_factory=dict)
     """Directions of numbers that were read already."""
+    changes: dict[tuple[int, tuple[Mention, ...]], list["Change"]] = field(default_factory=dict)
+    """By measure, and what is named beside the number."""
     _lefts: dict[tuple[int, int], str] = field(default_factory=dict)
     _rights: dict[tuple[int, int], str] = field(default_factory=dict)
 

@@ -18,6 +18,7 @@ TIME = -1
 _WORD = re.compile(r"\w+(?:['’\-.&/]\w+)*")
 _CLOSING = tuple(").!?\"'")
 _MOST_WORDS = 7
+_LONGEST = 80
 _FEW_LABELS = 400
 _FUNCTION = frozenset(
     [
@@ -280,14 +281,17 @@ class Mentions:
         """The word groups of the text in lower case, and where they stand."""
         spans: dict[str, list[tuple[int, int]]] = {}
         low = self.text.lower() if len(self.text.lower()) == len(self.text) else self.text
+        ends = [end for _, end in self._words]
+        closed = {end for end in ends if low[end : end + 1] in _CLOSING}
+        owning = {end for end in ends if low[end - 2 : end] in ("'s", "’s")}
         for at, (start, _) in enumerate(self._words):
-            for _, end in self._words[at : at + _MOST_WORDS]:
-                if end - start > 80:
+            for end in ends[at : at + _MOST_WORDS]:
+                if end - start > _LONGEST:
                     break
                 spans.setdefault(low[start:end], []).append((start, end))
-                if low[end : end + 1] in _CLOSING:
+                if end in closed:
                     spans.setdefault(low[start : end + 1], []).append((start, end))
-                if low[end - 2 : end] in ("'s", "’s"):
+                if end in owning:
                     spans.setdefault(low[start : end - 2], []).append((start, end - 2))
         return spans
 
@@ -298,7 +302,8 @@ class Mentions:
         spelled = self._table.spelled(written)
         matches: list[tuple[int, int, Column, str]] = []
         for column in self._table.labels:
-            distinct = spelled[column.index] if column.index in spelled else column.labels
+            among_many = spelled.get(column.index)
+            distinct = column.labels if among_many is None else among_many
             lows = {cell.lower() for cell in distinct}
             for low in lows & spans.keys():
                 key = label_key(low)

@@ -3,12 +3,17 @@
 import re
 from bisect import bisect_right
 from dataclasses import dataclass, field
+from itertools import islice
 
 MAX_CHARACTERS = 20_000
 """Text beyond it is not read: an analysis has 120 words."""
 
+MAX_NUMBERS = 600
+"""Nor is what follows the sentence of this many numbers."""
+
 _LONGEST = 500
 _MARKUP = re.compile(r"\\([\\`*_\[\]<>#|~!&])|\*\*|__|[*`]")
+_FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
 _ENDS = re.compile(r"\n+|[.!?…](?=[)\]\"'”»]?\s)[)\]\"'”»]?\s*")
 _ABBREVIATION = re.compile(
     r"(?:\b(?:vs|approx|ca|bzw|resp|e\.g|i\.e|z\.\s?b|mr|mrs|ms|dr|st|no|nr|inc|ltd|"
@@ -41,7 +46,7 @@ class Plain:
 
 def plain_text(markdown: str) -> Plain:
     """Linear in the length of the text."""
-    markdown = markdown[:MAX_CHARACTERS]
+    markdown = _read(markdown[:MAX_CHARACTERS])
     pieces: list[str] = []
     plain_starts: list[int] = [0]
     original_starts: list[int] = [0]
@@ -69,6 +74,12 @@ def plain_text(markdown: str) -> Plain:
         original_starts.append(taken)
     pieces.append(markdown[taken:])
     return Plain("".join(pieces), bold, plain_starts, original_starts)
+
+
+def _read(markdown: str) -> str:
+    last = next(islice(_FIGURE.finditer(markdown), MAX_NUMBERS, None), None)
+    end = _ENDS.search(markdown, last.end()) if last is not None else None
+    return markdown[: end.end()] if end is not None else markdown
 
 
 def sentences(text: str) -> list[tuple[int, int]]:

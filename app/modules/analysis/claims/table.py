@@ -273,7 +273,7 @@ class Column:
 
     @cached_property
     def nulls(self) -> int:
-        return sum(cell is None for cell in self.cells)
+        return list(self.cells).count(None)
 
     @cached_property
     def distinct(self) -> int:
@@ -408,7 +408,7 @@ class Table:
         return [each for each in self.columns if each.is_label]
 
     def spelled(self, texts: Set[str]) -> dict[int, set[str]]:
-        """Which of the texts are cells, by column of many labels; the rows are passed once for all of them."""
+        """Which of the texts are cells, by column of many labels: the rows are passed once for all."""
         many = [each for each in self.labels if each.has_many_labels]
         if not many:
             return {}
