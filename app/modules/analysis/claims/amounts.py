@@ -7,8 +7,8 @@ from itertools import chain
 import numpy as np
 
 from app.modules.analysis.claims import cues
-from app.modules.analysis.claims.changes import Change, changes, moves
-from app.modules.analysis.claims.context import Scope, Sentence, Verdict, grouped, ordered
+from app.modules.analysis.claims.changes import changes, moves
+from app.modules.analysis.claims.context import Change, Scope, Sentence, Verdict, grouped, ordered
 from app.modules.analysis.claims.counts import is_of_all, judge_count
 from app.modules.analysis.claims.mentions import TIME, Mention
 from app.modules.analysis.claims.numbers import Written

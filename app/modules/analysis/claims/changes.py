@@ -3,17 +3,16 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice, pairwise
-from typing import NamedTuple
 
 import numpy as np
 
 from app.modules.analysis.claims import cues
-from app.modules.analysis.claims.context import Sentence, grouped, ordered, period_key
+from app.modules.analysis.claims.context import Change, Sentence, grouped, ordered, period_key
 from app.modules.analysis.claims.mentions import TIME, Mention
 from app.modules.analysis.claims.numbers import Written
 from app.modules.analysis.claims.table import Column, Places
-from graph.state import ClaimSource
 
 _MOST = 4
 _MOST_CHANGES = 120
@@ -21,26 +20,6 @@ _PAIR = 2
 _CLOSE = 48
 _MANY_LABELS = 2_000
 _GRAINS = (("year",), ("year", "quarter"), ("year", "month"))
-
-
-class Change(NamedTuple):
-    """From one value to another. `explicit`: the text names both; `timed`: they are two periods."""
-
-    start: float
-    end: float
-    column: str
-    how: str
-    timed: bool = False
-    explicit: bool = False
-    anchored: bool = False
-    """The text says which of the two the other is measured against."""
-    kind: str = ""
-    """`year` and `step`: to the same period a year before, and to the one before."""
-    names: tuple[str, ...] = ()
-    """Keys of the mentions that it is between."""
-
-    def source(self, kind: str) -> ClaimSource:
-        return ClaimSource(column=self.column, row=None, how=f"{kind}, {self.how}")
 
 
 def changes(
@@ -377,5 +356,6 @@ def _text(sentence: Sentence, mention: Mention) -> str:
     return sentence.between(mention.start, mention.end)
 
 
+@lru_cache(maxsize=4_096)
 def _said(key: tuple[object, ...]) -> str:
     return "-".join(f"{each:02d}" if isinstance(each, int) else str(each) for each in key)

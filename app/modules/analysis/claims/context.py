@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import compress, pairwise
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,11 +14,8 @@ from app.modules.analysis.claims import cues
 from app.modules.analysis.claims.mentions import TIME, Mention, Mentions
 from app.modules.analysis.claims.numbers import Written
 from app.modules.analysis.claims.periods import Period
-from app.modules.analysis.claims.table import Column, Places, Table
+from app.modules.analysis.claims.table import Column, Floats, Order, Places, Table
 from graph.state import ClaimSource, ClaimStatus
-
-if TYPE_CHECKING:
-    from app.modules.analysis.claims.changes import Change
 
 _FOLLOWS = re.compile(
     r"^[^.;:,(\d]{0,32}?\b(?:for|in|from|by|of|at|on|im|in|für|von|aus|bei|during|"
@@ -51,6 +48,26 @@ class Scope:
     named: tuple[Mention, ...] = ()
 
 
+class Change(NamedTuple):
+    """From one value to another. `explicit`: the text names both; `timed`: they are two periods."""
+
+    start: float
+    end: float
+    column: str
+    how: str
+    timed: bool = False
+    explicit: bool = False
+    anchored: bool = False
+    """The text says which of the two the other is measured against."""
+    kind: str = ""
+    """`year` and `step`: to the same period a year before, and to the one before."""
+    names: tuple[str, ...] = ()
+    """Keys of the mentions that it is between."""
+
+    def source(self, kind: str) -> ClaimSource:
+        return ClaimSource(column=self.column, row=None, how=f"{kind}, {self.how}")
+
+
 @dataclass
 class Sentence:
     """A sentence: `here` is named in it, `before` was named last before it, by column."""
@@ -68,7 +85,7 @@ class Sentence:
     numbers: list[Written] = field(default_factory=list)
     moved: dict[int, int] = field(default_factory=dict)
     """Directions of numbers that were read already."""
-    changes: dict[tuple[int, tuple[Mention, ...]], list["Change"]] = field(default_factory=dict)
+    changes: dict[tuple[int, tuple[Mention, ...]], list[Change]] = field(default_factory=dict)
     """By measure, and what is named beside the number."""
     _lefts: dict[tuple[int, int], str] = field(default_factory=dict)
     _rights: dict[tuple[int, int], str] = field(default_factory=dict)
@@ -345,19 +362,19 @@ def grouped(
     """The sum (or the mean, of what is not added) per label or period."""
     key = _key(label, column, within, grain)
     if key not in table.groups:
-        table.groups[key] = _grouped(table, label, column, within, grain)
+        keys, values = _summed(table, label, column, within, grain)
+        table.groups[key] = dict(zip(keys, values.tolist(), strict=True))
     return table.groups[key]
 
 
 def ordered(
     table: Table, label: int, column: Column, within: Places | None, grain: tuple[str, ...] = ()
-) -> list[tuple[object, float]]:
+) -> Order:
     """The same, the highest first."""
     key = _key(label, column, within, grain)
     if key not in table.orders:
-        found = [*grouped(table, label, column, within, grain).items()]
-        order = np.argsort([-value for _, value in found], kind="stable")
-        table.orders[key] = [found[at] for at in order.tolist()]
+        keys, values = _summed(table, label, column, within, grain)
+        table.orders[key] = Order(keys, values, np.argsort(-values, kind="stable"))
     return table.orders[key]
 
 
@@ -365,9 +382,9 @@ def _key(label: int, column: Column, within: Places | None, grain: tuple[str, ..
     return label, column.index, grain, None if within is None else (len(within), within.tobytes()[:4_000])
 
 
-def _grouped(
+def _summed(
     table: Table, label: int, column: Column, within: Places | None, grain: tuple[str, ...]
-) -> dict[object, float]:
+) -> tuple[Sequence[object], Floats]:
     codes, keys = table.time_codes(grain) if label == TIME else table.columns[label].codes
     values = column.values
     if within is not None:
@@ -375,12 +392,15 @@ def _grouped(
     present = ~np.isnan(values)
     weighed = np.bincount(codes[present], weights=values[present], minlength=len(keys))
     counts = np.bincount(codes[present], minlength=len(keys))
-    sums = weighed if column.additive else weighed / np.maximum(counts, 1)
-    found: dict[object, float] = dict(
-        zip(compress(keys, counts.tolist()), sums[counts > 0].tolist(), strict=True)
-    )
-    found.pop(None, None)
-    return found
+    sums: Floats = weighed.astype(np.float64)
+    if not column.additive:
+        sums /= np.maximum(counts, 1)
+    held = counts > 0
+    if None in keys:
+        held[keys.index(None)] = False
+    if held.all():
+        return keys, sums
+    return list(compress(keys, held.tolist())), sums[held]
 
 
 def period_key(period: Period, grain: tuple[str, ...]) -> tuple[object, ...]:

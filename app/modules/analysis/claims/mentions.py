@@ -5,6 +5,7 @@ from bisect import bisect_left
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 
 import numpy as np
 
@@ -16,6 +17,7 @@ TIME = -1
 """The column number of a period, which may be spread over several columns."""
 
 _WORD = re.compile(r"\w+(?:['’\-.&/]\w+)*")
+_SPLIT = re.compile(r"[\s,]+")
 _CLOSING = tuple(").!?\"'")
 _MOST_WORDS = 7
 _LONGEST = 80
@@ -352,9 +354,9 @@ class Mentions:
     def _aliased(self, column: Column, keys: list[str]) -> list[tuple[int, int, Column, str]]:
         found: list[tuple[int, int, Column, str]] = []
         known = set(keys)
-        counts = Counter(word for key in keys for word in set(re.split(r"[\s,]+", key)))
-        for key in keys:
-            words = re.split(r"[\s,]+", key)
+        split = {key: _SPLIT.split(key) for key in keys}
+        counts = Counter(chain.from_iterable(map(set, split.values())))
+        for key, words in split.items():
             others = [alias for alias in _ALIASES.get(key, ()) if alias not in known]
             if len(words) > 1 and len(key) > 6:
                 others += [key + "s", *([key[:-1] + "ies"] if key.endswith("y") else [])]
@@ -377,6 +379,7 @@ class Mentions:
                     bare = word.strip(PUNCTUATION)
                     if (
                         len(bare) >= 4
+                        and bare in self._spans
                         and counts[word] == 1
                         and bare not in _ORDINARY
                         and bare not in known

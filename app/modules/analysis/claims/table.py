@@ -2,11 +2,11 @@
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from decimal import Decimal
 from functools import cached_property
-from itertools import chain
 from operator import itemgetter
+from typing import overload
 
 import numpy as np
 import numpy.typing as npt
@@ -151,7 +151,7 @@ _SYNONYMS = {
 class Column:
     """One column; `words` are its name's words in the singular."""
 
-    def __init__(self, rows: Rows, index: int, sql: str, measure: Measure | None) -> None:
+    def __init__(self, rows: Rows, index: int, averaged: Set[str], measure: Measure | None) -> None:
         self._rows = rows
         self.index = index
         self.name = rows["columns"][index]["name"]
@@ -164,9 +164,7 @@ class Column:
             also |= {stem(each) for word in self.words for each in _SYNONYMS.get(word, "").split()}
         self.called = frozenset({*self.core, *also})
         self._measure = measure
-        self._averaged = self.name.lower() in {
-            each.lower() for each in re.findall(_AGGREGATE_ALIAS, sql, re.IGNORECASE)
-        }
+        self._averaged = self.name.lower() in averaged
 
     @cached_property
     def cells(self) -> Sequence[JsonValue]:
@@ -321,17 +319,11 @@ class Column:
         known: dict[JsonValue, int] = {}
         if self._texts is not None:
             places: dict[JsonValue, int] = {
-                cell: known.setdefault(NO_LABEL if cell is None else cell, len(known)) for cell in self._texts
+                cell: known.setdefault(_compared(cell), len(known)) for cell in self._texts
             }
-            return self._placed(places), _keys(known)
-        codes = [
-            known.setdefault(
-                NO_LABEL if cell is None else cell if isinstance(cell, str | int | float) else str(cell),
-                len(known),
-            )
-            for cell in self.cells
-        ]
-        return np.array(codes, dtype=np.intp), _keys(known)
+            return self._placed(places), [*known]
+        codes = [known.setdefault(_compared(cell), len(known)) for cell in self.cells]
+        return np.array(codes, dtype=np.intp), [*known]
 
     def _placed(self, places: Mapping[JsonValue, int]) -> Places:
         return np.fromiter(map(places.__getitem__, self.cells), dtype=np.intp, count=len(self.cells))
@@ -339,14 +331,34 @@ class Column:
     def rows_of(self, keys: Set[str]) -> dict[str, Places]:
         """The rows of each of these labels, as labels are compared."""
         codes, known = self.codes
-        named = [(key, at) for at, key in enumerate(known) if isinstance(key, str) and key in keys]
-        found: dict[str, list[Places]] = {key: [] for key in keys}
-        for key, at in named:
-            found[key].append(np.flatnonzero(codes == at))
-        return {
-            key: rows[0] if len(rows) == 1 else np.sort(np.concatenate([*rows, np.array([], dtype=np.intp)]))
-            for key, rows in found.items()
-        }
+        return {key: np.flatnonzero(codes == (known.index(key) if key in known else -1)) for key in keys}
+
+
+class Order(Sequence[tuple[object, float]]):
+    """Labels or periods with their values in an order; each pair is made when it is asked for."""
+
+    def __init__(self, keys: Sequence[object], values: Floats, order: Places) -> None:
+        self._keys = keys
+        self._values = values
+        self._order = order
+
+    def __len__(self) -> int:
+        return len(self._order)
+
+    @overload
+    def __getitem__(self, at: int) -> tuple[object, float]: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> list[tuple[object, float]]: ...
+
+    def __getitem__(self, at: int | slice) -> tuple[object, float] | list[tuple[object, float]]:
+        if isinstance(at, slice):
+            return [(self._keys[each], float(self._values[each])) for each in self._order[at].tolist()]
+        place = int(self._order[at])
+        return self._keys[place], float(self._values[place])
+
+    def __iter__(self) -> Iterator[tuple[object, float]]:
+        return iter(self[:])
 
 
 class Table:
@@ -365,12 +377,13 @@ class Table:
         self.gaps = {str(each) for each in course.gaps} if course is not None else set()
         self._main = found.main.column if found is not None and found.main is not None else None
         measures = {each.column: each for each in found.measures} if found is not None else {}
+        averaged = {each.lower() for each in re.findall(_AGGREGATE_ALIAS, sql, re.IGNORECASE)}
         self.columns = [
-            Column(rows, index, sql, measures.get(index)) for index in range(len(rows["columns"]))
+            Column(rows, index, averaged, measures.get(index)) for index in range(len(rows["columns"]))
         ]
         self.cache: dict[object, list[tuple[tuple[object, ...], float]]] = {}
         self.groups: dict[object, dict[object, float]] = {}
-        self.orders: dict[object, list[tuple[object, float]]] = {}
+        self.orders: dict[object, Order] = {}
         self._time_codes: dict[tuple[str, ...], tuple[Places, list[object]]] = {}
 
     @cached_property
@@ -407,18 +420,18 @@ class Table:
     def labels(self) -> list[Column]:
         return [each for each in self.columns if each.is_label]
 
-    def spelled(self, texts: Set[str]) -> dict[int, set[str]]:
+    def spelled(self, texts: set[str]) -> dict[int, set[str]]:
         """Which of the texts are cells, by column of many labels: the rows are passed once for all."""
         many = [each for each in self.labels if each.has_many_labels]
         if not many:
             return {}
-        wanted = set(texts)
+        apart = set(texts).isdisjoint
         cells = itemgetter(*(each.index for each in (*many, many[0])))  # of one alone it would give no tuple
         try:
-            found = wanted.intersection(chain.from_iterable(map(cells, self.rows["rows"])))
+            found = [row for row in map(cells, self.rows["rows"]) if not apart(row)]
         except TypeError:  # a JSON list is no key
-            return {each.index: wanted & each.labels for each in many}
-        return {each.index: found.intersection(each.cells) if found else set() for each in many}
+            return {each.index: texts & each.labels for each in many}
+        return {each.index: {row[at] for row in found} & texts for at, each in enumerate(many)}
 
     @cached_property
     def times(self) -> list[Column]:
@@ -518,11 +531,11 @@ def figure(value: float) -> str:
     return amount(Decimal(repr(round(value, 9)))) if math.isfinite(value) else "none"
 
 
-def _keys(labels: Iterable[JsonValue]) -> list[object]:
-    return [
-        each.lower().strip(PUNCTUATION) if isinstance(each, str) and each != NO_LABEL else each
-        for each in labels
-    ]
+def _compared(cell: JsonValue) -> str | int | float:
+    """A cell as labels are compared."""
+    if isinstance(cell, str) and cell != NO_LABEL:
+        return cell.lower().strip(PUNCTUATION)
+    return NO_LABEL if cell is None else cell if isinstance(cell, str | int | float) else label_key(str(cell))
 
 
 def label_key(text: str) -> str:
