@@ -28,6 +28,7 @@ from app.modules.sql_generation.builtin.reading import (
     Time,
     Unrelated,
 )
+from app.modules.sql_generation.builtin.roles import is_value
 
 _FUNCTIONS: dict[str, type[exp.AggFunc]] = {"avg": exp.Avg, "sum": exp.Sum, "min": exp.Min, "max": exp.Max}
 _NEGATIONS = (exp.Not, exp.NEQ, exp.Is, exp.EQ)
@@ -39,10 +40,24 @@ def account(said: Sequence[Said], query: Query, select: exp.Select, network: Net
     Words that the reading passed over mean nothing; all others are an item of `said`.
     """
     statement = _Statement(query, select, network)
-    left_out = [one.text for one in said if not statement.holds(one.item)]
+    items = [one.item for one in said]
+    left_out = [
+        one.text
+        for at, one in enumerate(said)
+        if not (statement.holds(one.item) or _names_maker(one.item, items[at + 1 : at + 2]))
+    ]
     if left_out:
         named = ", ".join(f"“{text}”" for text in dict.fromkeys(left_out))
         raise Beyond(f"I cannot express {named} of this question, and leaving it out would answer another.")
+
+
+def _names_maker(item: Item, after: Sequence[Item]) -> bool:
+    """Whether a "by" says by whom: "albums by Pearl Jam"; the value after it is accounted for itself."""
+    return (
+        isinstance(item, Group)
+        and not item.each
+        and any(isinstance(one, Mention) and is_value(one) for one in after)
+    )
 
 
 class _Statement:

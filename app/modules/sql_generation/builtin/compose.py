@@ -50,7 +50,8 @@ def _listed(draft: Draft, query: Query) -> exp.Select:
     order = query.order.by if query.order else None
     ordered = [draft.column(order)] if isinstance(order, Field) else []
     key = [draft.column(field) for field in draft.network.key(query.base)]
-    where = filters(draft, query.conditions, query.with_tables)
+    ranked = order if isinstance(order, Related) else None
+    where = filters(draft, query.conditions, query.with_tables, ranked=ranked)
     counts = {one: _count_beside(draft, query, one) for one in shown if isinstance(one, Related)}
     labels = [
         exp.alias_(counts[one] if isinstance(one, Related) else draft.column(one), _label(one), quoted=True)

@@ -45,11 +45,17 @@ _COMPARISONS: dict[str, type[exp.Binary]] = {
 
 
 def filters(
-    draft: Draft, conditions: Sequence[Condition], required: Sequence[str], wanted: Related | None = None
+    draft: Draft,
+    conditions: Sequence[Condition],
+    required: Sequence[str],
+    *,
+    wanted: Related | None = None,
+    ranked: Related | None = None,
 ) -> list[exp.Expr]:
     """What the rows of a draft have to fulfil; with `wanted` only that number, for its branch.
 
-    Raises `Beyond` where the conditions beyond one join could be combined in several ways.
+    The rows are in the order of the number `ranked`: conditions on what it counts leave no row out, they
+    are a part of it. Raises `Beyond` where the conditions beyond one join could be combined in several ways.
     """
     found: list[exp.Expr] = []
     branches: dict[Path, list[Condition | str]] = {}
@@ -65,8 +71,14 @@ def filters(
             draft.reach(table)
             found += [] if isinstance(one, str) else [condition(draft, one)]
     if wanted:
-        path = next(path for path, ones in branches.items() if wanted in map(_subject, ones))
-        return [_counted(draft, path, wanted.measure, _rest(branches[path], wanted))]
+        path = _branch(draft, wanted.measure.table)
+        return [_counted(draft, path, wanted.measure, _rest(branches.get(path, []), wanted))]
+    if ranked:
+        path = _branch(draft, ranked.measure.table)
+        if ranked not in map(_subject, branches.get(path, [])):
+            branches.pop(path, None)
+        if branches.keys() - {path}:
+            raise Beyond(f"I cannot combine the conditions on what belongs to {draft.base} safely.")
     return [*found, *(_beyond(draft, path, ones) for path, ones in branches.items())]
 
 

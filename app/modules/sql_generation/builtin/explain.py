@@ -23,6 +23,7 @@ from app.modules.sql_generation.builtin.plan import (
 
 _FUNCTIONS = {"sum": "the sum", "avg": "the average", "min": "the lowest", "max": "the highest"}
 _UNORDERED = " in no particular order"
+_ONE = " (one of them, where several are equal)"
 _CHOSEN = " (a number of my own: the question names none)"
 _OPERATORS = {
     ">": "is over",
@@ -39,6 +40,10 @@ def explain(query: Query) -> str:
     parts = [f"Understood as: {_asked(query)}"]
     if query.dimensions:
         parts.append(f" per {' and '.join(map(grouping, query.dimensions))}")
+        others = [
+            one.table for one in query.dimensions if isinstance(one, Entity) and one.table != query.base
+        ]
+        parts.append(f", only of {' and '.join(others)} that have any" if others else "")
     if query.with_tables:
         parts.append(f", with at least one row in {' and '.join(query.with_tables)}")
     if query.conditions:
@@ -47,6 +52,7 @@ def explain(query: Query) -> str:
     if query.limit:
         parts.append(f", at most {query.limit} {'row' if query.limit == 1 else 'rows'}")
         parts.append("" if query.order or query.dimensions else _UNORDERED)
+        parts.append(_ONE if query.order and query.limit == 1 else "")
         parts.append(_CHOSEN if query.chosen else "")
     unseen = [_unseen(one) for one in query.conditions if isinstance(one, Among) and one.unseen]
     return "".join(parts) + "." + "".join(unseen)
@@ -129,4 +135,5 @@ def _ordering(query: Query) -> str:
     if order is None:
         return ""
     by = f" {order.by}" if isinstance(order.by, Field) else ""
+    by = f" {measuring(order.by.measure)}" if isinstance(order.by, Related) else by
     return f",{by} {'highest' if order.descending else 'lowest'} first"

@@ -1,5 +1,6 @@
 """The conditions of a question: stored values, periods, comparisons, and what is missing."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from app.modules.sql_generation.builtin import measures
@@ -25,14 +26,14 @@ from app.modules.sql_generation.builtin.plan import (
     Without,
 )
 from app.modules.sql_generation.builtin.reading import BIRTH, DATE, HAVING, Comparison, Mention, Revenue
-from app.modules.sql_generation.builtin.readings import of_compared, spoken
+from app.modules.sql_generation.builtin.readings import of_compared, of_meaning, spoken
 from app.modules.sql_generation.builtin.resolving import Resolver
 from app.modules.sql_generation.builtin.roles import Measured, Reports, Valued, is_number, is_table, is_verb
 from app.modules.sql_generation.builtin.words import words_of
 
 _DATES = ("date", "datetime")
 _NUMERIC = ("integer", "number")
-_MAKING = ("by", "from", "of")
+_OWNING = ("by", "from", "of", "do", "does", "did", "has", "have", "had")
 
 
 _GENERIC = frozenset(["name", "title", "label", "description", "type", "code", "value", "kind", "status"])
@@ -123,14 +124,32 @@ class Filters(Resolver):
         wanted = [link for link in mention.links if link.value is not None]
         names = self.network.name_fields(near)
         others = [link for link in wanted if link.field not in names]
-        if mention.lead in _MAKING and others and len(others) < len(wanted):
+        if (mention.lead in _OWNING or mention.owns) and others and len(others) < len(wanted):
             wanted = others
+        if not valued.named:
+            self._refuse_ambiguous(mention, wanted, near)
         link = self._pick(replace(mention, links=tuple(wanted)), lambda link: link.value is not None, near)
         own = None if valued.named else self._own_column(near, link)
         if own is not None:
             return replace(link, table=near, field=own, surname=None), True
         self._refuse_far(valued, link, near, base)
         return link, False
+
+    def _refuse_ambiguous(self, mention: Mention, links: Sequence[Link], near: str) -> None:
+        """Raises `Unclear` where a row of `near` may belong to several things of this name."""
+        meanings: dict[Field, Link] = {}
+        for link in links:
+            if link.field is not None and self.network.belongs(near, link.table):
+                meanings.setdefault(link.field, link)
+        owners = [
+            field
+            for field in meanings
+            if field.table != near and field in self.network.name_fields(field.table)
+        ]
+        if len(meanings) > 1 and owners:
+            readings = [of_meaning(mention.text, link) for link in meanings.values()]
+            names = " or ".join(reading.label for reading in readings)
+            raise Unclear(f"Which “{mention.text}” do you mean: {names}?", readings)
 
     def _owner(self, valued: Valued, base: str) -> str:
         if valued.owner is None:

@@ -6,8 +6,10 @@ from dataclasses import replace
 from app.modules.sql_generation.builtin import measures
 from app.modules.sql_generation.builtin.filtering import Filters, is_birth
 from app.modules.sql_generation.builtin.linking import EXACT
+from app.modules.sql_generation.builtin.measures import is_quantity
 from app.modules.sql_generation.builtin.plan import (
     Beyond,
+    Compared,
     Dimension,
     Entity,
     Field,
@@ -18,9 +20,10 @@ from app.modules.sql_generation.builtin.plan import (
     Query,
     Related,
     Unclear,
+    Without,
 )
 from app.modules.sql_generation.builtin.reading import AGE, BIRTH, DATE, POSSESSIVE, Mention, Rank, Revenue
-from app.modules.sql_generation.builtin.readings import of_functions, of_order, plural, spoken
+from app.modules.sql_generation.builtin.readings import FUNCTIONS, of_functions, of_order, plural, spoken
 from app.modules.sql_generation.builtin.roles import Measured, is_number, is_table, is_verb
 from app.modules.sql_generation.builtin.words import words_of
 
@@ -112,7 +115,9 @@ class Planner(Filters):
         field = self.field(by, lambda link: link.is_number, *tables)
         if field.table in tables:
             return field
-        raise self._unclear_number(by, field)
+        if is_quantity(field):
+            return Measure("sum", field.table, f"total {by.text}", (field,))
+        raise self._unclear_number(by, field, ("average", "total"))
 
     def _unclear_order(self, entity: Mention | None) -> Unclear | Beyond:
         ranked = self.roles.ranked
@@ -149,7 +154,36 @@ class Planner(Filters):
         query = replace(query, with_tables=self._required_tables(query))
         if rest:
             query = replace(query, dimensions=(self._shown_with(dimension, rest),))
-        return self._limited(replace(query, order=Order(measure, rank.descending)))
+        query = self._limited(replace(query, order=Order(measure, rank.descending)))
+        return self._from_zero(query)
+
+    def _from_zero(self, query: Query) -> Query:
+        """Groups with the lowest count first begin with those of no rows, which only their own table has."""
+        if query.order is None or query.order.descending or query.order.by not in query.measures:
+            return query
+        match query.dimensions, query.measures:
+            case (Entity(table, _, shown),), (Measure(function="count") as measure,):
+                beneath = any(
+                    isinstance(one, Without)
+                    or (isinstance(one, Compared) and isinstance(one.subject, Related))
+                    for one in query.conditions
+                )
+                if (
+                    table == query.base
+                    or beneath
+                    or not self.network.fans_out(table, query.base, self.anchors)
+                ):
+                    return query
+                number = Related(measure)
+                return replace(
+                    query,
+                    base=table,
+                    measures=(),
+                    dimensions=(),
+                    shown=(*shown, number),
+                    order=Order(number, descending=False),
+                )
+        return query
 
     def _limited(self, query: Query) -> Query:
         """As many rows as asked for; else one, or for a plural a number of KAI's own."""
@@ -167,22 +201,30 @@ class Planner(Filters):
         if self.roles.limit and not query.dimensions:
             raise Beyond(f"I do not see what there should be {self.roles.limit} of.")
         query = self._with_conditions(self._with_shown(query))
-        return self._ordered(replace(query, with_tables=self._required_tables(query), limit=self.roles.limit))
+        query = replace(query, with_tables=self._required_tables(query), limit=self.roles.limit)
+        return self._from_zero(self._ordered(query))
 
     def _counts_by_group(self) -> Query:
         tables = [mention for mention in self.roles.free if is_table(mention)]
         numbers = [mention for mention in self.roles.free if is_number(mention) and not is_table(mention)]
         if len(numbers) == 1 and len(self.roles.free) == len(tables) + 1:
-            raise self._unclear_number(numbers[0], self.field(numbers[0], lambda link: link.is_number))
+            field = self.field(numbers[0], lambda link: link.is_number)
+            if not is_quantity(field):
+                raise self._unclear_number(numbers[0], field)
+            self.roles.free.remove(numbers[0])
+            return self._aggregation((Measure("sum", field.table, f"total {numbers[0].text}", (field,)),))
         if len(tables) != 1 or len(self.roles.free) != 1 or tables[0].lead in POSSESSIVE:
             raise Beyond("I do not see what should be counted or summed for each group.")
         self.roles.free.remove(tables[0])
         self.roles.counted = tables[0]
         return self._aggregation((self._count(tables[0]),))
 
-    def _unclear_number(self, mention: Mention, field: Field) -> Unclear:
-        text = f"Do you mean the average, highest, lowest or total {spoken(field.column)}?"
-        return Unclear(text, of_functions(mention.text, field))
+    def _unclear_number(
+        self, mention: Mention, field: Field, functions: Sequence[str] = FUNCTIONS
+    ) -> Unclear:
+        named = f"{', '.join(functions[:-1])} or {functions[-1]}"
+        text = f"Do you mean the {named} {spoken(field.column)}?"
+        return Unclear(text, of_functions(mention.text, field, functions))
 
     def _list(self) -> Query:
         base = self._subject()

@@ -4,7 +4,7 @@ import difflib
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import pairwise, product
 
 from app.modules.database_connection.schema import Column, ForeignKey, Schema, Table
 from app.modules.sql_generation.builtin.plan import Field
@@ -72,6 +72,8 @@ class Link:
 _REPORTING = frozenset(
     ("report", "manager", "mgr", "managed", "supervisor", "boss", "superior", "lead", "leader")
 )
+_PARTICLES = ("up", "out", "off")
+_IRREGULAR = {"birth": "born", "sale": "sold", "payment": "paid"}
 _NUMBERED = ("phone", "telephone", "mobile", "fax")
 _FIRST_NAMES = (("first", "name"), ("given", "name"), ("forename",))
 _LAST_NAMES = (("last", "name"), ("family", "name"), ("surname",))
@@ -224,8 +226,9 @@ class Lexicon:
             at = own.index("of")
             self._add((*own[at + 1 :], *own[:at]), Link(field.table, EXACT, field))
         if Link(field.table, CLOSE, field).is_date:
-            for verb in set(own) - {"date", "year", "of", "on", "at", "time"}:
-                self._add((_participle(verb),), Link(field.table, CLOSE, field, verb=True))
+            for verb in {*own, *_phrasal(own)} - {"date", "year", "of", "on", "at", "time"}:
+                for said in _happened(verb):
+                    self._add(said, Link(field.table, CLOSE, field, verb=True))
         for start in range(1, len(own)):
             self._add(own[start:], Link(field.table, PARTIAL, field))
         for end in range(2, len(own)):
@@ -284,6 +287,21 @@ def _insert(meanings: _Meanings, link: Link) -> None:
     known = meanings.get(name)
     if known is None or known.score < link.score:
         meanings[name] = link
+
+
+def _phrasal(words: Phrase) -> list[str]:
+    """sign_up_date has the verb "signup" too."""
+    return [one + two for one, two in pairwise(words) if two in _PARTICLES]
+
+
+def _happened(verb: str) -> list[Phrase]:
+    """The ways to say that what a date is of has happened: hired; signed up, sign up; born."""
+    said: list[Phrase] = [(_IRREGULAR.get(verb) or _participle(verb),)]
+    for particle in _PARTICLES:
+        stem = verb.removesuffix(particle)
+        if stem != verb and len(stem) > 2:
+            said += [(_participle(stem), particle), (stem, particle)]
+    return said
 
 
 def _participle(verb: str) -> str:

@@ -41,9 +41,12 @@ def amounts_of(network: Network, table: str) -> list[Field]:
 
 
 def quantity_of(network: Network, table: str) -> Field | None:
-    return next(
-        (field for field in numbers_of(network, table) if words_of(field.column)[-1] == "quantity"), None
-    )
+    return next((field for field in numbers_of(network, table) if is_quantity(field)), None)
+
+
+def is_quantity(field: Field) -> bool:
+    """Whether a column says how many: of several rows the sum is meant."""
+    return words_of(field.column)[-1] == "quantity"
 
 
 def revenue(network: Network, anchors: Collection[str], text: str = "revenue") -> Measure:

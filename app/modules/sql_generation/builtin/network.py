@@ -97,6 +97,10 @@ class Network:
     def fans_out(self, start: str, end: str, through: Collection[str] = ()) -> bool:
         return any(hop.fans_out for hop in self.path(start, end, through))
 
+    def belongs(self, start: str, end: str) -> bool:
+        """Whether each row of one table has at most one row of the other, or is one."""
+        return any(not any(hop.fans_out for hop in path) for path in self._shortest(start, end))
+
     def path(self, start: str, end: str, through: Collection[str] = ()) -> Path:
         """The shortest way, preferring tables in `through`. Raises `Beyond` if there is none, `Unclear` if
         several are equally good."""

@@ -22,6 +22,7 @@ class Mention:
     links: tuple[Link, ...]
     lead: str = ""
     plural: bool = False
+    owns: bool = False
 
 
 @dataclass(frozen=True)
@@ -399,8 +400,10 @@ class _Reading:
         rule = self._rule(" ".join(raws))
         length, links = self._lexicon.find(tokens)
         lead = self._question[at - 1].raw if at else ""
+        said = tokens[:length]
+        last = tokens[length - 1]
         mention = Mention(
-            " ".join(token.text for token in tokens[:length]), links, lead, tokens[length - 1].plural
+            " ".join(token.text for token in said), links, lead, last.plural, owns=bool(said) and last.owns
         )
         if rule and isinstance(rule[1][0] if rule[1] else None, Relation | Unrelated):
             return rule

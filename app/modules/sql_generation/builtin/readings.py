@@ -1,12 +1,14 @@
 """The readings of what may mean several things, and the words that ask for one of them."""
 
 import re
+from collections.abc import Sequence
 
 from app.modules.sql_generation.builtin.linking import Link
 from app.modules.sql_generation.builtin.plan import Field, Reading
 from app.modules.sql_generation.builtin.words import singular, words_of
 
 _BOUNDARY = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[\W_]+")
+FUNCTIONS = ("average", "highest", "lowest", "total")
 _UNITS = ("day", "month", "year")
 
 
@@ -60,9 +62,8 @@ def of_compared(number: str, field: Field) -> Reading:
     return Reading(label=name, mark=field, words=number, instead=f"with {name} {{}}", compares=True)
 
 
-def of_functions(text: str, field: Field) -> list[Reading]:
+def of_functions(text: str, field: Field, functions: Sequence[str]) -> list[Reading]:
     """What may be computed of a number."""
-    functions = ("average", "highest", "lowest", "total")
     return [Reading(label=each, mark=field, words=text, instead=f"{each} {text}") for each in functions]
 
 

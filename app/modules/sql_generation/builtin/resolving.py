@@ -7,10 +7,13 @@ from app.modules.sql_generation.builtin.network import Network
 from app.modules.sql_generation.builtin.plan import Beyond, Dimension, Field, Grain, Unclear
 from app.modules.sql_generation.builtin.reading import Calendar, Mention
 from app.modules.sql_generation.builtin.readings import of_date, of_meaning, of_units, spoken
-from app.modules.sql_generation.builtin.roles import Roles, is_table, is_verb
+from app.modules.sql_generation.builtin.roles import Roles, is_event, is_table, is_verb
 from app.modules.sql_generation.builtin.words import words_of
 
 _DATES = ("date", "datetime")
+_HAPPENING = frozenset(
+    ["was", "were", "been", "did", "do", "who", "that", "which", "has", "have", "had", "got", "we"]
+)
 _PLAIN_DATES = (("date",), ("created", "at"), ("created",), ("timestamp",), ("time",), ("day",))
 
 
@@ -35,7 +38,17 @@ class Resolver:
 
     def _grain(self, calendar: Calendar, base: str) -> Dimension:
         named = [field for field in self.network.fields(base) if words_of(field.column) == (calendar.unit,)]
-        return named[0] if named else Grain(self._date(None, base), calendar.unit)
+        return named[0] if named else Grain(self._date(self._event(), base), calendar.unit)
+
+    def _event(self) -> Mention | None:
+        """The verb that says what happened in each period: "hired each year", not "shipped orders by year"."""
+        named = {mention.text.split()[-1].lower() for mention in self.roles.mentions() if mention.text}
+        said = [
+            mention
+            for mention in self.roles.present
+            if is_event(mention) and mention.lead in (_HAPPENING | named)
+        ]
+        return said[0] if len(said) == 1 else None
 
     def named(self, mention: Mention, table: str) -> tuple[Field, ...]:
         """ "name" is whatever a row of the table is known by."""

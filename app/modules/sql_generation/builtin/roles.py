@@ -332,10 +332,15 @@ class _Walk:
             self._unfree(before)
             self._keep_owner(before)
             item = replace(item, links=there)
+        named = bool(there)
+        if isinstance(before, Mention) and _is_apposed(before, item):
+            tables = {link.table for link in before.links if link.is_table}
+            held = tuple(link for link in item.links if link.table in tables)
+            item, named = (replace(item, links=held), True) if held else (item, named)
         after = self._items[at + 1] if at + 1 < len(self._items) else None
         follows = isinstance(after, Mention) and is_table(after) and not is_verb(after)
         owner = after if follows and isinstance(after, Mention) else self._last_table
-        self._roles.values.append(Valued(item, owner, negated, named=bool(there)))
+        self._roles.values.append(Valued(item, owner, negated, named=named))
 
     def _keep_owner(self, column: Mention) -> None:
         """ "cartoons directed by Ben Jones": the column is dropped for its value, the cartoons stay."""
@@ -453,6 +458,12 @@ class _Walk:
             after, Mention | Calendar
         ):
             self._role = self._last_role
+
+
+def _is_apposed(table: Mention, value: Mention) -> bool:
+    """ "the album Facelift": one row of the table, right before its name."""
+    words = table.text.split()
+    return is_table(table) and not table.plural and value.lead == words[-1].lower()
 
 
 def _ranks_by(rank: Rank, item: Measured) -> bool:

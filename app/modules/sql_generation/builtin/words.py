@@ -1,7 +1,7 @@
 """The words of questions and of schemas, brought to one form: lower case, singular, identifiers split."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
@@ -74,6 +74,8 @@ class Token:
     raw: str
     word: str
     kind: Literal["word", "number", "date", "sign", "quoted"]
+    owns: bool = False
+    """Said with an apostrophe: "Iron Maiden's"."""
 
     @property
     def capital(self) -> bool:
@@ -101,7 +103,9 @@ def _tokens(match: re.Match[str]) -> list[Token]:
         case "sign":
             return [Token(match[0], match[0], match[0], "sign")]
         case _:
-            return [_word(part) for part in _BOUNDARY.sub(" ", _without_clitic(match[0])).split()]
+            parts = [_word(part) for part in _BOUNDARY.sub(" ", _without_clitic(match[0])).split()]
+            owns = match[0].lower().replace("\u2019", "'").endswith("'s")
+            return [*parts[:-1], replace(parts[-1], owns=True)] if owns and parts else parts
 
 
 def _without_clitic(text: str) -> str:
