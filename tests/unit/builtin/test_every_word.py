@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from app.modules.database_connection.schema import Schema
-from app.modules.sql_generation.builtin import Beyond, Statement, write
+from app.modules.sql_generation.builtin import Beyond, Clarification, Statement, write
 from app.modules.sql_generation.linking.stored_texts import StoredTexts
 from tests.unit.builtin.databases import CHINOOK, SAMPLE_DAY, chinook, rows, sample, schema_of, stored_in
 
@@ -86,6 +86,11 @@ def test_a_question_about_chinook_gets_the_rows_it_asks_for(question: str) -> No
         ("customers who ordered in 2024 and 2025", "two periods"),
         ("top 5 customers first 3 by name", "two numbers"),
         ("customers who bought products that are not Tents", "not"),
+        ("customers with their latest order", "latest"),
+        ("customers who bought more than 10 units", "sum"),
+        ("products discontinued in 2024", "discontinued"),
+        ("products that cost more than 300 and are still sold", "still"),
+        ("employees hired by Arno Kestrel", "Arno Kestrel"),
     ],
 )
 def test_a_word_that_cannot_be_expressed_is_named(question: str, word: str) -> None:
@@ -100,6 +105,9 @@ def test_a_word_that_cannot_be_expressed_is_named(question: str, word: str) -> N
     [
         ("cheapest products", "a number of my own"),
         ("first 3 customers", "in no particular order"),
+        ("least expensive product", "one of them, where several are equal"),
+        ("orders for each customer", "only of customers that have any"),
+        ("top 3 products by units", "the sum of order_lines.quantity"),
     ],
 )
 def test_what_the_question_does_not_say_is_said_by_the_explanation(question: str, said: str) -> None:
@@ -111,6 +119,50 @@ def test_a_value_that_only_another_table_holds_is_looked_for_in_the_own_column()
     answer = answered("How many customers from Calgary?", known_of_chinook())
     assert rows(chinook(), answer.sql) == [(0,)]
     assert "Customer.City holds no 'Calgary'" in answer.explanation
+
+
+@pytest.mark.skipif(not CHINOOK.exists(), reason="needs the Chinook database")
+@pytest.mark.parametrize(
+    ("question", "many"),
+    [("Which artist has the fewest albums?", 1), ("bottom 5 artists by number of albums", 5)],
+)
+def test_the_fewest_are_none_where_some_have_none(question: str, many: int) -> None:
+    found = rows(chinook(), answered(question, known_of_chinook()).sql)
+    assert [count for _, count in found] == [0] * many
+
+
+@pytest.mark.skipif(not CHINOOK.exists(), reason="needs the Chinook database")
+@pytest.mark.parametrize(
+    ("question", "labels"),
+    [
+        ("How many tracks does Iron Maiden have?", ["album title", "artist name"]),
+        ("Iron Maiden albums", ["album title", "artist name"]),
+        ("Metallica tracks", ["artist name", "track composer"]),
+    ],
+)
+def test_a_name_that_several_things_have_is_asked_back(question: str, labels: list[str]) -> None:
+    schema, stored = known_of_chinook()
+    answer = write(question, schema, stored=stored, previous=None, today=SAMPLE_DAY)
+    assert isinstance(answer, Clarification)
+    assert [option.label for option in answer.options] == labels
+
+
+@pytest.mark.skipif(not CHINOOK.exists(), reason="needs the Chinook database")
+@pytest.mark.parametrize("question", ["How many albums does Facelift have?", "Facelift's albums"])
+def test_a_row_does_not_belong_to_itself(question: str) -> None:
+    schema, stored = known_of_chinook()
+    with pytest.raises(Beyond, match="Facelift"):
+        write(question, schema, stored=stored, previous=None, today=SAMPLE_DAY)
+
+
+def test_a_preposition_names_no_column() -> None:
+    connection = sqlite3.connect(":memory:")
+    connection.executescript("""
+        create table hirings (id integer primary key, start_from text, city text);
+        insert into hirings values (1, '2011', 'Bath'), (2, '2012', 'York');
+    """)
+    answer = answered("hirings from Bath", (schema_of(connection), stored_in(connection)))
+    assert rows(connection, answer.sql) == [(1, "2011", "Bath")]
 
 
 def test_a_list_is_cut_by_no_limit_of_the_writer() -> None:

@@ -28,7 +28,7 @@ from app.modules.sql_generation.builtin.reading import (
     Time,
     Unrelated,
 )
-from app.modules.sql_generation.builtin.roles import is_value
+from app.modules.sql_generation.builtin.roles import is_table, is_value
 
 _FUNCTIONS: dict[str, type[exp.AggFunc]] = {"avg": exp.Avg, "sum": exp.Sum, "min": exp.Min, "max": exp.Max}
 _NEGATIONS = (exp.Not, exp.NEQ, exp.Is, exp.EQ)
@@ -44,7 +44,7 @@ def account(said: Sequence[Said], query: Query, select: exp.Select, network: Net
     left_out = [
         one.text
         for at, one in enumerate(said)
-        if not (statement.holds(one.item) or _names_maker(one.item, items[at + 1 : at + 2]))
+        if not (statement.holds(one.item) or _names_maker(one.item, items[at + 1 : at + 3]))
     ]
     if left_out:
         named = ", ".join(f"“{text}”" for text in dict.fromkeys(left_out))
@@ -52,12 +52,15 @@ def account(said: Sequence[Said], query: Query, select: exp.Select, network: Net
 
 
 def _names_maker(item: Item, after: Sequence[Item]) -> bool:
-    """Whether a "by" says by whom: "albums by Pearl Jam"; the value after it is accounted for itself."""
-    return (
-        isinstance(item, Group)
-        and not item.each
-        and any(isinstance(one, Mention) and is_value(one) for one in after)
-    )
+    """Whether a "by" says by whom: "albums by Pearl Jam", "orders by customers from Berlin".
+
+    The words after it are accounted for themselves.
+    """
+    if not isinstance(item, Group) or item.each:
+        return False
+    mentions = [one for one in after if isinstance(one, Mention)]
+    kinds = [is_value(one) for one in mentions]
+    return kinds[:1] == [True] or (kinds == [False, True] and is_table(mentions[0]))
 
 
 class _Statement:

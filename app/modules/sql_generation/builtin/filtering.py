@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from app.modules.sql_generation.builtin import measures
 from app.modules.sql_generation.builtin.linking import EXACT, Link, reporting_keys
+from app.modules.sql_generation.builtin.measures import is_quantity
 from app.modules.sql_generation.builtin.periods import Period
 from app.modules.sql_generation.builtin.plan import (
     Among,
@@ -33,6 +34,7 @@ from app.modules.sql_generation.builtin.words import words_of
 
 _DATES = ("date", "datetime")
 _NUMERIC = ("integer", "number")
+_ACTING = ("by", "do", "does", "did")
 _OWNING = ("by", "from", "of", "do", "does", "did", "has", "have", "had")
 
 
@@ -126,6 +128,10 @@ class Filters(Resolver):
         others = [link for link in wanted if link.field not in names]
         if (mention.lead in _OWNING or mention.owns) and others and len(others) < len(wanted):
             wanted = others
+        if not others and (mention.lead in _ACTING or mention.owns) and near in self._listed():
+            raise Beyond(
+                f"“{mention.text}” is the name of one of {near} itself; I do not see what belongs to it."
+            )
         if not valued.named:
             self._refuse_ambiguous(mention, wanted, near)
         link = self._pick(replace(mention, links=tuple(wanted)), lambda link: link.value is not None, near)
@@ -134,6 +140,11 @@ class Filters(Resolver):
             return replace(link, table=near, field=own, surname=None), True
         self._refuse_far(valued, link, near, base)
         return link, False
+
+    def _listed(self) -> set[str]:
+        """The tables whose rows are counted or listed."""
+        named = [*self.roles.free, *([self.roles.counted] if self.roles.counted else [])]
+        return {self.table(mention) for mention in named if is_table(mention)}
 
     def _refuse_ambiguous(self, mention: Mention, links: Sequence[Link], near: str) -> None:
         """Raises `Unclear` where a row of `near` may belong to several things of this name."""
@@ -195,6 +206,13 @@ class Filters(Resolver):
             if isinstance(mention, Mention) and is_table(mention)
         }
 
+    def _events(self, base: str) -> list[str]:
+        """Where the money that a row is compared by was earned: "customers who spent 500 in 2025"."""
+        earned = [self.related(by, base) for _, by, _ in self.roles.compared if isinstance(by, Revenue)]
+        tables = [one.measure.table for one in earned if isinstance(one, Related)]
+        dated = [near for table in tables for near in (table, *self._dated_neighbours(table)) if near != base]
+        return [*super()._events(base), *dated]
+
     def _within(self, period: Period, mention: Mention | None, base: str) -> Within:
         field = self._date(mention, base)
         if field.type not in _DATES and not period.whole_years:
@@ -217,6 +235,12 @@ class Filters(Resolver):
         field = (
             self.hinted(comparison.hint, near) if comparison.hint else self._compared_field(by, near, number)
         )
+        if (
+            is_quantity(field)
+            and field.table != base
+            and self.network.fans_out(base, field.table, self.anchors)
+        ):
+            raise Beyond(f"I cannot tell whether each {field} is meant, or the sum of them.")
         return Compared(field, comparison.operator, comparison.numbers)
 
     def _is_own(self, by: Mention, base: str) -> bool:

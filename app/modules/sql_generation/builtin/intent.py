@@ -24,7 +24,7 @@ from app.modules.sql_generation.builtin.plan import (
 )
 from app.modules.sql_generation.builtin.reading import AGE, BIRTH, DATE, POSSESSIVE, Mention, Rank, Revenue
 from app.modules.sql_generation.builtin.readings import FUNCTIONS, of_functions, of_order, plural, spoken
-from app.modules.sql_generation.builtin.roles import Measured, is_number, is_table, is_verb
+from app.modules.sql_generation.builtin.roles import Measured, is_event, is_number, is_table, is_verb
 from app.modules.sql_generation.builtin.words import words_of
 
 _SEVERAL = 10
@@ -93,7 +93,8 @@ class Planner(Filters):
         if rank.hint:
             if isinstance(roles.ranked_by, Mention):
                 return self.field(roles.ranked_by, lambda link: link.is_date, self._subject())
-            return self.hinted(rank.hint, self._subject())
+            happened = self._happened(self._subject()) if rank.hint == DATE else None
+            return happened or self.hinted(rank.hint, self._subject())
         if roles.counts or roles.measured:
             (measure,) = self._measures() if len(roles.measured) + roles.counts == 1 else (None,)
             if measure:
@@ -420,9 +421,16 @@ class Planner(Filters):
         target = self.sort_target(query)
         return replace(query, order=Order(target, bool(roles.sort.descending)))
 
+    def _happened(self, base: str) -> Field | None:
+        """The date of the one thing that is said to have happened to rows of `base`: "hired last"."""
+        said = [mention for mention in self.roles.present if is_event(mention)]
+        return self.field(said[0], lambda link: link.is_date, base) if len(said) == 1 else None
+
     def _in_time(self, query: Query) -> Query:
         """The first events are the earliest; of people it is not said by what they are first."""
-        date = None if self.network.is_of_people(query.base) else self._dates_of(query.base)
+        date = self._happened(query.base)
+        if date is None and not self.network.is_of_people(query.base):
+            date = self._dates_of(query.base)
         return replace(query, order=Order(date, descending=False)) if date else query
 
     def sort_target(self, query: Query) -> Field | Measure:

@@ -72,6 +72,9 @@ class Link:
 _REPORTING = frozenset(
     ("report", "manager", "mgr", "managed", "supervisor", "boss", "superior", "lead", "leader")
 )
+_PREPOSITIONS = frozenset(
+    ["from", "to", "by", "in", "on", "at", "for", "with", "and", "or", "not", "is", "has"]
+)
 _PARTICLES = ("up", "out", "off")
 _IRREGULAR = {"birth": "born", "sale": "sold", "payment": "paid"}
 _NUMBERED = ("phone", "telephone", "mobile", "fax")
@@ -235,7 +238,7 @@ class Lexicon:
             self._add(own[:end], Link(field.table, PARTIAL, field))
 
     def _add(self, phrase: Phrase, link: Link) -> None:
-        if not phrase or phrase[0] == "of":
+        if not phrase or phrase[0] == "of" or (len(phrase) == 1 and phrase[0] in _PREPOSITIONS):
             return
         _insert(self._names[phrase], link)
         for words in product(*((word, *sorted(synonyms(word))) for word in phrase)):

@@ -396,6 +396,8 @@ class _Reading:
     def _next(self, at: int) -> tuple[int, tuple[Item, ...]]:
         """How many tokens from `at` say something, and what; 0 when they say nothing known."""
         tokens = self._question[at : at + 12]
+        if self._costs(at):
+            tokens = [replace(tokens[0], raw="price", word="price"), *tokens[1:]]
         raws = [token.raw for token in tokens]
         rule = self._rule(" ".join(raws))
         length, links = self._lexicon.find(tokens)
@@ -416,6 +418,8 @@ class _Reading:
         if length and (isinstance(self._last, Aggregate) or self._is_compared(mention, raws[length:])):
             return length, (mention,)
         if rule:
+            if lead in POSSESSIVE and _ranks(rule[1]):
+                raise Beyond(f"I cannot find the {tokens[0].text} of each of several.")
             return rule
         if compared := self._compared(tokens):
             return compared
@@ -430,6 +434,13 @@ class _Reading:
                 raise Beyond(f"I cannot read “{self._question[at - 1].text} {tokens[0].text}” as one number.")
             return self._counted(tokens, lead)
         return self._negated(tokens)
+
+    def _costs(self, at: int) -> bool:
+        """Whether "cost" is a verb here, so that the price is meant: "products that cost more than 300"."""
+        if self._question[at].raw not in ("cost", "costs", "costing") or not at:
+            return False
+        before = self._question[at - 1]
+        return self._question[at].raw == "costing" or before.raw in ("that", "which", "who") or before.plural
 
     def _compared(self, tokens: Sequence[Token]) -> tuple[int, tuple[Item, ...]] | None:
         """ "above age 20": the column stands between the comparison and its number."""
@@ -527,6 +538,10 @@ class _Reading:
             if leading[token.raw]:
                 raise Beyond(f"“{token.text}” restricts the answer here in a way that I cannot express.")
             return
+        if token.raw == "still" and any(
+            link.verb and link.is_table for link in self._lexicon.find(self._question[at + 1 :])[1]
+        ):
+            raise Beyond("I cannot tell what still goes on.")
         if token.raw in _EXCLUDING:
             raise Beyond(f"“{token.text}” excludes or combines in a way that I cannot express safely.")
         if token.raw in _WRITING:

@@ -41,7 +41,7 @@ class Resolver:
         return named[0] if named else Grain(self._date(self._event(), base), calendar.unit)
 
     def _event(self) -> Mention | None:
-        """The verb that says what happened in each period: "hired each year", not "shipped orders by year"."""
+        """What happened in each period: "hired each year", but not "shipped orders by year"."""
         named = {mention.text.split()[-1].lower() for mention in self.roles.mentions() if mention.text}
         said = [
             mention
@@ -140,7 +140,7 @@ class Resolver:
             return None
         own = link.is_column and link.table in near
         score = EXACT if own and link.score < EXACT else link.score
-        return -score, sum(known), int(link.table not in self.anchors), -link.score
+        return -score, int(link.table not in self.anchors), sum(known), -link.score
 
     def _subject(self) -> str:
         """The table that a list is of."""

@@ -248,8 +248,16 @@ class _Walk:
         elif isinstance(item, Calendar):
             self._give_calendar(item)
         else:
+            if isinstance(item, Mention) and self._names_makers(item, at):
+                role = None
             self._give_named(item, role)
             self._last_role, self._role = role, None
+
+    def _names_makers(self, item: Mention, at: int) -> bool:
+        """ "Orders by customers from Berlin" are rows of orders, not numbers per customer."""
+        after = self._items[at + 1] if at + 1 < len(self._items) else None
+        by = isinstance(self._role, Group) and not self._role.each
+        return by and item.plural and is_table(item) and isinstance(after, Mention) and is_value(after)
 
     def _give_flag(self, item: Mention, at: int) -> None:
         """An adjective of what is asked for, or one of several columns to show."""
@@ -412,6 +420,10 @@ class _Walk:
     def _compare(self, at: int, comparison: Comparison) -> None:
         before = self._items[at - 1] if at else None
         after = self._items[at + 1] if at + 1 < len(self._items) else None
+        place = at + 1
+        if isinstance(after, Mention) and (is_flag(after) or is_value(after)) and self._describes(place):
+            place += 1
+            after = self._items[place]
         if comparison.times:
             if not (isinstance(before, Mention) and is_table(before)):
                 raise Beyond("I do not see what should have happened so many times.")
@@ -422,12 +434,14 @@ class _Walk:
             self._unfree(before)
         elif isinstance(after, Mention) and (is_number(after) or (not comparison.hint and is_table(after))):
             self._roles.compared.append((comparison, after, self._last_table))
-            self._taken.add(at + 1)
+            self._taken.add(place)
         else:
             self._roles.compared.append((comparison, None, self._last_table))
 
     def _time(self, period: Period, before: Item | None) -> None:
         mention = before if isinstance(before, Mention) else None
+        if mention and is_flag(mention) and not is_dated(mention) and not is_table(mention):
+            raise Beyond(f"I find no date that says when something was {mention.text}.")
         if mention in self._roles.lacking and not is_table(mention):
             raise Beyond("I cannot express what did not happen within a period.")
         if mention and any(link.is_date for link in mention.links):
