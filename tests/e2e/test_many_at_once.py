@@ -66,4 +66,4 @@ async def test_every_acknowledged_question_ends_exactly_once(shop: str, tmp_path
             assert [event.id for event in events] == sorted({event.id for event in events})
         async with client_of(server) as kai:
             for session in sessions:
-                assert (await kai.session(session))["status"] == "idle"
+                assert (await kai.session(session))["status"] in ("idle", "error")

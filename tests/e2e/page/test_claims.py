@@ -14,24 +14,19 @@ from tests.support.model_script import Scripted
 from tests.support.scripted_model import ScriptedModel
 from tests.support.server import Server
 
-TEXT = (
-    "Customers 😀 come from **two** countries, most of them (2) from **Brazil**. They grew by 12 %.\n\n"
-    "The rows say otherwise than the reading: Norway has 1, not 5."
+READING = (
+    "Customers 😀 come from **two** countries, most of them (2) from **Brazil**. "
+    "Visits to the web site came to 12 %."
 )
-OF_BRAZIL = {"column": "customers", "row": 0, "how": "customers of Brazil"}
-OF_NORWAY = {"column": "customers", "row": 1, "how": "customers of Norway: 1"}
-CLAIMS = [
-    claim(TEXT, "two", "checked", {"column": "country", "row": None, "how": "number of rows"}),
-    claim(TEXT, "2", "checked", OF_BRAZIL),
-    claim(TEXT, "Brazil", "checked", OF_BRAZIL),
-    claim(TEXT, "12 %", "not_found"),
-    claim(TEXT, "5", "contradicted", OF_NORWAY),
-]
+WRITTEN = f"{READING}\n\nNorway has 5."
+SHOWN = (
+    READING.replace("**", "")
+    + "\n\nLeft out, because the rows say otherwise: “5” (customers of Norway is 1)."
+)
 
 
 def answered(page: Page, model: ScriptedModel, session: str) -> Page:
-    amend(page, CLAIMS)
-    model.say(sql(PER_COUNTRY), TEXT)
+    model.say(sql(PER_COUNTRY), WRITTEN, WRITTEN)
     page.goto(f"/sessions/{session}")
     ask(page, "How many customers per country?")
     expect(page.locator(".answer-actions")).to_be_visible()
@@ -54,7 +49,7 @@ def assert_marked(page: Page) -> None:
     assert [line_under(each) for each in page.locator(".claim.checked").all()] == ["none solid"] * 3
     assert line_under(page.locator(".claim.not-found", has_text="12 %")) == "underline dotted"
     assert line_under(page.locator(".claim.contradicted", has_text="5")) == "underline wavy"
-    assert page.locator(".analysis").inner_text() == TEXT.replace("**", "")
+    assert page.locator(".analysis").inner_text() == SHOWN
 
 
 def test_only_what_is_not_checked_is_underlined_live_and_after_a_reload(reading: Page) -> None:
@@ -68,7 +63,7 @@ def test_only_what_is_not_checked_is_underlined_live_and_after_a_reload(reading:
 def test_a_claim_pointed_at_says_where_it_comes_from(reading: Page) -> None:
     tip = reading.get_by_role("tooltip")
     expect(tip).to_have_count(0)
-    reading.locator(".claim", has_text="Brazil").hover()
+    reading.locator(".claim.checked", has_text="2").hover()
     expect(tip).to_contain_text("Checked against the rows")
     expect(tip).to_contain_text("customers of Brazil")
     expect(tip).to_contain_text("customers, row 1")
@@ -95,7 +90,7 @@ def test_claims_are_reached_and_left_by_keyboard(reading: Page) -> None:
         reading.keyboard.press("Tab")
     expect(last).to_be_focused()
     expect(tip).to_contain_text("The rows say otherwise")
-    expect(tip).to_contain_text("customers of Norway: 1")
+    expect(tip).to_contain_text("customers of Norway is 1")
 
 
 def test_a_claim_is_tapped_on_a_phone(
@@ -106,7 +101,7 @@ def test_a_claim_is_tapped_on_a_phone(
         page = answered(context.new_page(), model, session)
         tip = page.get_by_role("tooltip")
         page.locator(".claim.contradicted").tap()
-        expect(tip).to_contain_text("customers of Norway: 1")
+        expect(tip).to_contain_text("customers of Norway is 1")
         box = tip.bounding_box()
         assert box is not None
         assert box["x"] >= 0
@@ -119,7 +114,7 @@ def test_a_claim_is_tapped_on_a_phone(
 def test_nothing_is_marked_while_the_reading_is_written(
     page: Page, model: ScriptedModel, session: str
 ) -> None:
-    model.say(sql(PER_COUNTRY), Scripted(TEXT, hold_after=8))
+    model.say(sql(PER_COUNTRY), Scripted(WRITTEN, hold_after=8))
     page.goto(f"/sessions/{session}")
     ask(page, "How many customers per country?")
     expect(page.locator(".analysis.writing")).to_contain_text("two countries")

@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 def test_a_database_that_fails_says_why_and_one_that_works_is_scanned(page: Page, shop: str) -> None:
     page.goto("/connections")
     page.get_by_role("button", name="Connect a database").click()
-    page.get_by_label("Name").fill("My shop")
+    page.get_by_role("textbox", name="Name").fill("My shop")
     page.get_by_label("Address").fill("sqlite:////nowhere/to/be/found.db")
     page.get_by_role("button", name="Test and connect").click()
     expect(page.get_by_role("alert")).to_contain_text("The database cannot be connected")
