@@ -81,7 +81,7 @@ class AnalysisChunk(_Event):
 class ClaimsChunk(_Event):
     """The figures, names and comparisons of the `analysis` chunk, each checked against all kept rows.
 
-    In the order of the text. At most 300: those that are not `checked` come before the rest.
+    In the order of the text: the first 300 of its first 20,000 characters.
     """
 
     event: Literal["chunk"] = "chunk"

@@ -8,6 +8,7 @@ import numpy as np
 
 from app.modules.analysis.claims import cues
 from app.modules.analysis.claims.changes import changes, moves
+from app.modules.analysis.claims.conditions import aged_columns, is_difference
 from app.modules.analysis.claims.context import Change, Scope, Sentence, Verdict, grouped, ordered
 from app.modules.analysis.claims.counts import is_of_all, judge_count
 from app.modules.analysis.claims.mentions import TIME, Mention
@@ -64,7 +65,7 @@ def source(column: Column, row: int | None, how: str) -> ClaimSource:
 
 def _judge_plain(number: Written, sentence: Sentence) -> Verdict | None:
     counted = judge_count(number, sentence)
-    if counted is not None and counted.status == "checked":
+    if counted is not None and counted.status != "not_found":
         return counted
     columns, close = _columns(number, sentence)
     scopes = sentence.scopes(number)
@@ -76,6 +77,8 @@ def _judge_plain(number: Written, sentence: Sentence) -> Verdict | None:
         return _end_of_range(number, sentence, scopes, columns)
     if (listed := _listed_beyond(number, sentence, columns)) is not None:
         return listed
+    if number.start in sentence.lines:
+        return None
     if not sentence.columns and (counted is not None or _is_aggregate(number, sentence)):
         scopes = [each for each in scopes if len(each.rows) > 1]
     found = _in_scopes(number, sentence, scopes, columns)
@@ -84,7 +87,7 @@ def _judge_plain(number: Written, sentence: Sentence) -> Verdict | None:
     if found is None and scopes:
         found = _around(number, sentence, scopes, columns)
     if found is None and counted is None and number.digits >= _SPECIFIC and not sentence.columns:
-        found = _any_cell(number, columns)
+        found = _any_cell(number, columns) or _any_cell(number, sentence.table.measures)
     if found is None and not close:
         others = [each for each in sentence.table.columns if each.is_number and each not in columns]
         found = _in_scopes(number, sentence, [each for each in scopes if len(each.rows) == 1], others)
@@ -103,6 +106,8 @@ def _columns(number: Written, sentence: Sentence) -> tuple[Sequence[Column], boo
     """The measures that a number may be of; whether one is named right beside it."""
     if sentence.table.size == 1:
         return [each for each in sentence.table.columns if each.is_number], True
+    if aged := aged_columns(number, sentence):
+        return aged, True
     following = sentence.mentions.measures_within(number.end, min(number.end + 22, sentence.end))
     if following and re.fullmatch(
         r"[\s)]*(?:\w+[ -]){0,1}", sentence.between(number.end, following[0].start)
@@ -110,6 +115,8 @@ def _columns(number: Written, sentence: Sentence) -> tuple[Sequence[Column], boo
         beside = [each.column for each in following if each.start == following[0].start]
         return beside, True
     measures = sentence.measures()
+    if number.kind != "plain" and not sentence.measured and sentence.figured:
+        return list(dict.fromkeys(sentence.figured)), False
     if number.currency and any(each.type != "integer" for each in sentence.table.measures):
         measures = [each for each in measures if each.type != "integer"] or [
             each for each in sentence.table.measures if each.type != "integer"
@@ -219,7 +226,8 @@ def _overall(number: Written, sentence: Sentence, columns: Sequence[Column]) -> 
         )
         median, total = cues.MEDIAN.search(near), cues.TOTAL.search(near)
         most, least = cues.MOST.search(near), cues.LEAST.search(near)
-        plain = not (mean or median or total or most or least)
+        apart = is_difference(number, sentence)
+        plain = not (mean or median or total or most or least or apart)
         if (total or plain or mean) and column.additive:
             yield column.total, source(column, None, f"sum of {column.title} over {len(values)} rows")
         if mean or plain:
@@ -231,13 +239,13 @@ def _overall(number: Written, sentence: Sentence, columns: Sequence[Column]) -> 
             yield from _outstanding(
                 sentence, column, number, most=bool(most or plain), least=bool(least or plain)
             )
-        if plain or cues.DIFFERENCE.search(near):
+        if apart or (cues.DIFFERENCE.search(near) and not mean):
             yield (
                 float(values.max() - values.min()),
                 source(column, None, f"highest less lowest {column.title}"),
             )
             yield from _differences(number, sentence, changes(sentence, column, (), number))
-        if plain and number.bound == "exact":
+        if (plain or mean) and number.bound == "exact":
             yield from _repeated(column)
         if plain and len(values) <= _SMALL_TABLE and not sentence.columns:
             for row, value in enumerate(column.values.tolist()):
@@ -350,9 +358,13 @@ def _around(
     if (absent := _without_label(number, sentence, columns)) is not None:
         return absent
     named = cues.MEAN.search(near) or cues.MEDIAN.search(near) or cues.TOTAL.search(near)
-    if named or re.search(
-        r"\b(?:of|out of|von|compared|versus|vs\.?|against|gegenüber)\s+(?:the |all |a |insgesamt |\W)*$",
-        left,
+    moved = cues.UP.search(left) or cues.DOWN.search(left)  # "rose from 34"
+    if named or (
+        not moved
+        and re.search(
+            r"\b(?:of|out of|von|compared|versus|vs\.?|against|gegenüber)\s+(?:the |all |a |insgesamt |\W)*$",
+            left,
+        )
     ):
         found = first(_overall(number, sentence, columns), number.fits)
         if found is not None and (named or number.digits >= _TOP or not sentence.columns):
@@ -401,7 +413,7 @@ def _is_aggregate(number: Written, sentence: Sentence) -> bool:
 
 def _listed_beyond(number: Written, sentence: Sentence, columns: Sequence[Column]) -> Verdict | None:
     """ "Three have 10,000 or more: A, B and C": all of them must."""
-    if number.bound not in ("above", "at_least", "at_most"):
+    if number.bound not in ("above", "at_least", "at_most") and number.start not in sentence.lines:
         return None
     for mentions in sentence.columns.values():
         if (
@@ -546,7 +558,7 @@ def _any_cell(number: Written, columns: Sequence[Column]) -> Verdict | None:
 
 
 _SPAN = re.compile(
-    r" (?:more|others?|before|weitere\w*|andere\w*|(?:\w+ )?(?:years?|quarters?|"
+    r" (?:more|others?|before|weitere\w*|andere\w*|(?:(?!an? |per |pro |each |im )\w+ )?(?:years?|quarters?|"
     r"months?|weeks?|days?|hours?|periods?|"
     r"jahren?|quartalen?|monaten?|wochen?|tagen?))\b",
     re.IGNORECASE,
@@ -565,7 +577,7 @@ def _is_idle(number: Written, sentence: Sentence) -> bool:
         return (
             listed
             or re.search(
-                r"\b(?:top|bottom|first|last|next|previous|past|letzten|ersten|nächsten|top-|no\.|"
+                r"\b(?:top|bottom|first|last|next|previous|past|letzten|ersten|nächsten|top-|no\.|platz|"
                 r"nr\.|step|rank|#)[ -]?$",
                 before,
                 re.IGNORECASE,
@@ -587,35 +599,90 @@ def _near(number: Written, sentence: Sentence) -> str:
 
 def _accused(
     number: Written, sentence: Sentence, scopes: Sequence[Scope], columns: Sequence[Column]
-) -> Verdict:
+) -> Verdict | None:
     """Contradicted when the rows are named and hold another value; else nothing bears on it."""
     near = _near(number, sentence)
-    doubtful = (
-        cues.DIFFERENCE.search(near)
-        or cues.SHARE.search(near)
-        or cues.MEAN.search(near)
-        or cues.MEDIAN.search(near)
-    )
+    apart = is_difference(number, sentence)
+    if apart and (parted := _other_difference(sentence, scopes, columns, number)) is not None:
+        return parted
+    doubtful = apart or cues.SHARE.search(near) or cues.MEAN.search(near) or cues.MEDIAN.search(near)
     known = [each for each in columns if scopes and not np.isnan(sentence.value(scopes[0].rows, each))]
     if sentence.columns and scopes and known and (not doubtful or _is_another(number, known)):
         column, rows = known[0], scopes[0].rows
         value = sentence.value(rows, column)
         how = f"{column.title} of {_named(scopes[0], sentence)} is {figure(value)}"
         return Verdict("contradicted", source(column, int(rows[0]) if len(rows) == 1 else None, how))
-    if not scopes and len(columns) == 1 and len(columns[0].present) and (stated := _stated(near, columns[0])):
+    if _is_key(number, sentence):
+        return None
+    alone = (
+        (not scopes or not sentence.columns) and _is_of(number, sentence, columns[0]) if columns else False
+    )
+    if alone and len(columns) == 1 and len(columns[0].present) and (stated := _stated(near, columns[0])):
         value, how = stated
         return Verdict("contradicted", source(columns[0], None, f"{how} is {figure(value)}"))
     return Verdict("not_found")
 
 
-def _stated(near: str, column: Column) -> tuple[float, str] | None:
-    if (
-        cues.MEAN.search(near)
-        or cues.MEDIAN.search(near)
-        or cues.SHARE.search(near)
-        or cues.DIFFERENCE.search(near)
-    ):
+def _is_key(number: Written, sentence: Sentence) -> bool:
+    """A number of the column by which the rows are grouped: "6 Zylinder"."""
+    keys = [each for each in sentence.table.columns[:1] if each.is_key and each.is_number]
+    return number.kind == "plain" and any(bool((each.values == number.value).any()) for each in keys)
+
+
+def _is_of(number: Written, sentence: Sentence, column: Column) -> bool:
+    """Whether it is clear that a number is of this measure: the only one, or named beside it."""
+    if len(sentence.table.measures) == 1:
+        return True
+    start = number.start - len(sentence.left(number.start))
+    end = number.end + len(sentence.right(number.end, 25))
+    return any(each.column is column for each in sentence.mentions.measures_within(start, end))
+
+
+def _other_difference(
+    sentence: Sentence, scopes: Sequence[Scope], columns: Sequence[Column], number: Written
+) -> Verdict | None:
+    """What parts the two values that the text names."""
+    if len(columns) != 1:
         return None
+    pair = _stated_pair(sentence, columns[0], scopes, number)
+    if pair is None:
+        return None
+    how = f"difference of {columns[0].title}, {pair.how}, is {figure(abs(pair.end - pair.start))}"
+    return Verdict("contradicted", source(columns[0], None, how))
+
+
+def _stated_pair(
+    sentence: Sentence, column: Column, scopes: Sequence[Scope], number: Written
+) -> Change | None:
+    """The two values of a comparison whose both sides are named."""
+    named = scopes[0].named if scopes else ()
+    start, end = sentence.clause(number.start)
+    keys = {
+        each.key
+        for mentions in sentence.columns.values()
+        for each in mentions
+        if start <= each.start < end or sentence.start <= each.start < number.start
+    }
+    return next(
+        (
+            each
+            for each in changes(sentence, column, named, number)
+            if (each.anchored or (each.explicit and {*each.names} <= keys))
+            and each.start == each.start
+            and each.end == each.end
+        ),
+        None,
+    )
+
+
+def _stated(near: str, column: Column) -> tuple[float, str] | None:
+    """What the words next to a number say that it is: a mean, a sum, an extreme."""
+    if cues.SHARE.search(near):
+        return None
+    if cues.MEDIAN.search(near):
+        return column.median, f"the median of {column.title}"
+    if cues.MEAN.search(near):
+        return column.mean, f"the mean of {column.title}"
     if cues.TOTAL.search(near) and column.additive:
         return column.total, f"the sum of {column.title}"
     if cues.MOST.search(near):
@@ -649,6 +716,8 @@ def _judge_percent(number: Written, sentence: Sentence) -> Verdict:
         or re.match(r"\s+(?:of|der|des|aller)\b", right, re.IGNORECASE) is not None
     )
     change = cues.CHANGE.search(near) is not None or number.signed != 0
+    if (parts := _part_of_named(number, sentence, columns)) is not None:
+        return parts
     candidates: list[Iterator[Found]] = []
     narrow = columns if sentence.measured or len(columns) < _MANY_MEASURES else columns[:_MANY_MEASURES]
     for column in narrow:
@@ -669,6 +738,45 @@ def _judge_percent(number: Written, sentence: Sentence) -> Verdict:
     if sentence.columns and scopes and narrow and (share or change) and len(sentence.measures()) == 1:
         return _other_percent(number, sentence, scopes, narrow[0], share=share)
     return Verdict("not_found")
+
+
+_PART_OF = re.compile(
+    r"\s*(?:of|der|des|von|as (?:many|much|high|large|big|long|old|heavy|tall)|"
+    r"so (?:viel|hoch|groß|alt)\w*)\b"
+    r"[^.;,:\d]{0,40}?$",
+    re.IGNORECASE,
+)
+
+
+def _part_of_named(number: Written, sentence: Sentence, columns: Sequence[Column]) -> Verdict | None:
+    """ "A has 40 % of B's": the part that one named value is of another; None when that is not said."""
+    for mentions in sentence.columns.values():
+        after = next((each for each in mentions if each.start >= number.end), None)
+        before = [each for each in mentions if each.end <= number.start]
+        if (
+            after is None
+            or not before
+            or after.column == TIME
+            or before[-1].key == after.key
+            or (
+                len(before) > 1
+                and cues.LIST_GLUE.fullmatch(sentence.between(before[-2].end, before[-1].start))
+            )
+            or not _PART_OF.fullmatch(sentence.between(number.end, after.start))
+        ):
+            continue
+        told: Verdict | None = None
+        for column in columns:
+            whole, part = sentence.value(after.rows, column), sentence.value(before[-1].rows, column)
+            if not whole or np.isnan(whole) or np.isnan(part):
+                continue
+            names = [sentence.between(each.start, each.end) for each in (before[-1], after)]
+            how = f"{column.title} of {names[0]} in that of {names[1]} is {part / whole:.1%}"
+            if number.fits(part / whole):
+                return Verdict("checked", source(column, None, how))
+            told = told or Verdict("contradicted", source(column, None, how))
+        return told if len(columns) == 1 else None
+    return None
 
 
 def _percent_fitting(number: Written) -> Callable[[float], bool]:
@@ -862,6 +970,8 @@ def _relative(
                 and each.start > 0
             ):
                 yield each.end / each.start, each.source("ratio")
+                if each.end and not each.timed and each.explicit:
+                    yield each.start / each.end, each.source("ratio")
 
 
 def _agrees(number: Written, sentence: Sentence, difference: float) -> bool:
@@ -917,6 +1027,12 @@ def _judge_times(number: Written, sentence: Sentence) -> Verdict | None:
         )
         if plain is not None:
             return plain
+    pair = _stated_pair(sentence, columns[0], scopes, number) if len(columns) == 1 else None
+    if pair is not None and pair.start and pair.end / pair.start > 0:
+        ratio = pair.end / pair.start
+        ratio = 1 / ratio if ratio < 1 < number.value and not pair.timed else ratio
+        how = f"ratio of {columns[0].title}, {pair.how}, is {figure(round(ratio, 2))}"
+        return Verdict("contradicted", source(columns[0], None, how))
     return Verdict("not_found")
 
 

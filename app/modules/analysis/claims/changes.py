@@ -36,7 +36,13 @@ def changes(
     if (pair := _between(sentence, number)) is not None:
         return (each for each in found if set(each.names) == pair)
     if (anchor := _anchor(sentence, number)) is not None:
-        return (turned for each in found if (turned := _against(each, anchor)) is not None)
+        here = {each.key for mentions in sentence.columns.values() for each in mentions}
+        return (
+            turned
+            for each in found
+            if ((not each.explicit and not each.names) or {*each.names} <= here or each.timed)
+            and (turned := _against(each, anchor)) is not None
+        )
     if sentence.table.has_time and _YEAR_BEFORE.search(near):
         return (each for each in found if each.kind == "year" or each.explicit or not each.timed)
     if sentence.table.has_time and _is_of_period(sentence, number):
@@ -59,7 +65,7 @@ _STEP_BEFORE = re.compile(
 )
 _ANCHOR = re.compile(
     r"\s*(?:\w+\s+){0,3}?(?:than|above|below|over|ahead of|behind|up on|down on|"
-    r"down from|up from|from|vs\.?|versus|compared (?:to|with)|against|as|of|"
+    r"down from|up from|from|vs\.?|versus|compared (?:to|with)|against|as|wie|of|"
     r"gegenüber|als|that of)\s+(?:in |the |that of |that in |what |dem |im |the "
     r"same )*$",
     re.IGNORECASE,

@@ -14,6 +14,9 @@ from app.modules.analysis.claims.table import Column, Table
 from app.modules.analysis.figures import Figures
 from graph.state import Claim, Rows
 
+_UNITS = dict.fromkeys(("m", "mio", "mn", "mm", "million"), 1e6) | dict.fromkeys(
+    ("k", "tsd", "thousand"), 1e3
+)
 MAX_CLAIMS = 300
 """A text with more is checked as far as that."""
 
@@ -56,7 +59,7 @@ def claims_in(text: str, table: Table) -> list[Claim]:
 
 
 def _sentences(plain: Plain, table: Table, mentions: Mentions) -> list[Sentence]:
-    numbers = _numbers(plain.text, mentions)
+    numbers = _numbers(plain.text, mentions, _unit(table))
     found: list[Sentence] = []
     before: dict[int, Mention] = {}
     topic: dict[int, Mention] = {}
@@ -89,10 +92,18 @@ def _sentences(plain: Plain, table: Table, mentions: Mentions) -> list[Sentence]
     return found
 
 
-def _numbers(text: str, mentions: Mentions) -> list[Written]:
+def _unit(table: Table) -> float | None:
+    """What a column's name says that its cells are counted in: viewers_m, revenue_k."""
+    words = {each.words[-1] for each in table.columns if each.is_number and each.words}
+    return next((unit for name, unit in _UNITS.items() if name in words), None)
+
+
+def _numbers(text: str, mentions: Mentions, unit: float | None) -> list[Written]:
     """In the order of the text; none within a label or a date."""
     kept: list[Written] = []
     free = [each for each in written_numbers(text) if not mentions.is_taken(each.start, each.end)]
+    if unit is not None:
+        free = [each.in_units(unit) for each in free]
     for number in sorted(free, key=lambda each: (each.start, each.spoken)):
         if not kept or number.start >= kept[-1].end:
             kept.append(number)

@@ -26,6 +26,11 @@ _FOLLOWS = re.compile(
 _BREAK = re.compile(
     r"[;—]|\s[–-]\s|, (?:while|whereas|but|with|whilst|während|aber|compared|followed|and then)\b|\. "
 )
+_ANOTHER = re.compile(
+    r"^[ ,]*(?:and|und|then|but|before)\b (?:\w+ )*?(?:hit|f[ea]ll\w*|rose|dropp\w*|reach\w*|had|was|were|"
+    r"grew|fiel\w*|stieg\w*|sank\w*|erreicht\w*|hatte\w*)\b",
+    re.IGNORECASE,
+)
 _FIGURES = re.compile(r"[\s,]*(?:and|und|&|to|auf|bis)?[\s,]*\W?")
 _AGAINST = re.compile(r"\d[\w.,]* (?:to|versus|vs\.?|against|zu|gegen) \W?\d")
 _MOST_MENTIONS = 60
@@ -83,6 +88,8 @@ class Sentence:
     """What the last sentence that named something named first."""
     measured_before: list[Column] = field(default_factory=list)
     numbers: list[Written] = field(default_factory=list)
+    lines: set[int] = field(default_factory=set)
+    """Starts of the numbers that are the line of a count's condition."""
     moved: dict[int, int] = field(default_factory=dict)
     """Directions of numbers that were read already."""
     changes: dict[tuple[int, tuple[Mention, ...]], list[Change]] = field(default_factory=dict)
@@ -257,7 +264,8 @@ class Sentence:
             return [after[0]]
         if after and _FOLLOWS.match(self.between(number.end, after[0].start)):
             between = before and self.between(before[-1].end, number.start)
-            if not (between and re.fullmatch(r"[^\w,;]{0,3}", between)):
+            other = before and _ANOTHER.search(self.between(number.end, after[0].start))
+            if not other and not (between and re.fullmatch(r"[^\w,;]{0,3}", between)):
                 return [after[0]]
         if not before:
             return [*after[:1], *inherited]

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from app.modules.analysis.claims import cues
+from app.modules.analysis.claims.conditions import judge_condition
 from app.modules.analysis.claims.context import Sentence, Verdict, grouped
 from app.modules.analysis.claims.mentions import TIME
 from app.modules.analysis.claims.numbers import Written
@@ -43,6 +44,12 @@ def judge_count(number: Written, sentence: Sentence) -> Verdict | None:
     noun = _counted(number, sentence)
     after_of = _is_whole(number, sentence) or is_of_all(number, sentence)
     before_of = _OF.match(sentence.between(number.end, min(number.end + 16, sentence.end)))
+    if not after_of and (noun is not None or before_of or _stands_alone(number, sentence)):
+        verdict = judge_condition(number, sentence, noun)
+        if verdict is not None:
+            return verdict
+    if not after_of and (verdict := _of_label(number, sentence, noun)) is not None:
+        return verdict
     if noun is None and not after_of and not before_of:
         return None
     idle = re.search(
@@ -67,6 +74,52 @@ def judge_count(number: Written, sentence: Sentence) -> Verdict | None:
         )
         return Verdict("contradicted", ClaimSource(column=noun.name, row=None, how=how))
     return Verdict("not_found")
+
+
+def _stands_alone(number: Written, sentence: Sentence) -> bool:
+    """ "Three exceed 100", "three peaks exceed 100": what is counted is not named as the result names it."""
+    after = sentence.between(number.end, min(number.end + 48, sentence.end))
+    found = re.match(rf"(?: [^\W\d_]+){{0,2}}?(?P<verb>{_VERB})", after)
+    if not number.spoken or found is None or len(sentence.table.labels) > 1:
+        return False
+    return not sentence.mentions.measures_within(number.end, number.end + found.start("verb"))
+
+
+_VERB = (
+    r" (?:exceed\w*|are|were|have|had|fall|fell|lie|lay|earn\w*|sit|stand|surpass\w*|top|topped|reach\w*|"
+    r"offer\w*|drew|got|received|brought|sold|made|liegen|lagen|sind|waren|haben|hatten|erreich\w*)\b"
+)
+_FROM = re.compile(
+    r" (?:[^\W\d_]+ )?(?:are |come |were |came |live |kommen |sind |stammen )?"
+    r"(?:from|in|aus|based in|located in) (?:the |den |der )?",
+    re.IGNORECASE,
+)
+
+
+def _of_label(number: Written, sentence: Sentence, noun: "Column | str | None") -> Verdict | None:
+    """ "Four of them are from the UK": rows of a label that several rows share."""
+    after = next(iter(sentence.mentions.within(number.end, min(number.end + 48, sentence.end))), None)
+    if (
+        after is None
+        or not after.found
+        or after.column == TIME
+        or len(sentence.columns) > 1
+        or (isinstance(noun, Column) and noun.index == after.column)
+        or number.value < 1
+        or number.value > sentence.table.size
+        or not _FROM.fullmatch(sentence.between(number.end, after.start))
+        or sentence.mentions.measures_within(number.end, after.start)
+    ):
+        return None
+    label = sentence.table.columns[after.column]
+    if label.distinct == sentence.table.size or not (noun is not None or number.spoken):
+        return None
+    many = len(after.rows)
+    how = f"{many} rows with {sentence.between(after.start, after.end)}"
+    source = ClaimSource(column=label.name, row=None, how=how)
+    if number.fits(many):
+        return Verdict("checked", source)
+    return Verdict("contradicted", source) if number.bound == "exact" else None
 
 
 def _counted(number: Written, sentence: Sentence) -> "Column | str | None":

@@ -18,6 +18,7 @@ TIME = -1
 
 _WORD = re.compile(r"\w+(?:['’\-.&/]\w+)*")
 _SPLIT = re.compile(r"[\s,]+")
+_KEY_FIRST = re.compile(r"(?<![\w.,])(?P<digits>\d{1,9})[ -](?P<word>[^\W\d_]+)")
 _CLOSING = tuple(").!?\"'")
 _MOST_WORDS = 7
 _LONGEST = 80
@@ -426,6 +427,15 @@ class Mentions:
             if len(rows):
                 self._taken[after:to] = b"\1" * (to - after)
                 mentions.append(Mention(after, to, column.index, digits, rows))
+        for found in _KEY_FIRST.finditer(self.text):
+            column = named.get(stem(found["word"]))
+            if column is None or any(self._taken[found.start() : found.end("digits")]):
+                continue
+            rows = np.flatnonzero(column.values == float(found["digits"]))
+            if len(rows) and column.distinct == self._table.size:
+                start, end = found.span("digits")
+                self._taken[start:end] = b"\1" * (end - start)
+                mentions.append(Mention(start, end, column.index, found["digits"], rows))
         return mentions
 
     def _periods(self) -> list[Mention]:

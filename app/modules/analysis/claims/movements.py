@@ -224,16 +224,20 @@ def _around(
         period = mention.period
         if period is None:
             continue
-        coarse = tuple(each for each in ("year", "half", "quarter", "month", "day") if each in period.grain())
-        if coarse != grain and coarse in grains:
+        finest = period.grain()[-1]
+        if finest != grain[-1] and any(each[-1] == finest for each in grains):
             continue
         wanted = tuple(getattr(period, each) for each in grain)
         last = len(keys) - 1
-        for at in [
+        places = [
             at
             for at, key in enumerate(keys)
             if all(part is None or part == its for part, its in zip(wanted, key, strict=True))
-        ][:60]:
+        ]
+        if finest != grain[-1] and len(places) > 1:  # "in 2025", of months: its own course
+            yield from _course(sentence, [keys[at] for at in places], [values[at] for at in places])
+            continue
+        for at in places[:60]:
             since = re.search(
                 r"\b(?:since|seit|after|from|nach|ab)\s+\W?$",
                 sentence.between(max(sentence.start, mention.start - 8), mention.start),
@@ -363,7 +367,8 @@ def _is_more(sentence: Sentence, own: Mention, other: Mention, sign: int) -> Ver
         if column != own.column and column not in sentence.columns
     ]
     told: Verdict | None = None
-    for column in sentence.measures():
+    main = [sentence.table.main] if sentence.table.main is not None else []
+    for column in dict.fromkeys([*sentence.measures(), *main]):
         for within in [*withins, None]:
             mine, its = _within(own.rows, within), _within(other.rows, within)
             if not len(mine) or not len(its):

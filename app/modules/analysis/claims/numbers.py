@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 Kind = Literal["plain", "percent", "points", "times", "ordinal"]
@@ -97,7 +97,7 @@ _SPOKEN = re.compile(
     r"month))(?!-year)"
     r"|(?P<inof>one|two|three|four|five|eine[rs]?|zwei|drei) (?:in|out of|von) "
     r"(?P<outof>two|three|four|five|six|eight|ten|zwei|drei|vier|fünf|zehn)"
-    r"|(?P<factor>twice|double[ds]?|doubling|tripled?|triples|quadrupled?|threefold|"
+    r"|(?P<factor>twice|double[ds]?|doubling|tripled?|triples|tripling|quadrupled?|threefold|"
     r"twofold|fourfold|tenfold|thrice|halved|halves|doppelt\w*|verdoppelt\w*|"
     r"zweimal|dreimal|viermal|verdreifacht\w*|dreifache\w*|halbiert\w*|doppelte\w*)"
     rf"|(?P<tens>{'|'.join(_TENS)})(?:-(?P<ones>{_UNITS}))?(?P<pct1> percent| prozent)?"
@@ -129,9 +129,16 @@ _BOUNDS: tuple[tuple[str, str, Bound], ...] = (
         "below",
     ),
     ("at least|mindestens|no (?:fewer|less) than", "≥", "at_least"),
-    ("at most|no more than|up to|höchstens|maximal|bis zu", "≤", "at_most"),
     (
-        "(?:less|fewer|smaller|younger|shorter|lower) than|under|below|weniger als|unter|beneath",
+        "at most|no more than|(?<!add )(?<!adds )(?<!added )(?<!adding )up to|höchstens|maximal|bis zu",
+        "≤",
+        "at_most",
+    ),
+    (
+        (
+            "(?:less|fewer|smaller|younger|shorter|lower|lighter) than|under|below|weniger als|unter|beneath|"
+            "(?:kleiner|jünger|kürzer|niedriger|geringer|leichter) als|unterhalb von"
+        ),
         "<",
         "at_most",
     ),
@@ -141,7 +148,7 @@ _BOUNDS: tuple[tuple[str, str, Bound], ...] = (
             "ing)?|greater than|higher than|upwards? of|"
             "just over|slightly (?:over|above|more than)|well over|north of|surpass(?:es|"
             "ed|ing)?|topp(?:ed|ing)|tops|mehr als|über|gut|a little over|crossed|past|"
-            "beyond"
+            "beyond|(?:höher|größer|älter|länger|schwerer) als|oberhalb von"
         ),
         ">",
         "above",
@@ -188,9 +195,20 @@ class Written:
     digits: int = 1
     """Significant digits: the fewer, the more numbers it fits by chance."""
 
+    scale: float = 1.0
+    """1,000,000 for a number written in millions."""
+
     @property
     def value(self) -> float:
         return self.readings[0][0]
+
+    def in_units(self, unit: float) -> "Written":
+        """With the readings of cells that are counted in thousands or millions: 9.16 for 9.16 million."""
+        if self.kind != "plain" or self.scale != unit:
+            return self
+        return replace(
+            self, readings=(*self.readings, *((v / unit, step / unit) for v, step in self.readings))
+        )
 
     def fits(self, value: float, *, slack: float = 1.0) -> bool:
         """Whether a computed value may be written so."""
@@ -259,6 +277,8 @@ def _in_digits(text: str, found: re.Match[str]) -> Written | None:
     signed = -1 if sign in ("-", "−", "–") else 1 if sign == "+" else 0
     negative = -1.0 if signed < 0 else 1.0
     scaled = tuple((value * factor * negative, step * factor) for value, step in readings)
+    if found["scale"] in ("m", "M"):  # metres
+        scaled += tuple((value * negative, step) for value, step in readings)
     digits = len(found["digits"].replace(",", "").replace(".", "").strip("0 ").lstrip("0")) or 1
     return Written(
         start,
@@ -269,6 +289,7 @@ def _in_digits(text: str, found: re.Match[str]) -> Written | None:
         currency=bool(found["currency"]),
         signed=signed,
         digits=digits,
+        scale=factor,
     )
 
 

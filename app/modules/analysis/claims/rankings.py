@@ -24,9 +24,11 @@ _ORDINALS = {
     "4th": 4,
     "fifth": 5,
     "5th": 5,
-    "zweit": 2,
+    "zwei": 2,
+    "drei": 3,
+    "vier": 4,
+    "fünf": 5,
     "dritt": 3,
-    "viert": 4,
     "first": 1,
     "1st": 1,
     "erst": 1,
@@ -44,13 +46,15 @@ _CLAIM = re.compile(
     r"time| in )|led\b(?! to)|leader\b|leading\b(?! to)|peaked|peaks?\b|"
     r"(?:hits?|reach(?:ed|es)|at|was) (?:its|a|an|the|their) (?:\w+[- ])?high\b|high point|"
     r"dominat\w+|number one|first place|höchst\w*|größt\w*|meist\w*|stärkst\w*|"
-    r"spitzenreiter\w*|führt\b|führend\w*|an der spitze|spitzenwert)"
+    r"spitzenreiter\w*|angeführt|"
+    r"ältest\w*|höchstgelegen\w*|längst(?=e)\w*|schwerst\w*|teuerst\w*|"
+    r"führt\b|führend\w*|an der spitze|spitzenwert)"
     r"|(?P<low>shortest|youngest|cheapest|rarest|worst\b|lowest|smallest|fewest|"
     r"least(?<!at least)(?! likely)|weakest|worst[- "
     r"]?(?:performing|performer|month|year|day|quarter|result)?|trough\w*|bottomed|"
     r"(?:hits?|reach(?:ed|es)|at|was) (?:its|a|an|the|their) (?:\w+[- ])?low\b|bottom\b(?! "
     r"line)|last place|low point|"
-    r"niedrigst\w*|kleinst\w*|geringst\w*|wenigst\w*|schwächst\w*|tiefst\w*|schlusslicht)"
+    r"jüngst\w*|kürzest\w*|leichtest\w*|billigst\w*|niedrigst\w*|kleinst\w*|geringst\w*|wenigst\w*|schwächst\w*|tiefst\w*|schlusslicht)"
     r")",
     re.IGNORECASE,
 )
@@ -59,7 +63,7 @@ _RANK = re.compile(
     r"was|an|auf|belegt\w*|landet\w*|sits?|holds?)\s+(?:in |the |at |at number |as |"
     r"platz |den |number )?"
     r"(?P<rank>second|third|fourth|fifth|zweiter stelle|dritter stelle|zweiten? "
-    r"platz|dritten? platz|2nd|3rd|4th|5th|#\s?\d{1,2}|(?<=platz )\d{1,2}|"
+    r"platz|dritten? platz|2nd|3rd|4th|5th|#\s?\d{1,2}|(?<=platz )(?:\d{1,2}|zwei|drei|vier|fünf)|"
     r"(?<=number )\d{1,2})(?:[ -]?(?:place|position|spot|rank))?(?![\w-]|[ "
     r"-](?:half|quarter|highest|largest|biggest|most|lowest|smallest|best|year|"
     r"month|week|day|category|group|largest))",
@@ -323,10 +327,14 @@ def _is_at(sentence: Sentence, mention: Mention, column: Column, rank: int, *, h
         for values, key in _orders(sentence, mention, column, within):
             if key not in values or len(values) < 2:
                 continue
+            if rank > 1 and sum(each == values[key] for each in values.values()) > len(values) / 2:
+                continue  # a value that most share gives no rank
             if min(values.values()) == max(values.values()) and rank == 1:
                 continue
+            noise = 1e-9 * abs(values[key])
             better = sum(
-                (value > values[key]) if high else (value < values[key]) for value in values.values()
+                (value > values[key] + noise) if high else (value < values[key] - noise)
+                for value in values.values()
             )
             if better < max(rank, group) and (
                 rank == 1 or better >= rank - group or _tied(values, values[key])
@@ -563,8 +571,15 @@ def _follows(sentence: Sentence, found: re.Match[str]) -> Verdict | None:
         first = before[-2] if len(before) > 1 else sentence.before.get(column)
         if first is None or first.key == own.key:
             return None
+        if _AT_RANK.match(sentence.text[found.end() :]):
+            return None
         return _in_order(sentence, [first, own])
     return None
+
+
+_AT_RANK = re.compile(
+    r" (?:\w+ )?(?:auf|an|in|at) (?:platz|stelle|place|number|rank|\w+ (?:place|position))", re.IGNORECASE
+)
 
 
 def _in_order(sentence: Sentence, chain: list[Mention]) -> Verdict | None:

@@ -27,6 +27,8 @@ _MANY_LABELS = 2_000
 _MOST_FIELD = 10_000
 """No field of a period is as large."""
 
+_MOST_KEYS = 1_000
+_GROUPED = r"\bgroup\s+by\s+(?:1\b|[\w.\"`\[]*\b{name}\b)"
 NO_LABEL = "(none)"
 """An empty label, as KAI writes it."""
 
@@ -151,7 +153,9 @@ _SYNONYMS = {
 class Column:
     """One column; `words` are its name's words in the singular."""
 
-    def __init__(self, rows: Rows, index: int, averaged: Set[str], measure: Measure | None) -> None:
+    def __init__(
+        self, rows: Rows, index: int, averaged: Set[str], measure: Measure | None, *, grouped: bool
+    ) -> None:
         self._rows = rows
         self.index = index
         self.name = rows["columns"][index]["name"]
@@ -165,6 +169,7 @@ class Column:
         self.called = frozenset({*self.core, *also})
         self._measure = measure
         self._averaged = self.name.lower() in averaged
+        self._grouped = grouped
 
     @cached_property
     def cells(self) -> Sequence[JsonValue]:
@@ -192,7 +197,17 @@ class Column:
 
     @cached_property
     def is_key(self) -> bool:
-        return self.words[-1:] == ["id"] or self.name.endswith(("Id", "ID")) or self.words[-1:] == ["key"]
+        if self.words[-1:] == ["id"] or self.name.endswith(("Id", "ID")) or self.words[-1:] == ["key"]:
+            return True
+        return self.index == 0 and self.type == "integer" and self._grouped and self._is_unique
+
+    @cached_property
+    def _is_unique(self) -> bool:
+        return not self._is_long and len({str(each) for each in self.cells}) == len(self.cells)
+
+    @property
+    def _is_long(self) -> bool:
+        return len(self._rows["rows"]) > _MOST_KEYS
 
     @cached_property
     def is_time(self) -> bool:
@@ -361,6 +376,12 @@ class Order(Sequence[tuple[object, float]]):
         return iter(self[:])
 
 
+def _is_grouped(rows: Rows, sql: str) -> bool:
+    """Whether the statement groups by the first column."""
+    name = re.escape(rows["columns"][0]["name"])
+    return re.search(_GROUPED.format(name=name), sql[:20_000], re.IGNORECASE) is not None
+
+
 class Table:
     """The columns of a result and what is known of it beside the rows."""
 
@@ -379,7 +400,8 @@ class Table:
         measures = {each.column: each for each in found.measures} if found is not None else {}
         averaged = {each.lower() for each in re.findall(_AGGREGATE_ALIAS, sql, re.IGNORECASE)}
         self.columns = [
-            Column(rows, index, averaged, measures.get(index)) for index in range(len(rows["columns"]))
+            Column(rows, index, averaged, measures.get(index), grouped=index == 0 and _is_grouped(rows, sql))
+            for index in range(len(rows["columns"]))
         ]
         self.cache: dict[object, list[tuple[tuple[object, ...], float]]] = {}
         self.groups: dict[object, dict[object, float]] = {}

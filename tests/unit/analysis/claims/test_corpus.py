@@ -48,7 +48,7 @@ def claims_of(text: str, result: Result) -> list[Claim]:
 
 def scored(*, held_out: bool) -> Iterator[Score]:
     score = Score()
-    for analysis in (*analyses("prose.txt"), *analyses("fresh.txt")):
+    for analysis in (*analyses("prose.txt"), *analyses("fresh.txt"), *analyses("field.txt")):
         if analysis.held_out == held_out:
             score.add(analysis)
     yield score
