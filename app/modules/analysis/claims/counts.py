@@ -129,7 +129,7 @@ def _counted(number: Written, sentence: Sentence) -> "Column | str | None":
         return None
     for word in re.split(r"[\s-]+", found.group(1)):
         if _BREAKS_NOUN.match(word):
-            return None
+            break
         if cues.COUNTED_ROWS.fullmatch(word):
             return "rows"
         base = stem(word)

@@ -472,10 +472,15 @@ def _best_cells(
     return values, best
 
 
+def _is_number(sentence: Sentence, mention: Mention) -> bool:
+    """Whether the labels themselves are whole numbers."""
+    return mention.column != TIME and sentence.table.columns[mention.column].is_number
+
+
 def _said(sentence: Sentence, key: object, mention: Mention) -> str:
     if isinstance(key, tuple):
         return "-".join(f"{each:02d}" if isinstance(each, int) else str(each) for each in key)
-    if isinstance(key, int):
+    if isinstance(key, int) and not _is_number(sentence, mention) and 0 <= key < sentence.table.size:
         return sentence.table.described(key)
     if mention.column != TIME:
         for cell in sentence.table.columns[mention.column].cells:

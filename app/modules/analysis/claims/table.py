@@ -249,7 +249,7 @@ class Column:
     def values(self) -> Floats:
         """As floats; what is no finite number is NaN."""
         try:
-            found = np.array(self.cells, dtype=object).astype(np.float64)
+            found = np.fromiter(self.cells, dtype=object, count=len(self.cells)).astype(np.float64)
         except (ValueError, TypeError, OverflowError):
             found = np.array([_number(cell) for cell in self.cells], dtype=np.float64)
         found[~np.isfinite(found)] = np.nan

@@ -27,16 +27,9 @@ COUNTRIES = table(
     ["Chile", 46.62],
     ["Norway", 37.62],
 )
-MONTHS = table(
-    {"month": "text", "orders": "integer"},
-    *(
-        [f"2025-{month:02}", orders]
-        for month, orders in enumerate(
-            [539, 488, 651, 708, 915, 861, 870, 866, 758, 833, 1202, 1504],
-            start=1,
-        )
-    ),
-)
+ORDERS = [539, 488, 651, 708, 915, 861, 870, 866, 758, 833, 1202, 1504]
+PER_MONTH: list[list[JsonValue]] = [[f"2025-{at:02}", orders] for at, orders in enumerate(ORDERS, start=1)]
+MONTHS = table({"month": "text", "orders": "integer"}, *PER_MONTH)
 CYLINDERS = table({"cylinders": "integer", "cars": "integer"}, [3, 4], [4, 207], [5, 3], [6, 84], [8, 108])
 STATEMENTS = {
     "cylinders": "SELECT cylinders, COUNT(*) AS cars FROM cars GROUP BY cylinders",
@@ -127,10 +120,8 @@ def test_a_year_is_its_whole_course_and_no_pair_of_neighbours(text: str, words: 
 def test_an_unbound_number_is_seldom_found_by_chance() -> None:
     """Of numbers that are in no row, few may be some difference or ratio of others."""
     chance = random.Random(5)
-    rows = table(
-        {"city": "text", "revenue": "number"},
-        *([f"Place {at}x", round(chance.uniform(10, 900), 2)] for at in range(60)),
-    )
+    cells: list[list[JsonValue]] = [[f"Place {at}x", round(chance.uniform(10, 900), 2)] for at in range(60)]
+    rows = table({"city": "text", "revenue": "number"}, *cells)
     found = 0
     for _ in range(200):
         number = f"{chance.uniform(10, 900):.1f}"
