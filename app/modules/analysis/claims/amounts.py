@@ -256,12 +256,9 @@ def _overall(number: Written, sentence: Sentence, columns: Sequence[Column]) -> 
 
 def _repeated(column: Column) -> Iterator[Found]:
     """The value that most rows share, if several do."""
-    values, counts = np.unique(column.present, return_counts=True)
-    if len(values) and counts.max() > 1:
-        yield (
-            float(values[counts.argmax()]),
-            source(column, None, f"{column.title} of {int(counts.max())} rows"),
-        )
+    value, many = column.commonest
+    if many > 1:
+        yield value, source(column, None, f"{column.title} of {many} rows")
 
 
 def _missing(sentence: Sentence) -> Iterator[Found]:
@@ -540,9 +537,10 @@ def _joint(sentence: Sentence, column: Column) -> Iterator[Found]:
 
 
 def _differences(number: Written, sentence: Sentence, pairs: Iterable[Change]) -> Iterator[Found]:
+    least, most = number.reach if number.kind == "plain" else (0.0, float("inf"))
     for each in pairs:
         difference = each.end - each.start
-        if _agrees(number, sentence, difference):
+        if least <= abs(difference) <= most and _agrees(number, sentence, difference):
             yield (difference if number.signed else abs(difference)), each.source("difference")
 
 

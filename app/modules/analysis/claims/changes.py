@@ -26,10 +26,7 @@ def changes(
     sentence: Sentence, column: Column, named: tuple[Mention, ...], number: Written
 ) -> Iterator[Change]:
     """The named pairs first, then those that a text leaves unsaid."""
-    key = column.index, named
-    if key not in sentence.changes:
-        sentence.changes[key] = list(islice(_all(sentence, column, named), _MOST_CHANGES))
-    found = iter(sentence.changes[key])
+    found = iter(_known(sentence, column, named))
     near = sentence.between(number.end, min(sentence.end, number.end + 30))
     if not _YEAR_BEFORE.search(near) and not _STEP_BEFORE.search(near):
         near = sentence.left(number.start, 40) + near
@@ -50,6 +47,21 @@ def changes(
     if sentence.table.has_time and _STEP_BEFORE.search(near):
         return (each for each in found if each.kind == "step" or each.explicit or not each.timed)
     return found
+
+
+def _known(sentence: Sentence, column: Column, named: tuple[Mention, ...]) -> list[Change]:
+    """The same for all numbers of a sentence, and of sentences that name nothing."""
+    key = (
+        column.index,
+        named,
+        tuple(each for mentions in sentence.columns.values() for each in mentions),
+        tuple(sentence.before.values()),
+        tuple(each.index for each in sentence.measured),
+        cues.MEAN.search(sentence.text) is not None,
+    )
+    if key not in sentence.known_changes:
+        sentence.known_changes[key] = list(islice(_all(sentence, column, named), _MOST_CHANGES))
+    return sentence.known_changes[key]
 
 
 _YEAR_BEFORE = re.compile(

@@ -3,7 +3,7 @@
 from bisect import bisect_left
 
 from app.modules.analysis.claims.amounts import judge
-from app.modules.analysis.claims.context import Sentence, Verdict
+from app.modules.analysis.claims.context import Change, Sentence, Verdict
 from app.modules.analysis.claims.mentions import Mention, Mentions
 from app.modules.analysis.claims.movements import judge_comparisons, judge_movements
 from app.modules.analysis.claims.names import judge_dates, judge_names
@@ -64,6 +64,7 @@ def _sentences(plain: Plain, table: Table, mentions: Mentions) -> list[Sentence]
     before: dict[int, Mention] = {}
     topic: dict[int, Mention] = {}
     measured: list[Column] = []
+    known_changes: dict[object, list[Change]] = {}
     at = 0
     for start, end in sentences(plain.text):
         own: list[Written] = []
@@ -83,6 +84,7 @@ def _sentences(plain: Plain, table: Table, mentions: Mentions) -> list[Sentence]
                 dict(topic),
                 measured,
                 own,
+                known_changes=known_changes,
             )
         )
         named = [each for each in here if each.found]

@@ -92,8 +92,8 @@ class Sentence:
     """Starts of the numbers that are the line of a count's condition."""
     moved: dict[int, int] = field(default_factory=dict)
     """Directions of numbers that were read already."""
-    changes: dict[tuple[int, tuple[Mention, ...]], list[Change]] = field(default_factory=dict)
-    """By measure, and what is named beside the number."""
+    known_changes: dict[object, list[Change]] = field(default_factory=dict)
+    """Shared by all sentences of a text."""
     _lefts: dict[tuple[int, int], str] = field(default_factory=dict)
     _rights: dict[tuple[int, int], str] = field(default_factory=dict)
 

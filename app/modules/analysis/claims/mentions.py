@@ -3,6 +3,7 @@
 import re
 from bisect import bisect_left
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -280,35 +281,66 @@ class Mentions:
         return any(self._taken[start:end])
 
     @cached_property
-    def _spans(self) -> dict[str, list[tuple[int, int]]]:
-        """The word groups of the text in lower case, and where they stand."""
-        spans: dict[str, list[tuple[int, int]]] = {}
-        low = self.text.lower() if len(self.text.lower()) == len(self.text) else self.text
+    def _written(self) -> set[str]:
+        """The word groups of the text as they are spelled."""
+        found: set[str] = set()
         ends = [end for _, end in self._words]
-        closed = {end for end in ends if low[end : end + 1] in _CLOSING}
-        owning = {end for end in ends if low[end - 2 : end] in ("'s", "’s")}
         for at, (start, _) in enumerate(self._words):
             for end in ends[at : at + _MOST_WORDS]:
                 if end - start > _LONGEST:
                     break
-                spans.setdefault(low[start:end], []).append((start, end))
-                if end in closed:
-                    spans.setdefault(low[start : end + 1], []).append((start, end))
-                if end in owning:
-                    spans.setdefault(low[start : end - 2], []).append((start, end - 2))
-        return spans
+                found.add(self.text[start:end])
+                if end in self._closed:
+                    found.add(self.text[start : end + 1])
+                if end in self._owning:
+                    found.add(self.text[start : end - 2])
+        return found
+
+    @cached_property
+    def _low(self) -> str:
+        return self.text.lower() if len(self.text.lower()) == len(self.text) else self.text
+
+    @cached_property
+    def _groups(self) -> set[str]:
+        """The word groups of the text in lower case."""
+        return {each.lower() for each in self._written} if self._low != self.text else self._written
+
+    @cached_property
+    def _closed(self) -> set[int]:
+        """Where a mark follows a word that may belong to a label."""
+        return {end for _, end in self._words if self.text[end : end + 1] in _CLOSING}
+
+    @cached_property
+    def _owning(self) -> set[int]:
+        return {end for _, end in self._words if self.text[end - 2 : end].lower() in ("'s", "’s")}
+
+    @cached_property
+    def _edges(self) -> tuple[set[int], set[int]]:
+        """Where words begin, and where a label may end."""
+        ends = {end for _, end in self._words}
+        ends |= {end + 1 for end in self._closed} | {end - 2 for end in self._owning}
+        return {start for start, _ in self._words}, ends
+
+    def _spans(self, group: str) -> Iterator[tuple[int, int]]:
+        """Where a word group stands, in any spelling."""
+        if group not in self._groups:
+            return
+        starts, ends = self._edges
+        start = self._low.find(group)
+        while start >= 0:
+            if start in starts and start + len(group) in ends:
+                yield start, start + len(group)
+            start = self._low.find(group, start + 1)
 
     def _labels(self) -> list[Mention]:
-        spans = self._spans
         # Many labels are compared as they are spelled: in lower case that alone took too long.
-        written = {self.text[start:end] for places in spans.values() for start, end in places[:1]}
-        spelled = self._table.spelled(written)
+        spelled = self._table.spelled(self._written)
         matches: list[tuple[int, int, Column, str]] = []
         for column in self._table.labels:
             among_many = spelled.get(column.index)
             distinct = column.labels if among_many is None else among_many
             lows = {cell.lower() for cell in distinct}
-            for low in lows & spans.keys():
+            for low in lows & self._groups:
                 key = label_key(low)
                 if not key.replace(".", "").replace(",", "").isdigit() or all(
                     str(each).isdigit() for each in column.sample
@@ -319,7 +351,7 @@ class Mentions:
                         else low
                     )
                     matches += [
-                        (*span, column, key) for span in spans[low] if self._means(span, key, original)
+                        (*span, column, key) for span in self._spans(low) if self._means(span, key, original)
                     ]
             if len(lows) <= _FEW_LABELS:
                 matches += self._aliased(column, [label_key(low) for low in lows])
@@ -372,7 +404,7 @@ class Mentions:
             for alias in others:
                 found += [
                     (*span, column, key)
-                    for span in self._spans.get(alias, ())
+                    for span in self._spans(alias)
                     if alias not in ("us", "america") or self.text[span[0] : span[1]][:1].isupper()
                 ]
             if len(words) > 1:
@@ -380,7 +412,7 @@ class Mentions:
                     bare = word.strip(PUNCTUATION)
                     if (
                         len(bare) >= 4
-                        and bare in self._spans
+                        and bare in self._groups
                         and counts[word] == 1
                         and bare not in _ORDINARY
                         and bare not in known
@@ -388,7 +420,7 @@ class Mentions:
                     ):
                         found += [
                             (*span, column, key)
-                            for span in self._spans.get(bare, ())
+                            for span in self._spans(bare)
                             if self.text[span[0]].isupper() and stem(bare) not in self._column_words
                         ]
         return found

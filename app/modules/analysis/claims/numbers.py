@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal
 
 Kind = Literal["plain", "percent", "points", "times", "ordinal"]
@@ -210,10 +211,21 @@ class Written:
             self, readings=(*self.readings, *((v / unit, step / unit) for v, step in self.readings))
         )
 
+    @cached_property
+    def reach(self) -> tuple[float, float]:
+        """How small and how large, without its sign, a value may be that `fits` without slack."""
+        sizes = [abs(value) for value, _ in self.readings]
+        step = max(step for _, step in self.readings)
+        return min(sizes) / 2 - step, max(sizes) * 2 + step
+
     def fits(self, value: float, *, slack: float = 1.0) -> bool:
         """Whether a computed value may be written so."""
-        return any(
-            _fits(value, written, step * slack, self.bound, self.spoken) for written, step in self.readings
+        written, step = self.readings[0]
+        if _fits(value, written, step * slack, self.bound, self.spoken):
+            return True
+        return len(self.readings) > 1 and any(
+            _fits(value, written, step * slack, self.bound, self.spoken)
+            for written, step in self.readings[1:]
         )
 
 

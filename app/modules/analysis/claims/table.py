@@ -285,6 +285,13 @@ class Column:
         return np.sort(self.present)
 
     @cached_property
+    def commonest(self) -> tuple[float, int]:
+        """The value that most rows share, and how many do; (NaN, 0) of none."""
+        values, counts = np.unique(self.sorted, return_counts=True)
+        at = int(counts.argmax()) if len(counts) else -1
+        return (float(values[at]), int(counts[at])) if at >= 0 else (float("nan"), 0)
+
+    @cached_property
     def nulls(self) -> int:
         return list(self.cells).count(None)
 
