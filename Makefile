@@ -6,7 +6,7 @@ TESTS_AT_ONCE ?= 3
 INSTALL = $(BIN)/uv pip install --quiet --python .venv --compile-bytecode $(1) \
 	|| $(BIN)/uv pip install --quiet --python .venv --compile-bytecode --system-certs $(1)
 
-.PHONY: help demo serve ui test check format screenshots bench bench-scale bench-checkpointers bench-listing bench-figures \
+.PHONY: help demo serve ui test check format screenshots bench bench-scale bench-checkpointers bench-listing bench-figures bench-claims \
 	conformance lock clean
 
 help: ## Show what can be made
@@ -52,6 +52,9 @@ bench-checkpointers: .venv/test ## Measure checkpointers side by side
 
 bench-figures: .venv/test ## Measure the figures of ten thousand rows of sixty columns
 	@$(BIN)/python -m tests.bench.figures
+
+bench-claims: .venv/test ## Measure the claims check, alone and with the figures
+	@$(BIN)/python -m tests.bench.claims
 
 bench-listing: .venv/test ## Measure lists of up to a million sessions
 	@$(BIN)/python -m tests.bench.listing
