@@ -91,6 +91,9 @@ def test_a_question_about_chinook_gets_the_rows_it_asks_for(question: str) -> No
         ("products discontinued in 2024", "discontinued"),
         ("products that cost more than 300 and are still sold", "still"),
         ("employees hired by Arno Kestrel", "Arno Kestrel"),
+        ("total of orders in 2025", "number or an amount"),
+        ("customers with at least 3 orders and no Tents", "safely"),
+        ("customers named like products", "similar"),
     ],
 )
 def test_a_word_that_cannot_be_expressed_is_named(question: str, word: str) -> None:
@@ -145,6 +148,22 @@ def test_a_name_that_several_things_have_is_asked_back(question: str, labels: li
     answer = write(question, schema, stored=stored, previous=None, today=SAMPLE_DAY)
     assert isinstance(answer, Clarification)
     assert [option.label for option in answer.options] == labels
+
+
+@pytest.mark.skipif(not CHINOOK.exists(), reason="needs the Chinook database")
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("Which artists have at least 3 albums and no Rock tracks?", "safely"),
+        ("artists with at least 3 albums and Rock tracks", "safely"),
+        ("which playlists contain AC/DC", "does not say how"),
+        ("total invoiced to Mark Philips", "number or an amount"),
+    ],
+)
+def test_what_could_be_meant_in_two_ways_is_declined(question: str, said: str) -> None:
+    schema, stored = known_of_chinook()
+    with pytest.raises(Beyond, match=said):
+        write(question, schema, stored=stored, previous=None, today=SAMPLE_DAY)
 
 
 @pytest.mark.skipif(not CHINOOK.exists(), reason="needs the Chinook database")

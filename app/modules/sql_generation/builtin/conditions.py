@@ -167,6 +167,7 @@ def _beyond(draft: Draft, path: Path, ones: Sequence[Condition | str]) -> exp.Ex
         raise Beyond(f"I cannot combine several conditions on {path[-1].right} safely.")
     if counted:
         ((compared, related),) = counted
+        _refuse_aside(draft, path, related, _rest(ones, related))
         number = _counted(draft, path, related.measure, _rest(ones, related))
         return _compared(number, compared.operator, compared.numbers)
     if lacking:
@@ -181,6 +182,18 @@ def _beyond(draft: Draft, path: Path, ones: Sequence[Condition | str]) -> exp.Ex
                 "them may be so, or whether one that is not is enough."
             )
     return _exists(draft, path, ones)
+
+
+def _refuse_aside(draft: Draft, path: Path, related: Related, rest: Sequence[Condition | str]) -> None:
+    """Raises `Beyond` where a condition may be one of its own and not of what is counted: "with at least 3
+    albums and no Rock tracks"."""
+    table, first = related.measure.table, path[-1].right
+    between = {table, *(hop.right for hop in draft.network.path(table, first, (*draft.through, first)))}
+    for one in rest:
+        aside = one if isinstance(one, str) else _table_of(one)
+        own = isinstance(one, str) or (isinstance(one, Among | Named | Flagged) and _is_negative(one))
+        if own and aside not in between and draft.network.fans_out(table, aside, tuple(between)):
+            raise Beyond(f"I cannot combine a number of {table} with a condition on {aside} safely.")
 
 
 def _is_negative(one: Among | Named | Flagged) -> bool:

@@ -186,7 +186,10 @@ class Filters(Resolver):
         """Raises `Beyond` where only tables that the question does not mention lead to the value."""
         bought = valued.owner is not None and is_verb(valued.owner)
         held = valued.mention.lead in HAVING
-        if valued.named or bought or held or link.table in self._mentioned(base):
+        stored = {one.field for one in valued.mention.links if one.value is not None}
+        if valued.named or link.table in self._mentioned(base):
+            return
+        if (bought or held) and len(stored) == 1:
             return
         path = self.network.path(near, link.table, self.anchors)
         if any(hop.fans_out for hop in path) and not any(

@@ -542,6 +542,8 @@ class _Reading:
             link.verb and link.is_table for link in self._lexicon.find(self._question[at + 1 :])[1]
         ):
             raise Beyond("I cannot tell what still goes on.")
+        if token.raw == "like" and raws and raws[-1] not in ("would", "i", "we", "d"):
+            raise Beyond("I can look for texts as they are stored, not for similar ones.")
         if token.raw in _EXCLUDING:
             raise Beyond(f"“{token.text}” excludes or combines in a way that I cannot express safely.")
         if token.raw in _WRITING:

@@ -400,6 +400,8 @@ class _Walk:
 
     def _aggregate(self, item: Measured) -> None:
         if is_table(item) and isinstance(item, Mention) and self._functions == ["sum"]:
+            if item.lead == "of" or is_verb(item):
+                raise Beyond(f"I cannot tell whether the number or an amount of “{item.text}” is meant.")
             self._roles.counts, self._roles.counted = True, item
         else:
             self._roles.measured += [(function, item) for function in self._functions]
