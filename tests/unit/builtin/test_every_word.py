@@ -91,6 +91,8 @@ def test_a_question_about_chinook_gets_the_rows_it_asks_for(question: str) -> No
         ("products discontinued in 2024", "discontinued"),
         ("products that cost more than 300 and are still sold", "still"),
         ("employees hired by Arno Kestrel", "Arno Kestrel"),
+        ("orders with more than 3 order lines and Tents", "Tents"),
+        ("average quantity per order line", "order_lines"),
         ("total of orders in 2025", "number or an amount"),
         ("customers with at least 3 orders and no Tents", "safely"),
         ("customers named like products", "similar"),
@@ -155,7 +157,7 @@ def test_a_name_that_several_things_have_is_asked_back(question: str, labels: li
     ("question", "said"),
     [
         ("Which artists have at least 3 albums and no Rock tracks?", "safely"),
-        ("artists with at least 3 albums and Rock tracks", "safely"),
+        ("artists with at least 3 albums and Rock tracks", "Rock"),
         ("which playlists contain AC/DC", "does not say how"),
         ("total invoiced to Mark Philips", "number or an amount"),
     ],

@@ -28,7 +28,7 @@ from app.modules.sql_generation.builtin.reading import (
     Time,
     Unrelated,
 )
-from app.modules.sql_generation.builtin.roles import is_table, is_value
+from app.modules.sql_generation.builtin.roles import is_event, is_table, is_value
 
 _FUNCTIONS: dict[str, type[exp.AggFunc]] = {"avg": exp.Avg, "sum": exp.Sum, "min": exp.Min, "max": exp.Max}
 _NEGATIONS = (exp.Not, exp.NEQ, exp.Is, exp.EQ)
@@ -59,7 +59,7 @@ def _names_maker(item: Item, after: Sequence[Item]) -> bool:
     if not isinstance(item, Group) or item.each:
         return False
     mentions = [one for one in after if isinstance(one, Mention)]
-    kinds = [is_value(one) for one in mentions]
+    kinds = [is_value(one) or is_event(one) for one in mentions]
     return kinds[:1] == [True] or (kinds == [False, True] and is_table(mentions[0]))
 
 

@@ -199,6 +199,8 @@ class Planner(Filters):
         if any(measure.table != base for measure in measured):
             raise Beyond("The numbers asked for lie in different tables; ask for one at a time.")
         query = Query(base, measured, self._dimensions(base))
+        if any(isinstance(one, Entity) and one.table == base for one in query.dimensions):
+            raise Beyond(f"Each row of {base} has one of these numbers; ask for it without “per”.")
         if self.roles.limit and not query.dimensions:
             raise Beyond(f"I do not see what there should be {self.roles.limit} of.")
         query = self._with_conditions(self._with_shown(query))

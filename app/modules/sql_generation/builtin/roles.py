@@ -257,7 +257,8 @@ class _Walk:
         """ "Orders by customers from Berlin" are rows of orders, not numbers per customer."""
         after = self._items[at + 1] if at + 1 < len(self._items) else None
         by = isinstance(self._role, Group) and not self._role.each
-        return by and item.plural and is_table(item) and isinstance(after, Mention) and is_value(after)
+        described = isinstance(after, Mention) and (is_value(after) or is_event(after))
+        return by and item.plural and is_table(item) and described
 
     def _give_flag(self, item: Mention, at: int) -> None:
         """An adjective of what is asked for, or one of several columns to show."""
@@ -465,6 +466,10 @@ class _Walk:
         beside = [item for item in around if isinstance(item, Mention) and item.lead in POSSESSIVE]
         if len(tables) == 2 and not beside and not isinstance(self._last_role, Group | Sort):
             self._roles.several.append((tables[0], tables[1]))
+        counted = [by for _, by, _ in self._roles.compared if is_table(by)]
+        beside_it = [item for item in around if isinstance(item, Mention) and item.lead == "and"]
+        if values and around[0] in counted and any(map(is_value, beside_it)):
+            raise Beyond(f"I cannot tell whether only those of “{values[0]}” are counted.")
         if len(values) == 2:
             self._roles.joined.append((values[0], values[1], conjunction.either))
         after = self._items[at + 1] if at + 1 < len(self._items) else None
