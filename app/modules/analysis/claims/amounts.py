@@ -236,9 +236,12 @@ def _overall(number: Written, sentence: Sentence, columns: Sequence[Column]) -> 
         if median or plain:
             yield column.median, source(column, None, f"median of {column.title} over {len(values)} rows")
         if (plain or most or least) and not sentence.columns:
-            yield from _outstanding(
-                sentence, column, number, most=bool(most or plain), least=bool(least or plain)
-            )
+            key = column.index, bool(most or plain), bool(least or plain)
+            if key not in sentence.table.outstanding:
+                sentence.table.outstanding[key] = list(
+                    _outstanding(sentence, column, most=key[1], least=key[2])
+                )
+            yield from sentence.table.outstanding[key]
         if apart or (cues.DIFFERENCE.search(near) and not mean):
             yield (
                 float(values.max() - values.min()),
@@ -302,9 +305,7 @@ def how_many(text: str) -> list[int]:
     return [_COUNTS.get(word) or int(word) for word in words]
 
 
-def _outstanding(
-    sentence: Sentence, column: Column, number: Written, *, most: bool, least: bool
-) -> Iterator[Found]:
+def _outstanding(sentence: Sentence, column: Column, *, most: bool, least: bool) -> Iterator[Found]:
     values = column.values
     order = column.order
     picked = [*(order[::-1][:_TOP].tolist() if most else ()), *(order[:_TOP].tolist() if least else ())]

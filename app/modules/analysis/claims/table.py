@@ -16,7 +16,7 @@ from app.modules.analysis.claims.numbers import written_numbers
 from app.modules.analysis.claims.periods import Period, cell_period
 from app.modules.analysis.figures import Figures, Measure
 from app.modules.analysis.words import amount, title
-from graph.state import Rows
+from graph.state import ClaimSource, Rows
 
 Floats = npt.NDArray[np.float64]
 Places = npt.NDArray[np.intp]
@@ -413,6 +413,7 @@ class Table:
         self.cache: dict[object, list[tuple[tuple[object, ...], float]]] = {}
         self.groups: dict[object, dict[object, float]] = {}
         self.orders: dict[object, Order] = {}
+        self.outstanding: dict[tuple[int, bool, bool], list[tuple[float, ClaimSource]]] = {}
         self._time_codes: dict[tuple[str, ...], tuple[Places, list[object]]] = {}
 
     @cached_property
