@@ -7,7 +7,7 @@ from itertools import chain
 import numpy as np
 
 from app.modules.analysis.claims import cues
-from app.modules.analysis.claims.changes import changes, moves
+from app.modules.analysis.claims.changes import changes, moves, series_of
 from app.modules.analysis.claims.conditions import aged_columns, is_difference
 from app.modules.analysis.claims.context import Change, Scope, Sentence, Verdict, grouped, ordered
 from app.modules.analysis.claims.counts import is_of_all, judge_count
@@ -604,7 +604,7 @@ def _accused(
     apart = is_difference(number, sentence)
     if apart and (parted := _other_difference(sentence, scopes, columns, number)) is not None:
         return parted
-    doubtful = apart or cues.SHARE.search(near) or cues.MEAN.search(near) or cues.MEDIAN.search(near)
+    doubtful = apart or cues.MEAN.search(near) or cues.MEDIAN.search(near)
     known = [each for each in columns if scopes and not np.isnan(sentence.value(scopes[0].rows, each))]
     if sentence.columns and scopes and known and (not doubtful or _is_another(number, known)):
         column, rows = known[0], scopes[0].rows
@@ -613,12 +613,10 @@ def _accused(
         return Verdict("contradicted", source(column, int(rows[0]) if len(rows) == 1 else None, how))
     if _is_key(number, sentence):
         return None
-    alone = (
-        (not scopes or not sentence.columns) and _is_of(number, sentence, columns[0]) if columns else False
-    )
-    if alone and len(columns) == 1 and len(columns[0].present) and (stated := _stated(near, columns[0])):
-        value, how = stated
-        return Verdict("contradicted", source(columns[0], None, f"{how} is {figure(value)}"))
+    stated = _stated_column(number, sentence, columns) if not scopes or not sentence.columns else None
+    if stated is not None and (instead := _stated(near, stated)) is not None:
+        value, how = instead
+        return Verdict("contradicted", source(stated, None, f"{how} is {figure(value)}"))
     return Verdict("not_found")
 
 
@@ -628,13 +626,18 @@ def _is_key(number: Written, sentence: Sentence) -> bool:
     return number.kind == "plain" and any(bool((each.values == number.value).any()) for each in keys)
 
 
-def _is_of(number: Written, sentence: Sentence, column: Column) -> bool:
-    """Whether it is clear that a number is of this measure: the only one, or named beside it."""
-    if len(sentence.table.measures) == 1:
-        return True
+def _stated_column(number: Written, sentence: Sentence, columns: Sequence[Column]) -> Column | None:
+    """The measure that a number is of, where that is clear: the only one, or the one named beside it."""
     start = number.start - len(sentence.left(number.start))
-    end = number.end + len(sentence.right(number.end, 25))
-    return any(each.column is column for each in sentence.mentions.measures_within(start, end))
+    named = [each.column for each in sentence.mentions.measures_within(start, number.start)]
+    if not named:
+        end = number.end + len(sentence.right(number.end, 25))
+        named = [each.column for each in sentence.mentions.measures_within(number.end, end)]
+    if named:
+        columns = named[-1:]
+    elif len(sentence.table.measures) > 1 and not number.currency:
+        return None
+    return columns[0] if len(columns) == 1 and len(columns[0].present) else None
 
 
 def _other_difference(
@@ -734,7 +737,17 @@ def _judge_percent(number: Written, sentence: Sentence) -> Verdict:
     found = first(chain.from_iterable(candidates), _percent_fitting(number))
     if found is not None:
         return found
-    if sentence.columns and scopes and narrow and (share or change) and len(sentence.measures()) == 1:
+    if share and narrow and (top := _other_top_share(number, sentence, narrow[0])) is not None:
+        return top
+    if (
+        change
+        and narrow
+        and not sentence.columns
+        and (course := _other_course(sentence, narrow[0])) is not None
+    ):
+        return course
+    most = 1 if is_difference(number, sentence) else _TOP
+    if sentence.columns and scopes and narrow and (share or change) and len(sentence.measures()) <= most:
         return _other_percent(number, sentence, scopes, narrow[0], share=share)
     return Verdict("not_found")
 
@@ -742,7 +755,7 @@ def _judge_percent(number: Written, sentence: Sentence) -> Verdict:
 _PART_OF = re.compile(
     r"\s*(?:of|der|des|von|as (?:many|much|high|large|big|long|old|heavy|tall)|"
     r"so (?:viel|hoch|groß|alt)\w*)\b"
-    r"[^.;,:\d]{0,40}?$",
+    r"(?:(?!\b(?:and|und|while|but)\b)[^.;,:\d]){0,40}?$",
     re.IGNORECASE,
 )
 
@@ -948,6 +961,8 @@ def _relative(
 ) -> Iterator[Found]:
     """Changes and differences in percent."""
     for each in changes(sentence, column, named, number):
+        if not len(column.present):
+            return
         if number.kind == "points" or (column.is_share and abs(each.end) <= 100):
             scale = 1.0 if float(np.nanmax(np.abs(column.present))) <= 1.0 else 0.01
             difference = (each.end - each.start) * scale
@@ -998,6 +1013,52 @@ def _other_percent(
     )
 
 
+_TOP_SHARE = re.compile(
+    r"\b(?:top|leading|largest|biggest|highest|größten|stärksten|ersten)\b[^.;,\d]{0,60}$", re.IGNORECASE
+)
+
+
+def _other_top_share(number: Written, sentence: Sentence, column: Column) -> Verdict | None:
+    """ "The top three make up 60 %": what they make up."""
+    left = sentence.left(number.start)
+    many = how_many(left) or [
+        int(each.value)
+        for each in sentence.numbers
+        if each.end <= number.start <= each.end + _LONGEST_SPAN and each.spoken and each.kind == "plain"
+    ]
+    before = sentence.between(max(sentence.start, number.start - 80), number.start)
+    if len(many) != 1 or not _TOP_SHARE.search(before) or not column.additive or column.total <= 0:
+        return None
+    if len(column.present) != sentence.table.size or not 0 < many[0] < sentence.table.size:
+        return None
+    share = float(column.sorted[-many[0] :].sum()) / column.total
+    how = f"share of the {many[0]} highest in all {column.title} is {share:.1%}"
+    return Verdict("contradicted", source(column, None, how))
+
+
+_WHOLE_COURSE = re.compile(
+    r"\b(?:over|across|during|throughout) (?:the |this )?(?:whole |entire |full )?(?:year|period|time)\b|"
+    r"\b(?:über|im gesamten|während des) (?:das |den )?(?:ganze |gesamte\w* )?(?:jahr|zeitraum)\w*",
+    re.IGNORECASE,
+)
+
+
+def _other_course(sentence: Sentence, column: Column) -> Verdict | None:
+    """ "Rose by 20 % over the year": from the first to the last period."""
+    if (
+        not _WHOLE_COURSE.search(sentence.text)
+        or len(sentence.table.measures) > 1
+        or sentence.table.labels[1:]
+    ):
+        return None
+    series = next((each for _, each in series_of(sentence, column, None) if len(each) > 1), None)
+    if series is None or not series[0][1]:
+        return None
+    (_, start), (_, end) = series[0], series[-1]
+    how = f"from {figure(start)} to {figure(end)}, {(end - start) / abs(start):+.1%}"
+    return Verdict("contradicted", source(column, None, f"{column.title} went {how}"))
+
+
 # Times
 
 
@@ -1026,7 +1087,7 @@ def _judge_times(number: Written, sentence: Sentence) -> Verdict | None:
         )
         if plain is not None:
             return plain
-    pair = _stated_pair(sentence, columns[0], scopes, number) if len(columns) == 1 else None
+    pair = _stated_pair(sentence, columns[0], scopes, number) if 0 < len(columns) <= _TOP else None
     if pair is not None and pair.start and pair.end / pair.start > 0:
         ratio = pair.end / pair.start
         ratio = 1 / ratio if ratio < 1 < number.value and not pair.timed else ratio

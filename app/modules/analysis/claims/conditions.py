@@ -197,9 +197,10 @@ def _groupings(
 
 
 def _fulfilled(values: Floats, condition: Condition) -> Iterator[int]:
+    values = values[~np.isnan(values)]
     if not len(values):
         return
-    lines = condition.values or (float(np.nanmean(values)),)
+    lines = condition.values or (float(values.mean()),)
     for line in lines:
         slack = 1e-9 * max(1.0, abs(line))
         if condition.test == "=":

@@ -374,7 +374,7 @@ def _is_more(sentence: Sentence, own: Mention, other: Mention, sign: int) -> Ver
             if not len(mine) or not len(its):
                 continue
             pairs = [(sentence.value(mine, column), sentence.value(its, column))]
-            if len(mine) != len(its):
+            if len(mine) != len(its) and all(each == each for each in pairs[0]):
                 pairs.append((float(np.nanmean(column.values[mine])), float(np.nanmean(column.values[its]))))
             for value, against in pairs:
                 if value != value or against != against:

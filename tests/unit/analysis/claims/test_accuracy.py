@@ -1,6 +1,7 @@
 """Counts with a condition, numbers bound to what is named, and matches by chance."""
 
 import random
+import re
 
 import pytest
 from pydantic import JsonValue
@@ -72,6 +73,8 @@ def claims(text: str, rows: Rows, words: str) -> list[Claim]:
         ("Orders grew from 640 in January to 1,504 in December.", MONTHS, "640", "539"),
         ("Canada earned twice as much as Brazil.", COUNTRIES, "twice", "1.6"),
         ("Brazil has 40 % of the revenue of the USA.", COUNTRIES, "40 %", "36.3%"),
+        ("The top three countries make up 70% of revenue.", COUNTRIES, "70%", "59.5%"),
+        ("Orders rose over the year by 20%.", MONTHS, "20%", "+179.0%"),
         ("The average revenue is 191.83.", COUNTRIES, "191.83", "171.83"),
         ("The USA is 119.10 ahead of Canada.", COUNTRIES, "119.10", "219.1"),
         ("There are 270 cars with 4 cylinders.", CYLINDERS, "270", "207"),
@@ -130,3 +133,48 @@ def test_an_unbound_number_is_seldom_found_by_chance() -> None:
             for each in check_claims(f"The figure came to {number} here.", rows)
         )
     assert found <= 10
+
+
+WORDS = re.findall(
+    r"\S+",
+    """five three 4 of 10 the exceed above average below 100 USA Canada 2025 January 22% twice half more than
+    less by and , . ; : - ( ) negative without only countries months grew fell from to is are million 1.5 m €
+    dritte Platz über unter Länder jeweils highest lowest followed second 1e5 99999999999999999999 ** | 3 pp""",
+)
+CELLS: list[JsonValue] = [
+    None,
+    float("nan"),
+    float("inf"),
+    "",
+    0,
+    -1,
+    1e300,
+    2**70,
+    True,
+    "2025-01",
+    "2025-13-45",
+]
+CELLS += [[1], {"a": 1}, "USA", "Canada", "12,5", 5, 5.5]
+NAMES = ["country", "revenue", "month", "id", "year", "viewers_m", "age", "x", ""]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_any_words_over_any_cells_are_checked_without_an_error(seed: int) -> None:
+    chance = random.Random(seed)
+    for _ in range(60):
+        width = chance.randint(1, 4)
+        columns = [
+            Column(
+                name=chance.choice(NAMES),
+                type=chance.choice(["text", "integer", "number", "date", "boolean"]),
+            )
+            for _ in range(width)
+        ]
+        cells = [[chance.choice(CELLS) for _ in range(width)] for _ in range(chance.randint(1, 8))]
+        rows = Rows(columns=columns, rows=cells, row_count=len(cells), truncated=False)
+        text = " ".join(chance.choice(WORDS) for _ in range(chance.randint(3, 50)))
+        sql = chance.choice(
+            ["", "SELECT x FROM t GROUP BY 1", "SELECT id, COUNT(*) FROM country GROUP BY id"]
+        )
+        for claim in check_claims(text, rows, question="Revenue by country", sql=sql):
+            assert text[claim["span"][0] : claim["span"][1]] == claim["text"]
