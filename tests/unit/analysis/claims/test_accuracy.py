@@ -139,7 +139,7 @@ WORDS = re.findall(
     r"\S+",
     """five three 4 of 10 the exceed above average below 100 USA Canada 2025 January 22% twice half more than
     less by and , . ; : - ( ) negative without only countries months grew fell from to is are million 1.5 m €
-    dritte Platz über unter Länder jeweils highest lowest followed second 1e5 99999999999999999999 ** | 3 pp""",
+    dritte Platz über unter Länder jeweils highest lowest followed second 1e5 9999999999999999999 ** 3 pp""",
 )
 CELLS: list[JsonValue] = [
     None,
