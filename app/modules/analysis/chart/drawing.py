@@ -17,7 +17,7 @@ Spec: TypeAlias = dict[str, JsonValue]
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 MAX_POINTS = 2_000
 MAX_SERIES = 8
-"""Series told apart by colour; the others are one more."""
+"""Series distinguished by colour; the others are one more."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def spec_of(drawing: Drawing, rows: Rows) -> Spec:
     axes = [drawing.across, drawing.value, *([drawing.series] if drawing.series else [])]
     tooltip: list[JsonValue] = [_field(each) for each in axes]
     named = _named(drawing)
-    told: Spec = {"rows": rows["row_count"], "shown": len(drawing.points), "how": " ".join(how)}
+    note: Spec = {"rows": rows["row_count"], "shown": len(drawing.points), "how": " ".join(how)}
     encoding: Spec = {**_encoding(drawing), "tooltip": tooltip}
     heading: Spec = {"text": named[:1].upper() + named[1:]}
     if how:
@@ -77,7 +77,7 @@ def spec_of(drawing: Drawing, rows: Rows) -> Spec:
         "data": {"values": [_datum(drawing, point) for point in drawing.points]},
         "mark": {"type": "line", "point": True} if drawing.mark == "line" else {"type": drawing.mark},
         "encoding": encoding,
-        "usermeta": {"kai": told},
+        "usermeta": {"kai": note},
     }
 
 

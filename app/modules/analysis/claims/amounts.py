@@ -381,7 +381,7 @@ def _end_of_range(
     number: Written, sentence: Sentence, scopes: Sequence[Scope], columns: Sequence[Column]
 ) -> Verdict:
     """The least or the most, of the rows named or of all."""
-    told: Verdict | None = None
+    refuted: Verdict | None = None
     for column in columns:
         for rows in [*(each.rows for each in scopes if len(each.rows) > 1), np.arange(sentence.table.size)]:
             values = column.values[rows]
@@ -394,8 +394,10 @@ def _end_of_range(
                         "checked", source(column, row, f"{column.title} of {sentence.table.described(row)}")
                     )
             ends = f"{figure(float(np.nanmin(values)))} to {figure(float(np.nanmax(values)))}"
-            told = told or Verdict("contradicted", source(column, None, f"{column.title} goes from {ends}"))
-    return told or Verdict("not_found")
+            refuted = refuted or Verdict(
+                "contradicted", source(column, None, f"{column.title} goes from {ends}")
+            )
+    return refuted or Verdict("not_found")
 
 
 def _totals(columns: Sequence[Column]) -> Iterator[Found]:
@@ -777,7 +779,7 @@ def _part_of_named(number: Written, sentence: Sentence, columns: Sequence[Column
             or not _PART_OF.fullmatch(sentence.between(number.end, after.start))
         ):
             continue
-        told: Verdict | None = None
+        refuted: Verdict | None = None
         for column in columns:
             whole, part = sentence.value(after.rows, column), sentence.value(before[-1].rows, column)
             if not whole or np.isnan(whole) or np.isnan(part):
@@ -786,8 +788,8 @@ def _part_of_named(number: Written, sentence: Sentence, columns: Sequence[Column
             how = f"{column.title} of {names[0]} in that of {names[1]} is {part / whole:.1%}"
             if number.fits(part / whole):
                 return Verdict("checked", source(column, None, how))
-            told = told or Verdict("contradicted", source(column, None, how))
-        return told if len(columns) == 1 else None
+            refuted = refuted or Verdict("contradicted", source(column, None, how))
+        return refuted if len(columns) == 1 else None
     return None
 
 

@@ -121,7 +121,7 @@ def judge_condition(number: Written, sentence: Sentence, noun: "Column | str | N
     condition = condition_of(number, sentence)
     if condition is None:
         return None
-    told: list[tuple[int, str, Column, int]] = []
+    counted: list[tuple[int, str, Column, int]] = []
     for column in _measures(sentence, condition):
         for values in _groupings(sentence, column, noun, number):
             for many in _fulfilled(values, condition):
@@ -130,19 +130,19 @@ def judge_condition(number: Written, sentence: Sentence, noun: "Column | str | N
                 if number.fits(many):
                     how = f"{many} of {len(values)} with {column.title} {condition.words}"
                     return Verdict("checked", ClaimSource(column=column.name, row=None, how=how))
-                told.append((many, condition.words, column, len(values)))
-    if not told or number.bound != "exact":
+                counted.append((many, condition.words, column, len(values)))
+    if not counted or number.bound != "exact":
         return None
-    if condition.test == "=" and not _is_met(told):
+    if condition.test == "=" and not _is_met(counted):
         return None
-    many, words, column, size = next((each for each in told if each[0]), told[0])
+    many, words, column, size = next((each for each in counted if each[0]), counted[0])
     how = f"{many} of {size} have {column.title} {words}"
     return Verdict("contradicted", ClaimSource(column=column.name, row=None, how=how))
 
 
-def _is_met(told: list[tuple[int, str, Column, int]]) -> bool:
+def _is_met(counted: list[tuple[int, str, Column, int]]) -> bool:
     """Whether any row has the value: else it is the value that is wrong, and judged by itself."""
-    return any(many for many, *_ in told)
+    return any(many for many, *_ in counted)
 
 
 def _measures(sentence: Sentence, condition: Condition) -> Sequence[Column]:

@@ -97,7 +97,7 @@ def _movement(
     if not columns:
         return None
     labels = _labels(sentence)
-    told: Verdict | None = None
+    refuted: Verdict | None = None
     for base in labels:
         for column in columns:
             for early, late, how in _pairs(sentence, column, base, segment):
@@ -108,7 +108,7 @@ def _movement(
                             column=column.name, row=None, how=f"{how}: {figure(early)} to {figure(late)}"
                         ),
                     )
-                told = told or Verdict(
+                refuted = refuted or Verdict(
                     "contradicted",
                     ClaimSource(
                         column=column.name,
@@ -116,7 +116,7 @@ def _movement(
                         how=f"{column.title}, {how}, went from {figure(early)} to {figure(late)}",
                     ),
                 )
-    return told
+    return refuted
 
 
 def _outside(sentence: Sentence, word: re.Match[str]) -> Verdict | None:
@@ -304,7 +304,7 @@ def _comparison(sentence: Sentence, word: re.Match[str], sign: int) -> Verdict |
     before = sentence.between(max(sentence.start, at - 24), at)
     if cues.NEGATED.search(before) or cues.HEDGED.search(sentence.text[: word.start()]):
         return None
-    told: Verdict | None = None
+    judged: Verdict | None = None
     for column, mentions in sentence.columns.items():
         after = [each for each in mentions if each.start >= end]
         preceding = [each for each in mentions if each.end <= at]
@@ -348,10 +348,10 @@ def _comparison(sentence: Sentence, word: re.Match[str], sign: int) -> Verdict |
         if verdict is not None and verdict.status != "checked" and first is not own:
             other = _is_more(sentence, first, after[0], sign)
             verdict = other if other is not None and other.status == "checked" else verdict
-        told = verdict or told
-        if told is not None and told.status == "checked":
-            return told
-    return told
+        judged = verdict or judged
+        if judged is not None and judged.status == "checked":
+            return judged
+    return judged
 
 
 def _is_more(sentence: Sentence, own: Mention, other: Mention, sign: int) -> Verdict | None:
@@ -366,7 +366,7 @@ def _is_more(sentence: Sentence, own: Mention, other: Mention, sign: int) -> Ver
         for column, each in sentence.before.items()
         if column != own.column and column not in sentence.columns
     ]
-    told: Verdict | None = None
+    refuted: Verdict | None = None
     main = [sentence.table.main] if sentence.table.main is not None else []
     for column in dict.fromkeys([*sentence.measures(), *main]):
         for within in [*withins, None]:
@@ -384,10 +384,10 @@ def _is_more(sentence: Sentence, own: Mention, other: Mention, sign: int) -> Ver
                     return Verdict(
                         "checked", ClaimSource(column=column.name, row=None, how=f"{column.title}: {names}")
                     )
-                told = told or Verdict(
+                refuted = refuted or Verdict(
                     "contradicted", ClaimSource(column=column.name, row=None, how=f"{column.title}: {names}")
                 )
-    return told
+    return refuted
 
 
 def _same_grain(rows: Sequence[tuple[Mention, Places]]) -> bool:

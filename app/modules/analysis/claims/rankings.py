@@ -168,7 +168,7 @@ def _top(sentence: Sentence, found: re.Match[str]) -> Iterator[Judged]:
 def _among(
     sentence: Sentence, mentions: list[Mention], column: Column, many: int, *, high: bool
 ) -> Verdict | None:
-    told: Verdict | None = None
+    refuted: Verdict | None = None
     for within in _withins(sentence, mentions[0]):
         values = {**grouped(sentence.table, mentions[0].column, column, within)}
         if all(each.key != NO_LABEL for each in mentions):
@@ -182,8 +182,8 @@ def _among(
             return Verdict("checked", ClaimSource(column=column.name, row=None, how=how))
         names = ", ".join(_said(sentence, key, mentions[0]) for key, _ in ordered[:many])
         how = f"the {many} {'highest' if high else 'lowest'} by {column.title} are {names}"
-        told = told or Verdict("contradicted", ClaimSource(column=column.name, row=None, how=how))
-    return told
+        refuted = refuted or Verdict("contradicted", ClaimSource(column=column.name, row=None, how=how))
+    return refuted
 
 
 def _superlative(sentence: Sentence, found: re.Match[str]) -> Verdict | None:
@@ -588,7 +588,7 @@ _AT_RANK = re.compile(
 
 
 def _in_order(sentence: Sentence, chain: list[Mention]) -> Verdict | None:
-    told: Verdict | None = None
+    refuted: Verdict | None = None
     for column in sentence.ranked:
         for within in _withins(sentence, chain[0]):
             values = {**next(iter(_orders(sentence, chain[0], column, within)), ({}, None))[0]}
@@ -607,15 +607,15 @@ def _in_order(sentence: Sentence, chain: list[Mention]) -> Verdict | None:
                     return Verdict("checked", ClaimSource(column=column.name, row=None, how=how))
             ordered = [key for key, _ in sorted(values.items(), key=lambda each: -each[1])]
             place = ordered.index(keys[0])
-            if told is None and place + 1 < len(ordered):
+            if refuted is None and place + 1 < len(ordered):
                 behind = ordered[place + 1]
                 how = (
                     f"after {_said(sentence, keys[0], chain[0])} comes "
                     f"{_said(sentence, behind, chain[0])} with {column.title} "
                     f"{figure(values[behind])}"
                 )
-                told = Verdict("contradicted", ClaimSource(column=column.name, row=None, how=how))
-    return told
+                refuted = Verdict("contradicted", ClaimSource(column=column.name, row=None, how=how))
+    return refuted
 
 
 def _next(
