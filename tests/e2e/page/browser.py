@@ -49,6 +49,6 @@ def ask(page: Page, question: str) -> None:
 
 def eventually(met: Callable[[], bool]) -> None:
     """Ask again and again, at most ten seconds, for what a page does after it was left."""
-    end = time.monotonic() + 10
+    end = time.monotonic() + 60
     while not met():
         assert time.monotonic() < end, "it never came about"

@@ -1,6 +1,5 @@
 """Single claims against small results, and texts that mean no good."""
 
-import time
 from datetime import date, timedelta
 
 import pytest
@@ -195,11 +194,10 @@ HOSTILE = [
 ]
 
 
+@pytest.mark.timeout(60)  # a second or less; far more where a pattern backtracks
 @pytest.mark.parametrize("text", HOSTILE)
 def test_no_text_takes_long(text: str) -> None:
-    started = time.process_time()
     claims = check_claims(text, MONTHS)
-    assert time.process_time() - started < 10  # a second or less; far more where a pattern backtracks
     assert len(claims) <= MAX_CLAIMS
 
 
