@@ -69,6 +69,7 @@ def test_the_steps_tell_the_same_times_before_and_after_a_reload(
     before = page.locator(".timeline li").all_inner_texts()[:-1]
     page.reload()
     page.locator(".timeline summary").click()
+    expect(page.locator(".timeline li")).to_have_count(len(before) + 1)
     assert page.locator(".timeline li").all_inner_texts()[:-1] == before
     model.release()
 
