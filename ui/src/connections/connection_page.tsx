@@ -11,7 +11,7 @@ import { go, onLinkClick } from "../shared/route";
 import { texts } from "../shared/texts";
 import { moment } from "../shared/time";
 import { say } from "../shared/toasts";
-import { allTables, connectionOf, connections, refreshConnections, rememberConnection } from "./connections";
+import { allTables, connectionOf, refreshConnections, rememberConnection } from "./connections";
 import { ConnectionParts } from "./connection_parts";
 import { scan } from "./scan";
 import { ScanProgress } from "./scan_progress";
@@ -49,7 +49,8 @@ function useTables(connectionId: string) {
   const read = async (anew: boolean) => {
     setProblem(null);
     try {
-      if (connections.value === null) await refreshConnections();
+      // A list that was asked for before this connection was made does not have it.
+      if (!connectionOf(connectionId)) await refreshConnections();
       const connection = connectionOf(connectionId);
       if (anew || connection?.scanned_at === null) setScanning(BEGUN);
       if (anew) await scan(connectionId, setScanning);
