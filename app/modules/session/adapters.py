@@ -83,7 +83,7 @@ class PortsOfRun:
             writer=given or ClarifiedWriter(VerifiedWriter(writer, knowledge.verified_answer)),
             runner=OnlyOnce(runner) if given else runner,
             results=runner,
-            analyst=_DoubtingAnalyst(analyst, knowledge),
+            analyst=_WarningAnalyst(analyst, knowledge),
             summarizer=ModelSummarizer(models.summary) if models else DigestSummarizer(),
         )
         return traced(ports)
@@ -142,7 +142,7 @@ class _Background:
 
 
 @dataclass(frozen=True)
-class _DoubtingAnalyst:
+class _WarningAnalyst:
     """Adds to the reading what speaks against the result, and what its statement has left aside."""
 
     analyst: Analyst
@@ -150,8 +150,8 @@ class _DoubtingAnalyst:
 
     async def analyse(self, question: Question, sql: str, rows: Rows, emit: Emit) -> Analysed:
         read = await self.analyst.analyse(question, sql, rows, emit)
-        doubts = await self.knowledge.doubts(sql, rows)
-        told = "\n\n**Worth checking:** " + " ".join(doubts) if doubts else ""
+        warnings = await self.knowledge.result_warnings(sql, rows)
+        told = "\n\n**Worth checking:** " + " ".join(warnings) if warnings else ""
         if question.author == "builtin" and (unheeded := await self.knowledge.unheeded(question.text, sql)):
             told += f"\n\n**Not followed:** {unheeded}"
         if not told:

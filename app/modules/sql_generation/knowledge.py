@@ -9,7 +9,7 @@ from app.modules.database_connection.service import DatabaseConnections
 from app.modules.sql_generation.business import Told, unheeded
 from app.modules.sql_generation.checking.check import check
 from app.modules.sql_generation.context import context_for, conversation_of, tables_read
-from app.modules.sql_generation.doubts.doubts import doubts
+from app.modules.sql_generation.result_warnings.warnings import find_warnings
 from app.modules.sql_generation.schema_index import SchemaIndex, SchemaIndexes
 from graph.errors import StatementFailed
 from graph.ports import Question
@@ -55,9 +55,9 @@ class Knowledge:
         if checked.faults:
             raise StatementFailed(checked.told)
 
-    async def doubts(self, sql: str, rows: Rows) -> list[str]:
-        """What speaks against a result although its statement ran."""
-        return await asyncio.to_thread(doubts, sql, rows, await self.index())
+    async def result_warnings(self, sql: str, rows: Rows) -> list[str]:
+        """Find what speaks against a result although its statement ran."""
+        return await asyncio.to_thread(find_warnings, sql, rows, await self.index())
 
     async def unheeded(self, asked: str, sql: str) -> str:
         """What applies of instructions and glossary to a statement whose writer has not read them."""

@@ -1,4 +1,4 @@
-"""The name check and the doubts on statements made by chance: they never fail."""
+"""The name check and the result warnings of statements made by chance: they never fail."""
 
 from collections.abc import Mapping
 from random import Random
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from app.modules.database_connection.known import Known
 from app.modules.database_connection.schema import Column, ForeignKey, Schema, Table
 from app.modules.sql_generation.checking.check import check
-from app.modules.sql_generation.doubts.doubts import doubts
+from app.modules.sql_generation.result_warnings.warnings import find_warnings
 from app.modules.sql_generation.schema_index import SchemaIndex
 from graph.state import Rows
 from tests.support.corpus import DIALECTS
@@ -46,11 +46,11 @@ INDEXES = {dialect: index(dialect) for dialect in DIALECTS}
 @pytest.mark.parametrize("dialect", DIALECTS)
 @given(seed=st.integers(min_value=0, max_value=2**32))
 @settings(max_examples=300)
-def test_a_statement_is_checked_and_doubted_without_failing(dialect: str, seed: int) -> None:
+def test_a_statement_is_checked_for_names_and_warnings_without_failing(dialect: str, seed: int) -> None:
     sql = statement(Random(seed), dialect)
     checked = check(sql, INDEXES[dialect].names)
     assert bool(checked.told) == bool(checked.faults)
-    assert all(doubts(sql, NOTHING, INDEXES[dialect]))
+    assert all(find_warnings(sql, NOTHING, INDEXES[dialect]))
 
 
 @pytest.mark.parametrize(
@@ -64,4 +64,4 @@ def test_a_statement_is_checked_and_doubted_without_failing(dialect: str, seed: 
 )
 def test_a_statement_that_sqlglot_stumbles_over_is_left_to_the_database(sql: str, dialect: str) -> None:
     assert check(sql, INDEXES[dialect].names).sql == sql
-    assert doubts(sql, NOTHING, INDEXES[dialect]) == []
+    assert find_warnings(sql, NOTHING, INDEXES[dialect]) == []

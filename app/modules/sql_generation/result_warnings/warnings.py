@@ -11,15 +11,15 @@ from sqlglot.optimizer.scope import Scope, traverse_scope
 from app.modules.database_connection.parsing import sqlglot_errors_only
 from app.modules.database_connection.schema import Table
 from app.modules.sql_generation.checking.resolution import qualified
-from app.modules.sql_generation.doubts.fan_out import repeated_rows
-from app.modules.sql_generation.doubts.filters import unknown_texts
+from app.modules.sql_generation.result_warnings.fan_out import find_repeated_rows
+from app.modules.sql_generation.result_warnings.filters import find_unknown_texts
 from app.modules.sql_generation.schema_index import SchemaIndex
 from graph.state import Rows
 
 _MOST_TOLD = 4
 
 
-def doubts(sql: str, rows: Rows, index: SchemaIndex) -> list[str]:
+def find_warnings(sql: str, rows: Rows, index: SchemaIndex) -> list[str]:
     """Sentences in Markdown, the most telling first; none when nothing can be told for certain."""
     told = [*_of_readable(sql, _is_empty(rows), index), *_null_columns(rows)]
     return list(dict.fromkeys(told))[:_MOST_TOLD]
@@ -42,8 +42,8 @@ def _of_statement(sql: str, empty: bool, index: SchemaIndex) -> Iterator[str]:
         return
     for scope in traverse_scope(resolved):
         tables = _tables(scope, index)
-        yield from unknown_texts(scope, tables, index, empty=empty)
-        yield from repeated_rows(scope, tables, index.names)
+        yield from find_unknown_texts(scope, tables, index, empty=empty)
+        yield from find_repeated_rows(scope, tables, index.names)
 
 
 def _tables(scope: Scope, index: SchemaIndex) -> Mapping[str, Table]:

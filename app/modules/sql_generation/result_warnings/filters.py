@@ -9,7 +9,7 @@ from app.modules.database_connection.schema import Table
 from app.modules.sql_generation.schema_index import SchemaIndex
 
 
-def unknown_texts(
+def find_unknown_texts(
     scope: Scope, tables: Mapping[str, Table], index: SchemaIndex, *, empty: bool
 ) -> Iterator[str]:
     """Of the columns whose texts are all known. Where rows came all the same, only a text in a list of

@@ -5,7 +5,7 @@ from pydantic import JsonValue
 
 from app.modules.database_connection.known import Known
 from app.modules.database_connection.schema import Column, ForeignKey, Schema, Table
-from app.modules.sql_generation.doubts.doubts import doubts
+from app.modules.sql_generation.result_warnings.warnings import find_warnings
 from app.modules.sql_generation.schema_index import SchemaIndex
 from graph.state import Column as ResultColumn
 from graph.state import Rows
@@ -47,7 +47,7 @@ def rows(*found: list[JsonValue]) -> Rows:
     ],
 )
 def test_a_filter_for_what_is_not_stored_is_told_with_the_nearest_value(sql: str) -> None:
-    (told,) = doubts(sql, rows(), INDEX)
+    (told,) = find_warnings(sql, rows(), INDEX)
     assert told.startswith("No Customers.Country was “Brasil”")
     assert told.endswith("The nearest stored there: “Brazil”.")
 
@@ -55,7 +55,7 @@ def test_a_filter_for_what_is_not_stored_is_told_with_the_nearest_value(sql: str
 @pytest.mark.parametrize("found", [[[0]], [[None]], []])
 def test_the_sum_or_count_of_nothing_is_as_suspicious_as_no_rows(found: list[list[JsonValue]]) -> None:
     sql = "select count(*) from customers where country = 'Brasil'"
-    assert "“Brazil”" in doubts(sql, rows(*found), INDEX)[0]
+    assert "“Brazil”" in find_warnings(sql, rows(*found), INDEX)[0]
 
 
 @pytest.mark.parametrize(
@@ -68,24 +68,24 @@ def test_the_sum_or_count_of_nothing_is_as_suspicious_as_no_rows(found: list[lis
         "selec",
     ],
 )
-def test_no_rows_alone_raise_no_doubt(sql: str) -> None:
-    assert doubts(sql, rows(), INDEX) == []
+def test_no_rows_alone_raise_no_warning(sql: str) -> None:
+    assert find_warnings(sql, rows(), INDEX) == []
 
 
 def test_a_misspelled_text_in_a_list_is_told_even_when_rows_came() -> None:
     sql = "select * from customers where country in ('Norway', 'Brasil')"
-    assert "“Brasil”" in doubts(sql, rows(["Norway"]), INDEX)[0]
-    assert doubts(sql.replace("Brasil", "Qatar"), rows(["Norway"]), INDEX) == []
+    assert "“Brasil”" in find_warnings(sql, rows(["Norway"]), INDEX)[0]
+    assert find_warnings(sql.replace("Brasil", "Qatar"), rows(["Norway"]), INDEX) == []
 
 
 def test_a_column_without_any_value_is_told() -> None:
-    assert doubts("select 1, 2", rows([1, None], [2, None]), INDEX) == ["Every value of “c1” is null."]
+    assert find_warnings("select 1, 2", rows([1, None], [2, None]), INDEX) == ["Every value of “c1” is null."]
 
 
 @pytest.mark.parametrize("taken", ["sum(c.note)", "avg(c.note)", "count(c.id)"])
 def test_an_aggregate_over_repeated_rows_is_told(taken: str) -> None:
     sql = f"select {taken} from customers c join invoices i on i.customer_id = c.id"
-    (told,) = doubts(sql, rows([3]), INDEX)
+    (told,) = find_warnings(sql, rows([3]), INDEX)
     assert told.startswith("Customers is joined to invoices")
 
 
@@ -100,4 +100,4 @@ def test_an_aggregate_over_repeated_rows_is_told(taken: str) -> None:
     ],
 )
 def test_an_aggregate_over_rows_that_stand_once_is_not(sql: str) -> None:
-    assert doubts(sql, rows([3]), INDEX) == []
+    assert find_warnings(sql, rows([3]), INDEX) == []

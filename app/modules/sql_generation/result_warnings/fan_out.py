@@ -14,7 +14,7 @@ _Joins: TypeAlias = Mapping[str, Mapping[str, set[str]]]
 """By alias, the aliases joined to it, with the columns of these that are equated to its own."""
 
 
-def repeated_rows(scope: Scope, tables: Mapping[str, Table], names: SchemaNames) -> Iterator[str]:
+def find_repeated_rows(scope: Scope, tables: Mapping[str, Table], names: SchemaNames) -> Iterator[str]:
     """Sums, averages and counts of one table's rows, joined to another that refers to it many times."""
     joins = _joins(scope)
     grouped = _grouped(scope)
