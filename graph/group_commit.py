@@ -49,7 +49,8 @@ class GroupCommit:
     def _gather(self) -> _Batch:
         documents: list[Document] = []
         due = asyncio.Event()
-        self._gathering = _Batch(documents, due, asyncio.create_task(self._send(documents, due)))
+        written = asyncio.create_task(self._send(documents, due), name="checkpoints: send a batch")
+        self._gathering = _Batch(documents, due, written)
         return self._gathering
 
     async def _send(self, documents: Sequence[Document], due: asyncio.Event) -> list[Written]:

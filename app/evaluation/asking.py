@@ -36,7 +36,10 @@ class Asking:
         waiting = iter(conversations)
         with _progress() as bar:
             task = bar.add_task("", total=sum(map(len, conversations)))
-            workers = [asyncio.create_task(self._work(waiting, bar, task)) for _ in range(jobs)]
+            workers = [
+                asyncio.create_task(self._work(waiting, bar, task), name=f"evaluation {number}")
+                for number in range(jobs)
+            ]
             try:
                 await asyncio.gather(*workers)
             finally:

@@ -38,7 +38,10 @@ class Listener:
         self._loops: list[asyncio.Task[None]] = []
 
     def start(self) -> None:
-        self._loops = [asyncio.create_task(self._listen()) for _ in range(self._concurrency)]
+        self._loops = [
+            asyncio.create_task(self._listen(), name=f"{self._kind}: listen")
+            for _ in range(self._concurrency)
+        ]
 
     async def stop(self, seconds: float) -> None:
         """Take no more events; those under way may end, and others get what has not ended in this time."""
@@ -60,8 +63,10 @@ class Listener:
 
     async def _next(self) -> Notice | None:
         """None when there is none in time, or this is to stop."""
-        taking = asyncio.create_task(self._events.take(self._kind, _PATIENCE_SECONDS))
-        stopping = asyncio.create_task(self._stopping.wait())
+        taking = asyncio.create_task(
+            self._events.take(self._kind, _PATIENCE_SECONDS), name=f"{self._kind}: take a message"
+        )
+        stopping = asyncio.create_task(self._stopping.wait(), name=f"{self._kind}: wait for shutdown")
         try:
             await asyncio.wait({taking, stopping}, return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -80,7 +85,7 @@ class Listener:
             )
             await self._events.settle(kind, notice)
             return
-        keeping = asyncio.create_task(self._keep(notice))
+        keeping = asyncio.create_task(self._keep(notice), name=f"{self._kind}: renew a lease")
         try:
             await self._until_store_answers(event)
         except Exception:

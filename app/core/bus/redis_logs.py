@@ -58,7 +58,9 @@ class RedisLogs:
 
     def writer(self, run_id: str, attempt: int) -> LogWriter:
         log, ending = EventLog(), asyncio.Event()
-        publishing = asyncio.create_task(self._publish(run_id, attempt, log, ending))
+        publishing = asyncio.create_task(
+            self._publish(run_id, attempt, log, ending), name=f"run {run_id}: publish events"
+        )
         self._publishing.add(publishing)
         publishing.add_done_callback(self._publishing.discard)
         return _RedisWriter(log, attempt, publishing, ending)
@@ -126,7 +128,7 @@ class RedisLogs:
     async def _begin(self, followed: "_Followed") -> None:
         """Read what there is already, and let the reading begin again with what is followed now."""
         if self._reading is None:
-            self._reading = asyncio.create_task(self._read())
+            self._reading = asyncio.create_task(self._read(), name="event logs: read")
         with suppress(*REDIS_FAILURES):
             async with self._redis.pipeline(transaction=False) as together:
                 together.xrange(followed.key)

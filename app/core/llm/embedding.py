@@ -27,7 +27,10 @@ class EmbeddingModel:
         self.name = settings.model
         self._calls = calls
         self._total_seconds = settings.total_timeout_seconds
-        self._client = asyncio.create_task(asyncio.to_thread(make_embedding_client, settings))
+        self._client = asyncio.create_task(
+            asyncio.to_thread(make_embedding_client, settings),
+            name=f"model {settings.model}: import its client",
+        )
 
     async def embed(self, texts: Sequence[str]) -> list[list[float]]:
         """A vector a text, in their order, all of the same length; at least one text, at most `MOST_TEXTS`.

@@ -64,7 +64,9 @@ class LanguageModel:
         self._calls = calls
         self._usage_is_counted = True
         # The client library takes a second to import: a thread does it while the server starts.
-        self._client = asyncio.create_task(asyncio.to_thread(make_client, settings))
+        self._client = asyncio.create_task(
+            asyncio.to_thread(make_client, settings), name=f"model {settings.model}: import its client"
+        )
 
     async def reply(self, messages: Sequence[PromptMessage], on_token: Callable[[str], None]) -> Reply:
         """Have a reply written, handing each visible piece to `on_token` as it comes.

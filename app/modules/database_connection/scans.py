@@ -78,7 +78,7 @@ class Scans:
         """A new scan, of a connection that none is running of."""
         begun = self._scans[connection.id] = Scan()
         task = self._tasks[connection.id] = asyncio.create_task(
-            self._see_through(connection, database, begun)
+            self._see_through(connection, database, begun), name=f"connection {connection.id}: scan"
         )
         task.add_done_callback(lambda _: self._over(connection.id, begun))
         return begun
@@ -131,7 +131,8 @@ class Scans:
             loop.call_soon_threadsafe(found.put_nowait, some)
 
         reading = asyncio.create_task(
-            self._threads.run(lambda stop: scan(database, self._limits, stop, tell))
+            self._threads.run(lambda stop: scan(database, self._limits, stop, tell)),
+            name=f"connection {connection.id}: read the schema",
         )
         reading.add_done_callback(lambda _: found.put_nowait(None))
         try:

@@ -36,7 +36,9 @@ class TableVectors:
 
         The owner of the connection is charged. What fails is logged, and made up for by the next call.
         """
-        task = asyncio.create_task(self._refresh(owner, connection_id, tables))
+        task = asyncio.create_task(
+            self._refresh(owner, connection_id, tables), name=f"connection {connection_id}: embed tables"
+        )
         self._tasks[task] = connection_id
         task.add_done_callback(self._tasks.pop)
 

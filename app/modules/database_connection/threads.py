@@ -51,7 +51,9 @@ class DatabaseThreads:
         """The work's result. On cancellation the work is stopped and awaited before this returns."""
         async with self._limiter:
             stop = Stop()
-            thread = asyncio.ensure_future(run_sync(work, stop, limiter=anyio.CapacityLimiter(1)))
+            thread = asyncio.create_task(
+                run_sync(work, stop, limiter=anyio.CapacityLimiter(1)), name="database thread"
+            )
             try:
                 return await asyncio.shield(thread)
             finally:

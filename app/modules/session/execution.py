@@ -111,7 +111,7 @@ class Execution:
                 log.leave()
 
     async def _see_through(self, log: LogWriter) -> Result:
-        self._answering = asyncio.create_task(self._answer(log))
+        self._answering = asyncio.create_task(self._answer(log), name=f"run {self._run.id}: answer")
         if self._run.cancel_requested:
             self.stop("cancelled")
         try:

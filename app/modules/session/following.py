@@ -36,7 +36,9 @@ class Following:
             if run.status != "open" and log.last_id == 0:
                 with suppress(MessageUnknown, StorageUnavailable):
                     await self._say_again(session, run, log)
-            watching = asyncio.create_task(self._watch(session, run, log))
+            watching = asyncio.create_task(
+                self._watch(session, run, log), name=f"run {run.id}: check a silent log"
+            )
             try:
                 yield log
             finally:

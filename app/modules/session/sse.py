@@ -55,7 +55,7 @@ async def _frames(
     following: AbstractAsyncContextManager[EventLog], after: int, leaving: anyio.Event
 ) -> AsyncGenerator[ServerSentEvent]:
     async with following as log:
-        watch = asyncio.create_task(leaving.wait())
+        watch = asyncio.create_task(leaving.wait(), name="stream: wait for shutdown")
         watch.add_done_callback(lambda _: log.wake_readers())
         try:
             async for entry in log.read(after, leaving.is_set):

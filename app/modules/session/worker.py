@@ -51,8 +51,15 @@ class Worker:
         self._loops: list[asyncio.Task[None]] = []
 
     def start(self) -> None:
-        endless = (self._take, self._keep, self._cancel, self._sweep)
-        self._loops = [asyncio.create_task(_for_ever(each)) for each in endless]
+        loops = {
+            "take runs": self._take,
+            "renew leases": self._keep,
+            "cancel runs": self._cancel,
+            "sweep runs": self._sweep,
+        }
+        self._loops = [
+            asyncio.create_task(_for_ever(loop), name=f"worker: {name}") for name, loop in loops.items()
+        ]
 
     async def stop(self, drain_seconds: float) -> None:
         """Take no more runs, let those under way end, and hand over those that do not in this time."""
@@ -105,7 +112,7 @@ class Worker:
 
     def _begin(self, delivery: Delivery) -> None:
         self._held.add(delivery.ticket)
-        answering = asyncio.create_task(self._answer(delivery))
+        answering = asyncio.create_task(self._answer(delivery), name=f"run {delivery.ticket.run_id}")
         self._answering.add(answering)
         answering.add_done_callback(self._answered)
 
