@@ -12,6 +12,7 @@ COPY ui ui
 COPY app app
 COPY graph graph
 COPY migrations migrations
+COPY typesense_checkpoint typesense_checkpoint
 RUN PATH=/opt/node/bin:$PATH /opt/kai/bin/pip install --no-cache-dir --no-deps --no-build-isolation .
 
 FROM python:3.13-slim

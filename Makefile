@@ -7,7 +7,7 @@ INSTALL = $(BIN)/uv pip install --quiet --python .venv --compile-bytecode $(1) \
 	|| $(BIN)/uv pip install --quiet --python .venv --compile-bytecode --system-certs $(1)
 
 .PHONY: help demo serve ui test check format screenshots bench bench-scale bench-checkpointers bench-listing bench-figures bench-claims \
-	conformance lock clean
+	conformance wheel-checkpoint lock clean
 
 help: ## Show what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 24
@@ -61,6 +61,9 @@ bench-listing: .venv/test ## Measure lists of up to a million sessions
 
 conformance: .venv/test ## Hold the Typesense checkpointer to LangGraph's own suite
 	@$(BIN)/python -m tests.integration.typesense.conformance
+
+wheel-checkpoint: .venv/runtime ## Build the Typesense checkpointer as a wheel of its own, in dist/
+	@cd typesense_checkpoint && ../$(BIN)/python -m hatchling build -t wheel -d ../dist
 
 lock: .venv/uv ## Pin the requirements anew, with hashes and without addresses
 	@$(BIN)/uv pip compile -q pyproject.toml --group build $(LOCK) -o requirements/runtime.txt

@@ -14,9 +14,9 @@ from app.core.storage.port import Storage
 from app.modules.database_connection.vectors_kept import is_of_vectors
 from app.modules.memory.vectors import is_of_memory_vectors
 from app.terminal import command_settings, say
-from graph.checkpoint_copying import ThreadDiffers, copy_thread
 from graph.checkpoints import Checkpointer, translated_errors
 from migrations.runner import Step, migrate
+from typesense_checkpoint import ThreadDiffers, copy_thread
 
 _NOT_COPIED = {"migrations", "leases"}
 """What each store knows of itself."""

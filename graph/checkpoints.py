@@ -15,8 +15,8 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from typesense import AsyncClient
 from typesense.exceptions import TypesenseClientError
 
-from graph.checkpointer import CheckpointIncomplete, TypesenseCheckpointer
 from graph.errors import CheckpointsUnavailable
+from typesense_checkpoint import CheckpointIncomplete, TypesenseCheckpointer
 
 Checkpointer = BaseCheckpointSaver[str]
 

@@ -12,7 +12,7 @@ from typesense import AsyncClient
 from app.core.storage.typesense import TypesenseStorage
 from app.core.storage.typesense_client import TypesenseAddress, typesense_client
 from app.core.storage.typesense_server import TypesenseServer
-from graph.checkpointer import TypesenseCheckpointer
+from typesense_checkpoint import TypesenseCheckpointer
 
 
 class ConfiguredServer(TypesenseServer):

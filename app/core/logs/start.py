@@ -7,7 +7,7 @@ from app.core.logs.audit_file import AuditFile
 from app.core.logs.lines import JsonLines, TextLines
 from app.core.settings import AuditSettings, LogSettings
 
-OURS = ("app", "graph", "migrations", "kai")
+OURS = ("app", "graph", "migrations", "typesense_checkpoint", "kai")
 AUDIT = "kai.audit"
 
 

@@ -27,7 +27,7 @@ from app.core.storage.port import (
 )
 from app.core.storage.typesense_client import translated_errors
 from app.core.storage.typesense_patches import Patches
-from graph.typesense_collection import MOST_FOUND, TypesenseCollection
+from typesense_checkpoint.collection import MOST_FOUND, TypesenseCollection
 
 _CATALOG = "collections0"
 _REFILLED_AT_ONCE = 1_000

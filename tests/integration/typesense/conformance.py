@@ -12,8 +12,8 @@ from langgraph.checkpoint.conformance.initializer import RegisteredCheckpointer
 from langgraph.checkpoint.conformance.report import ProgressCallbacks
 
 from app.core.storage.typesense_server import TypesenseServer
-from graph.checkpointer import TypesenseCheckpointer
 from tests.support.typesense import checkpointer_of
+from typesense_checkpoint import TypesenseCheckpointer
 
 
 def main() -> int:

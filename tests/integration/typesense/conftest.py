@@ -3,8 +3,8 @@ from collections.abc import AsyncGenerator
 import pytest
 
 from app.core.storage.typesense_server import TypesenseServer
-from graph.checkpointer import TypesenseCheckpointer
 from tests.support.typesense import Wire, checkpointer_of
+from typesense_checkpoint import TypesenseCheckpointer
 
 
 @pytest.fixture

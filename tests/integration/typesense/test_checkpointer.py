@@ -16,8 +16,8 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.serde.types import INTERRUPT, RESUME
 
 from app.core.storage.typesense_server import TypesenseServer
-from graph.checkpointer import TypesenseCheckpointer
 from tests.support.typesense import Wire, client_of
+from typesense_checkpoint import TypesenseCheckpointer
 
 LOOK_ALIKES = [
     *("alice", "Alice", "ALICE", "alicé", "al-ice", "al.ice", "al_ice", "al`ice", "alice ", "a/l/ice"),

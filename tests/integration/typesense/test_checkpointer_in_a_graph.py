@@ -17,8 +17,8 @@ from langgraph.types import Command, interrupt
 from typesense import AsyncClient
 
 from app.core.storage.typesense_server import TypesenseServer
-from graph.checkpointer import TypesenseCheckpointer
 from tests.support.typesense import Wire
+from typesense_checkpoint import TypesenseCheckpointer
 
 
 class Approval(TypedDict):
@@ -158,7 +158,7 @@ def test_a_program_without_an_event_loop_sets_it_up_and_ends(typesense_server: T
         from typing import Annotated, TypedDict
         from langgraph.graph import START, StateGraph
         from typesense import AsyncClient
-        from graph.checkpointer import TypesenseCheckpointer
+        from typesense_checkpoint import TypesenseCheckpointer
 
         class Count(TypedDict):
             n: Annotated[int, operator.add]

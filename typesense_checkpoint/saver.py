@@ -22,7 +22,10 @@ from langgraph.checkpoint.serde.base import SerializerProtocol
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from typesense import AsyncClient
 
-from graph.checkpoint_documents import (
+from typesense_checkpoint.collection import MOST_FOUND, Document, TypesenseCollection, by_ids
+from typesense_checkpoint.group_commit import GroupCommit
+from typesense_checkpoint.pruning import latest_and_their_past
+from typesense_checkpoint.records import (
     FIELDS,
     CheckpointRecord,
     Lane,
@@ -34,10 +37,7 @@ from graph.checkpoint_documents import (
     tag,
     thread_key,
 )
-from graph.checkpoint_pruning import latest_and_their_past
-from graph.group_commit import GroupCommit
-from graph.synchronous import SynchronousCheckpointer
-from graph.typesense_collection import MOST_FOUND, Document, TypesenseCollection, by_ids
+from typesense_checkpoint.sync import SynchronousCheckpointer
 
 _NEWEST_FIRST = "newer:desc,newer_still:desc"
 _LATEST_FIRST = f"fence:desc,{_NEWEST_FIRST}"

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from graph.checkpoint_documents import CheckpointRecord, Lane
+from typesense_checkpoint.records import CheckpointRecord, Lane
 
 
 def latest_and_their_past(

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from graph.typesense_collection import Document, TypesenseCollection, Written, check_refusals
+from typesense_checkpoint.collection import Document, TypesenseCollection, Written, check_refusals
 
 _PATIENCE_SECONDS = 0.002
 """How long a write that nobody waits for may wait for company."""

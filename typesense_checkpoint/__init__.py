@@ -1,0 +1,10 @@
+"""LangGraph checkpoints in Typesense.
+
+Imports LangGraph's checkpoint package and the Typesense client only. See README.md.
+"""
+
+from typesense_checkpoint.copying import ThreadDiffers, copy_thread
+from typesense_checkpoint.saver import CheckpointIncomplete, TypesenseCheckpointer
+
+__all__ = ["CheckpointIncomplete", "ThreadDiffers", "TypesenseCheckpointer", "copy_thread"]
+__version__ = "0.1.0"
