@@ -89,6 +89,8 @@ class Services:
 
     storage: Storage
     database_connections: DatabaseConnections
+    models: Models | None
+    """None without a configured model, and in a process that answers no questions."""
     context_store: ContextStore
     sessions: SessionService
     memories: ConversationMemories
@@ -184,6 +186,7 @@ async def open_services(settings: Settings, role: Role = "all") -> AsyncGenerato
         yield Services(
             storage,
             connections,
+            models,
             context,
             sessions,
             memories,

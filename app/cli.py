@@ -217,6 +217,10 @@ def evaluate(
         int | None,
         typer.Option(min=1, max=64, help="Conversations at a time [default: 4, without a model 1]."),
     ] = None,
+    baseline: Annotated[
+        Literal["plain"] | None,
+        typer.Option(help="Ask the model itself, with a prompt of nothing but the schema and the question."),
+    ] = None,
 ) -> None:
     """Measure execution accuracy: ask every question of a set and score the rows against its gold SQL."""
     from app.evaluation.run import Evaluation  # noqa: PLC0415
@@ -224,7 +228,17 @@ def evaluate(
     from app.evaluation.selection import Selection  # noqa: PLC0415
 
     selection = Selection(split, tag or (), limit, seed)
-    _run(run(Evaluation(questions, db, output, selection, mode, jobs, fresh)))
+    wanted = Evaluation(
+        questions=questions,
+        database=db,
+        output=output,
+        selection=selection,
+        mode=mode,
+        jobs=jobs,
+        fresh=fresh,
+        system=baseline or "kai",
+    )
+    _run(run(wanted))
 
 
 @app.command()

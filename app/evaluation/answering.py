@@ -2,6 +2,7 @@
 
 import time
 from dataclasses import dataclass
+from typing import Protocol
 
 from pydantic import TypeAdapter
 
@@ -71,29 +72,48 @@ class Answer:
                 pass
 
 
-async def ask(services: Services, session_id: str, question: str, *, to_the_end: bool) -> Answer:
-    """The answer of a session to its next question.
+class Respondent(Protocol):
+    """Answers the questions of one conversation, in their order."""
 
-    When nothing follows in the session, the run is cancelled as soon as its rows are kept: their analysis is
-    not scored, and a model takes as long for it as for the statement.
-    """
-    answer, started = Answer(), time.monotonic()
-    session, run = await services.sessions.ask(LOCAL_OWNER, session_id, question, "reject", None)
-    async for entry in services.sessions.events(session, run):
-        event = event_of(entry.event, entry.data)
-        answer.take(event)
-        if isinstance(event, Status) and event.step == "analyzing":
-            answer.seconds = time.monotonic() - started
-            if answer.fetched and not to_the_end:
-                await services.sessions.cancel(LOCAL_OWNER, session_id, run.id)
-    answer.seconds = answer.seconds or time.monotonic() - started
-    if answer.fetched:
-        answer.result = await _all_rows(services, run)
-    return answer
+    async def ask(self, question: str, *, last: bool) -> Answer:
+        """The answer to the next question; `last` when no other question follows."""
+        ...
 
 
-async def _all_rows(services: Services, run: Run) -> ResultSet:
-    message = await services.sessions.answer(LOCAL_OWNER, run.session_id, run.message_id)
-    rows = [row async for chunk in services.sessions.all_rows(message) for row in chunk]
-    columns = [ResultColumn(each["name"], _TYPE.validate_python(each["type"])) for each in message.columns]
-    return ResultSet(tuple(columns), rows, message.truncated)
+class KaiSession:
+    """A session of KAI, asked as any client would."""
+
+    def __init__(self, services: Services, session_id: str) -> None:
+        self._services = services
+        self._session_id = session_id
+
+    async def ask(self, question: str, *, last: bool) -> Answer:
+        """The answer to the next question.
+
+        After the last question the run is cancelled as soon as its rows are kept: their analysis is not
+        scored, and a model takes as long for it as for the statement.
+        """
+        answer = Answer()
+        started = time.monotonic()
+        sessions = self._services.sessions
+        session, run = await sessions.ask(LOCAL_OWNER, self._session_id, question, "reject", None)
+        async for entry in sessions.events(session, run):
+            event = event_of(entry.event, entry.data)
+            answer.take(event)
+            if isinstance(event, Status) and event.step == "analyzing":
+                answer.seconds = time.monotonic() - started
+                if answer.fetched and last:
+                    await sessions.cancel(LOCAL_OWNER, self._session_id, run.id)
+        answer.seconds = answer.seconds or time.monotonic() - started
+        if answer.fetched:
+            answer.result = await self._all_rows(run)
+        return answer
+
+    async def _all_rows(self, run: Run) -> ResultSet:
+        sessions = self._services.sessions
+        message = await sessions.answer(LOCAL_OWNER, run.session_id, run.message_id)
+        rows = [row async for chunk in sessions.all_rows(message) for row in chunk]
+        columns = [
+            ResultColumn(each["name"], _TYPE.validate_python(each["type"])) for each in message.columns
+        ]
+        return ResultSet(tuple(columns), rows, message.truncated)

@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from app.bootstrap import Services
+from app.core.llm.model import LanguageModel
 from app.evaluation.question_set import Conversation
 from app.evaluation.results_file import append
 from app.evaluation.scoring import play
@@ -15,7 +16,7 @@ from app.modules.database_connection.repository import Connection
 
 
 class Asking:
-    """Puts conversations to KAI; each outcome is written as soon as it is known."""
+    """Puts conversations to KAI or the baseline; each outcome is written as soon as it is known."""
 
     def __init__(
         self,
@@ -23,11 +24,13 @@ class Asking:
         databases: Mapping[str | None, Connection],
         file: TextIO,
         *,
+        baseline: LanguageModel | None,
         instructed: bool,
     ) -> None:
         self._services = services
         self._databases = databases
         self._file = file
+        self._baseline = baseline
         self._instructed = instructed
         self._asked = self._right = 0
 
@@ -50,7 +53,14 @@ class Asking:
     async def _work(self, waiting: Iterator[Conversation], bar: Progress, task: TaskID) -> None:
         for conversation in waiting:
             connection = self._databases[conversation[0].db]
-            async for outcome in play(self._services, connection, conversation, instructed=self._instructed):
+            outcomes = play(
+                self._services,
+                connection,
+                conversation,
+                baseline=self._baseline,
+                instructed=self._instructed,
+            )
+            async for outcome in outcomes:
                 append(self._file, outcome)
                 self._asked += 1
                 self._right += outcome.kind == "correct"

@@ -4,13 +4,15 @@ from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TextIO
+from typing import Literal, TextIO
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from app.core.errors import Invalid
 from app.evaluation.outcome import Outcome
 from app.evaluation.question_set import Conversation
+
+System = Literal["kai", "plain"]
 
 
 class ResultsInvalid(Invalid):
@@ -21,13 +23,17 @@ class ResultsInvalid(Invalid):
 
 
 class Header(BaseModel):
-    """The first line: which set was put to which model."""
+    """The first line: which set was put to which system with which model.
+
+    `plain` is the baseline, a plain prompt.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     question_set: str
     set_digest: str
     model: str
+    system: System = "kai"
 
 
 @dataclass(frozen=True)
@@ -69,9 +75,10 @@ def resumed(path: Path, header: Header, *, fresh: bool) -> Results:
         path.write_text(header.model_dump_json() + "\n", encoding="utf-8")
         return Results(header, {})
     if known.header != header:
+        found = known.header
         raise ResultsInvalid(
-            f"{path} holds the results of {known.header.model} on {known.header.question_set} "
-            f"({known.header.set_digest[:8]}). Name another file by --output, or begin anew by --fresh."
+            f"{path} holds the results of {found.system} with {found.model} on {found.question_set} "
+            f"({found.set_digest[:8]}). Name another file by --output, or begin anew by --fresh."
         )
     return known
 

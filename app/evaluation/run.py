@@ -1,4 +1,5 @@
-"""`kai eval`: put a question set to KAI as it is configured, score it, report. `kai eval-compare`: two."""
+"""`kai eval`: put a question set to KAI as it is configured, or to the same model with a plain prompt, score
+it, report. `kai eval-compare`: two."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from app.evaluation.outcome import Mode
 from app.evaluation.printed import print_comparison, print_summary
 from app.evaluation.question_set import Conversation, read_question_set
 from app.evaluation.report import write_report
-from app.evaluation.results_file import Header, Results, appending, read_results, resumed
+from app.evaluation.results_file import Header, Results, System, appending, read_results, resumed
 from app.evaluation.selection import Selection
 from app.evaluation.summary import summarize
 from app.modules.database_connection.repository import Connection
@@ -25,12 +26,14 @@ from app.terminal import database_url
 BUILT_IN = "the built-in writer"
 _MODEL_JOBS = 4
 _PLACE = "{db}"
+_ENDINGS: dict[System, str] = {"kai": ".results.jsonl", "plain": ".plain.results.jsonl"}
 
 
 @dataclass(frozen=True)
 class Evaluation:
     """What `kai eval` was asked to do. `database` is a URL or a path, with `{db}` where each question's own
-    database goes; `jobs` conversations go on at a time, by default one without a model, else four."""
+    database goes; `jobs` conversations go on at a time, by default one without a model, else four;
+    `system` is what answers."""
 
     questions: Path
     database: str
@@ -39,6 +42,7 @@ class Evaluation:
     mode: Mode
     jobs: int | None
     fresh: bool
+    system: System = "kai"
 
 
 async def evaluate(wanted: Evaluation) -> None:
@@ -48,8 +52,17 @@ async def evaluate(wanted: Evaluation) -> None:
     """
     found, settings, console = read_question_set(wanted.questions), read_settings(), Console(highlight=False)
     conversations = wanted.selection.of(found.conversations)
-    header = Header(question_set=found.name, set_digest=found.digest, model=_writer(settings.llm))
-    output = wanted.output or Path(f"{wanted.questions.stem}.results.jsonl")
+    if wanted.system == "plain" and not settings.llm.configured:
+        raise Invalid(
+            "The baseline is a language model with a plain prompt: set OPENAI_API_KEY or KAI_LLM__BASE_URL."
+        )
+    header = Header(
+        question_set=found.name,
+        set_digest=found.digest,
+        model=_writer(settings.llm),
+        system=wanted.system,
+    )
+    output = wanted.output or Path(f"{wanted.questions.stem}{_ENDINGS[wanted.system]}")
     report = output.with_suffix(".html")
     if report == output:
         raise Invalid("--output names the file of results; the report goes beside it, with the ending .html.")
@@ -58,7 +71,9 @@ async def evaluate(wanted: Evaluation) -> None:
         rest = _rest(conversations, resumed(output, header, fresh=wanted.fresh), output, console)
         jobs = wanted.jobs or (_MODEL_JOBS if settings.llm.configured else 1)
         with appending(output) as file:
-            asking = Asking(services, databases, file, instructed=settings.llm.configured)
+            baseline = services.models.sql if services.models and wanted.system == "plain" else None
+            instructed = settings.llm.configured
+            asking = Asking(services, databases, file, baseline=baseline, instructed=instructed)
             await asking.ask(rest, jobs)
     outcomes = read_results(output).of(conversations)
     summary = summarize(outcomes, wanted.mode)

@@ -5,9 +5,11 @@ from collections.abc import AsyncGenerator
 
 from app.bootstrap import Services
 from app.core.auth.caller import LOCAL_OWNER
-from app.evaluation.answering import Answer, ask
+from app.core.llm.model import LanguageModel
+from app.evaluation.answering import Answer, KaiSession, Respondent
 from app.evaluation.gold import EVALUATION, Gold, GoldFailed, run_gold
 from app.evaluation.outcome import Kind, Outcome, ShownRows
+from app.evaluation.plain import PlainPrompt
 from app.evaluation.question_set import Conversation, Question
 from app.evaluation.verdict import Judgement, judge
 from app.modules.database_connection.repository import Connection
@@ -24,14 +26,30 @@ _URN = "urn:kai:"
 
 
 async def play(
-    services: Services, connection: Connection, conversation: Conversation, *, instructed: bool
+    services: Services,
+    connection: Connection,
+    conversation: Conversation,
+    *,
+    baseline: LanguageModel | None,
+    instructed: bool,
 ) -> AsyncGenerator[Outcome]:
-    """The outcome of each turn; `instructed` says whether the writer reads a question's instructions."""
-    session = await services.sessions.create(LOCAL_OWNER, connection.id, None, "ask", {})
+    """The outcome of each turn, as KAI answers it or, with a `baseline`, that model with a plain prompt.
+
+    `instructed` says whether the writer reads a question's instructions.
+    """
+    respondent = await _respondent(services, connection, baseline)
     for question in conversation:
-        to_the_end = question is not conversation[-1]
-        answer = await ask(services, session.id, _text(question, instructed), to_the_end=to_the_end)
+        answer = await respondent.ask(_text(question, instructed), last=question is conversation[-1])
         yield await _score(services, connection, question, answer)
+
+
+async def _respondent(
+    services: Services, connection: Connection, baseline: LanguageModel | None
+) -> Respondent:
+    if baseline is not None:
+        return PlainPrompt(services.database_connections, baseline, connection)
+    session = await services.sessions.create(LOCAL_OWNER, connection.id, None, "ask", {})
+    return KaiSession(services, session.id)
 
 
 def _text(question: Question, instructed: bool) -> str:

@@ -9,7 +9,7 @@ import pytest
 from pydantic import JsonValue
 
 from app.evaluation.outcome import Outcome
-from app.evaluation.results_file import read_results
+from app.evaluation.results_file import System, read_results
 from app.evaluation.run import Evaluation, evaluate
 from app.evaluation.selection import Selection
 from tests.support.scripted_model import ScriptedModel, scripted_model
@@ -36,7 +36,12 @@ class Shop:
         return path
 
     async def evaluate(
-        self, *lines: Line, database: str | None = None, fresh: bool = False, jobs: int | None = None
+        self,
+        *lines: Line,
+        database: str | None = None,
+        fresh: bool = False,
+        jobs: int | None = None,
+        system: System = "kai",
     ) -> list[Outcome]:
         questions = self.write(*lines)
         wanted = Evaluation(
@@ -47,6 +52,7 @@ class Shop:
             mode="exact",
             jobs=jobs,
             fresh=fresh,
+            system=system,
         )
         await evaluate(wanted)
         return list(read_results(self.output).outcomes.values())
