@@ -1,0 +1,154 @@
+"""Cards of tables: what a prompt says of the data that is stored, and what it keeps to itself."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.modules.database_connection.schema import Column, ForeignKey, Table
+from app.modules.sql_generation.linking.cards import CardDetail, brief_card, card
+from app.modules.sql_generation.linking.contents import contents_of
+
+ADA = "ada@example.org"
+CUSTOMER = Table(
+    "customer",
+    "table",
+    [
+        Column("id", "integer", "INTEGER", primary_key=True, minimum="1", maximum="90"),
+        Column("first_name", "text", "TEXT", values=["Ada", "Bo"]),
+        Column("email", "text", "TEXT", values=[ADA]),
+        Column("birth_date", "date", "TEXT", minimum="1947-09-19", maximum="1990-01-02", format="YYYY-MM-DD"),
+        Column("tier", "text", "TEXT", values=["gold", "silver"], description="What they pay"),
+        Column("city", "text", "TEXT", values=[f"City {number}" for number in range(13)]),
+        Column("since", "datetime", "TEXT", minimum="2024-01-01 00:00:00", maximum="2024-05-01 00:00:00"),
+        Column("spent", "number", "REAL", minimum="0.5", maximum="812"),
+        Column("agent", "integer", "INTEGER"),
+    ],
+    [ForeignKey(["agent"], "staff", ["id"])],
+    row_count=90,
+    description="Who buys",
+)
+
+
+def text(name: str, *values: str) -> Column:
+    return Column(name, "text", "TEXT", values=values)
+
+
+def shown(column: Column, row_count: int | None = 1_000, table: str = "things") -> str:
+    return card(Table(table, "table", [column], row_count=row_count)).splitlines()[1]
+
+
+def test_a_card_names_columns_types_keys_and_few_values() -> None:
+    assert card(CUSTOMER).splitlines() == [
+        "table customer -- Who buys",
+        "  id integer, primary key",
+        "  first_name text",
+        "  email text",
+        "  birth_date date, written YYYY-MM-DD",
+        "  tier text, values 'gold', 'silver' -- What they pay",
+        "  city text",
+        "  since datetime, from 2024-01-01 to 2024-05-01",
+        "  spent number",
+        "  agent integer, references staff.id",
+    ]
+
+
+def test_values_and_ranges_are_left_out_on_request() -> None:
+    bare = card(CUSTOMER, CardDetail(values=False, ranges=False))
+    assert "'gold'" not in bare
+    assert "2024" not in bare
+    assert "written YYYY-MM-DD" in bare
+
+
+def test_values_that_hardly_repeat_are_left_out() -> None:
+    assert shown(text("label", "a", "b", "c"), row_count=5) == "  label text"
+    assert shown(text("label", "a", "b", "c"), row_count=6) == "  label text, values 'a', 'b', 'c'"
+
+
+@pytest.mark.parametrize("name", ["id", "Assessment_Identifier", "session_key"])
+def test_identifiers_have_no_values(name: str) -> None:
+    assert shown(text(name, "1", "2")) == f"  {name} text"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Email",
+        "HomePhone",
+        "phone_number",
+        "Line_1_Address",
+        "street_name",
+        "Strasse",
+        "homepage",
+        "notes",
+        "Beschreibung",
+        "BirthDate",
+        "date_of_birth",
+        "password_hash",
+    ],
+)
+def test_a_name_gives_private_columns_away(name: str) -> None:
+    assert contents_of(Table("t", "table", []), text(name), ["x"]) == "private"
+
+
+@pytest.mark.parametrize(
+    "stored",
+    [
+        [ADA, "bo@example.org", "unknown"],
+        ["+1 (403) 262-3443", "030 2639 2150", "+420 2 4172 5555"],
+        ["1111 6 Ave SW", "Theodor-Heuss-Straße 34", "12, Rue de la Paix"],
+        ["https://example.org/a", "www.example.org"],
+        ["9b5ad71b2ce5302211f9c61530b329a4", "123e4567-e89b-12d3-a456-426614174000"],
+        ["The parcel came late and the box was open when I got it."],
+    ],
+)
+def test_the_form_of_its_texts_gives_a_private_column_away(stored: list[str]) -> None:
+    assert contents_of(Table("t", "table", []), text("a"), stored) == "private"
+
+
+@pytest.mark.parametrize(
+    ("table", "column"),
+    [("t", "LastName"), ("t", "customer_name"), ("teacher", "name"), ("t", "nickname"), ("t", "author")],
+)
+def test_names_of_people_are_known_by_their_column(table: str, column: str) -> None:
+    assert contents_of(Table(table, "table", []), text(column), ["Ada Lovelace"]) == "person"
+
+
+@pytest.mark.parametrize(
+    ("column", "stored"),
+    [
+        ("address_type", ["billing", "shipping"]),
+        ("phone_model", ["Apple", "Nokia"]),
+        ("name", ["Jazz", "Heavy Metal"]),
+        ("country", ["France", "United States"]),
+        ("year", ["2014", "2015"]),
+        ("placed_on", ["2024-01-05", "2024-01-06"]),
+        ("code", ["AB-1234", "AB-1235"]),
+        ("title", ["Attention is all you need", "Data Mining Techniques"]),
+        ("email_verified", ["yes", "no"]),
+    ],
+)
+def test_what_people_filter_by_is_a_category(column: str, stored: list[str]) -> None:
+    assert contents_of(Table("t", "table", []), text(column), stored) == "category"
+
+
+@given(st.lists(st.emails(), min_size=1, max_size=12, unique=True), st.sampled_from(["a", "contact", "x_2"]))
+def test_no_card_shows_an_e_mail_address(addresses: list[str], name: str) -> None:
+    assert "@" not in shown(text(name, *addresses))
+
+
+@given(st.text(max_size=40), st.lists(st.text(min_size=1, max_size=20), max_size=5))
+def test_a_column_is_one_line_whatever_is_stored(name: str, values: list[str]) -> None:
+    column = replace(text("c", *values), description=name)
+    assert len(card(Table("t", "table", [column])).split("\n")) == 2
+
+
+def test_a_brief_card_has_the_keys_and_what_was_asked_for() -> None:
+    assert brief_card(CUSTOMER, {"tier"}).splitlines() == [
+        "table customer -- Who buys",
+        "  id integer, primary key",
+        "  tier text, values 'gold', 'silver' -- What they pay",
+        "  agent integer, references staff.id",
+        "  (6 more columns)",
+    ]
