@@ -83,10 +83,10 @@ def answer_of(state: SessionState) -> Answer:
     LangGraph's list of steps to come is no guide: between a step's writes and its checkpoint it is empty.
     """
     queried = state["route"] == "sql"
-    exchanges, failures = state.get("messages", []), state["failures"]
+    exchanges, repair = state.get("messages", []), state["repair"]
     answered = bool(exchanges) and exchanges[-1]["id"] == state["message_id"]
     analysed = answered and state["route"] in ("sql", "rows")
-    failed = bool(failures) and failures[-1]["sql"] == state["draft_sql"]
+    failed = repair is not None and repair["cause"] == "error" and repair["sql"] == state["draft_sql"]
     fetched = queried and state.get("results_message_id") == state["message_id"]
     return Answer(
         route=state["route"],

@@ -4,11 +4,11 @@ Implementations are structural: nothing outside inherits from these.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
 from graph.events import SessionEvent
-from graph.state import Analysis, Author, FailedStatement, Message, Option, Route, Rows
+from graph.state import Analysis, Author, Message, Option, Repair, Route, Rows
 
 Emit = Callable[[SessionEvent], None]
 
@@ -18,7 +18,7 @@ class Question:
     """A question with all that may be known when it is answered.
 
     `exchanges` are those the summary does not cover, oldest first; `previous_sql` and `previous_rows`
-    belong to the last answered data question; `failures` are this turn's statements that did not run;
+    belong to the last answered data question; `repair` is what is to be repaired of this turn's statement;
     `options` are what the latest question back offered. `antecedent` is who wrote the previous statement,
     None when the latest turn failed or ended with a question back: then a follow-up is not about it. `alone`:
     it is the first question of its session, or is known to stand alone. When its rows are read, `author`
@@ -31,7 +31,7 @@ class Question:
     exchanges: Sequence[Message] = ()
     previous_sql: str | None = None
     previous_rows: Rows | None = None
-    failures: Sequence[FailedStatement] = field(default=())
+    repair: Repair | None = None
     options: Sequence[Option] = ()
     antecedent: Author | None = None
     alone: bool = True
@@ -85,6 +85,9 @@ class Recall(Protocol):
 
 class SqlWriter(Protocol):
     """Decides what a question is and writes its statement, saying `text` chunks of channel `sql` on the way.
+
+    A repair that differs from the statement to be repaired in nothing but spaces, case, remarks or a
+    semicolon is returned as that very statement.
 
     Raises `ModelUnavailable`, `ModelRejected`, `DatabaseEmpty` or `QuestionBeyondWriter`.
     """

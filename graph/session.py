@@ -32,8 +32,8 @@ from graph.nodes.write_sql import write_sql
 from graph.ports import Ports
 from graph.state import SessionState
 
-# A turn takes at most ten steps: three tries at the SQL and four others.
-_RECURSION_LIMIT = 15
+# A turn takes at most seven steps: two tries at the SQL and three others.
+_RECURSION_LIMIT = 12
 
 # A database that broke off is asked once more. Models are retried by their client, which alone knows
 # whether a token has been shown; a failed statement goes back to its writer. So nothing else is retried.
@@ -210,7 +210,7 @@ def _after_writing(state: SessionState) -> Literal["run_sql", "analyse", "reply"
 
 
 def _after_running(state: SessionState) -> Literal["write_sql", "analyse"]:
-    return "write_sql" if state["failures"] else "analyse"
+    return "write_sql" if state["repair"] else "analyse"
 
 
 def _config(session_id: str, checkpoint_id: str | None = None) -> RunnableConfig:
@@ -246,7 +246,7 @@ def _opening(turn: Turn) -> SessionState:
         "author": "model",
         "explanation": "",
         "standalone_question": "",
-        "failures": [],
+        "repair": None,
         "tokens_used": 0,
     }
 

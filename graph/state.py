@@ -97,11 +97,17 @@ class Message(TypedDict):
     timestamp: str
 
 
-class FailedStatement(TypedDict):
-    """A statement that did not run, with the database's or the guard's own words."""
+class Repair(TypedDict):
+    """The one repair of a turn: the statement to be repaired, and why.
+
+    Cause `error`: the statement did not run, and `reasons` holds the words of the check, the guard or the
+    database. Cause `warnings`: the statement ran and its result is the answer so far; `reasons` speak against
+    that result.
+    """
 
     sql: str
-    error: str
+    cause: Literal["error", "warnings"]
+    reasons: list[str]
 
 
 class SessionState(TypedDict, total=False):
@@ -149,5 +155,5 @@ class SessionState(TypedDict, total=False):
     author: Author
     explanation: str
     standalone_question: str
-    failures: list[FailedStatement]
+    repair: Repair | None
     tokens_used: int

@@ -39,12 +39,14 @@ class FakeWriter:
 
 @dataclass
 class FakeRunner:
-    """Refuses statements that hold `bad`; counts those it ran."""
+    """Refuses statements that hold `bad`; keeps both those it ran and those it refused."""
 
     ran: list[str] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
 
     async def run(self, sql: str) -> Rows:
         if "bad" in sql:
+            self.refused.append(sql)
             raise StatementFailed("no such column: bad")
         self.ran.append(sql)
         return ROWS

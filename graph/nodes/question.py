@@ -5,14 +5,16 @@ from graph.state import Author, Message, SessionState
 
 
 def question_of(state: SessionState) -> Question:
+    asked = state["current_query"] or ""
     return Question(
-        text=state["current_query"] or "",
+        # A repair sees little of the conversation, so it gets the question that stands alone.
+        text=(state["standalone_question"] or asked) if state["repair"] else asked,
         context=state["context"],
         summary=state.get("summary"),
         exchanges=state.get("messages", []),
         previous_sql=state.get("current_sql"),
         previous_rows=state.get("current_results"),
-        failures=state["failures"],
+        repair=state["repair"],
         options=state.get("options", []),
         antecedent=_antecedent(state),
         alone=state["turns"] == 1,

@@ -1,5 +1,7 @@
 """Decide what the question is, and write or repair its statement."""
 
+from dataclasses import replace
+
 from langgraph.runtime import Runtime
 
 from graph.events import SqlChunk, Status
@@ -12,6 +14,13 @@ async def write_sql(state: SessionState, runtime: Runtime[Ports]) -> SessionStat
     emit, writer = runtime.stream_writer, runtime.context.writer
     emit(_status(state))
     written = await writer.write(question_of(state), emit)
+    if state["repair"] is not None and state["author"] == "model":
+        # A repair changes the statement, not how the question was understood.
+        written = replace(
+            written,
+            explanation=state["explanation"],
+            standalone_question=state["standalone_question"],
+        )
     update = SessionState(
         route=written.route,
         explanation=written.explanation,
@@ -33,7 +42,7 @@ async def write_sql(state: SessionState, runtime: Runtime[Ports]) -> SessionStat
 
 
 def _status(state: SessionState) -> Status:
-    if failures := state["failures"]:
-        message = f"Repairing the SQL: {failures[-1]['error']}"
+    if (repair := state["repair"]) is not None:
+        message = f"Repairing the SQL: {' '.join(repair['reasons'])}"
         return Status(step="repairing_sql", message=message, run_id=state["run_id"])
     return Status(step="generating_sql", message="Working out the question", run_id=state["run_id"])

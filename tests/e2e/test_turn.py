@@ -118,19 +118,43 @@ async def test_a_statement_that_fails_is_repaired_with_the_databases_words(
     session = await kai.open_session(await kai.connect(shop))
     model.say(sql("SELECT nmae FROM customers"), sql("SELECT name FROM customers"), "Three names.")
     events = await kai.ask(session, "List the customers")
-    repair = next(each.text for each in model.requests if "## Statements that failed" in each.text)
+    repair = next(each.text for each in model.requests if "## What is wrong" in each.text)
     assert "nmae" in repair
     assert "repairing_sql" in steps(events)
     assert chunks(events, "results")[0]["row_count"] == 3
 
 
-async def test_after_two_repairs_the_turn_fails_and_says_why(
+async def test_a_repair_is_shown_only_the_tables_concerned(
     kai: Client, model: ScriptedModel, shop: str
 ) -> None:
     session = await kai.open_session(await kai.connect(shop))
-    model.say(*[sql("DELETE FROM customers")] * 3)
+    model.say(sql("SELECT nmae FROM customers"), sql("SELECT name FROM customers"), "Three names.")
+    await kai.ask(session, "List the customers")
+    first, repair = model.requests[0].text, model.requests[1].text
+    assert "orders" in first
+    assert "table customers" in repair
+    assert "orders" not in repair
+
+
+async def test_a_repair_that_repeats_the_failed_statement_ends_with_its_error(
+    kai: Client, model: ScriptedModel, shop: str
+) -> None:
+    session = await kai.open_session(await kai.connect(shop))
+    model.say(sql("SELECT nmae FROM customers"), sql("select  nmae\nfrom customers -- sorry\n;"))
+    events = await kai.ask(session, "List the customers")
+    assert steps(events).count("executing_sql") == 1
+    failure = next(event.data for event in events if event.name == "error")
+    assert "unknown column nmae at line 1, column 8" in failure["detail"]
+    assert len(model.requests) == 2
+
+
+async def test_after_one_repair_the_turn_fails_and_says_why(
+    kai: Client, model: ScriptedModel, shop: str
+) -> None:
+    session = await kai.open_session(await kai.connect(shop))
+    model.say(sql("DELETE FROM customers"), sql("DELETE FROM customers WHERE 1 = 1"))
     events = await kai.ask(session, "Remove everybody")
-    assert steps(events).count("repairing_sql") == 2
+    assert steps(events).count("repairing_sql") == 1
     assert [event.name for event in events][-3:] == ["error", "status", "done"]
     assert events[-1].data["status"] == "failed"
     assert (await kai.session(session))["status"] == "error"

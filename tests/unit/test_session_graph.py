@@ -147,14 +147,37 @@ async def test_a_failed_statement_comes_back_to_its_writer_with_its_error(graph:
     writer = FakeWriter([Written("sql", "SELECT bad"), Written("sql", "SELECT 3 AS n")])
     said = [event async for event in graph.ask(TURN, fake_ports(writer))]
     assert kinds(said).count("repairing_sql") == 1
-    assert writer.asked[1].failures == [{"sql": "SELECT bad", "error": "no such column: bad"}]
+    assert writer.asked[1].repair == {
+        "sql": "SELECT bad",
+        "cause": "error",
+        "reasons": ["no such column: bad"],
+    }
 
 
-async def test_after_two_repairs_it_gives_up(graph: SessionGraph) -> None:
-    writer = FakeWriter([Written("sql", "SELECT bad")])
-    with pytest.raises(StatementFailed):
+async def test_after_one_repair_it_gives_up_with_the_error_of_the_second_statement(
+    graph: SessionGraph,
+) -> None:
+    writer = FakeWriter([Written("sql", "SELECT bad"), Written("sql", "SELECT bad, worse")])
+    with pytest.raises(StatementFailed, match="no such column: bad"):
         [event async for event in graph.ask(TURN, fake_ports(writer))]
-    assert len(writer.asked) == 3
+    assert len(writer.asked) == 2
+
+
+async def test_a_repair_that_says_the_same_is_not_run_again(graph: SessionGraph) -> None:
+    writer, runner = FakeWriter([Written("sql", "SELECT bad")]), FakeRunner()
+    with pytest.raises(StatementFailed, match="no such column: bad"):
+        [event async for event in graph.ask(TURN, fake_ports(writer, runner))]
+    assert len(writer.asked) == 2
+    assert runner.refused == ["SELECT bad"]
+
+
+async def test_a_repair_keeps_how_the_question_was_understood(graph: SessionGraph) -> None:
+    first = Written("sql", "SELECT bad", "Norway's customers.", standalone_question="Customers in Norway?")
+    writer = FakeWriter([first, Written("sql", "SELECT 3 AS n", "Here is the repaired statement.")])
+    [_ async for _ in graph.ask(TURN, fake_ports(writer))]
+    answer = await graph.answer(TURN)
+    assert (answer.explanation, answer.standalone_question) == ("Norway's customers.", "Customers in Norway?")
+    assert writer.asked[1].text == "Customers in Norway?"
 
 
 async def test_a_failed_turn_leaves_the_previous_answer_for_follow_ups(graph: SessionGraph) -> None:

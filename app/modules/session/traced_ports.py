@@ -54,7 +54,7 @@ class _Writer:
         return self.traced.dialect
 
     async def write(self, question: Question, emit: Emit) -> Written:
-        with span("step repairing_sql" if question.failures else "step generating_sql", {}) as step:
+        with span("step repairing_sql" if question.repair else "step generating_sql", {}) as step:
             written = await self.traced.write(question, emit)
             step.set_attribute("kai.route", written.route)
             return written

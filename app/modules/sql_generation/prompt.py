@@ -35,9 +35,6 @@ def _sections(question: Question) -> Iterator[tuple[str, str]]:
         yield "Previous statement", question.previous_sql
     if question.previous_rows is not None:
         yield "Rows already fetched", rows_as_lines(question.previous_rows)
-    if question.failures:
-        failed = (f"{each['sql']}\nError: {each['error']}" for each in question.failures)
-        yield "Statements that failed", "\n\n".join(failed)
     yield "Question", question.text
 
 

@@ -21,7 +21,7 @@ class VerifiedWriter:
         return self._writer.dialect
 
     async def write(self, question: Question, emit: Emit) -> Written:
-        example = None if question.failures else await self._find(question.text)
+        example = None if question.repair else await self._find(question.text)
         if example is None:
             return await self._writer.write(question, emit)
         emit(TextChunk(content=example.sql, channel="sql"))

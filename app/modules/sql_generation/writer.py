@@ -9,6 +9,7 @@ from app.core.llm.model import LanguageModel
 from app.modules.model_errors import model_errors_translated, stand_in_notice
 from app.modules.sql_generation import builtin
 from app.modules.sql_generation.prompt import write_sql_messages
+from app.modules.sql_generation.repair import is_same_statement, repair_messages
 from app.modules.sql_generation.reply import SqlDeltas, read_reply
 from app.modules.sql_generation.schema_index import SchemaIndex
 from graph.errors import DatabaseEmpty, ModelUnavailable, QuestionBeyondWriter, TurnError
@@ -37,8 +38,8 @@ class BuiltinWriter:
     async def write(self, question: Question, emit: Emit) -> Written:
         """Raises `DatabaseEmpty`, or `QuestionBeyondWriter`, also for a statement that failed: it would write
         the same again."""
-        if question.failures:
-            raise QuestionBeyondWriter(f"The statement did not run: {question.failures[-1]['error']}")
+        if question.repair is not None:
+            raise QuestionBeyondWriter(f"The statement did not run: {' '.join(question.repair['reasons'])}")
         index = await self._read_index()
         try:
             # In a thread: on a schema of hundreds of tables this takes a second.
@@ -87,14 +88,19 @@ class ModelWriter:
 
     async def write(self, question: Question, emit: Emit) -> Written:
         """Raises `DatabaseEmpty`, `ModelUnavailable`, `ModelRejected` or `QuestionBeyondWriter`."""
-        _refuse_empty(await self._read_index())
+        index = await self._read_index()
+        _refuse_empty(index)
         deltas = SqlDeltas()
 
         def show(token: str) -> None:
             if delta := deltas.feed(token):
                 emit(TextChunk(content=delta, channel="sql"))
 
-        messages = write_sql_messages(question, self.dialect, self._today)
+        repair = question.repair
+        if repair is None:
+            messages = write_sql_messages(question, self.dialect, self._today)
+        else:
+            messages = await asyncio.to_thread(repair_messages, question, repair, index, self._today)
         try:
             with model_errors_translated():
                 reply = await self._model.reply(messages, show)
@@ -107,6 +113,8 @@ class ModelWriter:
             written = _from_rows(question)
         if written.route == "sql":
             written = replace(written, text=await self._correct(written.text))
+            if repair is not None and is_same_statement(written.text, repair["sql"], self.dialect):
+                written = replace(written, text=repair["sql"])
         return replace(written, tokens_used=reply.tokens_used)
 
     async def _write_without_model(
