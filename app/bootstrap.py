@@ -160,7 +160,7 @@ async def open_services(settings: Settings, role: Role = "all") -> AsyncGenerato
                 listener = Listener(completed, kind, working, at_once, settings.worker.lease_seconds)
                 await opened.enter_async_context(_listening(settings, role, listener))
         if role in ("worker", "all", "once"):
-            ports = PortsOfRun(connections, context, rows, models)
+            ports = PortsOfRun(connections, context, rows, models, metrics)
             watch = RunWatch(RunMetrics(metrics))
             execution = Executions(graph, turns, repository, logs, ports.bind, allowances, watch)
             waiting = Gauge("kai_runs_waiting", "Runs that wait for a worker, any worker", registry=metrics)

@@ -101,6 +101,8 @@ class Transcript:
                 if said.explanation:
                     self._console.print(Text(said.explanation, style="italic"))
                 self._console.print(Syntax(said.content, "sql", word_wrap=True, background_color="default"))
+                for correction in said.corrections:
+                    self._console.print(Text(f"Corrected: {correction}", style="dim"))
             case ResultsChunk():
                 self._console.print(_table(said.content))
             case AnalysisChunk():

@@ -28,6 +28,7 @@ class Answer:
     dialect: str = ""
     explanation: str = ""
     standalone_question: str = ""
+    corrections: Sequence[str] = ()
     results: Rows | None = None
     results_summary: str | None = None
     analysis: Analysis | None = None
@@ -47,6 +48,7 @@ class Answer:
                     dialect=self.dialect,
                     explanation=self.explanation,
                     standalone_question=self.standalone_question,
+                    corrections=list(self.corrections),
                 )
             )
         if self.results is not None:
@@ -94,6 +96,7 @@ def answer_of(state: SessionState) -> Answer:
         dialect=state["dialect"],
         explanation=state["explanation"],
         standalone_question=state.get("standalone_question", ""),
+        corrections=state.get("corrections", []) if queried and not failed else [],
         results=state.get("current_results") if fetched else None,
         results_summary=exchanges[-1]["results_summary"] if analysed else None,
         analysis=state.get("current_analysis") if analysed else None,

@@ -44,7 +44,11 @@ class TextChunk(_Event):
 
 class SqlChunk(_Event):
     """The whole statement about to run; `explanation` says how the question was understood, and
-    `standalone_question`, of a follow-up, what it means without what was said before."""
+    `standalone_question`, of a follow-up, what it means without what was said before.
+
+    `corrections` say in a sentence each what was corrected in the statement that the model wrote; empty when
+    it stands as it was written.
+    """
 
     event: Literal["chunk"] = "chunk"
     type: Literal["sql"] = "sql"
@@ -52,6 +56,10 @@ class SqlChunk(_Event):
     dialect: str
     explanation: str = ""
     standalone_question: str = ""
+    corrections: list[str] = Field(
+        default_factory=list,
+        examples=[["Joined `visit` for the column `total_spent`, which `museum` does not have."]],
+    )
 
 
 class ResultsChunk(_Event):

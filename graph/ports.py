@@ -43,6 +43,7 @@ class Written:
     """What the writer decided. `text` is the statement for route `sql`, the reply for `clarify` and
     `chat`, and empty for `rows` (the rows already fetched answer the question).
 
+    `corrections` say in a sentence each what KAI has corrected in a model's statement.
     `standalone_question` is a follow-up put so that it stands alone; empty when it was asked so. `options`
     are the readings that a reply of route `clarify` offers.
     """
@@ -54,6 +55,7 @@ class Written:
     standalone_question: str = ""
     options: Sequence[Option] = ()
     author: Author = "model"
+    corrections: Sequence[str] = ()
 
 
 @dataclass(frozen=True)

@@ -246,6 +246,7 @@ def _opening(turn: Turn) -> SessionState:
         "author": "model",
         "explanation": "",
         "standalone_question": "",
+        "corrections": [],
         "repair": None,
         "tokens_used": 0,
     }

@@ -155,5 +155,6 @@ class SessionState(TypedDict, total=False):
     author: Author
     explanation: str
     standalone_question: str
+    corrections: list[str]
     repair: Repair | None
     tokens_used: int

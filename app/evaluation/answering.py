@@ -39,6 +39,7 @@ class Answer:
     clarification: str | None = None
     reply: str | None = None
     failure: Failure | None = None
+    corrections: tuple[str, ...] = ()
     repairs: int = 0
     tokens: int = 0
     seconds: float = 0
@@ -54,6 +55,7 @@ class Answer:
         match event:
             case SqlChunk():
                 self.sql = event.content
+                self.corrections = tuple(event.corrections)
             case ResultsChunk():
                 self.fetched = True
             case ClarificationChunk():

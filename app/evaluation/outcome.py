@@ -80,6 +80,7 @@ class Outcome(BaseModel):
     gold: ShownRows | None = None
     sql: str | None = None
     predicted: ShownRows | None = None
+    corrections: tuple[str, ...] = ()
     repairs: int = 0
     tokens: int = 0
     seconds: float = 0

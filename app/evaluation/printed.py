@@ -91,7 +91,8 @@ def _percent(share: Share) -> str:
 def _costs(summary: Summary) -> str:
     return (
         f"{summary.tokens:,} tokens; {summary.median_seconds:.2f} s a question (median), "
-        f"{summary.slowest_seconds:.2f} s the slowest; {summary.repaired} repaired; "
+        f"{summary.slowest_seconds:.2f} s the slowest; "
+        f"{summary.corrected} corrected, {summary.repaired} repaired; "
         f"{summary.capped} compared in part only"
     )
 

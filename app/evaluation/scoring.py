@@ -86,6 +86,7 @@ def _outline(question: Question, answer: Answer) -> Outcome:
         gold_sql=question.gold_sql[0],
         sql=answer.sql,
         predicted=None if answer.result is None else ShownRows.of(answer.result),
+        corrections=answer.corrections,
         repairs=answer.repairs,
         tokens=answer.tokens,
         seconds=round(answer.seconds, 3),

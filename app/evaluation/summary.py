@@ -26,6 +26,7 @@ class Summary:
     interactions: Share | None
     kinds: Mapping[Kind, int]
     capped: int
+    corrected: int
     repaired: int
     tokens: int
     median_seconds: float
@@ -58,6 +59,7 @@ def summarize(outcomes: Sequence[Outcome], mode: Mode) -> Summary:
         interactions=_interactions(dialogues, mode),
         kinds={kind: kinds[kind] for kind in get_args(Kind) if kinds[kind]},
         capped=sum(each.capped for each in scored),
+        corrected=sum(bool(each.corrections) for each in outcomes),
         repaired=sum(each.repairs > 0 for each in outcomes),
         tokens=sum(each.tokens for each in outcomes),
         median_seconds=statistics.median(seconds),

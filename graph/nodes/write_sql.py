@@ -25,6 +25,7 @@ async def write_sql(state: SessionState, runtime: Runtime[Ports]) -> SessionStat
         route=written.route,
         explanation=written.explanation,
         standalone_question=written.standalone_question,
+        corrections=list(written.corrections),
         options=list(written.options),
         tokens_used=state["tokens_used"] + written.tokens_used,
     )
@@ -36,6 +37,7 @@ async def write_sql(state: SessionState, runtime: Runtime[Ports]) -> SessionStat
             dialect=writer.dialect,
             explanation=written.explanation,
             standalone_question=written.standalone_question,
+            corrections=list(written.corrections),
         )
     )
     return {**update, "draft_sql": written.text, "author": written.author, "dialect": writer.dialect}

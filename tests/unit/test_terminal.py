@@ -14,3 +14,11 @@ def test_the_options_of_a_question_back_are_numbered(capsys: pytest.CaptureFixtu
     assert "By what?" in shown
     assert "1. amount: Biggest order, by amount" in shown
     assert "2. amount" in shown
+
+
+def test_what_was_corrected_stands_below_the_statement(capsys: pytest.CaptureFixture[str]) -> None:
+    chunk = '{"type": "sql", "content": "SELECT 1", "dialect": "sqlite", "corrections": ["Joined `visit`."]}'
+    with Transcript() as transcript:
+        transcript.show("chunk", chunk)
+    shown = capsys.readouterr().out
+    assert shown.index("SELECT 1") < shown.index("Corrected: Joined `visit`.")

@@ -5,6 +5,8 @@ import logging
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
+from prometheus_client import CollectorRegistry, Counter
+
 from app.core.llm.model import LanguageModel
 from app.modules.analysis.analyst import FiguresAnalyst, ModelAnalyst
 from app.modules.analysis.figures import Span
@@ -19,6 +21,7 @@ from app.modules.session.model import Run, Session
 from app.modules.session.rows import HEAD_ROWS, Result, RowStore
 from app.modules.session.summary import DigestSummarizer, ModelSummarizer
 from app.modules.session.traced_ports import traced
+from app.modules.sql_generation.checking.correct import Corrected
 from app.modules.sql_generation.clarified import ClarifiedWriter, resolved
 from app.modules.sql_generation.knowledge import Knowledge
 from app.modules.sql_generation.schema_index import SchemaIndexes
@@ -55,12 +58,16 @@ class PortsOfRun:
         context: ContextStore,
         rows: RowStore,
         models: Models | None,
+        metrics: CollectorRegistry,
     ) -> None:
         self._connections = connections
         self._context = context
         self._indexes = SchemaIndexes(_INDEXED_DATABASES)
         self._rows = rows
         self._models = models
+        self._corrections = Counter(
+            "kai_sql_corrections", "Corrections of models' statements", ["kind"], registry=metrics
+        )
 
     async def bind(self, session: Session, run: Run) -> Ports:
         """Raises `ConnectionNotFound` when the connection was deleted meanwhile."""
@@ -71,7 +78,13 @@ class PortsOfRun:
         runner = _KeepingRunner(self._connections, connection, knowledge, self._rows, run)
         builtin = BuiltinWriter(connection.dialect, knowledge.index, today)
         writer = (
-            ModelWriter(models.sql, builtin, knowledge.corrected, read_index=knowledge.index, today=today)
+            ModelWriter(
+                models.sql,
+                builtin,
+                _Correcting(knowledge, self._corrections),
+                read_index=knowledge.index,
+                today=today,
+            )
             if models
             else builtin
         )
@@ -87,6 +100,20 @@ class PortsOfRun:
             summarizer=ModelSummarizer(models.summary) if models else DigestSummarizer(),
         )
         return traced(ports)
+
+
+@dataclass(frozen=True)
+class _Correcting:
+    """Corrects what a model has written, and counts that."""
+
+    knowledge: Knowledge
+    corrections: Counter
+
+    async def __call__(self, sql: str) -> Corrected:
+        corrected = await self.knowledge.corrected(sql)
+        for each in corrected.corrections:
+            self.corrections.labels(each.kind).inc()
+        return corrected
 
 
 @dataclass(frozen=True)

@@ -111,6 +111,7 @@ class Message:
     dialect: str = ""
     explanation: str = ""
     standalone_question: str = ""
+    corrections: list[str] = field(default_factory=list)
     columns: list[Column] = field(default_factory=list)
     row_count: int | None = None
     truncated: bool = False

@@ -144,6 +144,14 @@ class MessageBody(_FromRecord):
     dialect: str
     explanation: str
     standalone_question: str
+    corrections: Annotated[
+        list[str],
+        Field(
+            description="What was corrected in the statement that the model wrote, a sentence each; empty "
+            "when it stands as it was written.",
+            examples=[["Joined `visit` for the column `total_spent`, which `museum` does not have."]],
+        ),
+    ]
     columns: list[Column]
     row_count: int | None
     truncated: bool

@@ -8,6 +8,7 @@ from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.sql_generation.business import Told, unheeded
 from app.modules.sql_generation.checking.check import check
+from app.modules.sql_generation.checking.correct import Corrected, correct
 from app.modules.sql_generation.context import context_for, conversation_of, tables_read
 from app.modules.sql_generation.result_warnings.warnings import find_warnings
 from app.modules.sql_generation.schema_index import SchemaIndex, SchemaIndexes
@@ -43,11 +44,9 @@ class Knowledge:
     async def verified_answer(self, question: str) -> Example | None:
         return await self._context.verified_answer(self._connection, question)
 
-    async def corrected(self, sql: str) -> str:
-        """The statement with what is certainly meant, if that leaves nothing wrong; else as it came, so
-        that its faults are told of what was written."""
-        checked = await asyncio.to_thread(check, sql, (await self.index()).names)
-        return sql if checked.faults else checked.sql
+    async def corrected(self, sql: str) -> Corrected:
+        """A model's statement with what is certainly meant."""
+        return await asyncio.to_thread(correct, sql, (await self.index()).names)
 
     async def check(self, sql: str) -> None:
         """Raises `StatementFailed` for names that are not there, in words that help to repair it."""

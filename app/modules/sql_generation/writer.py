@@ -8,6 +8,7 @@ from datetime import date
 from app.core.llm.model import LanguageModel
 from app.modules.model_errors import model_errors_translated, stand_in_notice
 from app.modules.sql_generation import builtin
+from app.modules.sql_generation.checking.correct import Corrected
 from app.modules.sql_generation.prompt import write_sql_messages
 from app.modules.sql_generation.repair import is_same_statement, repair_messages
 from app.modules.sql_generation.reply import SqlDeltas, read_reply
@@ -18,7 +19,7 @@ from graph.ports import Emit, Question, Written
 from graph.state import Option
 
 ReadIndex = Callable[[], Awaitable[SchemaIndex]]
-Correct = Callable[[str], Awaitable[str]]
+Correct = Callable[[str], Awaitable[Corrected]]
 """Gives a statement back with what is certainly meant in place of what was written."""
 
 _HOW_TO_CONFIGURE = (
@@ -112,7 +113,9 @@ class ModelWriter:
         if written.route == "rows":
             written = _from_rows(question)
         if written.route == "sql":
-            written = replace(written, text=await self._correct(written.text))
+            corrected = await self._correct(written.text)
+            said = [each.said for each in corrected.corrections]
+            written = replace(written, text=corrected.sql, corrections=said)
             if repair is not None and is_same_statement(written.text, repair["sql"], self.dialect):
                 written = replace(written, text=repair["sql"])
         return replace(written, tokens_used=reply.tokens_used)

@@ -130,3 +130,11 @@ async def test_the_dashboard_and_the_alerts_name_only_metrics_that_are_exported(
         for ending in ("", "_total", "_bucket", "_sum", "_count")
     }
     assert set(shown()) <= exported
+
+
+async def test_corrections_of_a_models_statement_are_counted_by_kind(
+    watched: Watched, model: ScriptedModel, shop: str
+) -> None:
+    model.say('```sql\nSELECT name FROM customers WHERE country = "Brazil"\n```', "Two.")
+    before, after = await asked(watched, shop, "Who lives in Brazil?")
+    assert grown(before, after, "kai_sql_corrections_total", kind="quotes") == 1

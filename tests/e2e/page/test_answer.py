@@ -222,3 +222,18 @@ def test_an_answer_out_of_the_history_is_whole(answered: Page) -> None:
     expect(answered.get_by_role("img", name="Chart of customers by country")).to_be_visible()
     answered.get_by_role("tab", name="Table").click()
     expect(answered.get_by_role("row", name="Brazil 2")).to_be_visible()
+
+
+def test_what_was_corrected_stands_below_the_sql_also_after_a_reload(
+    page: Page, model: ScriptedModel, session: str
+) -> None:
+    model.say(sql('SELECT name FROM customers WHERE country = "Brazil"'), "Two names.")
+    page.goto(f"/sessions/{session}")
+    ask(page, "Who lives in Brazil?")
+    expect(page.locator(".answer-actions")).to_be_visible()
+    for _ in range(2):
+        page.get_by_role("tab", name="SQL").click()
+        line = page.locator(".sql-panel .corrections")
+        expect(line).to_have_text("Corrected: Read Brazil as text: no column has this name.")
+        expect(line.locator("code")).to_have_text("Brazil")
+        page.reload()

@@ -103,3 +103,10 @@ def test_two_evaluations_are_paired_by_question() -> None:
     assert (found.first.accuracy.right, found.second.accuracy.right, found.first.accuracy.all) == (2, 2, 3)
     assert [two.id for _, two in found.newly_wrong_and_sure] == ["2"]
     assert found.p_value == 1
+
+
+def test_questions_with_corrections_are_counted_apart_from_repaired_ones() -> None:
+    plain = outcome("1", "correct")
+    corrected = plain.model_copy(update={"id": "2", "corrections": ("Joined `visit`.", "Wrote `a`.")})
+    found = summarize([plain, corrected, plain.model_copy(update={"id": "3", "repairs": 1})], "exact")
+    assert (found.corrected, found.repaired) == (1, 1)

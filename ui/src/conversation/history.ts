@@ -39,6 +39,7 @@ function answerOf(message: Message): Answer {
     dialect: message.dialect,
     explanation: message.explanation,
     standaloneQuestion: message.standalone_question,
+    corrections: message.corrections,
     head: headOf(message),
     analysis: message.analysis ?? "",
     analysisWhole: message.analysis !== null,

@@ -37,6 +37,8 @@ export interface Answer {
   dialect: string;
   explanation: string;
   standaloneQuestion: string;
+  /** What was corrected in the model's statement, a sentence each. */
+  corrections: string[];
   repairs: FailedStatement[];
   head: Head | null;
   analysis: string;
@@ -73,6 +75,7 @@ export const NOTHING: Answer = {
   dialect: "",
   explanation: "",
   standaloneQuestion: "",
+  corrections: [],
   repairs: [],
   head: null,
   analysis: "",

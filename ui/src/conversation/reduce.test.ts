@@ -23,6 +23,7 @@ const sql = (content: string) => ({
   dialect: "sqlite",
   explanation: "E",
   standalone_question: "Q",
+  corrections: [],
 });
 const done = {
   event: "done",
@@ -39,6 +40,14 @@ test("the whole statement takes the place of its tokens", () => {
   const whole = answerTo(text("sql", "SELEC"), sql("SELECT 1"));
   expect([whole.sql, whole.sqlWhole, whole.explanation]).toEqual(["SELECT 1", true, "E"]);
   expect(whole.standaloneQuestion).toBe("Q");
+});
+
+test("corrections belong to their statement, and go when it is repaired", () => {
+  const corrections = ["Joined `visit`."];
+  const corrected = answerTo({ ...sql("SELECT 1"), corrections });
+  expect(corrected.corrections).toEqual(corrections);
+  expect(reduce(corrected, { id: 9, ...status("repairing_sql", 1) } as never).corrections).toEqual([]);
+  expect(answerTo(sql("SELECT 1")).corrections).toEqual([]);
 });
 
 test("claims and options are kept as they come, and gone after a reset", () => {

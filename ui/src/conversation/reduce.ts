@@ -33,8 +33,10 @@ function onChunk(answer: Answer, event: Of<"chunk">): Answer {
     case "text":
       return onText(answer, event.channel, event.content);
     case "sql": {
-      const { content, dialect, explanation, standalone_question: standaloneQuestion } = event;
-      return { ...answer, sql: content, sqlWhole: true, dialect, explanation, standaloneQuestion };
+      const { content, dialect, corrections, explanation } = event;
+      const { standalone_question: standaloneQuestion } = event;
+      const written = { sql: content, sqlWhole: true, dialect, corrections };
+      return { ...answer, ...written, explanation, standaloneQuestion };
     }
     case "results":
       return { ...answer, head: headOf(event.content) };
@@ -62,7 +64,7 @@ function onText(answer: Answer, channel: "sql" | "analysis", token: string): Ans
 function withRepair(answer: Answer, message: string): Answer {
   const error = message.replace(/^Repairing the SQL: /, "");
   const repairs = [...answer.repairs, { sql: answer.sql, error }];
-  return { ...answer, repairs, sql: "", sqlWhole: false };
+  return { ...answer, repairs, sql: "", sqlWhole: false, corrections: [] };
 }
 
 function onDone(answer: Answer, event: Of<"done">): Answer {

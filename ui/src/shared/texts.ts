@@ -145,6 +145,7 @@ export const texts = {
     uses: "What it reads",
     usesNothing: "It reads no table.",
     allColumns: "all its rows, no single column",
+    corrected: "Corrected:",
     editing: "Runs through the same read-only guard and limits as every statement.",
   },
 

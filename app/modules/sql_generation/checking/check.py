@@ -30,6 +30,7 @@ class Checked:
 
     sql: str
     faults: Sequence[Fault] = ()
+    corrections: Sequence[Correction] = ()
 
     @property
     def told(self) -> str:
@@ -40,6 +41,7 @@ class Checked:
 def check(sql: str, schema: SchemaNames) -> Checked:
     """Check every table and column name. Never raises: a statement that cannot be read has no faults here."""
     faults: list[Fault] = []
+    made: list[Correction] = []
     for _ in range(_MOST_PASSES):
         found = _findings(sql, schema)
         faults = [each for each in found if isinstance(each, Fault)]
@@ -47,7 +49,8 @@ def check(sql: str, schema: SchemaNames) -> Checked:
         if not corrections:
             break
         sql = corrected(sql, corrections)
-    return Checked(sql, faults)
+        made += corrections
+    return Checked(sql, faults, made)
 
 
 def _findings(sql: str, schema: SchemaNames) -> list[Fault | Correction]:

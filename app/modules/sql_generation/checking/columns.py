@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from sqlglot import exp
 from sqlglot.optimizer.scope import traverse_scope
 
-from app.modules.sql_generation.checking.findings import Correction, Fault
+from app.modules.sql_generation.checking.findings import Correction, Fault, quoted, replaced, respelled
 from app.modules.sql_generation.checking.names import SchemaNames, nearest, same_but_for_case
 from app.modules.sql_generation.checking.resolution import Names
 
@@ -38,7 +38,7 @@ def _check_qualified(column: exp.Column, names: Names, schema: SchemaNames) -> I
     elif known and "*" not in known and column.name not in known:
         spelled = [names.real(alias, each) for each in known]
         if (meant := same_but_for_case(column.name, spelled)) is not None:
-            yield _rewritten(place, schema.written(meant))
+            yield respelled(place, schema.written(meant))
         else:
             near = [f"{alias}.{schema.written(each)}" for each in nearest(column.name, spelled)]
             yield Fault(
@@ -59,7 +59,7 @@ def _check_bare(
     if any(column.name in known for known in sources.values()):
         return
     if schema.dialect == "sqlite" and _is_text(sql, column):
-        yield _rewritten(place, exp.Literal.string(_quoted_text(sql, place)).sql("sqlite"))
+        yield _as_text(place, _quoted_text(sql, place))
         return
     yield _unknown(column, names, schema)
 
@@ -68,7 +68,7 @@ def _unknown(column: exp.Column, names: Names, schema: SchemaNames) -> Fault | C
     place = column.this
     spelled = {names.real(alias, each): alias for alias, known in names.visible().items() for each in known}
     if (meant := same_but_for_case(column.name, spelled)) is not None:
-        return _rewritten(place, schema.written(meant))
+        return respelled(place, schema.written(meant))
     near = [f"{spelled[each]}.{schema.written(each)}" for each in nearest(column.name, spelled)]
     return Fault("unknown column", column.name, _offset(place), _elsewhere(column, schema) or near)
 
@@ -96,8 +96,9 @@ def _is_natural(expression: exp.Expr) -> bool:
     return any(join.method.upper() == "NATURAL" for join in joins)
 
 
-def _rewritten(place: exp.Expr, text: str) -> Correction:
-    return Correction(place.meta["start"], place.meta["end"] + 1, text)
+def _as_text(place: exp.Expr, text: str) -> Correction:
+    edit = replaced(place, exp.Literal.string(text).sql("sqlite"))
+    return Correction("quotes", f"Read {quoted(text)} as text: no column has this name.", (edit,))
 
 
 def _is_placed(place: exp.Expr) -> bool:

@@ -1,20 +1,45 @@
-"""What a check has found: faults for the writer to repair, and corrections that are certain."""
+"""What a check has found: faults for the writer to repair, and corrections of what is certainly meant."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from sqlglot import exp
+
+CorrectionKind = Literal["spelling", "quotes", "source", "join", "group", "dialect"]
 Kind = Literal["unknown table", "unknown column", "unknown alias", "ambiguous column"]
 
 
 @dataclass(frozen=True)
+class Edit:
+    """Text to write in place of the characters from `start` up to, not including, `end`."""
+
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Correction:
+    """Edits that belong together; `said` tells them to the analyst in one sentence."""
+
+    kind: CorrectionKind
+    said: str
+    edits: tuple[Edit, ...]
+
+
+@dataclass(frozen=True)
 class Fault:
-    """A name that means nothing, or too much. `offset` is its place in the statement, from 0."""
+    """A name that means nothing, or too much. `offset` is its place in the statement, from 0.
+
+    `correction` is what was certainly meant, None where that is open; made in a model's statement alone.
+    """
 
     kind: Kind
     name: str
     offset: int | None
     nearest: Sequence[str]
+    correction: Correction | None = None
 
     def told(self, sql: str) -> str:
         """In words for whoever writes the statement anew: kind, position, and what may be meant."""
@@ -24,18 +49,9 @@ class Fault:
         return f"{self.kind} {self.name}{place}{hint}"
 
 
-@dataclass(frozen=True)
-class Correction:
-    """Text to write in place of the characters from `start` up to, not including, `end`."""
-
-    start: int
-    end: int
-    text: str
-
-
 def corrected(sql: str, corrections: Iterable[Correction]) -> str:
     """The statement with all corrections, each place once."""
-    by_place = {each.start: each for each in corrections}
+    by_place = {edit.start: edit for each in corrections for edit in each.edits}
     for start in sorted(by_place, reverse=True):
         sql = sql[:start] + by_place[start].text + sql[by_place[start].end :]
     return sql
@@ -45,3 +61,20 @@ def _position(sql: str, offset: int) -> str:
     before = sql[:offset]
     line, column = before.count("\n") + 1, offset - (before.rfind("\n") + 1) + 1
     return f"line {line}, column {column}"
+
+
+def replaced(place: exp.Expr, text: str) -> Edit:
+    """The edit that writes `text` for a name."""
+    return Edit(place.meta["start"], place.meta["end"] + 1, text)
+
+
+def respelled(place: exp.Expr, written: str) -> Correction:
+    """A name as the database writes it, where only case or quotes differ."""
+    return Correction(
+        "spelling", f"Wrote {quoted(written)} as the database spells it.", (replaced(place, written),)
+    )
+
+
+def quoted(name: str) -> str:
+    """A name in a sentence."""
+    return f"`{name.replace('`', '')}`"

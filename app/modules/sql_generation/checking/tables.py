@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
-from app.modules.sql_generation.checking.findings import Correction, Fault
+from app.modules.sql_generation.checking.findings import Correction, Fault, respelled
 from app.modules.sql_generation.checking.names import SchemaNames, nearest, same_but_for_case
 from app.modules.sql_generation.checking.resolution import base_tables
 
@@ -19,7 +19,7 @@ def check_tables(statement: exp.Expr, schema: SchemaNames) -> Iterator[Fault | C
         start = place.meta.get("start")
         meant = same_but_for_case(table.name, real)
         if meant is not None and isinstance(start, int):
-            yield Correction(start, place.meta["end"] + 1, schema.written(meant))
+            yield respelled(place, schema.written(meant))
         else:
             near = [schema.written(each) for each in nearest(table.name, real)]
             yield Fault("unknown table", table.name, start if isinstance(start, int) else None, near)

@@ -48,6 +48,7 @@ export function SqlPanel({ exchange, conversation }: { exchange: Exchange; conve
   return (
     <div class="sql-panel">
       <SqlText sql={shown} />
+      <Corrections sentences={answer.corrections} />
       {answer.sqlWhole && (
         <div class="tools">
           <button type="button" class="button small" onClick={() => orSay(copy(shown, texts.copied))}>
@@ -65,5 +66,17 @@ export function SqlPanel({ exchange, conversation }: { exchange: Exchange; conve
         </div>
       )}
     </div>
+  );
+}
+
+/** What was corrected in the model's statement, in one line; names between backticks stand as code. */
+function Corrections({ sentences }: { sentences: string[] }) {
+  if (sentences.length === 0) return null;
+  const parts = sentences.join(" ").split("`");
+  return (
+    <p class="corrections">
+      <span>{texts.sql.corrected}</span>{" "}
+      {parts.map((part, index) => (index % 2 === 1 ? <code key={index}>{part}</code> : part))}
+    </p>
   );
 }

@@ -1,0 +1,53 @@
+"""What KAI corrects in a model's statement: run, said, kept and counted; a person's own stays as it is."""
+
+from tests.e2e.test_turn import sql
+from tests.support.scripted_model import ScriptedModel
+from tests.support.server import Client, chunks, steps
+
+WRITTEN = 'SELECT name FROM customers WHERE country = "Brazil"'
+CORRECTED = "SELECT name FROM customers WHERE country = 'Brazil'"
+SAID = ["Read `Brazil` as text: no column has this name."]
+
+
+async def test_a_correction_is_said_with_the_statement_and_kept_with_the_answer(
+    kai: Client, model: ScriptedModel, shop: str
+) -> None:
+    session = await kai.open_session(await kai.connect(shop))
+    model.say(sql(WRITTEN), "Two names.")
+    events = await kai.ask(session, "Who lives in Brazil?")
+    [chunk] = [each.data for each in events if each.data.get("type") == "sql"]
+    assert (chunk["content"], chunk["corrections"]) == (CORRECTED, SAID)
+    assert "repairing_sql" not in steps(events)
+    question, answer = (await kai.session(session))["messages"]["items"]
+    assert (question["corrections"], answer["corrections"]) == ([], SAID)
+
+
+async def test_a_statement_without_corrections_says_so_by_an_empty_list(
+    kai: Client, model: ScriptedModel, shop: str
+) -> None:
+    session = await kai.open_session(await kai.connect(shop))
+    model.say(sql(CORRECTED), "Two names.")
+    events = await kai.ask(session, "Who lives in Brazil?")
+    [chunk] = [each.data for each in events if each.data.get("type") == "sql"]
+    assert chunk["corrections"] == []
+    assert (await kai.session(session))["messages"]["items"][1]["corrections"] == []
+
+
+async def test_a_repair_by_the_model_has_corrections_of_its_own_only(
+    kai: Client, model: ScriptedModel, shop: str
+) -> None:
+    session = await kai.open_session(await kai.connect(shop))
+    model.say(sql('SELECT nope FROM customers WHERE country = "Brazil"'), sql(CORRECTED), "Two names.")
+    events = await kai.ask(session, "Who lives in Brazil?")
+    assert chunks(events, "sql")[-1] == CORRECTED
+    assert (await kai.session(session))["messages"]["items"][1]["corrections"] == []
+
+
+async def test_a_statement_that_a_person_gives_is_run_as_it_stands(
+    kai: Client, model: ScriptedModel, shop: str
+) -> None:
+    session = await kai.open_session(await kai.connect(shop))
+    model.say("Two names.")
+    events = await kai.ask(session, "Who lives in Brazil?", sql=WRITTEN)
+    [chunk] = [each.data for each in events if each.data.get("type") == "sql"]
+    assert (chunk["content"], chunk["corrections"]) == (WRITTEN, [])
