@@ -89,6 +89,7 @@ class Services:
 
     storage: Storage
     database_connections: DatabaseConnections
+    calls: ModelCalls
     models: Models | None
     """None without a configured model, and in a process that answers no questions."""
     context_store: ContextStore
@@ -186,6 +187,7 @@ async def open_services(settings: Settings, role: Role = "all") -> AsyncGenerato
         yield Services(
             storage,
             connections,
+            calls,
             models,
             context,
             sessions,

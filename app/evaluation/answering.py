@@ -1,13 +1,16 @@
 """Asking KAI a question as any client would, and taking its answer apart."""
 
 import time
-from dataclasses import dataclass
+from collections import defaultdict
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from pydantic import TypeAdapter
 
 from app.bootstrap import Services
 from app.core.auth.caller import LOCAL_OWNER
+from app.core.llm.calls import Meter
+from app.core.logs.ids import ids_bound
 from app.modules.database_connection.results import ResultColumn, ResultSet
 from app.modules.database_connection.schema import ColumnType
 from app.modules.session.model import Run
@@ -15,7 +18,6 @@ from app.terminal import event_of
 from graph.events import (
     AnalysisChunk,
     ClarificationChunk,
-    Done,
     Failure,
     ResultsChunk,
     SessionEvent,
@@ -31,7 +33,8 @@ _MODEL_PROBLEMS = ("urn:kai:model-unavailable", "urn:kai:model-rejected")
 class Answer:
     """What a run said up to its rows; `sql` is the last statement written, also one that did not run.
 
-    `from_rows`: it answered in words from the rows of an earlier turn.
+    `from_rows`: it answered in words from the rows of an earlier turn. `used` and `seconds` are what it
+    took to get to the rows, or to the answer where there are none.
     """
 
     sql: str | None = None
@@ -41,7 +44,7 @@ class Answer:
     failure: Failure | None = None
     corrections: tuple[str, ...] = ()
     repairs: int = 0
-    tokens: int = 0
+    used: Meter = field(default_factory=Meter)
     seconds: float = 0
     fetched: bool = False
     from_rows: bool = False
@@ -68,8 +71,6 @@ class Answer:
                 self.repairs += 1
             case Status(step="analyzing"):
                 self.from_rows = not self.fetched
-            case Done():
-                self.tokens = event.tokens_used
             case _:
                 pass
 
@@ -82,12 +83,27 @@ class Respondent(Protocol):
         ...
 
 
+class RunCosts:
+    """What models have used for each run, known by the ids of its log lines; a call counts at its end."""
+
+    def __init__(self) -> None:
+        self._by_run: defaultdict[str, Meter] = defaultdict(Meter)
+
+    def add(self, used: Meter) -> None:
+        """Count a call within the run that makes it."""
+        self._by_run[ids_bound().get("run_id", "")].add(used)
+
+    def so_far(self, run_id: str) -> Meter:
+        return replace(self._by_run[run_id])
+
+
 class KaiSession:
     """A session of KAI, asked as any client would."""
 
-    def __init__(self, services: Services, session_id: str) -> None:
+    def __init__(self, services: Services, session_id: str, costs: RunCosts) -> None:
         self._services = services
         self._session_id = session_id
+        self._costs = costs
 
     async def ask(self, question: str, *, last: bool) -> Answer:
         """The answer to the next question.
@@ -97,16 +113,18 @@ class KaiSession:
         """
         answer = Answer()
         started = time.monotonic()
+        is_measured = False
         sessions = self._services.sessions
         session, run = await sessions.ask(LOCAL_OWNER, self._session_id, question, "reject", None)
         async for entry in sessions.events(session, run):
             event = event_of(entry.event, entry.data)
             answer.take(event)
-            if isinstance(event, Status) and event.step == "analyzing":
+            if not is_measured and _is_after_answer(event, answer):
+                is_measured = True
                 answer.seconds = time.monotonic() - started
+                answer.used = self._costs.so_far(run.id)
                 if answer.fetched and last:
                     await sessions.cancel(LOCAL_OWNER, self._session_id, run.id)
-        answer.seconds = answer.seconds or time.monotonic() - started
         if answer.fetched:
             answer.result = await self._all_rows(run)
         return answer
@@ -119,3 +137,10 @@ class KaiSession:
             ResultColumn(each["name"], _TYPE.validate_python(each["type"])) for each in message.columns
         ]
         return ResultSet(tuple(columns), rows, message.truncated)
+
+
+def _is_after_answer(event: SessionEvent, answer: Answer) -> bool:
+    """Whether the rows are there, or, where there are none, all that is said in their place."""
+    if not isinstance(event, Status):
+        return False
+    return event.step in ("summarizing", "saving") or (event.step == "analyzing" and answer.fetched)

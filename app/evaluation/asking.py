@@ -9,6 +9,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 
 from app.bootstrap import Services
 from app.core.llm.model import LanguageModel
+from app.evaluation.answering import RunCosts
 from app.evaluation.question_set import Conversation
 from app.evaluation.results_file import append
 from app.evaluation.scoring import play
@@ -32,7 +33,9 @@ class Asking:
         self._file = file
         self._baseline = baseline
         self._instructed = instructed
+        self._costs = RunCosts()
         self._asked = self._right = 0
+        services.calls.listen(self._costs.add)
 
     async def ask(self, conversations: Sequence[Conversation], jobs: int) -> None:
         """Ends when all is asked; the first thing that goes wrong with KAI itself ends it too."""
@@ -57,6 +60,7 @@ class Asking:
                 self._services,
                 connection,
                 conversation,
+                costs=self._costs,
                 baseline=self._baseline,
                 instructed=self._instructed,
             )

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from app.evaluation.outcome import Mode, Outcome
 from app.evaluation.results_file import Results, ResultsInvalid
-from app.evaluation.statistics import mcnemar_exact
+from app.evaluation.statistics import Difference, mcnemar_exact
 from app.evaluation.tally import Tally, tally
 
 Pair = tuple[Outcome, Outcome]
@@ -20,6 +20,12 @@ class Comparison:
     regressions: list[Pair]
     improvements: list[Pair]
     newly_wrong_and_sure: list[Pair]
+
+    @property
+    def difference(self) -> Difference:
+        """How much greater the second's accuracy is."""
+        asked = self.first.accuracy.all
+        return Difference(lost=len(self.regressions), won=len(self.improvements), asked=asked)
 
     @property
     def p_value(self) -> float:
@@ -43,8 +49,8 @@ def compare(first: Results, second: Results, mode: Mode) -> Comparison:
     if not pairs:
         raise ResultsInvalid("No question was asked in both evaluations.")
     return Comparison(
-        first=tally((one for one, _ in pairs), mode),
-        second=tally((two for _, two in pairs), mode),
+        first=tally([one for one, _ in pairs], mode),
+        second=tally([two for _, two in pairs], mode),
         regressions=[(one, two) for one, two in pairs if one.right(mode) and not two.right(mode)],
         improvements=[(one, two) for one, two in pairs if two.right(mode) and not one.right(mode)],
         newly_wrong_and_sure=[

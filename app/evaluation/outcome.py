@@ -62,7 +62,7 @@ class ShownRows(BaseModel):
 
 class Outcome(BaseModel):
     """`detail` says why there are no rows, or why the gold has none; `empty`: the gold's rows prove little
-    (see `Verdict`); `tokens` and `seconds` are those of getting to the rows."""
+    (see `Verdict`); calls of models, tokens and seconds are those of getting to the rows."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -82,6 +82,9 @@ class Outcome(BaseModel):
     predicted: ShownRows | None = None
     corrections: tuple[str, ...] = ()
     repairs: int = 0
+    calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
     tokens: int = 0
     seconds: float = 0
 

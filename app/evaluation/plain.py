@@ -41,7 +41,7 @@ class PlainPrompt:
                 await self._answer(question, answer)
             except TurnError as error:
                 answer.failure = _failure(error)
-        answer.tokens = meter.tokens
+        answer.used = meter
         answer.seconds = time.monotonic() - started
         return answer
 

@@ -12,7 +12,7 @@ from app.evaluation.comparison import Comparison
 from app.evaluation.outcome import Mode, Outcome, Verdict
 from app.evaluation.statistics import Share
 from app.evaluation.summary import Summary
-from app.evaluation.tally import Tally
+from app.evaluation.tally import Cost, Tally
 
 _QUESTIONS_SHOWN = 20
 
@@ -21,6 +21,8 @@ def print_summary(console: Console, summary: Summary) -> None:
     """The headline, then what it is made of. Terminal codes in names are inert."""
     console.print(Text(f"Execution accuracy ({summary.mode}): {summary.accuracy}", style="bold"))
     console.print(Text(f"Right of answered: {summary.tally.of_answered}", style="bold"))
+    if by_chance := summary.tally["right_but_empty"]:
+        console.print(Text(f"Right with no rows, a single 0 or NULL, as by chance: {by_chance}"))
     if summary.follow_ups is not None:
         console.print(Text(f"Right of answered, follow-ups: {summary.follow_ups.of_answered}"))
     if summary.interactions is not None:
@@ -35,15 +37,15 @@ def print_summary(console: Console, summary: Summary) -> None:
 
 
 def print_comparison(console: Console, comparison: Comparison) -> None:
-    """How the second evaluation differs from the first."""
-    console.print(Text(f"A: {comparison.first.accuracy}"))
-    console.print(Text(f"B: {comparison.second.accuracy}"))
+    """How the second evaluation differs from the first, in rightness and in cost."""
+    for name, tally in (("A", comparison.first), ("B", comparison.second)):
+        console.print(Text(f"{name}: {tally.accuracy}; {_cost_of(tally.cost)}"))
     console.print(_tallies("", {"A": comparison.first, "B": comparison.second}))
     won, lost = comparison.improvements, comparison.regressions
     console.print(
         Text(
-            f"B answers {len(won)} that A does not, A {len(lost)} that B does not: "
-            f"p = {comparison.p_value:.3g} (McNemar's exact test)",
+            f"B - A: {comparison.difference}, p = {comparison.p_value:.3g} (McNemar's exact test); "
+            f"B answers {len(won)} that A does not, A {len(lost)} that B does not",
             style="bold",
         )
     )
@@ -72,13 +74,17 @@ def _tallies(title: str, tallies: Mapping[str, Tally] | Mapping[Mode, Tally]) ->
         *(each.replace("_", " ") for each in verdicts),
         "of all",
         "of answered",
+        "calls",
+        "tokens",
         box=SIMPLE,
         padding=(0, 1, 0, 0),
         pad_edge=False,
     )
     for name, tally in tallies.items():
         counts = [str(tally[verdict]) for verdict in verdicts]
-        table.add_row(Text(_inert(name)), *counts, f"{tally.accuracy.value:.1%}", _percent(tally.of_answered))
+        shares = (f"{tally.accuracy.value:.1%}", _percent(tally.of_answered))
+        cost = (f"{tally.cost.calls:.2f}", f"{tally.cost.tokens:,.0f}")
+        table.add_row(Text(_inert(name)), *counts, *shares, *cost)
     for column in table.columns[1:]:
         column.justify = "right"
     return table
@@ -90,10 +96,17 @@ def _percent(share: Share) -> str:
 
 def _costs(summary: Summary) -> str:
     return (
-        f"{summary.tokens:,} tokens; {summary.median_seconds:.2f} s a question (median), "
-        f"{summary.slowest_seconds:.2f} s the slowest; "
+        f"{_cost_of(summary.tally.cost)}; {summary.tokens:,} tokens in all; "
+        f"{summary.median_seconds:.2f} s a question (median), {summary.slowest_seconds:.2f} s the slowest; "
         f"{summary.corrected} corrected, {summary.repaired} repaired; "
         f"{summary.capped} compared in part only"
+    )
+
+
+def _cost_of(cost: Cost) -> str:
+    return (
+        f"{cost.calls:.2f} calls and {cost.tokens:,.0f} tokens a question "
+        f"({cost.prompt_tokens:,.0f} of prompts, {cost.completion_tokens:,.0f} of replies)"
     )
 
 

@@ -84,8 +84,13 @@ async def evaluate(wanted: Evaluation) -> None:
 
 async def compare_results(first: Path, second: Path, mode: Mode) -> None:
     """Print how the second evaluation differs from the first. Raises `ResultsInvalid` or `OSError`."""
-    comparison = compare(read_results(first), read_results(second), mode)
-    print_comparison(Console(highlight=False), comparison)
+    results = read_results(first), read_results(second)
+    comparison = compare(*results, mode)
+    console = Console(highlight=False)
+    for name, path, each in zip("AB", (first, second), results, strict=True):
+        said = f"{name} is {path}: {each.header.system} with {each.header.model}"
+        console.print(said, markup=False, soft_wrap=True)
+    print_comparison(console, comparison)
 
 
 def _rest(

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator
 from app.bootstrap import Services
 from app.core.auth.caller import LOCAL_OWNER
 from app.core.llm.model import LanguageModel
-from app.evaluation.answering import Answer, KaiSession, Respondent
+from app.evaluation.answering import Answer, KaiSession, Respondent, RunCosts
 from app.evaluation.gold import EVALUATION, Gold, GoldFailed, run_gold
 from app.evaluation.outcome import Kind, Outcome, ShownRows
 from app.evaluation.plain import PlainPrompt
@@ -30,6 +30,7 @@ async def play(
     connection: Connection,
     conversation: Conversation,
     *,
+    costs: RunCosts,
     baseline: LanguageModel | None,
     instructed: bool,
 ) -> AsyncGenerator[Outcome]:
@@ -37,19 +38,19 @@ async def play(
 
     `instructed` says whether the writer reads a question's instructions.
     """
-    respondent = await _respondent(services, connection, baseline)
+    respondent = await _respondent(services, connection, costs=costs, baseline=baseline)
     for question in conversation:
         answer = await respondent.ask(_text(question, instructed), last=question is conversation[-1])
         yield await _score(services, connection, question, answer)
 
 
 async def _respondent(
-    services: Services, connection: Connection, baseline: LanguageModel | None
+    services: Services, connection: Connection, *, costs: RunCosts, baseline: LanguageModel | None
 ) -> Respondent:
     if baseline is not None:
         return PlainPrompt(services.database_connections, baseline, connection)
     session = await services.sessions.create(LOCAL_OWNER, connection.id, None, "ask", {})
-    return KaiSession(services, session.id)
+    return KaiSession(services, session.id, costs)
 
 
 def _text(question: Question, instructed: bool) -> str:
@@ -88,7 +89,10 @@ def _outline(question: Question, answer: Answer) -> Outcome:
         predicted=None if answer.result is None else ShownRows.of(answer.result),
         corrections=answer.corrections,
         repairs=answer.repairs,
-        tokens=answer.tokens,
+        calls=answer.used.calls,
+        prompt_tokens=answer.used.input_tokens,
+        completion_tokens=answer.used.output_tokens,
+        tokens=answer.used.tokens,
         seconds=round(answer.seconds, 3),
     )
 

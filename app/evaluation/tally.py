@@ -1,7 +1,7 @@
-"""How many questions have each verdict."""
+"""How many questions have each verdict, and what they cost."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from app.evaluation.outcome import Mode, Outcome, Verdict
@@ -9,10 +9,24 @@ from app.evaluation.statistics import Share
 
 
 @dataclass(frozen=True)
+class Cost:
+    """What a question takes of the model until its rows are there, on average."""
+
+    calls: float
+    prompt_tokens: float
+    completion_tokens: float
+
+    @property
+    def tokens(self) -> float:
+        return self.prompt_tokens + self.completion_tokens
+
+
+@dataclass(frozen=True)
 class Tally:
-    """Questions by their verdict."""
+    """Questions by their verdict, and what one costs."""
 
     counts: Mapping[Verdict, int]
+    cost: Cost
 
     def __getitem__(self, verdict: Verdict) -> int:
         return self.counts.get(verdict, 0)
@@ -32,6 +46,15 @@ class Tally:
         return self["right"] + self["right_but_empty"]
 
 
-def tally(outcomes: Iterable[Outcome], mode: Mode) -> Tally:
+def tally(outcomes: Sequence[Outcome], mode: Mode) -> Tally:
     """Takes outcomes whose gold ran."""
-    return Tally(Counter(each.verdict(mode) for each in outcomes))
+    return Tally(Counter(each.verdict(mode) for each in outcomes), _cost(outcomes))
+
+
+def _cost(outcomes: Sequence[Outcome]) -> Cost:
+    count = len(outcomes) or 1
+    return Cost(
+        calls=sum(each.calls for each in outcomes) / count,
+        prompt_tokens=sum(each.prompt_tokens for each in outcomes) / count,
+        completion_tokens=sum(each.completion_tokens for each in outcomes) / count,
+    )

@@ -20,12 +20,30 @@ _Outcome = Literal["ok", "unavailable", "rejected", "cancelled", "failed"]
 
 @dataclass
 class Meter:
-    """The tokens that calls of models have used so far, prompts and replies, failed calls included."""
+    """What calls of models have used so far, failed ones included.
 
-    tokens: int = 0
+    `calls` are those of language models; what embeddings use counts as input alone.
+    """
+
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+    @property
+    def tokens(self) -> int:
+        return self.input_tokens + self.output_tokens
+
+    def add(self, other: "Meter") -> None:
+        """Count what another meter has counted."""
+        self.calls += other.calls
+        self.input_tokens += other.input_tokens
+        self.output_tokens += other.output_tokens
 
 
 _METER: ContextVar[Meter | None] = ContextVar("meter", default=None)
+
+Listener = Callable[[Meter], None]
+"""Takes what one call has used when it ends, in the context of the call."""
 
 Charge = Callable[[str], AbstractAsyncContextManager[None]]
 """Counts what models use within its block as used by this owner."""
@@ -53,6 +71,7 @@ class ModelCalls:
     """Of all models of a process. The label `model` is as it is configured, so it is bounded."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
+        self._listeners: list[Listener] = []
         self._calls = Counter(
             "kai_model_calls",
             "Calls of a model that ended, all their tries taken together",
@@ -76,11 +95,16 @@ class ModelCalls:
             registry=registry,
         )
 
+    def listen(self, listener: Listener) -> None:
+        """Have every call reported from now on."""
+        self._listeners.append(listener)
+
     @contextmanager
     def of(self, model: str, operation: Operation) -> Generator["Call"]:
         """A call that ends with the block."""
         began = time.monotonic()
         outcome: _Outcome = "failed"
+        used = Meter(calls=1 if operation == "chat" else 0)
         attributes = {
             "gen_ai.operation.name": operation,
             "gen_ai.provider.name": "openai",
@@ -88,7 +112,7 @@ class ModelCalls:
         }
         try:
             with span(f"{operation} {model}", attributes, SpanKind.CLIENT) as traced:
-                yield Call(model, self, traced)
+                yield Call(model, self, traced, used)
             outcome = "ok"
         except ModelUnavailable:
             outcome = "unavailable"
@@ -102,23 +126,27 @@ class ModelCalls:
         finally:
             self._calls.labels(model, operation, outcome).inc()
             self._seconds.labels(model, operation).observe(time.monotonic() - began)
+            if (meter := _METER.get()) is not None:
+                meter.add(used)
+            for listener in self._listeners:
+                listener(used)
 
 
 class Call:
     """One under way."""
 
-    def __init__(self, model: str, calls: ModelCalls, traced: Span) -> None:
+    def __init__(self, model: str, calls: ModelCalls, traced: Span, used: Meter) -> None:
         self._model = model
         self._calls = calls
         self._span = traced
+        self._used = used
 
     def tried_again(self) -> None:
         self._calls.retries.labels(self._model).inc()
 
     def used(self, input_tokens: int, output_tokens: int) -> None:
         """Tokens, by the provider's count or approximately."""
-        if (meter := _METER.get()) is not None:
-            meter.tokens += input_tokens + output_tokens
+        self._used.add(Meter(input_tokens=input_tokens, output_tokens=output_tokens))
         self._calls.tokens.labels(self._model, "input").inc(input_tokens)
         self._calls.tokens.labels(self._model, "output").inc(output_tokens)
         self._span.set_attributes(

@@ -123,3 +123,27 @@ def test_the_password_of_the_database_is_in_no_file_and_no_message(shop: Shop) -
     failed = kai("eval", str(shop.write({**HOW_MANY, "db": "d"})), "--db", url, data=shop.folder)
     assert failed.stderr.startswith("kai: ")
     assert "s3cr3t" not in failed.stderr + failed.stdout
+
+
+async def test_the_cost_is_that_of_getting_to_the_rows(shop: Shop, model: ScriptedModel) -> None:
+    model.rule("", "Three.")
+    model.rule("SQL writer", "```sql\nselect 3\n```")
+    first, second = await shop.evaluate(*TALK)
+    assert len(model.requests) > 2
+    assert [(each.calls, each.prompt_tokens, each.completion_tokens) for each in (first, second)] == [
+        (1, 100, 4),
+        (1, 100, 4),
+    ]
+    assert first.tokens == 104
+
+
+async def test_a_repair_is_a_call_more(shop: Shop, model: ScriptedModel) -> None:
+    model.say("```sql\nselect nothing from customers\n```", "```sql\nselect 3\n```")
+    (outcome,) = await shop.evaluate(HOW_MANY)
+    assert (outcome.kind, outcome.calls, outcome.repairs) == ("correct", 2, 1)
+
+
+async def test_an_answer_without_rows_costs_what_was_asked_for_it(shop: Shop, model: ScriptedModel) -> None:
+    model.rule("", "CHAT: Hello!")
+    (outcome,) = await shop.evaluate(HOW_MANY)
+    assert (outcome.kind, outcome.calls, outcome.prompt_tokens) == ("no_answer", 1, 100)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.evaluation.statistics import Share, mcnemar_exact
+from app.evaluation.statistics import Difference, Share, mcnemar_exact
 
 
 @pytest.mark.parametrize(
@@ -23,6 +23,11 @@ def test_nothing_is_known_of_a_share_of_nothing() -> None:
 )
 def test_mcnemars_exact_test_is_the_two_sided_binomial(lost: int, won: int, p: float) -> None:
     assert mcnemar_exact(lost, won) == pytest.approx(p)
+
+
+def test_the_interval_of_a_difference_is_that_of_bonett_and_price() -> None:
+    found = Difference(lost=5, won=14, asked=60)
+    assert [found.value, found.low, found.high] == pytest.approx([0.15, 0.0049, 0.2854], abs=5e-5)
 
 
 def test_a_difference_of_thousands_of_questions_has_a_p_value_too() -> None:

@@ -103,6 +103,7 @@ def test_two_evaluations_are_paired_by_question() -> None:
     assert (found.first.accuracy.right, found.second.accuracy.right, found.first.accuracy.all) == (2, 2, 3)
     assert [two.id for _, two in found.newly_wrong_and_sure] == ["2"]
     assert found.p_value == 1
+    assert str(found.difference) == "+0.0 points (-78.4 to +78.4)"
 
 
 def test_questions_with_corrections_are_counted_apart_from_repaired_ones() -> None:
@@ -110,3 +111,13 @@ def test_questions_with_corrections_are_counted_apart_from_repaired_ones() -> No
     corrected = plain.model_copy(update={"id": "2", "corrections": ("Joined `visit`.", "Wrote `a`.")})
     found = summarize([plain, corrected, plain.model_copy(update={"id": "3", "repairs": 1})], "exact")
     assert (found.corrected, found.repaired) == (1, 1)
+
+
+def test_a_cost_is_the_mean_of_a_question_in_all_and_by_turn() -> None:
+    turns = [
+        outcome("1", "correct", conversation_id="a", turn=0, calls=1, prompt_tokens=90, completion_tokens=10),
+        outcome("2", "order", conversation_id="a", turn=1, calls=2, prompt_tokens=270, completion_tokens=30),
+    ]
+    found = summarize(turns, "exact")
+    assert (found.tally.cost.calls, found.tally.cost.tokens) == (1.5, 200)
+    assert {turn: tally.cost.tokens for turn, tally in found.by_turn.items()} == {"0": 100, "1": 300}
