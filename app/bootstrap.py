@@ -411,4 +411,5 @@ def _model_settings(settings: LlmSettings, name: str) -> ModelSettings:
         max_retries=settings.max_retries,
         max_output_tokens=settings.max_output_tokens,
         temperature=settings.temperature,
+        reply_format=settings.reply_format,
     )

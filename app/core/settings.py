@@ -21,6 +21,7 @@ from pydantic import (
 )
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from app.core.llm.capabilities import ReplyFormatSetting
 from app.core.variables import PREFIX, check_names, is_of_kubernetes
 
 DEFAULT_MODEL = "gpt-4.1-mini"
@@ -122,6 +123,7 @@ class LlmSettings(_Group):
     max_retries: Annotated[int, Field(ge=0, le=10)] = 2
     max_output_tokens: Annotated[int, Field(ge=16)] = 4_096
     temperature: Annotated[float, Field(ge=0, le=2)] | None = None
+    reply_format: ReplyFormatSetting = "auto"
     context_tokens: Annotated[int, Field(ge=500)] = 6_000
     """How much of the schema a prompt may hold."""
 

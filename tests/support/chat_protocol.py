@@ -77,8 +77,17 @@ def models() -> bytes:
     return json_response({"object": "list", "data": [{"id": "scripted", "object": "model"}]})
 
 
-def token_event(token: str) -> bytes:
-    return _chunk({"choices": [{"index": 0, "delta": {"content": token}, "finish_reason": None}]})
+def token_event(token: str, tool: str | None, *, is_first: bool) -> bytes:
+    """A piece of the reply's text, or of the arguments of its call of a tool."""
+    delta: dict[str, JsonValue] = {"content": token}
+    if tool is not None:
+        function: dict[str, JsonValue] = {"arguments": token}
+        call: dict[str, JsonValue] = {"index": 0, "function": function}
+        if is_first:
+            function["name"] = tool
+            call |= {"id": "call_1", "type": "function"}
+        delta = {"tool_calls": [call]}
+    return _chunk({"choices": [{"index": 0, "delta": delta, "finish_reason": None}]})
 
 
 def finish_event(reason: str) -> bytes:

@@ -23,7 +23,8 @@ class Scripted:
 
     A token is a word with the blanks before it; `events_before` are sent as they stand before the first.
     `delay_seconds` pass before each token. With another status than 200, the body is an error that
-    repeats the request's key, as unkind services do, and says `error` and `code`.
+    repeats the request's key, as unkind services do, and says `error` and `code`. With `tool`, the text
+    comes as the arguments of a call of that tool.
     """
 
     text: str = ""
@@ -37,6 +38,7 @@ class Scripted:
     ending: Ending = "whole"
     finish_reason: str = "stop"
     usage: bool = True
+    tool: str | None = None
 
     @property
     def tokens(self) -> list[str]:

@@ -207,7 +207,7 @@ class ScriptedModel:
             if reader.at_eof():
                 raise ConnectionResetError
             if token:
-                writer.write(chat_protocol.token_event(token))
+                writer.write(chat_protocol.token_event(token, reply.tool, is_first=position == 0))
         await writer.drain()
 
     async def _hold(self, asked: Asked, reader: asyncio.StreamReader) -> None:

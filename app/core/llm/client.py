@@ -1,36 +1,41 @@
 """The client library, imported late: it takes a second, and a server without a model needs none of it."""
 
-from collections.abc import AsyncGenerator, Sequence
+import warnings
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from typing import TYPE_CHECKING, cast
 from urllib.parse import urlsplit
 
-from pydantic import SecretStr
+from pydantic import JsonValue, SecretStr
 
 from app.core.llm.errors import failure_told
 from app.core.llm.settings import ModelSettings
 
 if TYPE_CHECKING:
     from langchain_core.messages import AIMessageChunk
-    from langchain_openai import ChatOpenAI
     from openai import AsyncOpenAI
+
+    from app.core.llm.chat_client import ChatClient
 
 _OPENAI = "https://api.openai.com/v1"
 _NO_KEY = SecretStr("none")
 """For services that ask for no key: the protocol has a header to fill."""
 
 
-def make_client(settings: ModelSettings) -> "ChatOpenAI":
+def make_client(settings: ModelSettings) -> "ChatClient":
     """A client with a connection pool of its own. Slow at first: to be called in a thread.
 
     Everything that the library would else take from `OPENAI_...` variables, and that decides where a
     prompt goes, is given. It tries nothing again, as it would wait as long as a service asks it to.
     """
-    from langchain_openai import ChatOpenAI  # noqa: PLC0415 - a second of import
-    from openai import Timeout  # noqa: PLC0415
+    from openai import Timeout  # noqa: PLC0415 - a second of import
 
+    from app.core.llm.chat_client import ChatClient  # noqa: PLC0415
+
+    # The library's advice about methods of its own that are not used here.
+    warnings.filterwarnings("ignore", ".*OpenAI's structured output feature", UserWarning)
     base_url = settings.base_url or _OPENAI
-    return ChatOpenAI(
+    return ChatClient(
         model=settings.model,
         base_url=base_url,
         api_key=settings.api_key or _NO_KEY,
@@ -60,19 +65,25 @@ def make_embedding_client(settings: ModelSettings) -> "AsyncOpenAI":
 
 
 async def stream_chunks(
-    client: "ChatOpenAI", prompt: Sequence[tuple[str, str]], *, usage: bool, max_tokens: int | None = None
+    client: "ChatClient",
+    prompt: Sequence[tuple[str, str]],
+    *,
+    usage: bool,
+    max_tokens: int | None = None,
+    fields: Mapping[str, JsonValue] | None = None,
 ) -> "AsyncGenerator[AIMessageChunk]":
     """The reply's chunks as they come, `usage` asking for a count of tokens with the last.
 
-    `max_tokens` is the limit of this reply; None is the model's usual one.
+    `max_tokens` is the limit of this reply; None is the model's usual one. `fields` are added to the
+    request as they stand.
 
     Raises `ModelUnavailable` or `ModelRejected`. Closing it, or cancelling its reader, closes the request.
     """
-    if max_tokens is None:
-        stream = client.astream(list(prompt), stream_usage=usage)
-    else:
-        limit = _output_limit(client.openai_api_base or _OPENAI, max_tokens)
-        stream = client.astream(list(prompt), stream_usage=usage, extra_body=limit)
+    body = dict(client.extra_body or {})
+    if max_tokens is not None:
+        body = {**_output_limit(client.openai_api_base or _OPENAI, max_tokens)}
+    # In `extra_body`, since for a `response_format` of its own the library parses every reply as JSON.
+    stream = client.astream(list(prompt), stream_usage=usage, extra_body={**body, **(fields or {})})
     chunks = cast("AsyncGenerator[AIMessageChunk]", stream)
     async with aclosing(chunks):
         while (chunk := await _next_chunk(chunks, client.model_name)) is not None:

@@ -16,6 +16,10 @@ MAX_PAUSE_SECONDS = 10.0
 _TOO_LONG = re.compile(r"context.{0,12}(length|size|window)|prompt is too long", re.IGNORECASE)
 _ERROR_CODE = re.compile(r"[a-z_]{3,40}")
 _VERSION = re.compile(r"/v\d")
+_FORMAT = re.compile(
+    r"response.?format|json.?schema|structured.?output|\btools?\b|tool.?(choice|call|use)|function.?call",
+    re.IGNORECASE,
+)
 _OUT_OF_QUOTA = "insufficient_quota"
 
 
@@ -25,6 +29,10 @@ class ModelUnavailable(Exception):
 
 class ModelRejected(Exception):
     """The model's service refused the request, or gave half an answer; asking again changes nothing."""
+
+
+class EmptyReply(ModelUnavailable):
+    """The model ended its reply without a word."""
 
 
 class PassingFailure(ModelUnavailable):
@@ -37,6 +45,11 @@ class PassingFailure(ModelUnavailable):
 
 class UsageNotCounted(ModelRejected):
     """The service does not know the option that has tokens counted; without it, it may answer."""
+
+
+class FormatRejected(ModelRejected):
+    """The service refused the request, perhaps for the format that it asks a reply to have; a request for
+    text may be answered."""
 
 
 def failure_told(error: Exception, model: str) -> ModelUnavailable | ModelRejected:
@@ -63,6 +76,8 @@ def failure_told(error: Exception, model: str) -> ModelUnavailable | ModelReject
 
 def _refusal(error: "APIStatusError", model: str) -> ModelUnavailable | ModelRejected:
     status = error.status_code
+    if status in {404, 500, 501} and _FORMAT.search(error.message):
+        return _rejected(error)
     if status in {401, 403}:
         return ModelRejected(f"The model's service refused the key ({status}). Check KAI_LLM__API_KEY.")
     if status == 404:
@@ -83,9 +98,13 @@ def _refusal(error: "APIStatusError", model: str) -> ModelUnavailable | ModelRej
         return _too_long(model)
     if "stream_options" in error.message:
         return UsageNotCounted(f"The model's service does not count tokens ({status}).")
+    return _rejected(error)
+
+
+def _rejected(error: "APIStatusError") -> FormatRejected:
     code = f", {error.code}" if error.code and _ERROR_CODE.fullmatch(error.code) else ""
     cure = "Check KAI_LLM__MODEL, KAI_LLM__TEMPERATURE and KAI_LLM__MAX_OUTPUT_TOKENS."
-    return ModelRejected(f"The model's service refused the request ({status}{code}). {cure}")
+    return FormatRejected(f"The model's service refused the request ({error.status_code}{code}). {cure}")
 
 
 def _passing(status: int, headers: Mapping[str, str]) -> ModelUnavailable:

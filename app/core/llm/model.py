@@ -1,6 +1,7 @@
 """A language model behind any OpenAI-compatible endpoint."""
 
 import asyncio
+import logging
 import random
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
@@ -8,19 +9,34 @@ from dataclasses import dataclass
 from typing import Literal
 
 from app.core.llm.calls import Call, ModelCalls
+from app.core.llm.capabilities import ReplyFormat, reply_format_for
 from app.core.llm.client import make_client, stream_chunks
 from app.core.llm.errors import (
     MAX_PAUSE_SECONDS,
+    EmptyReply,
+    FormatRejected,
     ModelRejected,
     ModelUnavailable,
     PassingFailure,
     UsageNotCounted,
 )
+from app.core.llm.reply_schema import ReplySchema
 from app.core.llm.settings import ModelSettings
 from app.core.llm.tokens import approximate_tokens
 from app.core.llm.transcript import Transcript
 
-__all__ = ["LanguageModel", "ModelRejected", "ModelSettings", "ModelUnavailable", "PromptMessage", "Reply"]
+__all__ = [
+    "LanguageModel",
+    "ModelRejected",
+    "ModelSettings",
+    "ModelUnavailable",
+    "PromptMessage",
+    "Reply",
+    "ReplyFormat",
+    "ReplySchema",
+]
+
+logger = logging.getLogger(__name__)
 
 _FIRST_PAUSE_SECONDS = 0.5
 
@@ -53,6 +69,9 @@ class _Request:
     on_token: Callable[[str], None]
     max_retries: int
     max_tokens: int | None = None
+    schema: ReplySchema | None = None
+    reply_format: ReplyFormat = "text"
+    """Of a reply with a schema."""
 
 
 class LanguageModel:
@@ -63,6 +82,7 @@ class LanguageModel:
         self._settings = settings
         self._calls = calls
         self._usage_is_counted = True
+        self._reply_format = reply_format_for(settings.model, settings.reply_format)
         # The client library takes a second to import: a thread does it while the server starts.
         self._client = asyncio.create_task(
             asyncio.to_thread(make_client, settings), name=f"model {settings.model}: import its client"
@@ -75,6 +95,37 @@ class LanguageModel:
         `ModelRejected`; cancelling the caller closes the request.
         """
         return await self._reply(_Request(messages, on_token, self._settings.max_retries))
+
+    async def reply_by_schema(
+        self,
+        write_prompt: Callable[[ReplyFormat], Sequence[PromptMessage]],
+        schema: ReplySchema,
+        on_token: Callable[[str], None],
+    ) -> Reply:
+        """Have an object written, where its service holds the model to a schema; text otherwise.
+
+        `write_prompt` gives the prompt for a format. Where the service does not take the format, or the
+        reply in it is empty, text is asked for at once, and from then on if that is answered. The
+        reply's text is the object as JSON or what the model wrote instead: no service is sure to keep
+        to the schema.
+
+        Otherwise as `reply`.
+        """
+        reply_format = self._reply_format
+        if reply_format == "text":
+            return await self.reply(write_prompt("text"), on_token)
+        try:
+            asked = write_prompt(reply_format)
+            retries = self._settings.max_retries
+            request = _Request(asked, on_token, retries, schema=schema, reply_format=reply_format)
+            return await self._reply(request)
+        except FormatRejected as rejected:
+            reply = await self.reply(write_prompt("text"), on_token)
+            if self._reply_format != "text":
+                self._reply_format = "text"
+                because = f"gave no reply by {reply_format}: {rejected}"
+                logger.warning("model %s %s It is asked for text from now on.", self.name, because)
+            return reply
 
     async def reply_within(self, messages: Sequence[PromptMessage], max_tokens: int) -> Reply:
         """Have a reply of at most so many tokens written, in one try; a longer one is cut there.
@@ -99,7 +150,7 @@ class LanguageModel:
     async def _try_until_replied(self, request: "_Request", call: Call) -> Reply:
         tries = 0
         while True:
-            transcript = Transcript(request.on_token)
+            transcript = Transcript(request.on_token, of_tools=request.reply_format == "tools")
             try:
                 return await self._try(request, transcript, call)
             except UsageNotCounted:
@@ -118,7 +169,12 @@ class LanguageModel:
             await self._listen(request, transcript)
         finally:
             used = _note_usage(request, transcript, call)
-        text = transcript.whole_text(self.name, may_be_cut=request.max_tokens is not None)
+        try:
+            text = transcript.whole_text(self.name, may_be_cut=request.max_tokens is not None)
+        except EmptyReply as empty:
+            if request.schema is None:
+                raise
+            raise FormatRejected(str(empty)) from None
         return Reply(text, used, transcript.cut)
 
     async def _listen(self, request: "_Request", transcript: Transcript) -> None:
@@ -126,7 +182,8 @@ class LanguageModel:
         silence, now = self._settings.first_token_timeout_seconds, asyncio.get_running_loop().time
         prompt = [(message.role, message.content) for message in request.messages]
         usage, limit = self._usage_is_counted, request.max_tokens
-        chunks = stream_chunks(client, prompt, usage=usage, max_tokens=limit)
+        fields = request.schema.request_fields(request.reply_format) if request.schema else {}
+        chunks = stream_chunks(client, prompt, usage=usage, max_tokens=limit, fields=fields)
         try:
             async with asyncio.timeout(silence) as patience, aclosing(chunks):
                 async for chunk in chunks:

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 from pydantic import SecretStr
 
+from app.core.llm.capabilities import ReplyFormatSetting
+
 
 @dataclass(frozen=True)
 class ModelSettings:
@@ -21,3 +23,5 @@ class ModelSettings:
     max_retries: int
     max_output_tokens: int
     temperature: float | None
+    reply_format: ReplyFormatSetting = "auto"
+    """Of replies that have a schema."""

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from app.core.llm.errors import ModelRejected, ModelUnavailable, PassingFailure
+from app.core.llm.errors import EmptyReply, ModelRejected, PassingFailure
 from app.core.llm.thinking import VisibleText
 
 if TYPE_CHECKING:
@@ -16,8 +16,11 @@ class Transcript:
     Half a statement may run and give a wrong answer, so a reply that ends for any reason but its own is none.
     """
 
-    def __init__(self, on_token: Callable[[str], None]) -> None:
+    def __init__(self, on_token: Callable[[str], None], *, of_tools: bool = False) -> None:
+        """`of_tools`: the arguments of the first tool call belong to the text."""
         self._on_token = on_token
+        self._of_tools = of_tools
+        self._call: str | int | None = None
         self._visible = VisibleText()
         self._pieces: list[str] = []
         self._finish_reason: str | None = None
@@ -40,6 +43,9 @@ class Transcript:
             self.input_tokens = chunk.usage_metadata["input_tokens"]
         self._finish_reason = chunk.response_metadata.get("finish_reason") or self._finish_reason
         self._pass_on(self._visible.feed(chunk.text))
+        if self._of_tools:
+            self._pass_on(self._arguments(chunk))
+        self._pass_on(str(chunk.additional_kwargs.get("refusal") or ""))
 
     @property
     def cut(self) -> bool:
@@ -60,8 +66,18 @@ class Transcript:
                 self._pass_on(self._visible.end())
         text = self.text
         if not text.strip():
-            raise ModelUnavailable(f"The model {model} gave an empty answer.")
+            raise EmptyReply(f"The model {model} gave an empty answer.")
         return text
+
+    def _arguments(self, chunk: "AIMessageChunk") -> str:
+        """The part of the first tool call's arguments that a chunk has."""
+        pieces = ""
+        for call in chunk.tool_call_chunks:
+            if self._call is None:
+                self._call = call["index"]
+            if call["index"] == self._call:
+                pieces += call["args"] or ""
+        return pieces
 
     def _pass_on(self, piece: str) -> None:
         if piece:

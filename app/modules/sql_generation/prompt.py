@@ -1,24 +1,34 @@
 """The request for a statement, as messages to a model."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from pathlib import Path
+from typing import get_args
 
-from app.core.llm.model import PromptMessage
+from app.core.llm.model import PromptMessage, ReplyFormat
 from app.modules.prompt_rows import rows_as_lines
 from app.modules.prompt_sections import sections
 from graph.ports import Question
 from graph.state import Message
 
-_INSTRUCTIONS = (Path(__file__).parent / "prompts" / "write_sql.md").read_text(encoding="utf-8")
+_PROMPTS = Path(__file__).parent / "prompts"
+_INSTRUCTIONS = (_PROMPTS / "write_sql.md").read_text(encoding="utf-8")
+_REPLY: Mapping[ReplyFormat, str] = {
+    name: (_PROMPTS / f"reply_by_{name}.md").read_text(encoding="utf-8").strip()
+    for name in get_args(ReplyFormat)
+}
+"""How to reply, by format."""
 _IN_FULL = 3
 _BEGINNING = 600
 """Characters of an older answer that no summary covers yet."""
 
 
-def write_sql_messages(question: Question, dialect: str, today: date) -> list[PromptMessage]:
+def write_sql_messages(
+    question: Question, dialect: str, today: date, *, reply_format: ReplyFormat = "text"
+) -> list[PromptMessage]:
     """The instructions, then all that is known under headings, the question last."""
-    system = _INSTRUCTIONS.replace("{dialect}", dialect).replace("{today}", today.isoformat())
+    system = _INSTRUCTIONS.replace("{reply}", _REPLY[reply_format])
+    system = system.replace("{dialect}", dialect).replace("{today}", today.isoformat())
     known = [question.context] if question.context else []
     return [
         PromptMessage("system", system),

@@ -15,7 +15,9 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from app.modules.database_connection.parsing import parsed_one
+from app.modules.sql_generation.reply_object import ReplyObject, partial_sql, read_object
 from graph.ports import Written
+from graph.state import Route
 
 _FENCE = "```"
 _LANGUAGE = re.compile(r"[ \t]*[a-z][\w+-]*[ \t]*\r?\n|[ \t]*sql(?=\s)", re.IGNORECASE)
@@ -26,6 +28,7 @@ _BARE = re.compile(
     r"^[ \t>*-]*(?:sql(?:query)?[ \t]*:[ \t]*)?`?(?=(?:select|with)\b)", re.IGNORECASE | re.MULTILINE
 )
 _STREAMED = re.compile(r"```[ \t]*(?:\w+[ \t]*\r?\n)?\s*(?=(?:select|with)\b)", re.IGNORECASE)
+_OPENING = re.compile(r"\s*(?:```\w*\s+)?(?=[^`\s])")
 _STREAMED_BARE = re.compile(r"\s*(?=(?:select|with)\b)", re.IGNORECASE)
 _LIKELY = re.compile(r"\s*(?:select\b|with\s+\w+\s+as\s*\().*\bfrom\b", re.IGNORECASE | re.DOTALL)
 _REASONING = re.compile(r"<(think(?:ing)?|reasoning|thought|scratchpad)>.*?</\1>", re.IGNORECASE | re.DOTALL)
@@ -42,33 +45,47 @@ _MAX_TRIES = 20
 
 
 class SqlDeltas:
-    """Picks a statement out of a reply while it streams: the first block that begins as one.
+    """Picks a statement out of a reply while it streams: that of an object, or the first block that begins
+    as one.
 
     The whole reply is read by `read_reply`, which may choose a later block.
     """
 
     def __init__(self) -> None:
         self._text = ""
-        self._shown = -1
-
-    @property
-    def started(self) -> bool:
-        """Whether a part of the statement has been shown."""
-        return self._shown >= 0
+        self._shown = ""
+        self.started = False
+        """Whether a statement has begun."""
 
     def feed(self, token: str) -> str:
         """The part of the statement that this token adds; empty while there is none."""
         self._text += token
-        start = self._shown
-        if start < 0:
-            found = _STREAMED.search(self._text) or _STREAMED_BARE.match(self._text)
-            if found is None:
-                return ""
-            start = found.end()
-        end = self._text.find(_FENCE, start)
-        stop = end if end >= 0 else len(self._text.rstrip("`"))
-        self._shown = max(start, stop)
-        return self._text[start:stop]
+        sql = partial_sql(self._text)
+        statement = _block_statement(self._text) if sql is None else _without_fence(sql)
+        if statement is None or not statement.startswith(self._shown):
+            return ""
+        self.started = True
+        delta = statement[len(self._shown) :]
+        self._shown = statement
+        return delta
+
+
+def _without_fence(sql: str) -> str | None:
+    """The statement of an object as far as it is written; None before its first letter."""
+    found = _OPENING.match(sql)
+    if found is None:
+        return None
+    statement = sql[found.end() :]
+    return statement.partition(_FENCE)[0].rstrip("`") if _FENCE in found[0] else statement
+
+
+def _block_statement(text: str) -> str | None:
+    """The first block that begins as a statement, as far as it is written."""
+    found = _STREAMED.search(text) or _STREAMED_BARE.match(text)
+    if found is None:
+        return None
+    statement, fence, _ = text[found.end() :].partition(_FENCE)
+    return statement if fence else statement.rstrip("`")
 
 
 class _Candidate(NamedTuple):
@@ -85,13 +102,32 @@ def read_reply(text: str, dialect: str) -> Written:
     Of several statements the last one counts that parses as a query in the dialect. One that does not
     parse is taken only where none does: its error is then what the model is shown.
     """
-    alone, text = _standalone(_without_reasoning(text))
+    text = _without_reasoning(text)
+    if (said := read_object(text)) is not None:
+        return _from_object(said, dialect)
+    alone, text = _standalone(text)
     text = _TAG.sub(_FENCE, text)
     if (found := _statement(text, dialect)) is not None:
         question = alone or found.question[:_MAX_QUESTION]
         explanation = found.before[:_MAX_EXPLANATION]
         return Written("sql", found.sql, explanation=explanation, standalone_question=question)
     return replace(_without_statement(text), standalone_question=alone)
+
+
+def _from_object(said: ReplyObject, dialect: str) -> Written:
+    """A statement counts on every route but those that answer in words."""
+    question = said.question[:_MAX_QUESTION]
+    words = said.text or said.explanation
+    in_words = said.route in {"clarify", "chat"} and said.text
+    if said.sql and not in_words:
+        found = _statement(said.sql, dialect)
+        sql = found.sql if found else _tidied(said.sql)
+        explanation = said.explanation[:_MAX_EXPLANATION]
+        return Written("sql", sql, explanation=explanation, standalone_question=question)
+    if said.route == "rows":
+        return Written("rows", "", standalone_question=question)
+    route: Route = "clarify" if said.route == "clarify" else "chat"
+    return Written(route, words, standalone_question=question)
 
 
 def _without_reasoning(text: str) -> str:

@@ -5,13 +5,14 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import date
 
-from app.core.llm.model import LanguageModel
+from app.core.llm.model import LanguageModel, PromptMessage, Reply, ReplyFormat
 from app.modules.model_errors import model_errors_translated, stand_in_notice
 from app.modules.sql_generation import builtin
 from app.modules.sql_generation.checking.correct import Corrected
 from app.modules.sql_generation.prompt import write_sql_messages
 from app.modules.sql_generation.repair import is_same_statement, repair_messages
 from app.modules.sql_generation.reply import SqlDeltas, read_reply
+from app.modules.sql_generation.reply_object import REPLY_OBJECT
 from app.modules.sql_generation.schema_index import SchemaIndex
 from graph.errors import DatabaseEmpty, ModelUnavailable, QuestionBeyondWriter, TurnError
 from graph.events import TextChunk
@@ -98,13 +99,13 @@ class ModelWriter:
                 emit(TextChunk(content=delta, channel="sql"))
 
         repair = question.repair
-        if repair is None:
-            messages = write_sql_messages(question, self.dialect, self._today)
-        else:
-            messages = await asyncio.to_thread(repair_messages, question, repair, index, self._today)
         try:
             with model_errors_translated():
-                reply = await self._model.reply(messages, show)
+                if repair is None:
+                    reply = await self._ask(question, show)
+                else:
+                    messages = await asyncio.to_thread(repair_messages, question, repair, index, self._today)
+                    reply = await self._model.reply(messages, show)
         except ModelUnavailable as unavailable:
             if deltas.started:
                 raise
@@ -112,6 +113,8 @@ class ModelWriter:
         written = read_reply(reply.text, self.dialect)
         if written.route == "rows":
             written = _from_rows(question)
+        if written.standalone_question.casefold() == question.text.strip().casefold():
+            written = replace(written, standalone_question="")
         if written.route == "sql":
             corrected = await self._correct(written.text)
             said = [each.said for each in corrected.corrections]
@@ -119,6 +122,12 @@ class ModelWriter:
             if repair is not None and is_same_statement(written.text, repair["sql"], self.dialect):
                 written = replace(written, text=repair["sql"])
         return replace(written, tokens_used=reply.tokens_used)
+
+    async def _ask(self, question: Question, show: Callable[[str], None]) -> Reply:
+        def write_prompt(reply_format: ReplyFormat) -> list[PromptMessage]:
+            return write_sql_messages(question, self.dialect, self._today, reply_format=reply_format)
+
+        return await self._model.reply_by_schema(write_prompt, REPLY_OBJECT, show)
 
     async def _write_without_model(
         self, question: Question, emit: Emit, unavailable: ModelUnavailable
