@@ -45,7 +45,7 @@ class Pool:
     def __init__(self, folders: Sequence[Path]) -> None:
         self.names: dict[tuple[str, str], str] = {}
         profiles: list[Profile] = []
-        for path in sorted(each for folder in folders for each in folder.glob("*.sqlite")):
+        for path in sorted(each for folder in folders for each in databases(folder)):
             profiles += self._profiles(path)
         self.known = Known(
             Schema("sqlite", [each.table for each in profiles]),
@@ -101,6 +101,11 @@ class Pool:
         return said & stored
 
 
+def databases(place: Path) -> Iterable[Path]:
+    """A SQLite file itself, or those of a folder."""
+    return [place] if place.is_file() else place.glob("*.sqlite")
+
+
 def read(pool: Pool, path: Path) -> dict[str, list[Asked]]:
     """Single questions, first turns, and later turns with and without what was said before."""
     sets: defaultdict[str, list[Asked]] = defaultdict(list)
@@ -128,7 +133,7 @@ def share(hits: Iterable[bool]) -> str:
 
 def ranked(pool: Pool, asked: Asked, count: int) -> tuple[set[str], set[str]]:
     """The best tables, and these with their neighbours."""
-    mentioned = mentions(asked.conversation, pool.index.stored)
+    mentioned = mentions(asked.conversation, pool.index.stored, pool.index.columns)
     best = rank(pool.index, asked.conversation, [], mentioned)[:count]
     return set(best), {*best, *pool.index.references.neighbours(best)}
 
@@ -155,7 +160,7 @@ def literals(pool: Pool, questions: Sequence[Asked]) -> str:
     hits: list[bool] = []
     for asked in questions:
         if asked.literals:
-            mentioned = mentions(asked.conversation, pool.index.stored)
+            mentioned = mentions(asked.conversation, pool.index.stored, pool.index.columns)
             offered = {place.text for mention in mentioned for place in mention.places}
             hits += [literal in offered for literal in asked.literals]
     return f"{share(hits)} of {len(hits)}"

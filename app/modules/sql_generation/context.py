@@ -9,7 +9,9 @@ from sqlglot.optimizer.normalize_identifiers import normalize_identifiers
 from app.modules.database_connection.parsing import parsed_one
 from app.modules.prompt_sections import sections
 from app.modules.sql_generation.business import Told, business_sections
+from app.modules.sql_generation.linking.cards import named_values, quoted
 from app.modules.sql_generation.linking.mentions import Mention
+from app.modules.sql_generation.linking.words import words_of
 from app.modules.sql_generation.schema_index import SchemaIndex
 from app.modules.sql_generation.schema_linking import link
 from graph.ports import Question
@@ -25,14 +27,23 @@ def context_for(
 ) -> str:
     """Sections of a prompt; the budget is the schema's, the others have small ones of their own.
 
+    What depends least on the question comes first, so that a provider's cache of prompts holds it: a schema
+    that fits, then the house rules.
+
     `near`: tables that an embedding model takes to be meant, the likeliest first.
     """
     conversation = conversation_of(question)
+    asked = frozenset(words_of(question.text))
     linked = link(index, conversation, tables_read(question.previous_sql or "", index), budget_tokens, near)
+    shown = [index.tables[name] for name in linked.tables]
     return sections(
         [
-            *business_sections(told, conversation, linked.tables),
             ("Schema", linked.cards),
+            *business_sections(told, conversation, linked.tables),
+            (
+                "Values of columns that the question names",
+                "\n".join(named_values(shown, index.stored.texts, asked)),
+            ),
             ("Stored values that may be meant", "\n".join(map(_meant, linked.mentions))),
         ]
     )
@@ -50,9 +61,5 @@ def tables_read(sql: str, index: SchemaIndex) -> list[str]:
 
 
 def _meant(mention: Mention) -> str:
-    places = ", ".join(f"{each.table}.{each.column} = {_literal(each.text)}" for each in mention.places)
+    places = ", ".join(f"{each.table}.{each.column} = {quoted([each.text])}" for each in mention.places)
     return f"{mention.said!r}: {'' if mention.exact else 'perhaps '}{places}"
-
-
-def _literal(text: str) -> str:
-    return "'" + " ".join(text.split()).replace("'", "''") + "'"

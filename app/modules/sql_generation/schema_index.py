@@ -9,6 +9,7 @@ from app.modules.database_connection.known import Known
 from app.modules.sql_generation.checking.names import SchemaNames
 from app.modules.sql_generation.linking.bm25 import Bm25
 from app.modules.sql_generation.linking.cards import card
+from app.modules.sql_generation.linking.columns import Columns
 from app.modules.sql_generation.linking.ranking import index_tables
 from app.modules.sql_generation.linking.references import References
 from app.modules.sql_generation.linking.stored_texts import StoredTexts
@@ -45,6 +46,10 @@ class SchemaIndex:
     @cached_property
     def references(self) -> References:
         return References(self.known.schema.tables)
+
+    @cached_property
+    def columns(self) -> Columns:
+        return Columns(self.known.schema.tables, self.stored.texts)
 
     @cached_property
     def names(self) -> SchemaNames:

@@ -39,7 +39,7 @@ def link(
 
     At least one table is shown, whatever the budget.
     """
-    mentioned = mentions(conversation, index.stored)
+    mentioned = mentions(conversation, index.stored, index.columns)
     if index.fits(budget_tokens):
         return Linked("\n\n".join(index.cards.values()), list(index.cards), mentioned)
     ranking = rank(index, conversation, at_hand, mentioned, near)

@@ -62,8 +62,8 @@ def test_values_and_ranges_are_left_out_on_request() -> None:
 
 
 def test_values_that_hardly_repeat_are_left_out() -> None:
-    assert shown(text("label", "a", "b", "c"), row_count=5) == "  label text"
-    assert shown(text("label", "a", "b", "c"), row_count=6) == "  label text, values 'a', 'b', 'c'"
+    assert shown(text("label", "a", "b", "c"), row_count=4) == "  label text"
+    assert shown(text("label", "a", "b", "c"), row_count=5) == "  label text, values 'a', 'b', 'c'"
 
 
 @pytest.mark.parametrize("name", ["id", "Assessment_Identifier", "session_key"])

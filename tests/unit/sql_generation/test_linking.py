@@ -6,6 +6,7 @@ from app.core.llm.tokens import approximate_tokens
 from app.core.ranking import fused
 from app.modules.database_connection.known import Known
 from app.modules.database_connection.schema import Column, ForeignKey, Schema, Table
+from app.modules.sql_generation.linking.columns import Columns
 from app.modules.sql_generation.linking.mentions import mentions
 from app.modules.sql_generation.linking.references import References
 from app.modules.sql_generation.linking.stored_texts import StoredTexts
@@ -17,6 +18,8 @@ TEXTS = {
     "customer": {"country": ["Brazil", "Côte d'Ivoire", "USA"], "state": ["CA", "OR"]},
     "artist": {"name": ["AC/DC", "Ada Lovelace", "Heavy Metal Kings"]},
 }
+
+NO_COLUMNS = Columns([], {})
 
 
 def table(name: str, *columns: str, refers: tuple[str, ...] = (), description: str = "") -> Table:
@@ -92,23 +95,68 @@ def test_one_table_is_shown_however_small_the_budget() -> None:
     ],
 )
 def test_words_are_matched_to_stored_texts(said: str, table_name: str, text: str) -> None:
-    found = mentions([said], StoredTexts(TEXTS))
+    found = mentions([said], StoredTexts(TEXTS), NO_COLUMNS)
     assert (table_name, text) in {(place.table, place.text) for each in found for place in each.places}
 
 
 @pytest.mark.parametrize("said", ["one or two", "can I see ca", "how many orders are there in 2024", ""])
 def test_common_words_mean_no_stored_text(said: str) -> None:
-    assert mentions([said], StoredTexts(TEXTS)) == []
+    assert mentions([said], StoredTexts(TEXTS), NO_COLUMNS) == []
+
+
+PRODUCTS = [
+    Table("product", "table", [Column("package_option", "text", "TEXT"), Column("homepage", "text", "TEXT")]),
+    Table("sale", "table", [Column("city", "text", "TEXT"), Column("status", "text", "TEXT")]),
+]
+STORED = {
+    "product": {"package_option": ["Option", "Basic"], "homepage": ["www.lovelace.org"]},
+    "sale": {"city": ["Sale", "Steve", "Revelations", "Return of the Cat", "Comedy"], "status": ["Paid"]},
+}
+
+
+def said_in(text: str) -> set[str]:
+    found = mentions([text], StoredTexts(STORED), Columns(PRODUCTS, STORED))
+    return {place.text for each in found for place in each.places}
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "which option do products have",
+        "the sales of each city",
+        "who serves whom",
+        "evaluations that come first",
+        "Return the city of each product",
+        "what does Lovelace sell",
+    ],
+)
+def test_words_that_ask_or_name_columns_mean_no_stored_text(question: str) -> None:
+    assert said_in(question) == set()
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("paid sales", "Paid"),
+        ("sales in the city Sale", "Sale"),
+        ("where is revelatoins", "Revelations"),
+        ("all with Option", "Option"),
+        ("who has www.lovelace.org", "www.lovelace.org"),
+        ("whose homepage is of Lovelace", "www.lovelace.org"),
+    ],
+)
+def test_words_that_mean_a_stored_text_are_still_found(question: str, text: str) -> None:
+    assert text in said_in(question)
 
 
 def test_what_was_said_earlier_is_matched_too() -> None:
-    found = mentions(["customers in Brazil", "and by city?"], StoredTexts(TEXTS))
+    found = mentions(["customers in Brazil", "and by city?"], StoredTexts(TEXTS), NO_COLUMNS)
     assert [each.said for each in found] == ["Brazil"]
 
 
 def test_a_long_question_over_many_texts_has_a_bounded_answer() -> None:
     many = StoredTexts({"t": {"c": [f"thing number {number}" for number in range(2_000)]}})
-    assert len(mentions([" ".join(f"thing number {n} thinc" for n in range(300))], many)) <= 12
+    assert len(mentions([" ".join(f"thing number {n} thinc" for n in range(300))], many, NO_COLUMNS)) <= 12
 
 
 def test_fusion_puts_first_what_several_rankings_favour() -> None:

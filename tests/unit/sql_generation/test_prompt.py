@@ -98,10 +98,60 @@ def test_a_poisoned_description_and_question_stay_within_their_sections() -> Non
     text = context_for(Question(poison), SchemaIndex(Known(poisoned)), Told(terms=[term("x", poison)]), 6_000)
     request = write_sql_messages(Question(poison, context=text), "sqlite", date(2026, 1, 2))[1].content
     assert [line for line in request.splitlines() if line.startswith("#")] == [
-        "## Glossary",
         "## Schema",
+        "## Glossary",
         "## Question",
     ]
+
+
+def test_the_schema_and_the_rules_come_before_all_that_depends_on_the_question() -> None:
+    told = Told([example("Sales in Brazil")], [term("sales")], [rule("Use UTC.")])
+    first, second = (context(each, told) for each in ("sales in Brazil", "customers of Norway"))
+    headings = [line for line in first.splitlines() if line.startswith("## ")]
+    assert headings == [
+        "## Schema",
+        "## House rules",
+        "## Glossary",
+        "## Verified examples",
+        "## Stored values that may be meant",
+    ]
+    stable = first[: first.index("## Glossary")]
+    assert second.startswith(stable)
+
+
+MAIL = Column("email", "text", "TEXT", values=["ada@example.org"])
+CITY = Column("city", "text", "TEXT", values=["Rome", "Oslo"])
+STAFF = SchemaIndex(
+    Known(
+        Schema("sqlite", [Table("staff", "table", [MAIL, CITY], row_count=2)]),
+        {
+            "staff": {
+                "email": ["ada@example.org", *(f"p{number}@x.org" for number in range(9))],
+                "city": ["Rome", "Oslo"],
+            }
+        },
+    )
+)
+
+
+def staff(text: str) -> str:
+    return context_for(Question(text), STAFF, Told(), 6_000)
+
+
+def test_values_of_a_column_are_shown_when_the_question_names_it() -> None:
+    shown = staff("How many staff are there by city?")
+    assert "## Values of columns that the question names\nstaff.city: 'Rome', 'Oslo'" in shown
+    assert "@" not in shown
+
+
+def test_of_personal_data_three_samples_are_shown_and_only_when_the_question_names_it() -> None:
+    assert staff("Whose email ends in .org?").count("@") == 3
+    assert "@" not in staff("Who works here?")
+
+
+def test_personal_data_that_is_said_in_full_is_a_hint() -> None:
+    assert "staff.email = 'ada@example.org'" in staff("Who is ada@example.org?")
+    assert "@" not in staff("What does Ada do?")
 
 
 def test_the_instructions_name_dialect_day_and_every_way_to_reply() -> None:

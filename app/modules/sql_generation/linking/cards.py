@@ -3,10 +3,11 @@
 A card does not depend on the question, so that a provider's cache of prompts holds the whole schema.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from app.modules.database_connection.schema import Column, Table
+from app.modules.sql_generation.linking.columns import is_named
 from app.modules.sql_generation.linking.contents import contents_of
 from app.modules.sql_generation.linking.words import words_of
 
@@ -14,6 +15,10 @@ _MOST_VALUES = 12
 _MOST_CHARACTERS = 120
 """Of the values of one column."""
 _IDENTIFIERS = {"id", "identifier", "key"}
+_MOST_NAMED = 4
+_SAMPLES = 3
+"""Of a column that looks like personal data or free text: enough to see how it is written."""
+_MOST_DIFFERENT = 50
 _DATES = {"date", "datetime"}
 _MIDNIGHT = " 00:00:00"
 
@@ -24,10 +29,12 @@ class CardDetail:
 
     `values`: all values of a text column, where they are few and rows share them.
     `ranges`: the first and last of dates. Of columns that look like personal data neither is shown.
+    `named`: behind the cards, some values of columns that the question names and whose card shows none.
     """
 
     values: bool = True
     ranges: bool = True
+    named: bool = True
 
 
 DETAIL = CardDetail()
@@ -52,6 +59,49 @@ def brief_card(table: Table, asked: Collection[str], detail: CardDetail = DETAIL
     left_out = len(table.columns) - len(lines)
     more = [f"  ({left_out} more columns)"] if left_out else []
     return "\n".join([_title(table), *lines, *more])
+
+
+def named_values(
+    tables: Sequence[Table],
+    texts: Mapping[str, Mapping[str, Sequence[str]]],
+    asked: Set[str],
+    detail: CardDetail = DETAIL,
+) -> list[str]:
+    """Lines for text columns whose names the question says in full, a few at most.
+
+    Of names of people there is none: "customers by name" asks for them, but no statement needs them.
+    """
+    if not detail.named:
+        return []
+    found: list[str] = []
+    for table in tables:
+        for column in _named(table, asked):
+            samples = _samples(table, column, texts.get(table.name, {}).get(column.name, ()))
+            if samples and not (detail.values and _shows_values(table, column)):
+                found.append(f"{table.name}.{column.name}: {samples}")
+    return found[:_MOST_NAMED]
+
+
+def _named(table: Table, asked: Set[str]) -> list[Column]:
+    """Text columns without keys and identifiers."""
+    keys = {name for key in table.foreign_keys for name in key.columns}
+    return [
+        column
+        for column in table.columns
+        if column.type == "text" and is_named(column.name, asked)
+        if not (column.primary_key or column.name in keys or _is_identifier(column))
+    ]
+
+
+def _samples(table: Table, column: Column, texts: Sequence[str]) -> str:
+    contents = contents_of(table, column, texts)
+    if not texts or contents == "person" or (contents == "category" and len(texts) > _MOST_DIFFERENT):
+        return ""
+    shown: list[str] = []
+    for text in texts[: _SAMPLES if contents == "private" else _MOST_VALUES]:
+        if sum(map(len, shown)) + len(text) <= _MOST_CHARACTERS:
+            shown.append(text)
+    return quoted(shown) + (", …" if len(shown) < len(texts) else "")
 
 
 def _title(table: Table) -> str:
@@ -84,18 +134,22 @@ def _stored(table: Table, column: Column, detail: CardDetail) -> list[str]:
         written = [f"written {column.format}"] if column.format else []
         shown = detail.ranges and contents == "category" and column.minimum is not None
         return [*written, f"from {_day(column.minimum)} to {_day(column.maximum)}"] if shown else written
-    if detail.values and contents == "category" and _are_few(table, column):
+    if detail.values and _shows_values(table, column):
         return [f"values {quoted(column.values)}"]
     return []
 
 
-def _are_few(table: Table, column: Column) -> bool:
-    """Whether the values of a column are few, and no identifiers: on average two rows share one."""
-    if not _IDENTIFIERS.isdisjoint(words_of(column.name)[-1:]):
-        return False
+def _shows_values(table: Table, column: Column) -> bool:
+    """Whether a column holds categories, and few of them: on average three rows share two."""
     values = column.values
-    shared = table.row_count is None or 2 * len(values) <= table.row_count
+    if _is_identifier(column) or contents_of(table, column, values) != "category":
+        return False
+    shared = table.row_count is None or 3 * len(values) <= 2 * table.row_count
     return 0 < len(values) <= _MOST_VALUES and sum(map(len, values)) <= _MOST_CHARACTERS and shared
+
+
+def _is_identifier(column: Column) -> bool:
+    return not _IDENTIFIERS.isdisjoint(words_of(column.name)[-1:])
 
 
 def _day(moment: str | None) -> str:

@@ -5,8 +5,11 @@ from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from itertools import islice
 
+from rapidfuzz.distance import OSA
+
+from app.modules.sql_generation.linking.columns import Columns, is_named
 from app.modules.sql_generation.linking.stored_texts import StoredText, StoredTexts
-from app.modules.sql_generation.linking.words import COMMON, text_key
+from app.modules.sql_generation.linking.words import COMMON, text_key, words_of
 
 _WORD = re.compile(r"[^\W_]+(?:['\u2019\-.&/][^\W_]+)*")
 _LONGEST_PHRASE = 6
@@ -16,6 +19,13 @@ _SHORT = 2
 """So short a word means a stored text only when it is written exactly like it: "CA" is no "ca"."""
 _MOST_GUESSES = 16
 _GUESSED_FROM = 4
+_MISSPELLED_FROM = 5
+_TWO_MISTAKES_FROM = 9
+"""Lengths of a word that is no name, from which one mistake and two are allowed for."""
+_ASKING = frozenset(
+    ("return", "tell", "compare", "display", "compute", "calculate", "determine", "retrieve", "identify")
+)
+"""First words of questions, whose capital letter makes no name."""
 
 
 @dataclass(frozen=True)
@@ -27,19 +37,24 @@ class Mention:
     exact: bool
 
 
-def mentions(conversation: Sequence[str], stored: StoredTexts) -> list[Mention]:
-    """The likeliest dozen, those said in full first; a later line goes before an earlier one."""
+def mentions(conversation: Sequence[str], stored: StoredTexts, columns: Columns) -> list[Mention]:
+    """The likeliest dozen, those said in full first; a later line goes before an earlier one.
+
+    What is not said in full is looked for only in columns that people filter by, or that are named.
+    """
+    asked = frozenset(words_of(" ".join(conversation)))
+    lookup = _Lookup(stored, columns, asked)
     exact: dict[str, Mention] = {}
     guessed: dict[str, Mention] = {}
     for line in reversed(conversation):
         words = list(_WORD.finditer(line))
         free = set(range(len(words)))
         for said, positions in _phrases(line, words):
-            if positions <= free and (places := _exact(said, stored)):
+            if positions <= free and (places := lookup.exact(said)):
                 free -= positions
                 exact.setdefault(said.casefold(), Mention(said, places[:_MOST_PLACES], exact=True))
         for said, positions in islice(_guessable(line, words, free), _MOST_GUESSES):
-            if positions <= free and said.casefold() not in guessed and (places := _guessed(said, stored)):
+            if positions <= free and said.casefold() not in guessed and (places := lookup.guessed(said)):
                 free -= positions
                 guessed[said.casefold()] = Mention(said, places[:_MOST_PLACES], exact=False)
     return [*exact.values(), *guessed.values()][:_MOST_MENTIONS]
@@ -61,20 +76,57 @@ def _guessable(line: str, words: Sequence[re.Match[str]], free: Set[int]) -> Ite
             yield said, positions
 
 
-def _exact(said: str, stored: StoredTexts) -> Sequence[StoredText]:
-    key = text_key(said)
-    if said.casefold() in COMMON or key.isdigit():
-        return ()
-    places = stored.of_key(key)
-    if len(key) <= _SHORT:
-        return [place for place in places if place.text == said]
-    return places
+class _Lookup:
+    """What the words of one question may mean."""
+
+    def __init__(self, stored: StoredTexts, columns: Columns, asked: Set[str]) -> None:
+        self._stored = stored
+        self._columns = columns
+        self._asked = asked
+
+    def exact(self, said: str) -> Sequence[StoredText]:
+        key = text_key(said)
+        if said.casefold() in COMMON or key.isdigit():
+            return ()
+        places = self._stored.of_key(key)
+        if len(key) <= _SHORT:
+            return [place for place in places if place.text == said]
+        return [place for place in places if not self._names_column(key, said, place)]
+
+    def guessed(self, said: str) -> Sequence[StoredText]:
+        """A part of a name, or a misspelling."""
+        key = text_key(said)
+        if (
+            len(key) < _GUESSED_FROM
+            or key.isdigit()
+            or said.casefold() in COMMON
+            or key in self._columns.words
+        ):
+            return ()
+        named = said[:1].isupper() and said.casefold() not in _ASKING
+        partly = self._searched(self._stored.of_word(key)) if named else ()
+        if partly:
+            return partly
+        like = self._searched(self._stored.like(key, limit=4))
+        return [place for place in like if named or _is_misspelled(key, text_key(place.text))][:2]
+
+    def _names_column(self, key: str, said: str, place: StoredText) -> bool:
+        """Whether a word rather means a column than the text: "which option" is no option "Option"."""
+        if place.text == said or key not in self._columns.words:
+            return False
+        return key in words_of(place.column) or place.text.casefold() != said.casefold()
+
+    def _searched(self, places: Sequence[StoredText]) -> list[StoredText]:
+        """Those in columns that people filter by, or that the question names."""
+        return [
+            place
+            for place in places
+            if self._columns.holds(place.table, place.column) != "private"
+            or is_named(place.column, self._asked)
+        ]
 
 
-def _guessed(word: str, stored: StoredTexts) -> Sequence[StoredText]:
-    """A part of a name, or a misspelling."""
-    key = text_key(word)
-    if len(key) < _GUESSED_FROM or key.isdigit() or word.casefold() in COMMON:
-        return ()
-    partly = stored.of_word(key) if word[:1].isupper() else ()
-    return partly or stored.like(key, limit=2)
+def _is_misspelled(key: str, meant: str) -> bool:
+    """Whether a word that is no name is another one but for a mistake or two behind its first letter."""
+    mistakes = 2 if len(key) >= _TWO_MISTAKES_FROM else int(len(key) >= _MISSPELLED_FROM)
+    return key[:1] == meant[:1] and OSA.distance(key, meant) <= mistakes

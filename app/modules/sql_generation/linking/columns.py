@@ -1,0 +1,42 @@
+"""Columns as questions name them, and as stored texts are looked up in them."""
+
+from collections.abc import Mapping, Sequence, Set
+from functools import cached_property
+
+from app.modules.database_connection.schema import Column, Table
+from app.modules.sql_generation.linking.contents import Contents, contents_of
+from app.modules.sql_generation.linking.words import telling_words, words_of
+
+
+class Columns:
+    """The columns of a schema with what is stored in them; each is looked at when it is first asked about."""
+
+    def __init__(self, tables: Sequence[Table], texts: Mapping[str, Mapping[str, Sequence[str]]]) -> None:
+        self._tables = {table.name: table for table in tables}
+        self._texts = texts
+        self._contents: dict[tuple[str, str], Contents] = {}
+
+    @cached_property
+    def words(self) -> Set[str]:
+        """Of all names of tables and columns."""
+        names = [name for table in self._tables.values() for name in (table.name, *_names(table))]
+        return frozenset(words_of(" ".join(names)))
+
+    def holds(self, table: str, column: str) -> Contents:
+        """What a column holds; of one that is not in the schema, what its texts say."""
+        key = table, column
+        if key not in self._contents:
+            found = self._tables.get(table) or Table(table, "table", [])
+            texts = self._texts.get(table, {}).get(column, ())
+            self._contents[key] = contents_of(found, Column(column, "text", ""), texts)
+        return self._contents[key]
+
+
+def is_named(column: str, asked: Set[str]) -> bool:
+    """Whether the words of a question hold all words of a column's name."""
+    words = set(telling_words(column))
+    return bool(words) and words <= asked
+
+
+def _names(table: Table) -> list[str]:
+    return [column.name for column in table.columns]
