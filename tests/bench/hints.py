@@ -84,8 +84,8 @@ def linked(conversation: Conversation, index: SchemaIndex) -> Iterator[tuple[Que
 def report(path: Path, folders: Sequence[Path]) -> None:
     conversations = read_question_set(path).conversations
     files = {each.stem: each for folder in folders for each in folder.glob("*.sqlite")}
-    asked = {each[0].db for each in conversations}
-    indexes = {name: Pool([files[name]]).index for name in sorted(asked & files.keys() - {None}, key=str)}
+    asked = {each[0].db or "" for each in conversations}
+    indexes = {name: Pool([files[name]]).index for name in sorted(asked & files.keys())}
     for split in get_args(Split):
         tally = Tally()
         for conversation in Selection(split=split).of(conversations):
