@@ -1,48 +1,68 @@
-"""One Typesense collection, as its keepers need it: batches in, batches out, and no failure overlooked.
+"""One Typesense collection: batched imports, exact searches, exports and deletions.
 
-Filters are texts in Typesense's own syntax. Whoever builds them puts only numbers and hashes in, never
-what somebody wrote: Typesense has no escape that holds.
+Filters are written in Typesense's own syntax. A caller builds them from numbers and hashes only: Typesense
+offers no safe way to quote user text.
 """
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Literal, TypeAlias, cast
+from typing import Generic, Literal, TypeAlias, TypedDict, TypeVar, cast
 
 from typesense import AsyncClient
 from typesense.async_.collection import AsyncCollection
 from typesense.exceptions import ObjectAlreadyExists, TypesenseClientError
-from typesense.types.collection import CollectionCreateSchema, CollectionUpdateSchema
-from typesense.types.document import DeleteQueryParameters, DocumentExportParameters, DocumentSchema
+from typesense.types.collection import RegularCollectionFieldSchema
+from typesense.types.document import DocumentSchema, FilterDeleteParameters
 from typesense.types.multi_search import MultiSearchRequestSchema
 
-Document: TypeAlias = Mapping[str, object]
-Fields: TypeAlias = Sequence[Mapping[str, object]]
-
+DocumentT = TypeVar("DocumentT", bound=Mapping[str, object])
+Field: TypeAlias = RegularCollectionFieldSchema
 Action: TypeAlias = Literal["create", "update", "upsert"]
-Written: TypeAlias = Literal[True] | str | None
-"""Of one document: written, refused for this reason, or left as it was."""
 
-MOST_FOUND = 250
-"""Documents that Typesense gives for one search."""
+ImportResult: TypeAlias = Literal[True] | str | None
+"""True for a written document, Typesense's error message for a refused one, None for one left unchanged."""
 
-_SEARCHES_AT_ONCE = 50
-_BATCH_BYTES = 4_000_000
-_CHARACTERS_IN_A_URL = 3_000  # a query string has 4,000 at most
-_VALUES_IN_A_URL = 60
-_LEFT_AS_IT_IS = {404, 409}
+MAX_HITS = 250
+"""The most documents that Typesense returns for one search."""
+
+_SEARCHES_PER_REQUEST = 50
+_IMPORT_CHARACTERS = 4_000_000
+_FILTER_CHARACTERS = 3_000  # a URL's query string holds 4,000 at most
+_VALUES_PER_FILTER = 60
+_UNCHANGED_CODES = {404, 409}
 
 
 class DocumentsRefused(TypesenseClientError):
-    """Typesense did not keep some documents of a batch; the first reason is the message."""
+    """Typesense refused a document of an import; the message is that of the first refusal."""
 
 
 class SearchFailed(TypesenseClientError):
-    """Typesense did not answer one of several searches."""
+    """Typesense failed one of several searches; the message is Typesense's."""
 
 
-class TypesenseCollection:
-    """Raises `typesense.exceptions.TypesenseClientError` or `httpx.HTTPError` when the server is away or
-    refuses. Every write may be repeated."""
+class Search(TypedDict, total=False):
+    """The search parameters in use. The default query is `*`, which every document matches."""
+
+    collection: str
+    q: str
+    query_by: str
+    filter_by: str
+    sort_by: str
+    vector_query: str
+    include_fields: str
+    page: int
+    per_page: int
+    num_typos: int
+    drop_tokens_threshold: int
+    typo_tokens_threshold: int
+
+
+class TypesenseCollection(Generic[DocumentT]):
+    """A collection of documents of one type.
+
+    Every write can be repeated safely. Every method raises `typesense.exceptions.TypesenseClientError` when
+    Typesense refuses a request, and `httpx.HTTPError` when the server is unavailable.
+    """
 
     def __init__(self, client: AsyncClient, name: str) -> None:
         self._client = client
@@ -50,127 +70,129 @@ class TypesenseCollection:
         self._documents = self._collection.documents
         self.name = name
 
-    async def make(self, fields: Fields) -> None:
-        """Make the collection unless it is there."""
-        schema = cast("CollectionCreateSchema", {"name": self.name, "fields": fields})
+    async def create_if_missing(self, fields: Sequence[Field]) -> None:
+        """Create the collection with these fields. An existing collection is left unchanged."""
         try:
-            await self._client.collections.create(schema)
+            await self._client.collections.create({"name": self.name, "fields": [*fields]})
         except ObjectAlreadyExists:
             return
 
-    async def add_fields(self, fields: Fields) -> None:
-        """Declare more fields; those that are there already are left as they are."""
-        there = {field["name"] for field in (await self._collection.retrieve())["fields"]}
-        new = [field for field in fields if field["name"] not in there]
-        if new:
-            await self._collection.update(cast("CollectionUpdateSchema", {"fields": new}))
+    async def add_fields(self, fields: Sequence[Field]) -> None:
+        """Add fields to the schema. Existing fields are left unchanged."""
+        existing = {field["name"] for field in (await self._collection.retrieve())["fields"]}
+        missing = [field for field in fields if field["name"] not in existing]
+        if missing:
+            await self._collection.update({"fields": [*missing]})
 
-    async def write(self, documents: Sequence[Document], action: Action) -> list[bool]:
-        """Write documents in their order; tells of each whether it was written.
+    async def write(self, documents: Sequence[DocumentT], action: Action) -> list[bool]:
+        """Write documents in order; returns for each whether it was written.
 
-        One that `create` finds there, or `update` does not, is left as it is. Raises `DocumentsRefused`
-        for any other failure, after which others of the batch may have been written.
+        `create` leaves an existing document unchanged, `update` ignores a missing one: the result is False.
+        Raises `DocumentsRefused` for any other failure; other documents may have been written by then.
         """
-        return check_refusals(await self.send(documents, action))
+        return check_refusals(await self.import_documents(documents, action))
 
-    async def send(self, documents: Sequence[Document], action: Action) -> list[Written]:
-        """What became of each document, refusals included."""
-        written: list[Written] = []
-        for lines in _batches(documents):
-            answer = await self._documents.import_(lines, {"action": action})
-            for line in answer.splitlines():
+    async def import_documents(self, documents: Sequence[DocumentT], action: Action) -> list[ImportResult]:
+        """Write documents in order; returns the result of each, refusals included."""
+        results: list[ImportResult] = []
+        for lines in _import_bodies(documents):
+            response = await self._documents.import_(lines, {"action": action})
+            for line in response.splitlines():
                 result = json.loads(line)
-                left = result.get("code") in _LEFT_AS_IT_IS
-                written.append(result["success"] or (None if left else str(result.get("error"))))
-        return written
-
-    async def find(self, *searches: Mapping[str, object]) -> list[list[Document]]:
-        """The documents that each search finds, by one request for up to fifty of them."""
-        return [
-            [hit["document"] for hit in cast("list[Mapping[str, Document]]", result["hits"])]
-            for result in await self._search(searches)
-        ]
-
-    async def count(self, where: str) -> int:
-        (result,) = await self._search([{"filter_by": where, "per_page": 0}])
-        return cast("int", result["found"])
-
-    async def _search(self, searches: Sequence[Mapping[str, object]]) -> list[Mapping[str, object]]:
-        results: list[Mapping[str, object]] = []
-        for start in range(0, len(searches), _SEARCHES_AT_ONCE):
-            request = [
-                {"collection": self.name, "q": "*", "per_page": MOST_FOUND, **search}
-                for search in searches[start : start + _SEARCHES_AT_ONCE]
-            ]
-            answer = await self._client.multi_search.perform(
-                cast("MultiSearchRequestSchema", {"searches": request})
-            )
-            results += cast("list[Mapping[str, object]]", answer["results"])
-        for result in results:
-            if "hits" not in result:
-                raise SearchFailed(f"Typesense did not search: {result.get('error')}")
+                unchanged = result.get("code") in _UNCHANGED_CODES
+                results.append(result["success"] or (None if unchanged else str(result.get("error"))))
         return results
 
-    async def find_all(self, search: Mapping[str, object]) -> list[Document]:
-        """All documents that a search finds, however many; the newest written first, none left out."""
-        found: dict[object, Document] = {}
+    async def find(self, *searches: Search) -> list[list[DocumentT]]:
+        """Run up to fifty searches per request; returns the documents of each, at most `MAX_HITS`."""
+        return [documents for documents, _ in await self._run(searches)]
+
+    async def find_all(self, search: Search) -> list[DocumentT]:
+        """Run one search page by page; returns every match.
+
+        Without `sort_by` the latest written come first, so documents written meanwhile displace none.
+        """
+        found: dict[object, DocumentT] = {}
         page = 0
         while True:
             page += 1
-            (hits,) = await self.find({**search, "page": page})
-            found.update((hit["id"], hit) for hit in hits)
-            if len(hits) < MOST_FOUND:
+            (documents,) = await self.find({**search, "page": page})
+            found.update((document["id"], document) for document in documents)
+            if len(documents) < MAX_HITS:
                 return list(found.values())
 
-    async def export(self, where: str) -> list[Document]:
-        """All documents that meet the filter (up to 3,000 characters)."""
-        parameters = cast("DocumentExportParameters", {"filter_by": where})
-        return [json.loads(line) for line in (await self._documents.export(parameters)).splitlines()]
+    async def count(self, filter_by: str) -> int:
+        """Count the documents that match a filter."""
+        ((_, found),) = await self._run([{"filter_by": filter_by, "per_page": 0}])
+        return found
 
-    async def delete(self, where: str) -> int:
-        """Delete what meets the filter; returns how many."""
-        if len(where) > _CHARACTERS_IN_A_URL:
-            found = await self.find_all({"filter_by": where, "include_fields": "id"})
-            return await self.delete_any("id", [cast("str", each["id"]) for each in found])
-        deleted = await self._documents.delete(cast("DeleteQueryParameters", {"filter_by": where}))
-        return deleted["num_deleted"]
+    async def _run(self, searches: Sequence[Search]) -> list[tuple[list[DocumentT], int]]:
+        """Returns the documents of each search, and the number of all its matches."""
+        results: list[tuple[list[DocumentT], int]] = []
+        for start in range(0, len(searches), _SEARCHES_PER_REQUEST):
+            batch: list[Search] = [
+                {"collection": self.name, "q": "*", "per_page": MAX_HITS, **search}
+                for search in searches[start : start + _SEARCHES_PER_REQUEST]
+            ]
+            # The client's type demands `query_by`, which a search for `*` does not take.
+            request = cast("MultiSearchRequestSchema", {"searches": batch})
+            for result in (await self._client.multi_search.perform(request))["results"]:
+                if "hits" not in result:
+                    raise SearchFailed(f"Typesense failed a search: {result.get('error')}")
+                results.append(([hit["document"] for hit in result["hits"]], result["found"]))
+        return results
 
-    async def export_any(self, field: str, values: Sequence[str]) -> list[Document]:
-        """All documents whose field has one of the (hashed) values."""
-        return [each for where in _any_of(field, values) for each in await self.export(where)]
+    async def export(self, filter_by: str) -> list[DocumentT]:
+        """Returns all documents that match a filter of at most 3,000 characters, in no set order."""
+        exported = await self._documents.export({"filter_by": filter_by})
+        return [json.loads(line) for line in exported.splitlines()]
+
+    async def export_any(self, field: str, values: Sequence[str]) -> list[DocumentT]:
+        """Returns all documents whose field has one of the (hashed) values, in no set order."""
+        return [document for where in _filters(field, values) for document in await self.export(where)]
+
+    async def delete(self, filter_by: str) -> int:
+        """Delete the documents that match a filter; returns their number."""
+        if len(filter_by) > _FILTER_CHARACTERS:
+            found = await self.find_all({"filter_by": filter_by, "include_fields": "id"})
+            return await self.delete_any("id", [str(document["id"]) for document in found])
+        parameters: FilterDeleteParameters = {"filter_by": filter_by}
+        return (await self._documents.delete(parameters))["num_deleted"]
 
     async def delete_any(self, field: str, values: Sequence[str]) -> int:
-        """Delete the documents whose field has one of the (hashed) values; returns how many."""
-        return sum([await self.delete(where) for where in _any_of(field, values)])
+        """Delete the documents whose field has one of the (hashed) values; returns their number."""
+        return sum([await self.delete(where) for where in _filters(field, values)])
 
 
-def check_refusals(written: Sequence[Written]) -> list[bool]:
-    """Raises `DocumentsRefused` for the first refusal."""
-    for each in written:
-        if isinstance(each, str):
-            raise DocumentsRefused(f"Typesense refused a document: {each}")
-    return [each is True for each in written]
+def check_refusals(results: Sequence[ImportResult]) -> list[bool]:
+    """Returns for each document whether it was written. Raises `DocumentsRefused` for the first refusal."""
+    for result in results:
+        if isinstance(result, str):
+            raise DocumentsRefused(f"Typesense refused a document: {result}")
+    return [result is True for result in results]
 
 
-def by_ids(ids: Sequence[str]) -> list[dict[str, object]]:
-    """Searches for all the documents of these (hashed) ids."""
-    batches = (ids[start : start + MOST_FOUND] for start in range(0, len(ids), MOST_FOUND))
+def searches_by_id(ids: Sequence[str]) -> list[Search]:
+    """Returns the searches that together find the documents of these (hashed) ids."""
+    batches = (ids[start : start + MAX_HITS] for start in range(0, len(ids), MAX_HITS))
     return [{"filter_by": f"id:=[{','.join(batch)}]"} for batch in batches]
 
 
-def _any_of(field: str, values: Sequence[str]) -> Iterator[str]:
-    for start in range(0, len(values), _VALUES_IN_A_URL):
-        yield f"{field}:=[{','.join(values[start : start + _VALUES_IN_A_URL])}]"
+def _filters(field: str, values: Sequence[str]) -> Iterator[str]:
+    for start in range(0, len(values), _VALUES_PER_FILTER):
+        yield f"{field}:=[{','.join(values[start : start + _VALUES_PER_FILTER])}]"
 
 
-def _batches(documents: Sequence[Document]) -> Iterator[str]:
+def _import_bodies(documents: Sequence[Mapping[str, object]]) -> Iterator[str]:
+    """Yields the documents as JSON lines, a few megabytes at a time."""
     lines: list[str] = []
     size = 0
     for document in documents:
         line = json.dumps(document)
-        if lines and size + len(line) > _BATCH_BYTES:
+        if lines and size + len(line) > _IMPORT_CHARACTERS:
             yield "\n".join(lines)
-            lines, size = [], 0
+            lines = []
+            size = 0
         lines.append(line)
         size += len(line)
     if lines:

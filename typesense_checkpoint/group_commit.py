@@ -1,61 +1,77 @@
-"""One request for all that is written at about the same time.
+"""Group commit: one request for all documents that are created at about the same time.
 
-Each write costs Typesense a round of its log, whatever its size, so what comes together goes together:
-a superstep's writes with its checkpoint, and those of many threads with each other.
+Each request costs Typesense one round of its replicated log, whatever its size. So the writes of a
+superstep share a request with its checkpoint, and concurrent threads share requests with each other.
 """
 
 import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Generic
 
-from typesense_checkpoint.collection import Document, TypesenseCollection, Written, check_refusals
+from typesense_checkpoint.collection import DocumentT, ImportResult, TypesenseCollection, check_refusals
 
-_PATIENCE_SECONDS = 0.002
-"""How long a write that nobody waits for may wait for company."""
+_MAX_DELAY_SECONDS = 0.002
 
 
 @dataclass(frozen=True)
-class _Batch:
-    """What is written together, when it is due, and what became of it."""
+class _Batch(Generic[DocumentT]):
+    """The documents of one request. Setting `due` sends them."""
 
-    documents: list[Document]
+    documents: list[DocumentT]
     due: asyncio.Event
-    written: asyncio.Task[list[Written]]
+    sending: asyncio.Task[list[ImportResult]]
+
+    async def created(self, added: slice) -> list[bool]:
+        """Wait until the batch is durable; returns for each of these documents whether it was created."""
+        results = await asyncio.shield(self.sending)
+        return check_refusals(results[added])
 
 
-class GroupCommit:
-    """Creates documents, leaving those that are there; the collection is written to by nothing else."""
+class GroupCommit(Generic[DocumentT]):
+    """Creates documents in shared requests; an existing document is left unchanged.
 
-    def __init__(self, collection: TypesenseCollection) -> None:
+    Both methods return when the documents are durable, with whether each was created. They raise what
+    `TypesenseCollection.write` raises. The cancellation of a caller cancels no write.
+    """
+
+    def __init__(self, collection: TypesenseCollection[DocumentT]) -> None:
         self._collection = collection
-        self._gathering: _Batch | None = None
+        self._open: _Batch[DocumentT] | None = None
 
-    async def create(self, documents: Sequence[Document], *, urgent: bool) -> list[bool]:
-        """Tells of each whether it was created, when all are durable. Raises as `write` does.
-
-        An urgent write takes along those that are waiting. A cancelled caller cancels nobody's write.
-        """
+    async def create_now(self, documents: Sequence[DocumentT]) -> list[bool]:
+        """Create documents in a request that is sent at once, with all documents that wait for one."""
         if not documents:
             return []
-        batch = self._gathering or self._gather()
+        batch, added = self._add(documents)
+        batch.due.set()
+        return await batch.created(added)
+
+    async def create_soon(self, documents: Sequence[DocumentT]) -> list[bool]:
+        """Create documents in the next request, which is sent within two milliseconds."""
+        if not documents:
+            return []
+        batch, added = self._add(documents)
+        return await batch.created(added)
+
+    def _add(self, documents: Sequence[DocumentT]) -> tuple[_Batch[DocumentT], slice]:
+        """Add documents to the open batch; returns it, and their places in it."""
+        batch = self._open or self._start_batch()
         start = len(batch.documents)
         batch.documents.extend(documents)
-        if urgent:
-            batch.due.set()
-        written = await asyncio.shield(batch.written)
-        return check_refusals(written[start : start + len(documents)])
+        return batch, slice(start, start + len(documents))
 
-    def _gather(self) -> _Batch:
-        documents: list[Document] = []
+    def _start_batch(self) -> _Batch[DocumentT]:
+        documents: list[DocumentT] = []
         due = asyncio.Event()
-        written = asyncio.create_task(self._send(documents, due), name="checkpoints: send a batch")
-        self._gathering = _Batch(documents, due, written)
-        return self._gathering
+        sending = asyncio.create_task(self._send(documents, due), name="checkpoints: send a batch")
+        self._open = _Batch(documents, due, sending)
+        return self._open
 
-    async def _send(self, documents: Sequence[Document], due: asyncio.Event) -> list[Written]:
+    async def _send(self, documents: Sequence[DocumentT], due: asyncio.Event) -> list[ImportResult]:
         with suppress(TimeoutError):
-            async with asyncio.timeout(_PATIENCE_SECONDS):
+            async with asyncio.timeout(_MAX_DELAY_SECONDS):
                 await due.wait()
-        self._gathering = None
-        return await self._collection.send(documents, "create")
+        self._open = None
+        return await self._collection.import_documents(documents, "create")

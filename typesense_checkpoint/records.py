@@ -1,12 +1,13 @@
-"""How checkpoints, channel values and writes become Typesense documents, and back.
+"""Records of checkpoints, channel values and writes, and the Typesense documents that store them.
 
-Typesense compares text loosely (case, accents and punctuation do not count), so nothing of a caller is
-ever filtered by: every name is hashed to lower-case hexadecimal, and what comes back is compared again.
-What must come back exactly is packed in one field that Typesense keeps but does not index:
+Typesense compares text loosely: case, accents and punctuation do not count. So no text of a caller is
+ever part of a filter. Each name is stored as a hexadecimal hash, and each document found is compared with
+the original name. The record itself is packed into `data`, a field that Typesense stores without
+indexing it. There are three kinds of documents:
 
-    checkpoint   one a superstep, with its small channel values inside
-    value        a larger channel value, once a version, as LangGraph's Postgres saver has it
-    write        a pending write of a task
+    checkpoint   one for each superstep; holds its small channel values
+    value        one for each version of a larger channel value
+    write        one for each pending write of a task
 """
 
 import base64
@@ -15,170 +16,256 @@ import json
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeAlias, cast
+from typing import Literal, NotRequired, TypeAlias, TypedDict
 from uuid import UUID
 
-import ormsgpack
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+
+from typesense_checkpoint.collection import Field
 
 TypedBytes: TypeAlias = tuple[str, bytes]
-Version: TypeAlias = "str | int | float"
-Document: TypeAlias = dict[str, "str | int | list[str]"]
+"""A serialized value as LangGraph's serializers return it: the name of the encoding, and the bytes."""
 
-FIELDS: list[dict[str, "str | bool"]] = [
+Version: TypeAlias = "str | int | float"
+
+FIELDS: list[Field] = [
     {"name": "kind", "type": "string"},
     {"name": "thread", "type": "string"},
-    {"name": "lane", "type": "string", "optional": True},
+    {"name": "namespace", "type": "string", "optional": True},
     {"name": "fence", "type": "int64", "optional": True, "sort": True},
-    {"name": "newer", "type": "int64", "optional": True, "sort": True},
-    {"name": "newer_still", "type": "int64", "optional": True, "sort": True},
+    {"name": "id_high", "type": "int64", "optional": True, "sort": True},
+    {"name": "id_low", "type": "int64", "optional": True, "sort": True},
     {"name": "run", "type": "string", "optional": True},
     {"name": "tags", "type": "string[]", "optional": True},
     {"name": "checkpoint", "type": "string", "optional": True},
     {"name": "data", "type": "string", "index": False, "optional": True},
 ]
 
-_INLINE_CHARACTERS = 100  # a document of its own takes more than this beside its value
+_PACKING = JsonPlusSerializer(allowed_msgpack_modules=None)
+_INLINE_CHARACTERS = 100  # a document of its own costs more than this beside its value
+
+
+class CheckpointDocument(TypedDict):
+    """`id_high` and `id_low` are the halves of the checkpoint's UUID; the texts besides `data` are hashes."""
+
+    id: str
+    kind: Literal["checkpoint"]
+    thread: str
+    namespace: str
+    fence: int
+    id_high: int
+    id_low: int
+    run: NotRequired[str]
+    tags: list[str]
+    data: str
+
+
+class ValueDocument(TypedDict):
+    """A channel value at one version."""
+
+    id: str
+    kind: Literal["value"]
+    thread: str
+    data: str
+
+
+class WriteDocument(TypedDict):
+    """A pending write; `checkpoint` is the id of the document of its checkpoint."""
+
+    id: str
+    kind: Literal["write"]
+    thread: str
+    checkpoint: str
+    data: str
+
+
+Document: TypeAlias = CheckpointDocument | ValueDocument | WriteDocument
+
+
+class _PackedNamespace(TypedDict):
+    thread_id: str
+    namespace: str
+
+
+class _PackedCheckpoint(_PackedNamespace):
+    id: str
+    parent_id: str | None
+    checkpoint: TypedBytes
+    metadata: TypedBytes
+    inline: Mapping[str, TypedBytes]
+    separate: Mapping[str, Version]
+    fence: int
+
+
+class _PackedValue(_PackedNamespace):
+    channel: str
+    version: Version
+    value: TypedBytes
+
+
+class _PackedWrite(_PackedNamespace):
+    checkpoint_id: str
+    task_path: str
+    task_id: str
+    index: int
+    channel: str
+    value: TypedBytes
 
 
 @dataclass(frozen=True)
-class Lane:
-    """The checkpoints of one namespace of a thread; the root namespace is the empty text."""
+class ThreadNamespace:
+    """One checkpoint namespace of a thread. The root namespace is the empty string."""
 
     thread_id: str
     namespace: str
 
     @property
     def key(self) -> str:
-        return key("lane", self.thread_id, self.namespace)
+        """The hash by which its checkpoints are searched."""
+        return hash_names("namespace", self.thread_id, self.namespace)
 
-    def of_thread(self, thread_id: str) -> "Lane":
-        return Lane(thread_id, self.namespace)
+    def in_thread(self, thread_id: str) -> "ThreadNamespace":
+        """Returns the same namespace of another thread."""
+        return ThreadNamespace(thread_id, self.namespace)
 
     def checkpoint_key(self, checkpoint_id: str) -> str:
-        return key("checkpoint", self.thread_id, self.namespace, checkpoint_id)
+        """Returns the id of a checkpoint's document."""
+        return hash_names("checkpoint", self.thread_id, self.namespace, checkpoint_id)
 
     def value_key(self, channel: str, version: Version) -> str:
-        return key("value", self.thread_id, self.namespace, channel, json.dumps(version))
+        """Returns the id of a value's document."""
+        return hash_names("value", self.thread_id, self.namespace, channel, json.dumps(version))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CheckpointRecord:
-    """A checkpoint with its `inline` values, and the versions of those kept `apart`, by channel."""
+    """A checkpoint without its larger channel values.
 
-    lane: Lane
+    `inline` holds the small values by channel. `separate` holds the versions of the larger ones by
+    channel; each is a `ValueRecord`.
+    """
+
+    location: ThreadNamespace
     id: str
     parent_id: str | None
     checkpoint: TypedBytes
     metadata: TypedBytes
     inline: Mapping[str, TypedBytes]
-    apart: Mapping[str, Version]
+    separate: Mapping[str, Version]
     fence: int = 0
 
     @property
     def key(self) -> str:
-        return self.lane.checkpoint_key(self.id)
+        return self.location.checkpoint_key(self.id)
 
     @property
-    def age(self) -> tuple[int, int, int]:
-        """Of a lane's checkpoints the one with the greatest is the latest."""
-        return (self.fence, *order(self.id))
+    def parent_key(self) -> str | None:
+        return self.location.checkpoint_key(self.parent_id) if self.parent_id else None
+
+    @property
+    def sort_key(self) -> tuple[int, int, int]:
+        """The latest checkpoint of a namespace has the greatest."""
+        return (self.fence, *split_id(self.id))
 
     @property
     def channels(self) -> set[str]:
-        """The channels that have a value here."""
-        return {*self.inline, *self.apart}
+        """The channels that have a value in this checkpoint."""
+        return {*self.inline, *self.separate}
 
     def value_keys(self) -> dict[str, str]:
-        """The ids of the documents that hold the values kept apart, by channel."""
-        return {channel: self.lane.value_key(channel, version) for channel, version in self.apart.items()}
+        """Returns the ids of the value documents by channel."""
+        return {
+            channel: self.location.value_key(channel, version) for channel, version in self.separate.items()
+        }
 
-    def document(self, run_id: str | None, tags: list[str]) -> Document:
-        newer, newer_still = order(self.id)
-        document: Document = {
+    def to_document(self, run_id: str | None, tags: list[str]) -> CheckpointDocument:
+        """Returns the document. `tags` are made by `metadata_tag`."""
+        high, low = split_id(self.id)
+        packed: _PackedCheckpoint = {
+            "thread_id": self.location.thread_id,
+            "namespace": self.location.namespace,
+            "id": self.id,
+            "parent_id": self.parent_id,
+            "checkpoint": self.checkpoint,
+            "metadata": self.metadata,
+            "inline": self.inline,
+            "separate": self.separate,
+            "fence": self.fence,
+        }
+        document: CheckpointDocument = {
             "id": self.key,
             "kind": "checkpoint",
-            "thread": thread_key(self.lane.thread_id),
-            "lane": self.lane.key,
+            "thread": hash_thread(self.location.thread_id),
+            "namespace": self.location.key,
             "fence": self.fence,
-            "newer": newer,
-            "newer_still": newer_still,
+            "id_high": high,
+            "id_low": low,
             "tags": tags,
-            "data": _pack(
-                self.lane,
-                {
-                    "id": self.id,
-                    "parent_id": self.parent_id,
-                    "checkpoint": self.checkpoint,
-                    "metadata": self.metadata,
-                    "inline": self.inline,
-                    "apart": self.apart,
-                    "fence": self.fence,
-                },
-            ),
+            "data": _pack(packed),
         }
-        return document if run_id is None else {**document, "run": run_key(run_id)}
+        if run_id is not None:
+            document["run"] = hash_run(run_id)
+        return document
 
     @classmethod
-    def of(cls, document: Mapping[str, object]) -> "CheckpointRecord":
-        packed = _unpack(document)
+    def from_document(cls, document: Document) -> "CheckpointRecord":
+        packed: _PackedCheckpoint = _PACKING.loads_typed(_packed(document))
         return cls(
-            lane=_lane(packed),
-            id=cast("str", packed["id"]),
-            parent_id=cast("str | None", packed["parent_id"]),
-            checkpoint=_typed(packed["checkpoint"]),
-            metadata=_typed(packed["metadata"]),
-            inline={
-                name: _typed(value) for name, value in cast("dict[str, object]", packed["inline"]).items()
-            },
-            apart=cast("dict[str, Version]", packed["apart"]),
-            fence=cast("int", packed["fence"]),
+            location=_location(packed),
+            id=packed["id"],
+            parent_id=packed["parent_id"],
+            checkpoint=_pair(packed["checkpoint"]),
+            metadata=_pair(packed["metadata"]),
+            inline={channel: _pair(value) for channel, value in packed["inline"].items()},
+            separate=packed["separate"],
+            fence=packed["fence"],
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ValueRecord:
-    """A channel's value at one of its versions."""
+    """A channel value at one version."""
 
-    lane: Lane
+    location: ThreadNamespace
     channel: str
     version: Version
     value: TypedBytes
 
     @property
     def key(self) -> str:
-        return self.lane.value_key(self.channel, self.version)
+        return self.location.value_key(self.channel, self.version)
 
-    def document(self) -> Document:
+    def to_document(self) -> ValueDocument:
+        packed: _PackedValue = {
+            "thread_id": self.location.thread_id,
+            "namespace": self.location.namespace,
+            "channel": self.channel,
+            "version": self.version,
+            "value": self.value,
+        }
         return {
             "id": self.key,
             "kind": "value",
-            "thread": thread_key(self.lane.thread_id),
-            "data": _pack(
-                self.lane,
-                {
-                    "channel": self.channel,
-                    "version": self.version,
-                    "value": self.value,
-                },
-            ),
+            "thread": hash_thread(self.location.thread_id),
+            "data": _pack(packed),
         }
 
     @classmethod
-    def of(cls, document: Mapping[str, object]) -> "ValueRecord":
-        packed = _unpack(document)
+    def from_document(cls, document: Document) -> "ValueRecord":
+        packed: _PackedValue = _PACKING.loads_typed(_packed(document))
         return cls(
-            lane=_lane(packed),
-            channel=cast("str", packed["channel"]),
-            version=cast("Version", packed["version"]),
-            value=_typed(packed["value"]),
+            location=_location(packed),
+            channel=packed["channel"],
+            version=packed["version"],
+            value=_pair(packed["value"]),
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class WriteRecord:
-    """One write of a task, pending at a checkpoint (which may not be there yet)."""
+    """One write of a task, pending at a checkpoint. It may be stored before its checkpoint."""
 
-    lane: Lane
+    location: ThreadNamespace
     checkpoint_id: str
     task_path: str
     task_id: str
@@ -187,46 +274,49 @@ class WriteRecord:
     value: TypedBytes
 
     @property
-    def order(self) -> tuple[str, str, int]:
+    def checkpoint_key(self) -> str:
+        return self.location.checkpoint_key(self.checkpoint_id)
+
+    @property
+    def sort_key(self) -> tuple[str, str, int]:
         """The order in which a superstep applies its writes."""
         return (self.task_path, self.task_id, self.index)
 
-    def document(self) -> Document:
-        checkpoint = self.lane.checkpoint_key(self.checkpoint_id)
+    def to_document(self) -> WriteDocument:
+        packed: _PackedWrite = {
+            "thread_id": self.location.thread_id,
+            "namespace": self.location.namespace,
+            "checkpoint_id": self.checkpoint_id,
+            "task_path": self.task_path,
+            "task_id": self.task_id,
+            "index": self.index,
+            "channel": self.channel,
+            "value": self.value,
+        }
         return {
-            "id": key("write", checkpoint, self.task_id, str(self.index)),
+            "id": hash_names("write", self.checkpoint_key, self.task_id, str(self.index)),
             "kind": "write",
-            "thread": thread_key(self.lane.thread_id),
-            "checkpoint": checkpoint,
-            "data": _pack(
-                self.lane,
-                {
-                    "checkpoint_id": self.checkpoint_id,
-                    "task_path": self.task_path,
-                    "task_id": self.task_id,
-                    "index": self.index,
-                    "channel": self.channel,
-                    "value": self.value,
-                },
-            ),
+            "thread": hash_thread(self.location.thread_id),
+            "checkpoint": self.checkpoint_key,
+            "data": _pack(packed),
         }
 
     @classmethod
-    def of(cls, document: Mapping[str, object]) -> "WriteRecord":
-        packed = _unpack(document)
+    def from_document(cls, document: Document) -> "WriteRecord":
+        packed: _PackedWrite = _PACKING.loads_typed(_packed(document))
         return cls(
-            lane=_lane(packed),
-            checkpoint_id=cast("str", packed["checkpoint_id"]),
-            task_path=cast("str", packed["task_path"]),
-            task_id=cast("str", packed["task_id"]),
-            index=cast("int", packed["index"]),
-            channel=cast("str", packed["channel"]),
-            value=_typed(packed["value"]),
+            location=_location(packed),
+            checkpoint_id=packed["checkpoint_id"],
+            task_path=packed["task_path"],
+            task_id=packed["task_id"],
+            index=packed["index"],
+            channel=packed["channel"],
+            value=_pair(packed["value"]),
         )
 
 
-def is_small(value: object) -> bool:
-    """Whether a channel's value is kept inside its checkpoints rather than once, beside them."""
+def is_inline(value: object) -> bool:
+    """Whether a channel value is small enough to be repeated in each of its checkpoints."""
     if isinstance(value, str):
         return len(value) <= _INLINE_CHARACTERS
     if isinstance(value, list | dict):
@@ -234,60 +324,62 @@ def is_small(value: object) -> bool:
     return value is None or isinstance(value, bool | int | float)
 
 
-def key(*parts: str) -> str:
-    """32 hexadecimal digits for these texts, in this order and division; no two are alike to Typesense."""
+def hash_names(*names: str) -> str:
+    """Returns 32 hexadecimal digits for a sequence of names; Typesense never confuses two of them."""
     digest = hashlib.sha256()
-    for part in parts:
-        encoded = part.encode("utf-8", "surrogatepass")
+    for name in names:
+        encoded = name.encode("utf-8", "surrogatepass")
         digest.update(len(encoded).to_bytes(8, "big") + encoded)
     return digest.hexdigest()[:32]
 
 
-def thread_key(thread_id: str) -> str:
-    return key("thread", thread_id)
+def hash_thread(thread_id: str) -> str:
+    return hash_names("thread", thread_id)
 
 
-def run_key(run_id: str) -> str:
-    return key("run", run_id)
+def hash_run(run_id: str) -> str:
+    return hash_names("run", run_id)
 
 
-def tag(name: str, value: object) -> str | None:
-    """What a metadata entry can be searched by; None for lists and objects, which are only compared.
+def metadata_tag(name: str, value: object) -> str | None:
+    """Returns the hash by which a metadata entry is searched.
 
-    Numbers that are equal to Python have the same tag.
+    Numbers that Python considers equal have the same tag. Returns None for lists and objects, which are
+    compared after the search.
     """
     if isinstance(value, bool | int) or (isinstance(value, float) and value.is_integer()):
-        return key("tag", name, str(int(value)))
+        return hash_names("tag", name, str(int(value)))
     if value is None or isinstance(value, str | float):
-        return key("tag", name, json.dumps(value))
+        return hash_names("tag", name, json.dumps(value))
     return None
 
 
-def order(checkpoint_id: str) -> tuple[int, int]:
-    """Two 64-bit numbers in the order of checkpoint ids, which LangGraph makes as time-ordered UUIDs.
+def split_id(checkpoint_id: str) -> tuple[int, int]:
+    """Returns two signed 64-bit numbers that sort as the checkpoint ids do.
 
-    Raises `ValueError` for another kind of id: its order could not be kept.
+    LangGraph's checkpoint ids are time-ordered UUIDs. Raises `ValueError` for any other id, because
+    Typesense could not sort it.
     """
     number = UUID(checkpoint_id).int
     if str(UUID(int=number)) != checkpoint_id:
-        raise ValueError(f"{checkpoint_id!r} is not a UUID in its usual form")
+        raise ValueError(f"The checkpoint id {checkpoint_id!r} is not a UUID in its canonical form.")
     return (number >> 64) - 2**63, (number & (2**64 - 1)) - 2**63
 
 
-def _typed(packed: object) -> TypedBytes:
-    kind, value = cast("list[object]", packed)
-    return cast("str", kind), cast("bytes", value)
-
-
-def _pack(lane: Lane, record: Mapping[str, object]) -> str:
-    packed = ormsgpack.packb({"thread_id": lane.thread_id, "namespace": lane.namespace, **record})
+def _pack(record: _PackedNamespace) -> str:
+    _, packed = _PACKING.dumps_typed(record)
     return base64.b64encode(zlib.compress(packed, 1)).decode()
 
 
-def _lane(packed: Mapping[str, object]) -> Lane:
-    return Lane(cast("str", packed["thread_id"]), cast("str", packed["namespace"]))
+def _packed(document: Document) -> TypedBytes:
+    return "msgpack", zlib.decompress(base64.b64decode(document["data"]))
 
 
-def _unpack(document: Mapping[str, object]) -> dict[str, object]:
-    packed = zlib.decompress(base64.b64decode(cast("str", document["data"])))
-    return cast("dict[str, object]", ormsgpack.unpackb(packed))
+def _location(packed: _PackedNamespace) -> ThreadNamespace:
+    return ThreadNamespace(packed["thread_id"], packed["namespace"])
+
+
+def _pair(unpacked: TypedBytes) -> TypedBytes:
+    """Returns the tuple of a pair, which msgpack returns as a list."""
+    encoding, value = unpacked
+    return encoding, value

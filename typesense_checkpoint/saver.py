@@ -1,9 +1,9 @@
-"""LangGraph checkpoints in Typesense, for any LangGraph project."""
+"""The checkpointer: LangGraph's checkpoint interface on one Typesense collection."""
 
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import Any, cast
+from typing import Any
 from uuid import uuid4
 
 from langchain_core.runnables import RunnableConfig
@@ -22,35 +22,44 @@ from langgraph.checkpoint.serde.base import SerializerProtocol
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from typesense import AsyncClient
 
-from typesense_checkpoint.collection import MOST_FOUND, Document, TypesenseCollection, by_ids
+from typesense_checkpoint.collection import MAX_HITS, Search, TypesenseCollection, searches_by_id
+from typesense_checkpoint.filters import (
+    LATEST_FIRST,
+    NEWEST_FIRST,
+    checkpoints_in_scope,
+    config_of,
+    has_id,
+    is_in_scope,
+    is_older_than,
+    location_of,
+)
 from typesense_checkpoint.group_commit import GroupCommit
-from typesense_checkpoint.pruning import latest_and_their_past
+from typesense_checkpoint.pruning import latest_with_ancestors
 from typesense_checkpoint.records import (
     FIELDS,
+    CheckpointDocument,
     CheckpointRecord,
-    Lane,
+    Document,
+    ThreadNamespace,
     ValueRecord,
     WriteRecord,
-    is_small,
-    order,
-    run_key,
-    tag,
-    thread_key,
+    hash_run,
+    hash_thread,
+    is_inline,
+    metadata_tag,
 )
 from typesense_checkpoint.sync import SynchronousCheckpointer
 
-_NEWEST_FIRST = "newer:desc,newer_still:desc"
-_LATEST_FIRST = f"fence:desc,{_NEWEST_FIRST}"
-_LISTED_AT_ONCE = 50
-_WALKED_AT_ONCE = 100
+_LIST_PAGE = 50
+_ANCESTOR_PAGE = 100
 
 
 class CheckpointIncomplete(Exception):
-    """A value of the checkpoint is gone, as when its thread is deleted while it is being read."""
+    """A channel value of the checkpoint is missing: its thread was deleted or pruned during the read."""
 
 
 class TypesenseCheckpointer(SynchronousCheckpointer):
-    """Keeps checkpoints in one Typesense collection (server 0.24 or newer).
+    """LangGraph checkpointer that stores checkpoints in one Typesense collection.
 
         from typesense import AsyncClient
 
@@ -66,25 +75,28 @@ class TypesenseCheckpointer(SynchronousCheckpointer):
         graph = builder.compile(checkpointer=checkpointer)
         await graph.ainvoke(inputs, {"configurable": {"thread_id": "1"}})
 
-    A superstep is one request, together with whatever else is written just then; its checkpoint comes
-    last, so that a reader never sees one without its values. The latest state of a thread is read by two.
-    A channel's value is written once a version. Threads whose ids differ only in case, accents or
-    punctuation are different threads. Every write may be repeated: ids that follow from what is written
-    make that harmless.
+    A superstep costs one request, shared with other writes of the same moment. A checkpoint is written
+    after its channel values, so no reader sees it without them. The latest state of a thread costs two
+    requests. A channel value is written once per version. Thread ids that differ only in case, accents or
+    punctuation are different threads. Every write can be repeated: document ids are derived from what is
+    written.
 
-    Where several processes may work on one thread by mistake (one was thought dead and is not), give
-    each that takes over a greater number as `configurable["fence"]`: the latest checkpoint is the newest of
-    those with the greatest fence, whatever an earlier holder still writes and whatever its clock says.
+    **Fencing.** Two processes may work on one thread by mistake, for example when the first was considered
+    dead. Give each process that takes over a greater integer as `configurable["fence"]`. The latest
+    checkpoint is the newest one with the greatest fence, so later writes of an earlier process and its
+    clock do not matter.
 
-    `serde` is LangGraph's. The default constructs only what is known to be safe (and the types of the
-    graph's own state), whatever a tampered document asks for; give an `EncryptedSerializer` to encrypt
-    everything but the hashes that are searched by.
+    **Serialization.** `serde` is a LangGraph serializer. The default constructs known safe types and the
+    types of the graph's state only, so a tampered document cannot run code. An `EncryptedSerializer`
+    encrypts values, writes and metadata. Ids of threads, checkpoints, runs and tasks and the names of
+    channels and namespaces stay readable, and metadata scalars are searchable by their hashes.
 
-    Checkpoint ids must be UUIDs, as LangGraph makes them: `ValueError` refuses others. All other failures
-    are the client's: `TypesenseClientError` and `httpx.HTTPError`.
+    **Errors.** Checkpoint ids must be UUIDs, as LangGraph makes them: `ValueError` otherwise. Every method
+    raises `typesense.exceptions.TypesenseClientError` when Typesense refuses a request, and
+    `httpx.HTTPError` when the server is unavailable. Nothing is retried beyond the client's own retries.
 
-    Beside each method below there is LangGraph's synchronous one (`setup`, `put`, `get_tuple`, ...), for use
-    without an event loop, with the same client:
+    **Without an event loop.** Each asynchronous method has LangGraph's synchronous counterpart (`setup`,
+    `put`, `get_tuple`, ...). Use one instance either synchronously or asynchronously:
 
         checkpointer = TypesenseCheckpointer(client)
         checkpointer.setup()
@@ -99,18 +111,39 @@ class TypesenseCheckpointer(SynchronousCheckpointer):
         collection: str = "langgraph_checkpoints",
         serde: SerializerProtocol | None = None,
     ) -> None:
+        """Makes no request; call `setup` before the first use.
+
+        Args:
+            client: A client that no other event loop uses. The caller closes it.
+            collection: Name of the collection. Nothing else may write to it.
+            serde: Serializer of checkpoints, metadata and values. The default is LangGraph's, without
+                arbitrary types.
+        """
         super().__init__(serde=serde or JsonPlusSerializer(allowed_msgpack_modules=None))
-        self._kept = TypesenseCollection(client, collection)
-        self._created = GroupCommit(self._kept)
+        self._collection: TypesenseCollection[Document] = TypesenseCollection(client, collection)
+        self._group_commit = GroupCommit(self._collection)
 
     async def asetup(self) -> None:
-        """Make the collection unless it is there."""
-        await self._kept.make(FIELDS)
+        """Create the collection. An existing one is left unchanged.
+
+        Raises:
+            TypesenseClientError: Typesense refused the request, for example because of a wrong key.
+            httpx.HTTPError: The server is unavailable.
+        """
+        await self._collection.create_if_missing(FIELDS)
 
     def get_next_version(self, current: str | None, channel: None) -> str:
-        """A greater version, and one that two forks of a thread never give to different values.
+        """Make the version that follows a channel's current one.
 
-        Versions are compared as texts; of this form, they are in order with those of LangGraph's savers.
+        Versions are unique, so two forks of a thread never share one. They sort as text, together with the
+        versions that LangGraph's own checkpointers make.
+
+        Args:
+            current: The current version; None for a channel without a value.
+            channel: Unused; LangGraph passes None.
+
+        Returns:
+            The next version, greater than `current`.
         """
         number = 0 if current is None else int(str(current).split(".")[0])
         return f"{number + 1:032}.{uuid4().hex[:16]}"
@@ -124,31 +157,64 @@ class TypesenseCheckpointer(SynchronousCheckpointer):
         metadata: CheckpointMetadata,
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
-        lane = _lane(config)
-        values, versions = checkpoint["channel_values"], checkpoint["channel_versions"]
-        kept = {channel: version for channel, version in versions.items() if channel in values}
-        apart = {channel: version for channel, version in kept.items() if not is_small(values[channel])}
-        inline = {channel: self.serde.dumps_typed(values[channel]) for channel in kept.keys() - apart.keys()}
-        new = [
-            ValueRecord(lane, channel, version, self.serde.dumps_typed(values[channel])).document()
-            for channel, version in apart.items()
+        """Save a checkpoint with its channel values. Returns when all of it is durable.
+
+        Values are written before their checkpoint. The same checkpoint saved again replaces the first.
+
+        Args:
+            config: `thread_id`, `checkpoint_ns` (default: the root namespace), `checkpoint_id` of the
+                parent (default: none) and `fence` (default: 0) in `configurable`.
+            checkpoint: The checkpoint to save.
+            metadata: Its metadata. Scalars of the config's `metadata` and `configurable` are added.
+            new_versions: Versions of the channels that changed. Other values are already stored.
+
+        Returns:
+            The config that identifies the saved checkpoint.
+
+        Raises:
+            KeyError: The config has no `thread_id`.
+            ValueError: The checkpoint id is not a UUID.
+            TypesenseClientError: Typesense refused the request, or a document of it (`DocumentsRefused`).
+            httpx.HTTPError: The server is unavailable. The checkpoint may or may not be stored.
+        """
+        location = location_of(config)
+        values = checkpoint["channel_values"]
+        versions = {
+            channel: version
+            for channel, version in checkpoint["channel_versions"].items()
+            if channel in values
+        }
+        separate = {
+            channel: version for channel, version in versions.items() if not is_inline(values[channel])
+        }
+        new_values = [
+            ValueRecord(
+                location=location,
+                channel=channel,
+                version=version,
+                value=self.serde.dumps_typed(values[channel]),
+            ).to_document()
+            for channel, version in separate.items()
             if channel in new_versions
         ]
         full_metadata = get_serializable_checkpoint_metadata(config, metadata)
         record = CheckpointRecord(
-            lane=lane,
+            location=location,
             id=checkpoint["id"],
             parent_id=get_checkpoint_id(config),
             checkpoint=self.serde.dumps_typed({**checkpoint, "channel_values": {}}),
             metadata=self.serde.dumps_typed(full_metadata),
-            inline=inline,
-            apart=apart,
+            inline={
+                channel: self.serde.dumps_typed(values[channel])
+                for channel in versions.keys() - separate.keys()
+            },
+            separate=separate,
             fence=int(config["configurable"].get("fence", 0)),
         )
-        documents = [*new, _document(record, full_metadata)]
-        if not all(await self._created.create(documents, urgent=True)):
-            await self._kept.write(documents, "upsert")  # put again: the later one counts
-        return _config(lane, checkpoint["id"])
+        documents: list[Document] = [*new_values, _to_document(record, full_metadata)]
+        if not all(await self._group_commit.create_now(documents)):
+            await self._collection.write(documents, "upsert")  # saved before: replace it
+        return config_of(location, checkpoint["id"])
 
     async def aput_writes(
         self,
@@ -157,10 +223,28 @@ class TypesenseCheckpointer(SynchronousCheckpointer):
         task_id: str,
         task_path: str = "",
     ) -> None:
-        lane, checkpoint_id = _lane(config), cast("str", get_checkpoint_id(config))
+        """Save the writes of a task, pending at a checkpoint. Returns when they are durable.
+
+        A repeated write of a task leaves the first unchanged. Errors, interrupts and resume values replace
+        what the task wrote before. The checkpoint itself may be saved later.
+
+        Args:
+            config: `thread_id`, `checkpoint_ns` (default: the root namespace) and `checkpoint_id` in
+                `configurable`.
+            writes: Pairs of channel and value, in the order in which they are applied.
+            task_id: Id of the task.
+            task_path: Path of the task. Writes are applied in the order of path, task id and position.
+
+        Raises:
+            KeyError: The config has no `thread_id` or no `checkpoint_id`.
+            TypesenseClientError: Typesense refused the request, or a document of it (`DocumentsRefused`).
+            httpx.HTTPError: The server is unavailable. Some writes may be stored.
+        """
+        location = location_of(config)
+        checkpoint_id: str = config["configurable"]["checkpoint_id"]
         records = [
             WriteRecord(
-                lane=lane,
+                location=location,
                 checkpoint_id=checkpoint_id,
                 task_path=task_path,
                 task_id=task_id,
@@ -170,78 +254,112 @@ class TypesenseCheckpointer(SynchronousCheckpointer):
             )
             for position, (channel, value) in enumerate(writes)
         ]
-        # A task's own write stays as it was first said; errors, interrupts and the answers to them change.
-        said = [record.document() for record in records if record.index >= 0]
-        changing = [record.document() for record in records if record.index < 0]
-        await self._created.create(said, urgent=False)
-        await self._kept.write(changing, "upsert")
+        # LangGraph gives errors, interrupts and resume values negative indices; these may change.
+        final = [record.to_document() for record in records if record.index >= 0]
+        changing = [record.to_document() for record in records if record.index < 0]
+        await self._group_commit.create_soon(final)
+        await self._collection.write(changing, "upsert")
 
     # Reading
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
-        tuples = await self._tuples(await self._records(_lane(config), get_checkpoint_id(config)))
+        """Read a checkpoint with its channel values, metadata, parent and pending writes.
+
+        Args:
+            config: `thread_id`, `checkpoint_ns` (default: the root namespace) and `checkpoint_id` (default:
+                the latest) in `configurable`.
+
+        Returns:
+            The checkpoint of the id, or the latest: the newest of those with the greatest fence. None if
+            there is none. Pending writes are in the order in which a superstep applies them.
+
+        Raises:
+            KeyError: The config has no `thread_id`.
+            CheckpointIncomplete: The thread was deleted or pruned during the read.
+            TypesenseClientError: Typesense refused a request.
+            httpx.HTTPError: The server is unavailable.
+        """
+        tuples = await self._tuples(await self._records(location_of(config), get_checkpoint_id(config)))
         return tuples[0] if tuples else None
 
     async def alist(
         self,
         config: RunnableConfig | None,
         *,
-        filter: dict[str, Any] | None = None,  # noqa: A002  (the name is LangGraph's)
+        filter: dict[str, Any] | None = None,  # noqa: A002  (LangGraph's name)
         before: RunnableConfig | None = None,
         limit: int | None = None,
     ) -> AsyncIterator[CheckpointTuple]:
-        where = _where(config, filter or {})
+        """List checkpoints, newest first: in descending order of their ids, whatever their fences.
+
+        Pages of fifty are read on demand, at the same cost at any depth. A checkpoint saved or deleted
+        meanwhile causes no gap and no repeat.
+
+        Args:
+            config: `thread_id`, and optionally `checkpoint_ns` and `checkpoint_id`, in `configurable`.
+                Without `checkpoint_ns` all namespaces of the thread are listed; without a config all threads.
+            filter: Metadata entries that a checkpoint must have, compared for equality.
+            before: Lists only checkpoints older than its `checkpoint_id`.
+            limit: The most checkpoints to list; None for all.
+
+        Yields:
+            Each checkpoint as `aget_tuple` returns it.
+
+        Raises:
+            KeyError: The config has no `thread_id`.
+            ValueError: A `checkpoint_id` is not a UUID.
+            CheckpointIncomplete: The thread was deleted or pruned during the read.
+            TypesenseClientError: Typesense refused a request.
+            httpx.HTTPError: The server is unavailable.
+        """
+        entries = filter or {}
+        in_scope = checkpoints_in_scope(config, entries)
         older_than = get_checkpoint_id(before) if before else None
-        left = limit
-        while left is None or left > 0:
-            conditions = where if older_than is None else f"{where} && {_older(older_than)}"
-            records = await self._page(conditions, where)
-            matching = [each for each in records if self._matches(each, config, filter or {})][:left]
+        remaining = limit
+        while remaining is None or remaining > 0:
+            records = await self._page(in_scope, older_than)
+            matching = [
+                record
+                for record in records
+                if is_in_scope(record.location, config) and self._has_metadata(record, entries)
+            ][:remaining]
             for found in await self._tuples(matching):
                 yield found
-            if len(records) < _LISTED_AT_ONCE:
+            if len(records) < _LIST_PAGE:
                 return
             older_than = records[-1].id
-            left = None if left is None else left - len(matching)
+            remaining = None if remaining is None else remaining - len(matching)
 
-    async def _page(self, conditions: str, where: str) -> list[CheckpointRecord]:
-        """The newest checkpoints, with all of the last one's id: threads that were copied share ids."""
-        search = {"filter_by": conditions, "sort_by": _NEWEST_FIRST, "per_page": _LISTED_AT_ONCE}
-        (found,) = await self._kept.find(search)
-        if len(found) == _LISTED_AT_ONCE:
-            last = CheckpointRecord.of(found[-1])
-            newer, newer_still = order(last.id)
-            same = f"{where} && newer:={newer} && newer_still:={newer_still}"
+    async def _page(self, in_scope: str, older_than: str | None) -> list[CheckpointRecord]:
+        """Read the newest checkpoints, and all that share the last one's id, as copied threads do."""
+        search: Search = {
+            "filter_by": in_scope if older_than is None else f"{in_scope} && {is_older_than(older_than)}",
+            "sort_by": NEWEST_FIRST,
+            "per_page": _LIST_PAGE,
+        }
+        (found,) = await self._collection.find(search)
+        if len(found) == _LIST_PAGE:
+            last = CheckpointRecord.from_document(found[-1])
+            same_id = await self._collection.find_all({"filter_by": f"{in_scope} && {has_id(last.id)}"})
             listed = {document["id"] for document in found}
-            found += [
-                each for each in await self._kept.find_all({"filter_by": same}) if each["id"] not in listed
-            ]
-        return [CheckpointRecord.of(document) for document in found]
+            found += [document for document in same_id if document["id"] not in listed]
+        return [CheckpointRecord.from_document(document) for document in found]
 
-    def _matches(
-        self, record: CheckpointRecord, config: RunnableConfig | None, wanted: Mapping[str, object]
-    ) -> bool:
-        if config is not None:
-            configurable = config["configurable"]
-            same_thread = record.lane.thread_id == configurable["thread_id"]
-            if not same_thread or record.lane.namespace != configurable.get(
-                "checkpoint_ns", record.lane.namespace
-            ):
-                return False
+    def _has_metadata(self, record: CheckpointRecord, entries: Mapping[str, object]) -> bool:
         metadata = self.serde.loads_typed(record.metadata)
-        return all(metadata.get(name) == value for name, value in wanted.items())
+        return all(metadata.get(name) == value for name, value in entries.items())
 
-    async def _records(self, lane: Lane, checkpoint_id: str | None) -> list[CheckpointRecord]:
-        """The one of this id, or else the latest; none when there is no such checkpoint."""
-        if checkpoint_id is None:
-            search = {"filter_by": f"lane:={lane.key}", "sort_by": _LATEST_FIRST, "per_page": 1}
-        else:
-            search = {"filter_by": f"id:={lane.checkpoint_key(checkpoint_id)}"}
-        (found,) = await self._kept.find(search)
-        return [record for record in map(CheckpointRecord.of, found) if record.lane == lane]
+    async def _records(self, location: ThreadNamespace, checkpoint_id: str | None) -> list[CheckpointRecord]:
+        """Returns the checkpoint of the id, or the latest for None; nothing if there is none."""
+        search: Search = {"filter_by": f"namespace:={location.key}", "sort_by": LATEST_FIRST, "per_page": 1}
+        if checkpoint_id is not None:
+            search = {"filter_by": f"id:={location.checkpoint_key(checkpoint_id)}"}
+        (found,) = await self._collection.find(search)
+        records = map(CheckpointRecord.from_document, found)
+        return [record for record in records if record.location == location]
 
     async def _tuples(self, records: Sequence[CheckpointRecord]) -> list[CheckpointTuple]:
-        """These checkpoints whole; the values and writes of all of them come by one request."""
+        """Complete checkpoints; one request reads the values and writes of all of them."""
         if not records:
             return []
         keys = [key for record in records for key in record.value_keys().values()]
@@ -251,16 +369,16 @@ class TypesenseCheckpointer(SynchronousCheckpointer):
     async def _values_and_writes(
         self, value_keys: Sequence[str], records: Sequence[CheckpointRecord]
     ) -> tuple[dict[str, ValueRecord], dict[str, list[WriteRecord]]]:
-        """Values by their key, and the writes pending at each checkpoint in the order they are applied."""
-        pending = {"filter_by": f"checkpoint:=[{','.join(record.key for record in records)}]"}
-        *found, written = await self._kept.find(*by_ids(value_keys), pending)
-        if len(written) == MOST_FOUND:
-            written = await self._kept.find_all(pending)
-        values = {value.key: value for value in map(ValueRecord.of, chain.from_iterable(found))}
+        """Returns values by their key, and the pending writes of each checkpoint in order, by its key."""
+        pending: Search = {"filter_by": f"checkpoint:=[{','.join(record.key for record in records)}]"}
+        *found, written = await self._collection.find(*searches_by_id(value_keys), pending)
+        if len(written) == MAX_HITS:
+            written = await self._collection.find_all(pending)
+        values = {value.key: value for value in map(ValueRecord.from_document, chain.from_iterable(found))}
         writes: dict[str, list[WriteRecord]] = {record.key: [] for record in records}
-        for write in sorted(map(WriteRecord.of, written), key=lambda each: each.order):
-            if (key := write.lane.checkpoint_key(write.checkpoint_id)) in writes:
-                writes[key].append(write)
+        for write in sorted(map(WriteRecord.from_document, written), key=lambda each: each.sort_key):
+            if write.checkpoint_key in writes:
+                writes[write.checkpoint_key].append(write)
         return values, writes
 
     def _tuple(
@@ -271,10 +389,10 @@ class TypesenseCheckpointer(SynchronousCheckpointer):
             channel: self._value(record, channel, values) for channel in sorted(record.channels)
         }
         return CheckpointTuple(
-            config=_config(record.lane, record.id),
+            config=config_of(record.location, record.id),
             checkpoint=checkpoint,
             metadata=self.serde.loads_typed(record.metadata),
-            parent_config=_config(record.lane, record.parent_id) if record.parent_id else None,
+            parent_config=config_of(record.location, record.parent_id) if record.parent_id else None,
             pending_writes=[self._pending(write) for write in writes],
         )
 
@@ -284,30 +402,48 @@ class TypesenseCheckpointer(SynchronousCheckpointer):
         found = values.get(record.value_keys()[channel])
         if found is None:
             raise CheckpointIncomplete(
-                f"The checkpoint {record.id} lacks its value of {channel!r}: it was deleted meanwhile."
+                f"The checkpoint {record.id} has lost its value of {channel!r}. Its thread was deleted or "
+                "pruned during the read: read it again."
             )
         return self.serde.loads_typed(found.value)
 
     def _pending(self, write: WriteRecord) -> PendingWrite:
         return write.task_id, write.channel, self.serde.loads_typed(write.value)
 
-    # The past of delta channels
+    # History of delta channels
 
     async def aget_delta_channel_history(
         self, *, config: RunnableConfig, channels: Sequence[str]
     ) -> Mapping[str, DeltaChannelHistory]:
-        """Three requests for a hundred ancestors, where LangGraph's default makes two for each."""
+        """Read what the values of delta channels are rebuilt from, along the parents of a checkpoint.
+
+        Costs three requests for a hundred ancestors; LangGraph's default costs two for each ancestor.
+
+        Args:
+            config: The checkpoint, as in `aget_tuple`. Its own writes are not part of the history.
+            channels: Names of the channels.
+
+        Returns:
+            For each channel: `seed`, the value of the nearest ancestor that has one (absent if none has),
+            and `writes`, the pending writes of the ancestors from that one on, oldest first.
+
+        Raises:
+            KeyError: The config has no `thread_id`.
+            CheckpointIncomplete: The thread was deleted or pruned during the read.
+            TypesenseClientError: Typesense refused a request.
+            httpx.HTTPError: The server is unavailable.
+        """
         if not channels:
             return {}
-        path = await self._ancestors(config, channels)
-        spans = {channel: _span(path, channel) for channel in channels}
+        ancestors = await self._ancestors(config, channels)
+        spans = {channel: _span(ancestors, channel) for channel in channels}
         longest = max(spans.values(), key=len, default=[])
+        if not longest:
+            return {channel: {"writes": []} for channel in channels}
         seeds = {
             channel: span[-1] for channel, span in spans.items() if span and channel in span[-1].channels
         }
-        keys = [seed.value_keys()[channel] for channel, seed in seeds.items() if channel in seed.apart]
-        if not longest:
-            return {channel: {"writes": []} for channel in channels}
+        keys = [seed.value_keys()[channel] for channel, seed in seeds.items() if channel in seed.separate]
         values, writes = await self._values_and_writes(keys, longest)
         histories: dict[str, DeltaChannelHistory] = {}
         for channel, span in spans.items():
@@ -321,147 +457,159 @@ class TypesenseCheckpointer(SynchronousCheckpointer):
         return histories
 
     async def _ancestors(self, config: RunnableConfig, channels: Sequence[str]) -> list[CheckpointRecord]:
-        """Parent, grandparent and so on, until each channel has had a value."""
-        lane = _lane(config)
-        target = await self._records(lane, get_checkpoint_id(config))
-        path: list[CheckpointRecord] = []
-        unseen = set(channels)
-        wanted = target[0].parent_id if target else None
+        """Returns parent, grandparent and so on, until each channel has had a value."""
+        location = location_of(config)
+        target = await self._records(location, get_checkpoint_id(config))
+        ancestors: list[CheckpointRecord] = []
+        missing = set(channels)
+        parent_id = target[0].parent_id if target else None
         older_than = target[0].id if target else ""
-        while wanted is not None and unseen:
-            search = {
-                "filter_by": f"lane:={lane.key} && {_older(older_than)}",
-                "sort_by": _NEWEST_FIRST,
-                "per_page": _WALKED_AT_ONCE,
+        while parent_id is not None and missing:
+            search: Search = {
+                "filter_by": f"namespace:={location.key} && {is_older_than(older_than)}",
+                "sort_by": NEWEST_FIRST,
+                "per_page": _ANCESTOR_PAGE,
             }
-            (found,) = await self._kept.find(search)
-            for record in map(CheckpointRecord.of, found):
-                if record.id == wanted and unseen:
-                    path.append(record)
-                    unseen -= record.channels
-                    wanted = record.parent_id
+            (found,) = await self._collection.find(search)
+            for record in map(CheckpointRecord.from_document, found):
+                if record.id == parent_id and missing:
+                    ancestors.append(record)
+                    missing -= record.channels
+                    parent_id = record.parent_id
                 older_than = record.id
-            if len(found) < _WALKED_AT_ONCE:
+            if len(found) < _ANCESTOR_PAGE:
                 break
-        return path
+        return ancestors
 
     # Deleting and copying
 
     async def adelete_thread(self, thread_id: str) -> None:
-        await self._kept.delete(f"thread:={thread_key(thread_id)}")
+        """Delete all checkpoints, values and writes of a thread. An unknown thread is no error.
+
+        Args:
+            thread_id: Id of the thread, compared exactly.
+
+        Raises:
+            TypesenseClientError: Typesense refused the request.
+            httpx.HTTPError: The server is unavailable. Call it again.
+        """
+        await self._collection.delete(f"thread:={hash_thread(thread_id)}")
 
     async def adelete_for_runs(self, run_ids: Sequence[str]) -> None:
-        """Deletes the checkpoints of these runs; a child that stays has no parent then."""
-        runs = {run_key(run_id) for run_id in run_ids}
-        found = await self._kept.export_any("run", sorted(runs))
-        threads = {CheckpointRecord.of(document).lane.thread_id for document in found}
-        gone = {document["id"] for document in found}
-        for thread_id in threads:
+        """Delete the checkpoints of runs, with their values and writes, in all threads.
+
+        A remaining checkpoint whose parent was deleted has no parent then. Delta channels that depend on a
+        deleted checkpoint lose its part of their history.
+
+        Args:
+            run_ids: The `run_id` metadata entries of the checkpoints to delete.
+
+        Raises:
+            TypesenseClientError: Typesense refused a request.
+            httpx.HTTPError: The server is unavailable. Call it again.
+        """
+        hashes = sorted({hash_run(run_id) for run_id in run_ids})
+        found = await self._collection.export_any("run", hashes)
+        deleted = {document["id"] for document in found}
+        for thread_id in {CheckpointRecord.from_document(document).location.thread_id for document in found}:
             records = await self._thread(thread_id)
-            await self._keep_only([record for record in records if record.key not in gone], records)
+            await self._keep_only([record for record in records if record.key not in deleted], records)
 
     async def acopy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
-        values: list[Document] = []
-        writes: list[Document] = []
+        """Copy all checkpoints, values and writes of a thread to another one, with their ids.
+
+        Values and writes are copied before checkpoints. Checkpoints of the target with other ids stay.
+
+        Args:
+            source_thread_id: Id of the thread to copy. An unknown thread is no error.
+            target_thread_id: Id of the copy.
+
+        Raises:
+            TypesenseClientError: Typesense refused a request, or a document of it (`DocumentsRefused`).
+            httpx.HTTPError: The server is unavailable. Call it again.
+        """
+        parts: list[Document] = []
         checkpoints: list[Document] = []
-        for document in await self._kept.export(f"thread:={thread_key(source_thread_id)}"):
+        for document in await self._collection.export(f"thread:={hash_thread(source_thread_id)}"):
             match document["kind"]:
                 case "value":
-                    value = ValueRecord.of(document)
-                    values.append(replace(value, lane=value.lane.of_thread(target_thread_id)).document())
+                    value = ValueRecord.from_document(document)
+                    copied_value = replace(value, location=value.location.in_thread(target_thread_id))
+                    parts.append(copied_value.to_document())
                 case "write":
-                    write = WriteRecord.of(document)
-                    writes.append(replace(write, lane=write.lane.of_thread(target_thread_id)).document())
-                case _:
-                    record = CheckpointRecord.of(document)
-                    copied = replace(record, lane=record.lane.of_thread(target_thread_id))
-                    checkpoints.append(self._document(copied))
-        await self._kept.write([*values, *writes, *checkpoints], "upsert")
+                    write = WriteRecord.from_document(document)
+                    copied_write = replace(write, location=write.location.in_thread(target_thread_id))
+                    parts.append(copied_write.to_document())
+                case "checkpoint":
+                    record = CheckpointRecord.from_document(document)
+                    copied = replace(record, location=record.location.in_thread(target_thread_id))
+                    checkpoints.append(self._to_document(copied))
+        await self._collection.write([*parts, *checkpoints], "upsert")
 
     async def aprune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
-        """`keep_latest` keeps what delta channels of the latest checkpoints are rebuilt from, too."""
+        """Delete the past of threads.
+
+        Args:
+            thread_ids: Ids of the threads. An unknown thread is no error.
+            strategy: `keep_latest` keeps the latest checkpoint of each namespace and the ancestors that its
+                delta channels are rebuilt from. `delete` deletes the threads.
+
+        Raises:
+            ValueError: The strategy is unknown.
+            TypesenseClientError: Typesense refused a request.
+            httpx.HTTPError: The server is unavailable. Call it again.
+        """
         if strategy not in ("keep_latest", "delete"):
-            raise ValueError(f"strategy must be 'keep_latest' or 'delete', not {strategy!r}")
+            raise ValueError(f"The strategy must be 'keep_latest' or 'delete', not {strategy!r}.")
         for thread_id in thread_ids:
             if strategy == "delete":
                 await self.adelete_thread(thread_id)
             else:
                 records = await self._thread(thread_id)
-                await self._keep_only(latest_and_their_past(records, self._delta_channels), records)
+                await self._keep_only(latest_with_ancestors(records, self._delta_channels), records)
 
     def _delta_channels(self, record: CheckpointRecord) -> Collection[str]:
-        metadata = self.serde.loads_typed(record.metadata)
-        return cast("Mapping[str, object]", metadata.get("counters_since_delta_snapshot") or {}).keys()
+        metadata: CheckpointMetadata = self.serde.loads_typed(record.metadata)
+        return metadata.get("counters_since_delta_snapshot", {}).keys()
 
     async def _thread(self, thread_id: str) -> list[CheckpointRecord]:
-        found = await self._kept.export(f"thread:={thread_key(thread_id)} && kind:=checkpoint")
-        return [record for record in map(CheckpointRecord.of, found) if record.lane.thread_id == thread_id]
+        """Returns the checkpoints of a thread, in no set order."""
+        found = await self._collection.export(f"thread:={hash_thread(thread_id)} && kind:=checkpoint")
+        records = map(CheckpointRecord.from_document, found)
+        return [record for record in records if record.location.thread_id == thread_id]
 
     async def _keep_only(self, kept: Sequence[CheckpointRecord], records: Sequence[CheckpointRecord]) -> None:
-        """Delete a thread's other records; checkpoints first, so that none is ever without its values."""
-        staying = {record.key for record in kept}
-        gone = [record for record in records if record.key not in staying]
+        """Delete the other records of a thread. Checkpoints go first, so none is left without its values."""
+        kept_keys = {record.key for record in kept}
+        deleted = [record for record in records if record.key not in kept_keys]
         orphans = [
             replace(record, parent_id=None)
             for record in kept
-            if record.parent_id and record.lane.checkpoint_key(record.parent_id) not in staying
+            if record.parent_key is not None and record.parent_key not in kept_keys
         ]
-        await self._kept.write([self._document(record) for record in orphans], "upsert")
-        await self._kept.delete_any("id", [record.key for record in gone])
-        await self._kept.delete_any("checkpoint", [record.key for record in gone])
+        await self._collection.write([self._to_document(record) for record in orphans], "upsert")
+        deleted_keys = [record.key for record in deleted]
+        await self._collection.delete_any("id", deleted_keys)
+        await self._collection.delete_any("checkpoint", deleted_keys)
         needed = {key for record in kept for key in record.value_keys().values()}
-        unneeded = {key for record in gone for key in record.value_keys().values()} - needed
-        await self._kept.delete_any("id", sorted(unneeded))
+        unneeded = {key for record in deleted for key in record.value_keys().values()} - needed
+        await self._collection.delete_any("id", sorted(unneeded))
 
-    def _document(self, record: CheckpointRecord) -> Document:
-        return _document(record, self.serde.loads_typed(record.metadata))
+    def _to_document(self, record: CheckpointRecord) -> CheckpointDocument:
+        return _to_document(record, self.serde.loads_typed(record.metadata))
 
 
-def _document(record: CheckpointRecord, metadata: Mapping[str, object]) -> Document:
-    tags = [made for name, value in metadata.items() if (made := tag(name, value)) is not None]
+def _to_document(record: CheckpointRecord, metadata: Mapping[str, object]) -> CheckpointDocument:
+    tags = [tag for name, value in metadata.items() if (tag := metadata_tag(name, value)) is not None]
     run_id = metadata.get("run_id")
-    return record.document(run_id if isinstance(run_id, str) else None, tags)
+    return record.to_document(run_id if isinstance(run_id, str) else None, tags)
 
 
-def _lane(config: RunnableConfig) -> Lane:
-    configurable = config["configurable"]
-    return Lane(str(configurable["thread_id"]), str(configurable.get("checkpoint_ns", "")))
-
-
-def _config(lane: Lane, checkpoint_id: str) -> RunnableConfig:
-    return {
-        "configurable": {
-            "thread_id": lane.thread_id,
-            "checkpoint_ns": lane.namespace,
-            "checkpoint_id": checkpoint_id,
-        }
-    }
-
-
-def _span(path: Sequence[CheckpointRecord], channel: str) -> list[CheckpointRecord]:
-    """The ancestors back to the first that has a value of the channel, that one included."""
+def _span(ancestors: Sequence[CheckpointRecord], channel: str) -> list[CheckpointRecord]:
+    """Returns the ancestors up to and including the first that has a value of the channel."""
     span: list[CheckpointRecord] = []
-    for record in path:
+    for record in ancestors:
         span.append(record)
         if channel in record.channels:
             break
     return span
-
-
-def _where(config: RunnableConfig | None, metadata: Mapping[str, object]) -> str:
-    """What Typesense can tell apart; lists and objects in the metadata are compared after the reading."""
-    conditions = ["kind:=checkpoint"]
-    if config is not None and "checkpoint_ns" in config["configurable"]:
-        conditions = [f"lane:={_lane(config).key}"]
-    elif config is not None:
-        conditions.append(f"thread:={thread_key(str(config['configurable']['thread_id']))}")
-    if config is not None and (checkpoint_id := get_checkpoint_id(config)) is not None:
-        newer, newer_still = order(checkpoint_id)
-        conditions.append(f"newer:={newer} && newer_still:={newer_still}")
-    tags = (tag(name, value) for name, value in metadata.items())
-    return " && ".join([*conditions, *(f"tags:={made}" for made in tags if made is not None)])
-
-
-def _older(checkpoint_id: str) -> str:
-    newer, newer_still = order(checkpoint_id)
-    return f"(newer:<{newer} || (newer:={newer} && newer_still:<{newer_still}))"

@@ -1,4 +1,4 @@
-"""LangGraph's synchronous methods for a checkpointer that is written asynchronously."""
+"""LangGraph's synchronous methods for a checkpointer whose methods are asynchronous."""
 
 import asyncio
 import threading
@@ -16,17 +16,18 @@ from langgraph.checkpoint.base import (
 )
 from langgraph.checkpoint.serde.base import SerializerProtocol
 
-Answer = TypeVar("Answer")
+Result = TypeVar("Result")
 
 
 class BackgroundLoop:
-    """An event loop in a thread of its own, started by its first use, that ends with the process."""
+    """An event loop in a daemon thread. The first use starts it; it ends with the process."""
 
     def __init__(self) -> None:
         self._starting = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
 
-    def run(self, work: Coroutine[Any, Any, Answer]) -> Answer:
+    def run(self, work: Coroutine[Any, Any, Result]) -> Result:
+        """Run a coroutine in the loop and block until its result. Raises what the coroutine raises."""
         with self._starting:
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
@@ -35,9 +36,9 @@ class BackgroundLoop:
 
 
 class SynchronousCheckpointer(BaseCheckpointSaver[str]):
-    """Runs each asynchronous method to its end, without an event loop of the caller's.
+    """Implements each synchronous method by its asynchronous one, in a background thread.
 
-    An HTTP client belongs to the event loop it was first used in, so one checkpointer is used either
+    An HTTP client belongs to the event loop that first uses it. So one checkpointer is used either
     synchronously or asynchronously, its setup included.
     """
 
@@ -46,29 +47,31 @@ class SynchronousCheckpointer(BaseCheckpointSaver[str]):
         self._background = BackgroundLoop()
 
     async def asetup(self) -> None:
-        """Make the store ready."""
+        """Create what the checkpointer needs in its store."""
         raise NotImplementedError
 
     def setup(self) -> Awaitable[None]:
-        """Make the store ready: at once where no event loop runs, else when it is awaited."""
+        """Run `asetup` at once where no event loop runs. In an event loop, `await` the result."""
         try:
             asyncio.get_running_loop()
         except RuntimeError:
             self._background.run(self.asetup())
-            return _Ready()
+            return _Completed()
         return self.asetup()
 
     def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        """Blocking form of `aget_tuple`: same arguments, result and errors."""
         return self._background.run(self.aget_tuple(config))
 
     def list(
         self,
         config: RunnableConfig | None,
         *,
-        filter: dict[str, Any] | None = None,  # noqa: A002  (the name is LangGraph's)
+        filter: dict[str, Any] | None = None,  # noqa: A002  (LangGraph's name)
         before: RunnableConfig | None = None,
         limit: int | None = None,
     ) -> Iterator[CheckpointTuple]:
+        """Blocking form of `alist`: same arguments, order and errors."""
         listed = self.alist(config, filter=filter, before=before, limit=limit)
         while (found := self._background.run(_next(listed))) is not None:
             yield found
@@ -80,6 +83,7 @@ class SynchronousCheckpointer(BaseCheckpointSaver[str]):
         metadata: CheckpointMetadata,
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
+        """Blocking form of `aput`: same arguments, result and errors."""
         return self._background.run(self.aput(config, checkpoint, metadata, new_versions))
 
     def put_writes(
@@ -89,23 +93,29 @@ class SynchronousCheckpointer(BaseCheckpointSaver[str]):
         task_id: str,
         task_path: str = "",
     ) -> None:
+        """Blocking form of `aput_writes`: same arguments and errors."""
         self._background.run(self.aput_writes(config, writes, task_id, task_path))
 
     def delete_thread(self, thread_id: str) -> None:
+        """Blocking form of `adelete_thread`: same arguments and errors."""
         self._background.run(self.adelete_thread(thread_id))
 
     def delete_for_runs(self, run_ids: Sequence[str]) -> None:
+        """Blocking form of `adelete_for_runs`: same arguments and errors."""
         self._background.run(self.adelete_for_runs(run_ids))
 
     def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+        """Blocking form of `acopy_thread`: same arguments and errors."""
         self._background.run(self.acopy_thread(source_thread_id, target_thread_id))
 
     def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
+        """Blocking form of `aprune`: same arguments and errors."""
         self._background.run(self.aprune(thread_ids, strategy=strategy))
 
     def get_delta_channel_history(
         self, *, config: RunnableConfig, channels: Sequence[str]
     ) -> Mapping[str, DeltaChannelHistory]:
+        """Blocking form of `aget_delta_channel_history`: same arguments, order and errors."""
         return self._background.run(self._history(config, channels))
 
     async def _history(
@@ -114,8 +124,8 @@ class SynchronousCheckpointer(BaseCheckpointSaver[str]):
         return await self.aget_delta_channel_history(config=config, channels=channels)
 
 
-class _Ready:
-    """Nothing to wait for."""
+class _Completed:
+    """An awaitable that is done."""
 
     def __await__(self) -> Generator[None]:
         yield from ()

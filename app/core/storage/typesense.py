@@ -27,7 +27,7 @@ from app.core.storage.port import (
 )
 from app.core.storage.typesense_client import translated_errors
 from app.core.storage.typesense_patches import Patches
-from typesense_checkpoint.collection import MOST_FOUND, TypesenseCollection
+from typesense_checkpoint.collection import MAX_HITS, Search, TypesenseCollection
 
 _CATALOG = "collections0"
 _REFILLED_AT_ONCE = 1_000
@@ -43,7 +43,7 @@ class TypesenseStorage:
         self._prefix = prefix
         self._collections: dict[str, Collection] = {}
         self._patches = Patches(TypesenseCollection(client, f"{prefix}patches0"))
-        self._catalog = TypesenseCollection(client, f"{prefix}{_CATALOG}")
+        self._catalog: TypesenseCollection[layout.Row] = TypesenseCollection(client, f"{prefix}{_CATALOG}")
 
     async def open(self) -> None:
         """Make what the store itself needs, and learn the collections it holds.
@@ -52,9 +52,7 @@ class TypesenseStorage:
         """
         with translated_errors():
             await self._patches.make()
-            await self._catalog.make(
-                [{"name": layout.DOCUMENT, "type": "string", "index": False, "optional": True}]
-            )
+            await self._catalog.create_if_missing([layout.stored(layout.DOCUMENT)])
             for kept in await self._catalog.find_all({}):
                 collection = layout.collection_of(kept)
                 self._collections[collection.name] = collection
@@ -64,7 +62,7 @@ class TypesenseStorage:
             await self.open()  # another process may have made it since
         return self._collections[name]
 
-    def _documents(self, name: str) -> TypesenseCollection:
+    def _documents(self, name: str) -> TypesenseCollection[layout.Row]:
         return TypesenseCollection(self._client, f"{self._prefix}{name}")
 
     # Collections
@@ -77,7 +75,7 @@ class TypesenseStorage:
             await self.open()
             kept = self._collections.get(collection.name)
             if kept is None:
-                await self._documents(collection.name).make(layout.fields_of(collection))
+                await self._documents(collection.name).create_if_missing(layout.fields_of(collection))
                 await self._remember(collection)
             elif any(field not in kept.fields for field in collection.fields):
                 raise ValueError(f"the collection {collection.name!r} is kept with other fields")
@@ -190,7 +188,7 @@ class TypesenseStorage:
         further = [compiled] if compiled else []
         if place is not None:
             further.append(layout.beyond(order, place))
-        search = {"filter_by": " && ".join(further), "sort_by": layout.sorting(order)}
+        search: Search = {"filter_by": " && ".join(further), "sort_by": layout.sorting(order)}
         found = await self._find(kept, search, where, limit + 1)
         if len(found) <= limit:
             return Page(found, None)
@@ -207,7 +205,7 @@ class TypesenseStorage:
         compiled = layout.compile_all(kept, where)
         if not wanted or compiled is None:
             return []
-        search = {
+        search: Search = {
             "q": " ".join(wanted),
             "query_by": layout.WORDS,
             "filter_by": compiled,
@@ -240,22 +238,20 @@ class TypesenseStorage:
         return await self._find(kept, {"vector_query": query, "filter_by": compiled}, where, limit)
 
     async def _find(
-        self, collection: Collection, search: Mapping[str, object], where: Sequence[Condition], limit: int
+        self, collection: Collection, search: Search, where: Sequence[Condition], limit: int
     ) -> list[Document]:
         """The first of what is found, by one request, without what does not meet the conditions exactly."""
-        pages = -(-limit // MOST_FOUND)
+        searches: list[Search] = [
+            {
+                **search,
+                "page": page + 1,
+                "per_page": min(limit, MAX_HITS),
+                "include_fields": layout.DOCUMENT,
+            }
+            for page in range(-(-limit // MAX_HITS))
+        ]
         with translated_errors():
-            found = await self._documents(collection.name).find(
-                *(
-                    {
-                        **search,
-                        "page": page + 1,
-                        "per_page": min(limit, MOST_FOUND),
-                        "include_fields": layout.DOCUMENT,
-                    }
-                    for page in range(pages)
-                )
-            )
+            found = await self._documents(collection.name).find(*searches)
         documents = [layout.document_of(each) for page in found for each in page]
         exact = [each for each in documents if all(meets(each, condition, collection) for condition in where)]
         return exact[:limit]

@@ -11,8 +11,10 @@ import json
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
-from typing import cast
+from typing import Literal, TypeAlias, cast
 from uuid import UUID
+
+from typesense.types.collection import RegularCollectionFieldSchema as FieldSchema
 
 from app.core.storage.paging import Order, Place
 from app.core.storage.port import (
@@ -27,6 +29,9 @@ from app.core.storage.port import (
     is_uuid,
 )
 
+Row: TypeAlias = Mapping[str, object]
+"""A document as it is stored in Typesense."""
+
 DOCUMENT, REVISION, HIGH, LOW, WORDS = "document0", "revision0", "high0", "low0", "words0"
 
 _NO_TEXT = "null"  # no hash: those have 32 digits
@@ -35,23 +40,32 @@ _NO_NUMBER = _LEAST
 _LONGEST_WORD = 100  # longer ones would never be found
 _WORD = re.compile(r"[^\W_]+")
 
-_TYPES = {"keyword": "string", "integer": "int64", "vector": "float[]"}
+_TYPES: dict[str, Literal["string", "int64", "float[]"]] = {
+    "keyword": "string",
+    "integer": "int64",
+    "vector": "float[]",
+}
 
 
-def fields_of(collection: Collection) -> list[dict[str, object]]:
+def fields_of(collection: Collection) -> list[FieldSchema]:
     """The schema of the collection, with the declared fields in their order after our own."""
     return [
         {"name": HIGH, "type": "int64", "sort": True},
         {"name": LOW, "type": "int64", "sort": True},
         {"name": WORDS, "type": "string", "optional": True},
-        {"name": DOCUMENT, "type": "string", "index": False, "optional": True},
-        {"name": REVISION, "type": "string", "index": False, "optional": True},
+        stored(DOCUMENT),
+        stored(REVISION),
         *(declared(field) for field in collection.fields if field.kind != "text"),
     ]
 
 
-def declared(field: Field) -> dict[str, object]:
-    made: dict[str, object] = {"name": field.name, "type": _TYPES[field.kind], "optional": True}
+def stored(name: str) -> FieldSchema:
+    """A text field that is not searchable."""
+    return {"name": name, "type": "string", "index": False, "optional": True}
+
+
+def declared(field: Field) -> FieldSchema:
+    made: FieldSchema = {"name": field.name, "type": _TYPES[field.kind], "optional": True}
     if field.kind == "integer":
         return {**made, "sort": True}
     return {**made, "num_dim": field.dimensions} if field.kind == "vector" else made

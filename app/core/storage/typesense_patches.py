@@ -42,26 +42,23 @@ class _State:
 class Patches:
     """The successors of all documents' revisions, in a collection of their own."""
 
-    def __init__(self, successors: TypesenseCollection) -> None:
+    def __init__(self, successors: TypesenseCollection[layout.Row]) -> None:
         self._successors = successors
         self._swept = time.monotonic()
 
     async def make(self) -> None:
-        await self._successors.make(
+        await self._successors.create_if_missing(
             [
                 {"name": "of", "type": "string"},
                 {"name": "made_at", "type": "int64"},
-                *(
-                    {"name": name, "type": "string", "index": False, "optional": True}
-                    for name in ("base", layout.REVISION, layout.DOCUMENT)
-                ),
+                *map(layout.stored, ("base", layout.REVISION, layout.DOCUMENT)),
             ]
         )
 
     async def apply(
         self,
         collection: Collection,
-        documents: TypesenseCollection,
+        documents: TypesenseCollection[layout.Row],
         document_id: str,
         changes: Mapping[str, JsonValue],
         where: Sequence[Condition],
@@ -80,7 +77,7 @@ class Patches:
                 await asyncio.sleep(_LOOK_AGAIN_SECONDS * (1 + random.random()))  # noqa: S311
         return None
 
-    async def _state(self, documents: TypesenseCollection, document_id: str) -> _State | None:
+    async def _state(self, documents: TypesenseCollection[layout.Row], document_id: str) -> _State | None:
         key = layout.key(documents.name, document_id)
         found, successors = await documents.find(
             {"filter_by": f"id:={document_id}"},
@@ -99,7 +96,11 @@ class Patches:
         )
 
     async def _succeed(
-        self, collection: Collection, documents: TypesenseCollection, state: _State, changed: Document
+        self,
+        collection: Collection,
+        documents: TypesenseCollection[layout.Row],
+        state: _State,
+        changed: Document,
     ) -> bool:
         """Whether this is the one successor of the state; then it is written."""
         revision = uuid4().hex
@@ -127,14 +128,14 @@ class Patches:
         return True
 
     async def _write_latest(
-        self, collection: Collection, documents: TypesenseCollection, document_id: str
+        self, collection: Collection, documents: TypesenseCollection[layout.Row], document_id: str
     ) -> None:
         """Mend what this late writer may have overwritten."""
         state = await self._state(documents, document_id)
         if state is not None and not state.written:
             await documents.write([layout.row(collection, state.document, state.revision)], "update")
 
-    async def forget(self, documents: TypesenseCollection, ids: Sequence[str]) -> None:
+    async def forget(self, documents: TypesenseCollection[layout.Row], ids: Sequence[str]) -> None:
         """Delete what is kept of the earlier states of documents that are deleted."""
         await self._successors.delete_any("of", [layout.key(documents.name, each) for each in ids])
 

@@ -5,6 +5,7 @@ import base64
 import json
 import zlib
 from collections.abc import Mapping, Sequence
+from uuid import UUID
 
 import ormsgpack
 import pytest
@@ -65,6 +66,16 @@ async def test_threads_that_look_alike_are_different(saver: TypesenseCheckpointe
         assert found is not None
         assert found.checkpoint["channel_values"] == {"mine": number}
         assert len([each async for each in saver.alist(config(thread_id))]) == 1
+
+
+@pytest.mark.parametrize("thread_id", [7, UUID("019ab1c2-0000-7000-8000-000000000000")])
+async def test_a_thread_id_that_is_not_text_is_its_text(
+    saver: TypesenseCheckpointer, thread_id: object
+) -> None:
+    where: RunnableConfig = {"configurable": {"thread_id": thread_id}}
+    await put(saver, where, mine=1)
+    assert await saver.aget_tuple(where) == await saver.aget_tuple(config(str(thread_id)))
+    assert len([each async for each in saver.alist(where)]) == 1
 
 
 async def test_deleting_a_thread_leaves_those_that_look_like_it(saver: TypesenseCheckpointer) -> None:
@@ -270,7 +281,7 @@ async def test_a_tampered_checkpoint_runs_no_code(
     JsonPlusSerializer(allowed_msgpack_modules=True).loads_typed(("msgpack", call))
     assert "owned" in capsys.readouterr().out  # LangGraph's own default would run it
     async with client_of(typesense_server) as client:
-        documents = client.collections[saver._kept.name].documents
+        documents = client.collections[saver._collection.name].documents
         exported = json.loads(await documents.export())
         packed = ormsgpack.unpackb(zlib.decompress(base64.b64decode(exported["data"])))
         packed["inline"]["harmless"] = ["msgpack", call]

@@ -129,7 +129,7 @@ async def test_pruning_a_thread_of_large_values_deletes_those_nobody_needs(
         await graph.ainvoke({"text": f"{number}" * 1_000}, thread())
     await saver.aprune(["t"])
     assert (await graph.aget_state(thread())).values == {"text": "9" * 1_000 + "!"}
-    kinds = [str(document["kind"]) for document in await saver._kept.export("kind:=[checkpoint,value]")]
+    kinds = [str(document["kind"]) for document in await saver._collection.export("kind:=[checkpoint,value]")]
     assert sorted(kinds) == ["checkpoint", "value"]
 
 
