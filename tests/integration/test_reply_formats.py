@@ -279,6 +279,28 @@ async def test_an_object_cut_at_the_limit_is_no_reply(server: ScriptedModel, too
             await model.reply_by_schema(prompt, SCHEMA, ignore)
 
 
+@pytest.mark.parametrize("reason", ["length", "stop"])
+@pytest.mark.parametrize("after", ["", "\n```", "\n```\n\n"])
+async def test_a_whole_object_is_a_reply_however_it_ends(
+    server: ScriptedModel, after: str, reason: str
+) -> None:
+    server.say(Scripted(f"```json\n{REPLY}{after}", finish_reason=reason))
+    async with opened(server, "json_schema") as model:
+        reply = await model.reply_by_schema(prompt, SCHEMA, ignore)
+    assert REPLY in reply.text
+    assert reply.tokens_used > 100
+
+
+async def test_a_model_that_does_not_end_after_its_object_is_stopped(server: ScriptedModel) -> None:
+    endless = Scripted(REPLY + " word" * 10_000, delay_seconds=0.01, finish_reason="length")
+    server.say(endless)
+    async with opened(server, "tools") as model:
+        reply = await model.reply_by_schema(prompt, SCHEMA, ignore)
+    assert reply.text.startswith(REPLY)
+    assert reply.tokens_used > 0
+    await server.until(lambda: server.disconnects == 1)
+
+
 @pytest.mark.parametrize("tool", [None, "answer"])
 async def test_pieces_are_passed_on_while_the_object_is_written(
     server: ScriptedModel, tool: str | None

@@ -150,7 +150,7 @@ class LanguageModel:
     async def _try_until_replied(self, request: "_Request", call: Call) -> Reply:
         tries = 0
         while True:
-            transcript = Transcript(request.on_token, of_tools=request.reply_format == "tools")
+            transcript = Transcript(request.on_token, request.schema)
             try:
                 return await self._try(request, transcript, call)
             except UsageNotCounted:
@@ -189,6 +189,8 @@ class LanguageModel:
                 async for chunk in chunks:
                     patience.reschedule(now() + silence)
                     transcript.take(chunk)
+                    if transcript.runs_on:
+                        break
         except TimeoutError as error:
             raise ModelUnavailable(f"The model {self.name} sent nothing for {silence:g} s.") from error
 

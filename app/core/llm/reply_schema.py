@@ -1,12 +1,17 @@
 """An object that a reply is asked to be, in the requests of OpenAI's protocol."""
 
-from collections.abc import Mapping
+import json
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import assert_never
 
 from pydantic import JsonValue
 
 from app.core.llm.capabilities import ReplyFormat
+
+_MAX_OBJECTS = 20
+"""At most so many beginnings of objects are read, from a reply's end."""
 
 
 @dataclass(frozen=True)
@@ -16,6 +21,22 @@ class ReplySchema:
     name: str
     description: str
     properties: Mapping[str, JsonValue]
+
+    def read_objects(self, text: str) -> Iterator[dict[str, JsonValue]]:
+        """The whole objects in a reply that begin with one of the properties, the last one first."""
+        beginning = re.compile(rf'\{{\s*"(?:{"|".join(self.properties)})"\s*:')
+        for found in reversed(list(beginning.finditer(text))[-_MAX_OBJECTS:]):
+            try:
+                # Not strict: models that no grammar holds write line breaks into strings as they are.
+                read: JsonValue = json.JSONDecoder(strict=False).raw_decode(text, found.start())[0]
+            except (ValueError, RecursionError):
+                continue
+            if isinstance(read, dict):
+                yield read
+
+    def is_in(self, text: str) -> bool:
+        """Whether a whole object with all properties stands in a text."""
+        return any(self.properties.keys() <= read.keys() for read in self.read_objects(text))
 
     def request_fields(self, reply_format: ReplyFormat) -> dict[str, JsonValue]:
         """What a request has besides its prompt, in words that all services read alike.

@@ -4,10 +4,14 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from app.core.llm.errors import EmptyReply, ModelRejected, PassingFailure
+from app.core.llm.reply_schema import ReplySchema
 from app.core.llm.thinking import VisibleText
 
 if TYPE_CHECKING:
     from langchain_core.messages import AIMessageChunk
+
+_CHUNKS_AFTER_OBJECT = 8
+"""The end of a block, the reason for the end and the usage take fewer."""
 
 
 class Transcript:
@@ -16,10 +20,11 @@ class Transcript:
     Half a statement may run and give a wrong answer, so a reply that ends for any reason but its own is none.
     """
 
-    def __init__(self, on_token: Callable[[str], None], *, of_tools: bool = False) -> None:
-        """`of_tools`: the arguments of the first tool call belong to the text."""
+    def __init__(self, on_token: Callable[[str], None], schema: ReplySchema | None = None) -> None:
+        """`schema` is of the object that was asked for: the arguments of the first tool call may be it."""
         self._on_token = on_token
-        self._of_tools = of_tools
+        self._schema = schema
+        self._chunks_after_object: int | None = None
         self._call: str | int | None = None
         self._visible = VisibleText()
         self._pieces: list[str] = []
@@ -42,10 +47,21 @@ class Transcript:
             self.tokens_used = chunk.usage_metadata["total_tokens"]
             self.input_tokens = chunk.usage_metadata["input_tokens"]
         self._finish_reason = chunk.response_metadata.get("finish_reason") or self._finish_reason
+        before = len(self._pieces)
         self._pass_on(self._visible.feed(chunk.text))
-        if self._of_tools:
+        if self._schema is not None:
             self._pass_on(self._arguments(chunk))
         self._pass_on(str(chunk.additional_kwargs.get("refusal") or ""))
+        if self._chunks_after_object is not None:
+            self._chunks_after_object += 1
+        elif self._schema is not None and "}" in "".join(self._pieces[before:]):
+            self._chunks_after_object = 0 if self._schema.is_in(self.text) else None
+
+    @property
+    def runs_on(self) -> bool:
+        """Whether the model does not end though its object is whole: a grammar may let it write line breaks
+        up to its limit."""
+        return (self._chunks_after_object or 0) > _CHUNKS_AFTER_OBJECT
 
     @property
     def cut(self) -> bool:
@@ -55,6 +71,8 @@ class Transcript:
     def whole_text(self, model: str, *, may_be_cut: bool = False) -> str:
         """Raises `ModelUnavailable` or `ModelRejected` when it is not whole."""
         match self._finish_reason:
+            case None | "length" if self._chunks_after_object is not None:
+                pass
             case None if not self.tokens_used:
                 raise PassingFailure("The model's service broke its answer off.")
             case "length" if not may_be_cut:

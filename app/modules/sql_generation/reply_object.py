@@ -1,6 +1,5 @@
 """A reply as one JSON object: its schema, and how it is read, also while it streams."""
 
-import json
 import re
 from dataclasses import dataclass
 from typing import TypeGuard, get_args
@@ -12,8 +11,6 @@ from app.core.llm.model import ReplySchema
 from graph.state import Route
 
 _ROUTES: tuple[Route, ...] = get_args(Route)
-_MAX_OBJECTS = 20
-"""At most so many beginnings of objects are read, from the reply's end."""
 
 REPLY_OBJECT = ReplySchema(
     "write_sql",
@@ -42,13 +39,8 @@ class ReplyObject:
 
 def read_object(text: str) -> ReplyObject | None:
     """The last object of a reply that has a route, with or without other text around it."""
-    for beginning in reversed(list(_BEGINNING.finditer(text))[-_MAX_OBJECTS:]):
-        try:
-            # Not strict: models that no grammar holds write line breaks into strings as they are.
-            found: JsonValue = json.JSONDecoder(strict=False).raw_decode(text, beginning.start())[0]
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(found, dict) and _is_route(route := _text_of(found, "route").lower()):
+    for found in REPLY_OBJECT.read_objects(text):
+        if _is_route(route := _text_of(found, "route").lower()):
             return ReplyObject(
                 route=route,
                 question=_text_of(found, "question"),
