@@ -1,10 +1,13 @@
 """The `kai` command: help, answers, and every expected error in one line."""
 
+import os
 import sqlite3
 import subprocess
+import sys
 from contextlib import closing
 from pathlib import Path
 
+import httpx
 import pytest
 
 from tests.support.command_line import kai
@@ -19,6 +22,23 @@ def shop(tmp_path: Path) -> Path:
             "INSERT INTO customers (country) VALUES ('Norway'), ('Brazil'), ('Brazil');"
         )
     return path
+
+
+def test_a_server_starts_in_a_process_of_its_own(tmp_path: Path) -> None:
+    """The other tests fork theirs from a process that has imported everything."""
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(("KAI_", "OPENAI_"))}
+    with subprocess.Popen(
+        [Path(sys.executable).with_name("kai"), "serve", "--port", "0", "--data-dir", tmp_path],
+        env=clean,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        said = process.stdout.readline()
+        assert said.startswith("KAI is ready at "), said
+        assert httpx.get(f"{said.split()[-1]}/healthz").status_code == 200
+        process.terminate()
+        assert process.wait(60) == 0
 
 
 def test_a_question_is_answered_with_its_sql_rows_and_reading(shop: Path, tmp_path: Path) -> None:

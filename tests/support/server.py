@@ -2,18 +2,21 @@
 
 import os
 import signal
-import subprocess
-import sys
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import httpx
 from httpx_sse import EventSource, ServerSentEvent, aconnect_sse
 
+from tests.support.kai_process import KaiProcess, start_kai
 from tests.support.waiting import until
+
+STDERR = 2
+TLS = httpx.create_ssl_context()
+"""Shared by the clients: making one takes longer than most tests' requests."""
 
 START_SECONDS = 90
 STREAM_SECONDS = 90
@@ -23,14 +26,6 @@ NO_QUOTAS = {
     for name in ("REQUESTS_PER_MINUTE", "QUESTIONS_PER_MINUTE", "RUNS", "SESSIONS", "TOKENS_PER_DAY")
 }
 """Tests are all one owner, in a great hurry."""
-
-
-_CLOCK = """
-import time
-now, ahead = time.time_ns, {}
-time.time_ns = lambda: now() + ahead * 10**9
-time.time = lambda: time.time_ns() / 10**9
-"""
 
 
 @dataclass
@@ -48,7 +43,8 @@ class Server:
     address: str = ""
     log: Path | None = None
     """Where its log goes; by default, to where the tests say theirs."""
-    _process: subprocess.Popen[str] | None = None
+    _process: KaiProcess | None = None
+    _output: TextIO | None = None
 
     def start(self) -> None:
         clean = {
@@ -62,12 +58,18 @@ class Server:
             **NO_QUOTAS,
             **self.settings,
         }
-        program = _CLOCK.format(self.clock_ahead_seconds) + "from app.cli import main; main()"
-        command = [sys.executable, "-c", program, *self.role.split()]
+        output, its_output = os.pipe()
+        self._output = os.fdopen(output)
         with ExitStack() as files:
-            log = files.enter_context(self.log.open("a")) if self.log else None
-            self._process = subprocess.Popen(
-                command, env=environment, stdout=subprocess.PIPE, stderr=log, text=True
+            files.callback(os.close, its_output)
+            log = files.enter_context(self.log.open("a")).fileno() if self.log else STDERR
+            self._process = start_kai(
+                self.role.split(),
+                environment=environment,
+                folder=Path.cwd(),
+                stdout=its_output,
+                stderr=log,
+                clock_ahead_seconds=self.clock_ahead_seconds,
             )
         line = self.next_line()
         assert line.startswith(("KAI is ready at ", "KAI works")), f"KAI said {line!r}"
@@ -75,9 +77,8 @@ class Server:
 
     def next_line(self) -> str:
         """The next line that it says."""
-        assert self._process is not None
-        assert self._process.stdout is not None
-        return self._process.stdout.readline()
+        assert self._output is not None
+        return self._output.readline()
 
     def kill(self) -> None:
         self._end(signal.SIGKILL)
@@ -104,17 +105,17 @@ class Server:
     @property
     def process_id(self) -> int:
         assert self._process is not None
-        return self._process.pid
+        return self._process.process_id
 
     def cpu_seconds(self) -> float:
         """Processor time the server has used so far, of all its threads."""
         assert self._process is not None
-        fields = Path(f"/proc/{self._process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+        fields = Path(f"/proc/{self._process.process_id}/stat").read_text().rsplit(")", 1)[1].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def resident_kib(self) -> int:
         assert self._process is not None
-        status = Path(f"/proc/{self._process.pid}/status").read_text()
+        status = Path(f"/proc/{self._process.process_id}/status").read_text()
         return int(next(line for line in status.splitlines() if line.startswith("VmRSS")).split()[1])
 
     def _end(self, how: signal.Signals) -> None:
@@ -122,8 +123,8 @@ class Server:
             self._process.send_signal(how)
             self._process.send_signal(signal.SIGCONT)  # a frozen one ends, too
             self._process.wait(START_SECONDS)
-            assert self._process.stdout is not None
-            self._process.stdout.close()
+            assert self._output is not None
+            self._output.close()
             self._process = None
 
 
@@ -248,9 +249,12 @@ class Client:
 
 @asynccontextmanager
 async def client_of(server: Server) -> AsyncGenerator[Client]:
-    address, timeout = f"{server.address}/api/v1", httpx.Timeout(STREAM_SECONDS)
-    many = httpx.Limits(max_connections=None)
-    async with httpx.AsyncClient(base_url=address, timeout=timeout, limits=many) as http:
+    async with httpx.AsyncClient(
+        base_url=f"{server.address}/api/v1",
+        timeout=httpx.Timeout(STREAM_SECONDS),
+        limits=httpx.Limits(max_connections=None),
+        verify=TLS,
+    ) as http:
         yield Client(http)
 
 
