@@ -1,13 +1,13 @@
 PYTHON ?= python3
 BIN := .venv/bin
 # Most tests wait for processes that they start, so more of them than cores keep the cores busy.
-TESTS_AT_ONCE ?= 3
+TESTS_AT_ONCE ?= 4
 # uv trusts its own list of authorities; where the network has another one, the system's list knows it.
 INSTALL = $(BIN)/uv pip install --quiet --python .venv --compile-bytecode $(1) \
 	|| $(BIN)/uv pip install --quiet --python .venv --compile-bytecode --system-certs $(1)
 
-.PHONY: help demo serve ui test check format screenshots bench bench-scale bench-checkpointers bench-listing bench-figures bench-claims \
-	conformance wheel-checkpoint lock clean
+.PHONY: help demo serve ui test check check-python check-page format screenshots bench bench-scale \
+	bench-checkpointers bench-listing bench-figures bench-claims conformance wheel-checkpoint lock clean
 
 help: ## Show what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 24
@@ -26,11 +26,16 @@ test: .venv/test check ui ## Run the checks and all tests (TESTS_AT_ONCE files a
 	@$(BIN)/pytest -n $(TESTS_AT_ONCE) --dist loadfile --no-loadscope-reorder
 
 check: .venv/test .venv/node ## Lint, check formatting, types and the borders between packages, and the page
+	@$(MAKE) --no-print-directory --jobs=2 check-python check-page
+
+check-python:
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/mypy ui
 	@$(BIN)/lint-imports
+
+check-page:
 	@$(BIN)/python ui/build.py check
 
 format: .venv/test ## Format the code
