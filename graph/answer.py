@@ -72,6 +72,17 @@ def analysis_chunks(analysis: Analysis) -> list[Chunk]:
     return chunks
 
 
+def sql_chunk(state: SessionState) -> SqlChunk:
+    """The statement being tried, with how the question was understood."""
+    return SqlChunk(
+        content=state["draft_sql"] or "",
+        dialect=state["dialect"],
+        explanation=state["explanation"],
+        standalone_question=state["standalone_question"],
+        corrections=state["corrections"],
+    )
+
+
 def reply_chunk(route: Route, text: str, options: Sequence[Option]) -> Chunk:
     """A question back to the user with its options, or small talk."""
     if route == "clarify":
@@ -88,15 +99,21 @@ def answer_of(state: SessionState) -> Answer:
     exchanges, repair = state.get("messages", []), state["repair"]
     answered = bool(exchanges) and exchanges[-1]["id"] == state["message_id"]
     analysed = answered and state["route"] in ("sql", "rows")
-    failed = repair is not None and repair["cause"] == "error" and repair["sql"] == state["draft_sql"]
+    sql = state["draft_sql"]
+    corrections = state.get("corrections", [])
+    failed = repair is not None and repair["cause"] == "error" and repair["sql"] == sql
+    if repair is not None and repair["cause"] == "warnings":
+        # The rows at hand are still those of the statement to be repaired.
+        sql = repair["sql"]
+        corrections = repair["corrections"]
     fetched = queried and state.get("results_message_id") == state["message_id"]
     return Answer(
         route=state["route"],
-        sql=state["draft_sql"] if queried and not failed else None,
+        sql=sql if queried and not failed else None,
         dialect=state["dialect"],
         explanation=state["explanation"],
         standalone_question=state.get("standalone_question", ""),
-        corrections=state.get("corrections", []) if queried and not failed else [],
+        corrections=corrections if queried and not failed else [],
         results=state.get("current_results") if fetched else None,
         results_summary=exchanges[-1]["results_summary"] if analysed else None,
         analysis=state.get("current_analysis") if analysed else None,

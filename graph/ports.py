@@ -101,12 +101,24 @@ class SqlWriter(Protocol):
 
 
 class SqlRunner(Protocol):
-    """Checks a statement, runs it read-only under limits and keeps its rows; returns their head.
+    """Checks a statement, runs it read-only under limits and returns the head of its rows.
 
+    `keep` keeps all rows of the statement that ran last as the answer, in place of any kept before.
     Raises `StatementFailed` (worth a repair) or `DatabaseUnavailable`.
     """
 
     async def run(self, sql: str) -> Rows: ...
+
+    async def keep(self) -> None: ...
+
+
+class ResultChecker(Protocol):
+    """Finds what speaks so strongly against a result that another statement is likely to be better.
+
+    Returns sentences; none of most results, and none when nothing can be told for certain.
+    """
+
+    async def find_reasons(self, question: Question, sql: str, rows: Rows) -> list[str]: ...
 
 
 class ResultReader(Protocol):
@@ -146,6 +158,7 @@ class Ports:
     recall: Recall
     writer: SqlWriter
     runner: SqlRunner
+    checker: ResultChecker
     results: ResultReader
     analyst: Analyst
     summarizer: Summarizer

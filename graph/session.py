@@ -111,7 +111,9 @@ class SessionGraph:
         if snapshot.values.get("run_id") != turn.run_id:
             events = self.ask(turn, ports, control)
         else:
-            for chunk in _answer(snapshot).chunks():
+            # A result that is being repaired is not said yet: the final one follows.
+            completed = [] if snapshot.values.get("repair") else _answer(snapshot).chunks()
+            for chunk in completed:
                 yield chunk
             events = self._run(turn, ports, None, control)
         async with aclosing(events) as rest:

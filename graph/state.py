@@ -102,12 +102,13 @@ class Repair(TypedDict):
 
     Cause `error`: the statement did not run, and `reasons` holds the words of the check, the guard or the
     database. Cause `warnings`: the statement ran and its result is the answer so far; `reasons` speak against
-    that result.
+    that result, and `corrections` are those of the statement.
     """
 
     sql: str
     cause: Literal["error", "warnings"]
     reasons: list[str]
+    corrections: list[str]
 
 
 class SessionState(TypedDict, total=False):

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from graph.errors import StatementFailed, SummaryFailed
+from graph.errors import ModelUnavailable, StatementFailed, SummaryFailed
 from graph.events import TextChunk
 from graph.ports import Analysed, Emit, Ports, Question, Summarized, Written
 from graph.state import Analysis, Claim, Column, Message, Rows
@@ -38,11 +38,38 @@ class FakeWriter:
 
 
 @dataclass
+class FailingWriter(FakeWriter):
+    """Is unavailable for repairs."""
+
+    async def write(self, question: Question, emit: Emit) -> Written:
+        if question.repair is not None:
+            raise ModelUnavailable("The model is busy.")
+        return await super().write(question, emit)
+
+
+@dataclass
+class DyingWriter(FakeWriter):
+    """Dies as often as it is told to when it is to repair."""
+
+    deaths: int = 0
+
+    async def write(self, question: Question, emit: Emit) -> Written:
+        if question.repair is not None and self.deaths:
+            self.deaths -= 1
+            raise ProcessDied
+        return await super().write(question, emit)
+
+
+@dataclass
 class FakeRunner:
     """Refuses statements that hold `bad`; keeps both those it ran and those it refused."""
 
     ran: list[str] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
+    kept: list[str] = field(default_factory=list)
+
+    async def keep(self) -> None:
+        self.kept.append(self.ran[-1])
 
     async def run(self, sql: str) -> Rows:
         if "bad" in sql:
@@ -50,6 +77,16 @@ class FakeRunner:
             raise StatementFailed("no such column: bad")
         self.ran.append(sql)
         return ROWS
+
+
+@dataclass
+class FakeChecker:
+    """Has its reasons against each statement that holds one of the words."""
+
+    reasons: dict[str, list[str]] = field(default_factory=dict)
+
+    async def find_reasons(self, question: Question, sql: str, rows: Rows) -> list[str]:
+        return [each for word, found in self.reasons.items() if word in sql for each in found]
 
 
 THREE: Claim = {
@@ -114,11 +151,13 @@ def fake_ports(
     analyst: FakeAnalyst | None = None,
     summarizer: FakeSummarizer | None = None,
     results: FakeResults | None = None,
+    checker: FakeChecker | None = None,
 ) -> Ports:
     return Ports(
         recall=FakeRecall(),
         writer=writer or FakeWriter(),
         runner=runner or FakeRunner(),
+        checker=checker or FakeChecker(),
         results=results or FakeResults(),
         analyst=analyst or FakeAnalyst(),
         summarizer=summarizer or FakeSummarizer(),

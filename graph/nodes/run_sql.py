@@ -1,31 +1,76 @@
-"""Run the statement; one that fails goes back to the writer with the database's words, once a turn."""
+"""Run the statement. One that fails, or whose result has warnings, goes back to its writer once a turn."""
+
+from typing import Literal
 
 from langgraph.runtime import Runtime
 
-from graph.errors import StatementFailed
+from graph.answer import sql_chunk
+from graph.errors import DatabaseUnavailable, StatementFailed
 from graph.events import ResultsChunk, Status
+from graph.nodes.question import question_of
 from graph.ports import Ports
-from graph.state import Repair, SessionState
+from graph.state import Repair, Rows, SessionState
 
 
 async def run_sql(state: SessionState, runtime: Runtime[Ports]) -> SessionState:
     sql = state["draft_sql"] or ""
     repair = state["repair"]
+    first_stands = repair is not None and repair["cause"] == "warnings"
     if repair is not None and repair["sql"] == sql:
-        # The writer knows nothing better. To run it again would cost time and give the same error.
+        # The writer knows nothing better. To run it again would cost time and give the same.
+        if first_stands:
+            return _keep_first(state, repair, runtime)
         raise StatementFailed("\n".join(repair["reasons"]))
     runtime.stream_writer(Status(step="executing_sql", message="Running the query", run_id=state["run_id"]))
     try:
         rows = await runtime.context.runner.run(sql)
-    except StatementFailed as failure:
-        if repair is not None:
+    except (StatementFailed, DatabaseUnavailable) as failure:
+        if repair is not None and first_stands:
+            return _keep_first(state, repair, runtime)
+        if repair is not None or isinstance(failure, DatabaseUnavailable):
             raise
-        return {"repair": Repair(sql=sql, cause="error", reasons=[failure.detail])}
+        return {"repair": _repair_of(state, "error", [failure.detail])}
+    reasons = await _reasons(state, runtime.context, sql, rows)
+    if repair is not None and first_stands and not _is_better(rows, reasons, state, repair):
+        return _keep_first(state, repair, runtime)
+    await runtime.context.runner.keep()
+    answered = SessionState(
+        current_sql=sql,
+        current_author=state["author"],
+        current_results=rows,
+        results_message_id=state["message_id"],
+    )
+    if repair is None and reasons:
+        return {**answered, "repair": _repair_of(state, "warnings", reasons)}
     runtime.stream_writer(ResultsChunk(content=rows))
-    return {
-        "current_sql": sql,
-        "current_author": state["author"],
-        "current_results": rows,
-        "results_message_id": state["message_id"],
-        "repair": None,
-    }
+    return {**answered, "repair": None}
+
+
+def _repair_of(state: SessionState, cause: Literal["error", "warnings"], reasons: list[str]) -> Repair:
+    sql = state["draft_sql"] or ""
+    return Repair(sql=sql, cause=cause, reasons=reasons, corrections=state["corrections"])
+
+
+async def _reasons(state: SessionState, ports: Ports, sql: str, rows: Rows) -> list[str]:
+    """What speaks for a repair; nothing does of a statement that no model wrote, or after a repair of an
+    error, for there is one repair a turn."""
+    repair = state["repair"]
+    if state["author"] != "model" or (repair is not None and repair["cause"] == "error"):
+        return []
+    return await ports.checker.find_reasons(question_of(state), sql, rows)
+
+
+def _is_better(rows: Rows, reasons: list[str], state: SessionState, repair: Repair) -> bool:
+    """Whether a repaired result has fewer warnings, and has rows if the first had any."""
+    first = state.get("current_results")
+    has_lost_rows = first is not None and first["row_count"] > 0 and rows["row_count"] == 0
+    return len(reasons) < len(repair["reasons"]) and not has_lost_rows
+
+
+def _keep_first(state: SessionState, repair: Repair, runtime: Runtime[Ports]) -> SessionState:
+    """The first result stands, with its warnings; its rows are still those kept for the message."""
+    update = SessionState(draft_sql=repair["sql"], corrections=repair["corrections"], repair=None)
+    runtime.stream_writer(sql_chunk({**state, **update}))
+    if (first := state.get("current_results")) is not None:
+        runtime.stream_writer(ResultsChunk(content=first))
+    return update

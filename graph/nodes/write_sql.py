@@ -1,20 +1,35 @@
 """Decide what the question is, and write or repair its statement."""
 
+import logging
 from dataclasses import replace
 
 from langgraph.runtime import Runtime
 
-from graph.events import SqlChunk, Status
+from graph.answer import sql_chunk
+from graph.errors import TurnError
+from graph.events import Status
 from graph.nodes.question import question_of
 from graph.ports import Ports
 from graph.state import SessionState
+
+logger = logging.getLogger(__name__)
 
 
 async def write_sql(state: SessionState, runtime: Runtime[Ports]) -> SessionState:
     emit, writer = runtime.stream_writer, runtime.context.writer
     emit(_status(state))
-    written = await writer.write(question_of(state), emit)
-    if state["repair"] is not None and state["author"] == "model":
+    repair = state["repair"]
+    try:
+        written = await writer.write(question_of(state), emit)
+    except TurnError as error:
+        if repair is None or repair["cause"] == "error":
+            raise
+        logger.warning("run %s: the result's warnings were not repaired: %r", state["run_id"], error)
+        return {"draft_sql": repair["sql"]}
+    if repair is not None and repair["cause"] == "warnings" and written.route != "sql":
+        # The first answer stands: words do not replace rows.
+        return {"draft_sql": repair["sql"], "tokens_used": state["tokens_used"] + written.tokens_used}
+    if repair is not None and state["author"] == "model":
         # A repair changes the statement, not how the question was understood.
         written = replace(
             written,
@@ -31,16 +46,9 @@ async def write_sql(state: SessionState, runtime: Runtime[Ports]) -> SessionStat
     )
     if written.route != "sql":
         return {**update, "reply": written.text}
-    emit(
-        SqlChunk(
-            content=written.text,
-            dialect=writer.dialect,
-            explanation=written.explanation,
-            standalone_question=written.standalone_question,
-            corrections=list(written.corrections),
-        )
-    )
-    return {**update, "draft_sql": written.text, "author": written.author, "dialect": writer.dialect}
+    update |= SessionState(draft_sql=written.text, author=written.author, dialect=writer.dialect)
+    emit(sql_chunk(update))
+    return update
 
 
 def _status(state: SessionState) -> Status:

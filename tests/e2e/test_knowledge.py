@@ -136,7 +136,8 @@ async def test_a_filter_for_what_is_not_stored_is_said_in_the_analysis(
     kai: Client, model: ScriptedModel, shop: str
 ) -> None:
     session = await kai.open_session(await kai.connect(shop))
-    model.say(sql(f"{COUNT} WHERE country = 'Brasil'"), "None.")
+    missing = sql(f"{COUNT} WHERE country = 'Brasil'")
+    model.say(missing, missing, "None.")
     events = await kai.ask(session, "How many customers in Brasil?")
     (said,) = chunks(events, "analysis")
     assert said.startswith("None.\n\n**Worth checking:** No customers.country was “Brasil”")
@@ -177,3 +178,30 @@ async def test_a_statement_of_the_users_own_leaves_no_instruction_aside(plain: C
     session = await plain.open_session(connection)
     events = await plain.ask(session, "amounts", sql="SELECT amount FROM orders")
     assert "Not followed" not in chunks(events, "analysis")[0]
+
+
+async def test_a_filter_for_a_text_that_is_not_stored_is_repaired_with_the_nearest(
+    kai: Client, model: ScriptedModel, shop: str
+) -> None:
+    session = await kai.open_session(await kai.connect(shop))
+    wrong, right = f"{COUNT} WHERE country = 'Brasil'", f"{COUNT} WHERE country = 'Brazil'"
+    model.say(sql(wrong), sql(right), "Two.")
+    events = await kai.ask(session, "How many customers are Brazilian?")
+    repairing = next(event.data for event in events if event.data.get("step") == "repairing_sql")
+    assert "“Brazil”" in repairing["message"]
+    assert (chunks(events, "sql"), chunks(events, "results")[0]["rows"]) == ([wrong, right], [[2]])
+    assert "Worth checking" not in chunks(events, "analysis")[0]
+
+
+async def test_an_empty_join_is_repaired_and_its_first_rows_stay_if_the_repair_fails(
+    kai: Client, model: ScriptedModel, shop: str
+) -> None:
+    session = await kai.open_session(await kai.connect(shop))
+    empty = "SELECT count(*) AS n FROM customers AS c JOIN orders AS o ON o.amount = c.name"
+    model.say(sql(empty), sql("SELECT nothing FROM customers"), "None.")
+    done = (events := await kai.ask(session, "How many orders do customers have?"))[-1].data
+    assert steps(events).count("repairing_sql") == 1
+    assert (chunks(events, "sql")[-1], chunks(events, "results")[0]["rows"]) == (empty, [[0]])
+    assert "the join is empty" in chunks(events, "analysis")[0]
+    kept = (await kai.http.get(f"/sessions/{session}/messages/{done['message_id']}/rows")).json()
+    assert kept["items"] == [[0]]

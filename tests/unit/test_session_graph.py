@@ -17,10 +17,13 @@ from graph.checkpoints import sqlite_checkpointer
 from graph.errors import StatementFailed
 from graph.events import AnalysisChunk, ClarificationChunk, Reset, ResultsChunk, SqlChunk, Status
 from graph.ports import Written
-from graph.state import Option, Rows
+from graph.state import Author, Option, Rows
 from tests.fakes import (
     ROWS,
+    DyingWriter,
+    FailingWriter,
     FakeAnalyst,
+    FakeChecker,
     FakeResults,
     FakeRunner,
     FakeSummarizer,
@@ -151,6 +154,7 @@ async def test_a_failed_statement_comes_back_to_its_writer_with_its_error(graph:
         "sql": "SELECT bad",
         "cause": "error",
         "reasons": ["no such column: bad"],
+        "corrections": [],
     }
 
 
@@ -178,6 +182,89 @@ async def test_a_repair_keeps_how_the_question_was_understood(graph: SessionGrap
     answer = await graph.answer(TURN)
     assert (answer.explanation, answer.standalone_question) == ("Norway's customers.", "Customers in Norway?")
     assert writer.asked[1].text == "Customers in Norway?"
+
+
+FIRST, SECOND = Written("sql", "SELECT first", "Counting.", 10), Written("sql", "SELECT second", "", 10)
+DOUBTED = {"first": ["Nothing joins a to b."]}
+
+
+async def test_a_result_with_warnings_is_repaired_once_and_said_once(graph: SessionGraph) -> None:
+    writer, runner = FakeWriter([FIRST, SECOND]), FakeRunner()
+    ports = fake_ports(writer, runner, checker=FakeChecker(DOUBTED))
+    said = [event async for event in graph.ask(TURN, ports)]
+    assert kinds(said) == [
+        *("loading_context", "generating_sql", "text", "sql", "executing_sql"),
+        *("repairing_sql", "text", "sql", "executing_sql", "results"),
+        *("analyzing", "text", "analysis", "claims", "suggestions"),
+    ]
+    repairing = next(each for each in said if isinstance(each, Status) and each.step == "repairing_sql")
+    assert "Nothing joins a to b." in repairing.message
+    assert (runner.kept, (await graph.answer(TURN)).sql) == (
+        ["SELECT first", "SELECT second"],
+        "SELECT second",
+    )
+
+
+@pytest.mark.parametrize(
+    ("second", "reasons"),
+    [
+        (Written("sql", "SELECT bad"), DOUBTED),
+        (Written("sql", "SELECT first"), DOUBTED),
+        (Written("clarify", "Which?"), DOUBTED),
+        (Written("rows", ""), DOUBTED),
+        (SECOND, {**DOUBTED, "second": ["It is no better."]}),
+    ],
+)
+async def test_a_repair_that_is_no_better_leaves_the_first_answer(
+    graph: SessionGraph, second: Written, reasons: dict[str, list[str]]
+) -> None:
+    runner = FakeRunner()
+    ports = fake_ports(FakeWriter([FIRST, second]), runner, checker=FakeChecker(reasons))
+    said = [event async for event in graph.ask(TURN, ports)]
+    answer = await graph.answer(TURN)
+    assert (answer.sql, answer.explanation, answer.results) == ("SELECT first", "Counting.", ROWS)
+    assert runner.kept == ["SELECT first"]
+    statements = [event.content for event in said if isinstance(event, SqlChunk)]
+    assert statements[-1] == "SELECT first"
+    assert kinds(said).count("results") == kinds(said).count("repairing_sql") == 1
+
+
+async def test_a_model_that_fails_while_repairing_warnings_leaves_the_first_answer(
+    graph: SessionGraph,
+) -> None:
+    ports = fake_ports(FailingWriter([FIRST]), checker=FakeChecker(DOUBTED))
+    said = [event async for event in graph.ask(TURN, ports)]
+    assert kinds(said)[-1] == "suggestions"
+    assert (await graph.answer(TURN)).sql == "SELECT first"
+
+
+@pytest.mark.parametrize("author", ["builtin", "verified", "user"])
+async def test_only_statements_of_a_model_are_repaired_for_warnings(
+    graph: SessionGraph, author: Author
+) -> None:
+    writer = FakeWriter([replace(FIRST, author=author)])
+    said = [event async for event in graph.ask(TURN, fake_ports(writer, checker=FakeChecker(DOUBTED)))]
+    assert "repairing_sql" not in kinds(said)
+
+
+async def test_a_repaired_error_is_not_repaired_again_for_warnings(graph: SessionGraph) -> None:
+    writer = FakeWriter([Written("sql", "SELECT bad"), FIRST])
+    said = [event async for event in graph.ask(TURN, fake_ports(writer, checker=FakeChecker(DOUBTED)))]
+    assert kinds(said).count("repairing_sql") == 1
+    assert (await graph.answer(TURN)).sql == "SELECT first"
+
+
+async def test_a_turn_that_died_while_repairing_warnings_goes_on_with_the_first_result_at_hand(
+    graph: SessionGraph,
+) -> None:
+    ports = fake_ports(DyingWriter([FIRST, SECOND], deaths=1), checker=FakeChecker(DOUBTED))
+    with pytest.raises(ProcessDied):
+        [event async for event in graph.ask(TURN, ports)]
+    answer = await graph.answer(TURN)
+    assert (answer.sql, answer.results) == ("SELECT first", ROWS)
+    said = [event async for event in graph.resume(TURN, ports)]
+    assert kinds(said)[:6] == ["reset", "repairing_sql", "text", "sql", "executing_sql", "results"]
+    assert (await graph.answer(TURN)).sql == "SELECT second"
 
 
 async def test_a_failed_turn_leaves_the_previous_answer_for_follow_ups(graph: SessionGraph) -> None:

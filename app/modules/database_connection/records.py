@@ -18,7 +18,7 @@ from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.results import ResultSet
 from graph.errors import StatementRefused, StatementTimedOut
 
-Purpose = Literal["question", "coverage", "preview", "evaluation"]
+Purpose = Literal["question", "candidate", "join_probe", "coverage", "preview", "evaluation"]
 _Outcome = Literal["ok", "refused", "failed", "timed_out", "cancelled"]
 
 _SYSTEMS = {"postgres": "postgresql"}

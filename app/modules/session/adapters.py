@@ -18,6 +18,7 @@ from app.modules.database_connection.service import DatabaseConnections
 from app.modules.session.errors import RowsGone
 from app.modules.session.given_sql import GivenSql, OnlyOnce
 from app.modules.session.model import Run, Session
+from app.modules.session.result_checking import RunResultChecker
 from app.modules.session.rows import HEAD_ROWS, Result, RowStore
 from app.modules.session.summary import DigestSummarizer, ModelSummarizer
 from app.modules.session.traced_ports import traced
@@ -76,6 +77,7 @@ class PortsOfRun:
 
         knowledge = Knowledge(self._connections, self._context, self._indexes, connection)
         runner = _KeepingRunner(self._connections, connection, knowledge, self._rows, run)
+        checker = RunResultChecker(self._connections, connection, knowledge, run)
         builtin = BuiltinWriter(connection.dialect, knowledge.index, today)
         writer = (
             ModelWriter(
@@ -95,8 +97,9 @@ class PortsOfRun:
             recall=_Recall(knowledge, models.context_tokens) if models else _NoRecall(knowledge.index),
             writer=given or ClarifiedWriter(VerifiedWriter(writer, knowledge.verified_answer)),
             runner=OnlyOnce(runner) if given else runner,
+            checker=checker,
             results=runner,
-            analyst=_WarningAnalyst(analyst, knowledge),
+            analyst=_WarningAnalyst(analyst, checker, knowledge),
             summarizer=ModelSummarizer(models.summary) if models else DigestSummarizer(),
         )
         return traced(ports)
@@ -173,12 +176,13 @@ class _WarningAnalyst:
     """Adds to the reading what speaks against the result, and what its statement has left aside."""
 
     analyst: Analyst
+    checker: RunResultChecker
     knowledge: Knowledge
 
     async def analyse(self, question: Question, sql: str, rows: Rows, emit: Emit) -> Analysed:
         read = await self.analyst.analyse(question, sql, rows, emit)
-        warnings = await self.knowledge.result_warnings(sql, rows)
-        told = "\n\n**Worth checking:** " + " ".join(warnings) if warnings else ""
+        warnings = await self.checker.find_warnings(question, sql, rows)
+        told = "\n\n**Worth checking:** " + " ".join(each.text for each in warnings) if warnings else ""
         if question.author == "builtin" and (unheeded := await self.knowledge.unheeded(question.text, sql)):
             told += f"\n\n**Not followed:** {unheeded}"
         if not told:
@@ -190,7 +194,7 @@ class _WarningAnalyst:
 
 @dataclass
 class _KeepingRunner:
-    """Checks and runs a statement and keeps all its rows under the run's message, before anything is said
+    """Checks and runs a statement, and keeps all its rows under the run's message before anything is said
     of them. What an earlier attempt at the run has kept is not fetched again."""
 
     connections: DatabaseConnections
@@ -199,32 +203,43 @@ class _KeepingRunner:
     rows: RowStore
     run_of: Run
     in_hand: Rows | None = None
-    """All rows that this attempt has fetched."""
+    """All rows that this attempt has kept."""
+    _fetched: tuple[str, Rows] | None = None
+    """The statement that ran last and all its rows, until they are kept."""
 
     async def run(self, sql: str) -> Rows:
         run = self.run_of
+        self._fetched = None
         if run.attempt > 1 and (kept := await self.rows.kept(run.message_id, sql)) is not None:
             return kept
         await self.knowledge.check(sql)
         asker = Asker(run.owner, "question", run.session_id, run.id)
         fetched = await self.connections.run(self.connection, sql, asker)
-        columns = [Column(name=column.name, type=column.type) for column in fetched.columns]
-        result = Result(
-            sql=sql,
-            columns=columns,
-            row_count=len(fetched.rows),
-            truncated=fetched.truncated,
-            cut_by=fetched.cut_by,
-        )
-        await self.rows.keep(run.owner, run.session_id, run.message_id, fetched.rows, result)
-        self.in_hand = Rows(
-            columns=columns,
+        rows = Rows(
+            columns=[Column(name=column.name, type=column.type) for column in fetched.columns],
             rows=fetched.rows,
             row_count=len(fetched.rows),
             truncated=fetched.truncated,
             cut_by=fetched.cut_by,
         )
-        return Rows(**{**self.in_hand, "rows": fetched.rows[:HEAD_ROWS]})
+        self._fetched = (sql, rows)
+        return Rows(**{**rows, "rows": fetched.rows[:HEAD_ROWS]})
+
+    async def keep(self) -> None:
+        """Does nothing for rows that an earlier attempt has kept."""
+        if self._fetched is None:
+            return
+        sql, rows = self._fetched
+        run = self.run_of
+        result = Result(
+            sql=sql,
+            columns=rows["columns"],
+            row_count=rows["row_count"],
+            truncated=rows["truncated"],
+            cut_by=rows.get("cut_by"),
+        )
+        await self.rows.keep(run.owner, run.session_id, run.message_id, rows["rows"], result)
+        self.in_hand = rows
 
     async def read(self, message_id: str, head: Rows) -> Rows:
         """All rows of a result: those fetched just now, or those kept for the message."""

@@ -39,3 +39,6 @@ class OnlyOnce:
             return await self.runner.run(sql)
         except StatementFailed as failure:
             raise GivenStatementFailed(failure.detail) from failure
+
+    async def keep(self) -> None:
+        await self.runner.keep()

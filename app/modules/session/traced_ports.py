@@ -30,6 +30,7 @@ def traced(ports: Ports) -> Ports:
         recall=_Recall(ports.recall),
         writer=_Writer(ports.writer),
         runner=_Runner(ports.runner),
+        checker=ports.checker,
         results=ports.results,
         analyst=_Analyst(ports.analyst),
         summarizer=_Summarizer(ports.summarizer),
@@ -67,6 +68,9 @@ class _Runner:
     async def run(self, sql: str) -> Rows:
         with span("step executing_sql", {}):
             return await self.traced.run(sql)
+
+    async def keep(self) -> None:
+        await self.traced.keep()
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,8 @@ from app.modules.sql_generation.business import Told, unheeded
 from app.modules.sql_generation.checking.check import check
 from app.modules.sql_generation.checking.correct import Corrected, correct
 from app.modules.sql_generation.context import context_for, conversation_of, tables_read
+from app.modules.sql_generation.result_warnings.empty_joins import JoinProbe, join_probes
+from app.modules.sql_generation.result_warnings.model import ResultWarning
 from app.modules.sql_generation.result_warnings.warnings import find_warnings
 from app.modules.sql_generation.schema_index import SchemaIndex, SchemaIndexes
 from graph.errors import StatementFailed
@@ -54,9 +56,14 @@ class Knowledge:
         if checked.faults:
             raise StatementFailed(checked.told)
 
-    async def result_warnings(self, sql: str, rows: Rows) -> list[str]:
+    async def find_warnings(self, question: Question, sql: str, rows: Rows) -> list[ResultWarning]:
         """Find what speaks against a result although its statement ran."""
-        return await asyncio.to_thread(find_warnings, sql, rows, await self.index())
+        asked = "\n".join(conversation_of(question))
+        return await asyncio.to_thread(find_warnings, sql, rows, await self.index(), asked)
+
+    async def join_probes(self, sql: str) -> list[JoinProbe]:
+        """Statements that show which joins of a statement find no pair."""
+        return await asyncio.to_thread(join_probes, sql, await self.index())
 
     async def unheeded(self, asked: str, sql: str) -> str:
         """What applies of instructions and glossary to a statement whose writer has not read them."""

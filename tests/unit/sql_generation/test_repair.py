@@ -36,7 +36,7 @@ TODAY = date(2026, 1, 2)
 
 
 def failed(sql: str, *reasons: str) -> Repair:
-    return Repair(sql=sql, cause="error", reasons=[*reasons])
+    return Repair(sql=sql, cause="error", reasons=[*reasons], corrections=[])
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,8 @@ from pydantic import JsonValue
 
 from app.modules.database_connection.known import Known
 from app.modules.database_connection.schema import Column, ForeignKey, Schema, Table
+from app.modules.sql_generation.result_warnings.empty_joins import join_probes
+from app.modules.sql_generation.result_warnings.model import ResultWarning
 from app.modules.sql_generation.result_warnings.warnings import find_warnings
 from app.modules.sql_generation.schema_index import SchemaIndex
 from graph.state import Column as ResultColumn
@@ -38,6 +40,10 @@ def rows(*found: list[JsonValue]) -> Rows:
     return Rows(columns=columns, rows=[*found], row_count=len(found), truncated=False)
 
 
+def texts(sql: str, found: Rows, asked: str = "") -> list[str]:
+    return [each.text for each in find_warnings(sql, found, INDEX, asked)]
+
+
 @pytest.mark.parametrize(
     "sql",
     [
@@ -47,7 +53,7 @@ def rows(*found: list[JsonValue]) -> Rows:
     ],
 )
 def test_a_filter_for_what_is_not_stored_is_told_with_the_nearest_value(sql: str) -> None:
-    (told,) = find_warnings(sql, rows(), INDEX)
+    (told,) = texts(sql, rows())
     assert told.startswith("No Customers.Country was “Brasil”")
     assert told.endswith("The nearest stored there: “Brazil”.")
 
@@ -55,7 +61,7 @@ def test_a_filter_for_what_is_not_stored_is_told_with_the_nearest_value(sql: str
 @pytest.mark.parametrize("found", [[[0]], [[None]], []])
 def test_the_sum_or_count_of_nothing_is_as_suspicious_as_no_rows(found: list[list[JsonValue]]) -> None:
     sql = "select count(*) from customers where country = 'Brasil'"
-    assert "“Brazil”" in find_warnings(sql, rows(*found), INDEX)[0]
+    assert "“Brazil”" in texts(sql, rows(*found))[0]
 
 
 @pytest.mark.parametrize(
@@ -74,18 +80,18 @@ def test_no_rows_alone_raise_no_warning(sql: str) -> None:
 
 def test_a_misspelled_text_in_a_list_is_told_even_when_rows_came() -> None:
     sql = "select * from customers where country in ('Norway', 'Brasil')"
-    assert "“Brasil”" in find_warnings(sql, rows(["Norway"]), INDEX)[0]
+    assert "“Brasil”" in texts(sql, rows(["Norway"]))[0]
     assert find_warnings(sql.replace("Brasil", "Qatar"), rows(["Norway"]), INDEX) == []
 
 
 def test_a_column_without_any_value_is_told() -> None:
-    assert find_warnings("select 1, 2", rows([1, None], [2, None]), INDEX) == ["Every value of “c1” is null."]
+    assert texts("select 1, 2", rows([1, None], [2, None])) == ["Every value of “c1” is null."]
 
 
 @pytest.mark.parametrize("taken", ["sum(c.note)", "avg(c.note)", "count(c.id)"])
 def test_an_aggregate_over_repeated_rows_is_told(taken: str) -> None:
     sql = f"select {taken} from customers c join invoices i on i.customer_id = c.id"
-    (told,) = find_warnings(sql, rows([3]), INDEX)
+    (told,) = texts(sql, rows([3]))
     assert told.startswith("Customers is joined to invoices")
 
 
@@ -101,3 +107,156 @@ def test_an_aggregate_over_repeated_rows_is_told(taken: str) -> None:
 )
 def test_an_aggregate_over_rows_that_stand_once_is_not(sql: str) -> None:
     assert find_warnings(sql, rows([3]), INDEX) == []
+
+
+def sized(name: str, count: int, *columns: Column, refers: dict[str, str] | None = None) -> Table:
+    keys = [ForeignKey([column], other, ["id"]) for column, other in (refers or {}).items()]
+    return Table(name, "table", [*columns], keys, count)
+
+
+SHOPS = SchemaIndex(
+    Known(
+        Schema(
+            "sqlite",
+            [
+                sized("films", 4, key("id"), plain("title"), plain("year")),
+                sized("actors", 9, key("id"), plain("film_id"), plain("name"), refers={"film_id": "films"}),
+                sized("prizes", 9, key("id"), plain("film_id"), plain("year"), refers={"film_id": "films"}),
+                sized("settings", 1, key("id"), plain("rate")),
+                sized("drafts", 0, key("id"), plain("film_id"), refers={"film_id": "films"}),
+            ],
+        ),
+        {},
+    )
+)
+TITLES: list[list[JsonValue]] = [[f"film {number % 4}"] for number in range(64)]
+FOUR_OF_64 = rows(*TITLES)
+
+
+def found_in(sql: str, found: Rows, asked: str = "") -> list[ResultWarning]:
+    return find_warnings(sql, found, SHOPS, asked)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "select f.title from films f, actors a",
+        "select f.title from films f join actors a",
+        "select count(*) from films f cross join actors a where f.year = 2020",
+    ],
+)
+def test_tables_that_nothing_joins_are_told(sql: str) -> None:
+    (warning,) = found_in(sql, rows(["x"], ["y"]))
+    assert warning.text.startswith("Nothing joins films to actors")
+    assert warning.worth_repair
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "select f.title from films f join actors a on a.film_id = f.id",
+        "select f.title from films f, actors a where a.film_id = f.id or a.name = f.title",
+        "select f.title, s.rate from films f, settings s",
+        "select f.title, g.title from films f, films g where f.id = 1 and g.id = 2",
+        "select f.title, t.n from films f, (select count(*) as n from actors) t",
+        "select count(distinct f.id), count(distinct a.id) from films f, actors a",
+        "select f.title from films f where exists (select 1 from actors a where a.film_id = f.id)",
+    ],
+)
+def test_tables_that_are_joined_or_give_one_row_are_not(sql: str) -> None:
+    assert found_in(sql, rows(["x"], ["y"])) == []
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "select f.title from films f join prizes p on p.year = f.year",
+        "select f.title from films f join actors a on a.film_id = f.id join prizes p on p.film_id = f.id",
+    ],
+)
+def test_a_list_whose_joins_turn_4_rows_into_64_is_told(sql: str) -> None:
+    (warning,) = found_in(sql, FOUR_OF_64)
+    assert "only 4 of 64 rows differ" in warning.text
+    assert warning.worth_repair
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "select f.title from films f join actors a on a.film_id = f.id",
+        "select distinct f.title from films f join prizes p on p.year = f.year",
+        "select f.title from films f join prizes p on p.year = f.year group by f.title, p.id",
+        "select f.title from films f join films g on f.year = g.year and f.id < g.id",
+    ],
+)
+def test_a_list_of_one_table_s_rows_may_repeat_another_s(sql: str) -> None:
+    assert found_in(sql, FOUR_OF_64) == []
+
+
+def test_joins_that_could_multiply_but_do_not_are_not_told() -> None:
+    sql = "select f.title from films f join prizes p on p.year = f.year"
+    assert found_in(sql, rows(["a"], ["b"], ["c"], ["d"])) == []
+
+
+def test_a_list_that_its_own_limit_cut_is_told_when_no_number_was_asked_for() -> None:
+    sql, cut = "select title from films limit 3", rows(["a"], ["b"], ["c"])
+    (warning,) = found_in(sql, cut, "Which films are there?")
+    assert warning.text.startswith("The statement itself stops at 3 rows")
+    assert not warning.worth_repair
+
+
+@pytest.mark.parametrize(
+    ("sql", "asked"),
+    [
+        ("select title from films limit 3", "Show three films"),
+        ("select title from films limit 3", "Show 3 films"),
+        ("select title from films limit 3", ""),
+        ("select title from films limit 9", "Which films are there?"),
+        ("select title from films", "Which films are there?"),
+        ("select * from (select title from films limit 3)", "Which films are there?"),
+    ],
+)
+def test_a_limit_that_was_asked_for_or_cut_nothing_is_not(sql: str, asked: str) -> None:
+    assert found_in(sql, rows(["a"], ["b"], ["c"]), asked) == []
+
+
+def test_one_row_is_no_cut_list() -> None:
+    assert found_in("select title from films limit 1", rows(["a"]), "Which film is the newest?") == []
+
+
+def test_an_empty_table_explains_an_empty_result() -> None:
+    sql = "select count(*) from films f join drafts d on d.film_id = f.id"
+    assert [each.text for each in found_in(sql, rows([0]))] == [
+        "drafts held no rows when the database was last scanned."
+    ]
+    assert join_probes(sql, SHOPS) == []
+
+
+@pytest.mark.parametrize(
+    ("sql", "probe"),
+    [
+        (
+            "select count(*) from films f join actors a on a.name = f.title where f.year = 3",
+            "SELECT 1 FROM actors AS a JOIN films AS f ON a.name = f.title LIMIT 1",
+        ),
+        (
+            "select * from films f, prizes p where p.film_id = f.id and p.year = f.year",
+            "SELECT 1 FROM films AS f JOIN prizes AS p ON p.film_id = f.id AND p.year = f.year LIMIT 1",
+        ),
+    ],
+)
+def test_a_join_is_probed_without_the_statement_s_filters(sql: str, probe: str) -> None:
+    assert [each.sql for each in join_probes(sql, SHOPS)] == [probe]
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "select * from films f left join actors a on a.name = f.title",
+        "select * from films where year = 3",
+        "select * from films f, settings s where f.year > s.rate",
+        "selec",
+    ],
+)
+def test_outer_joins_and_single_tables_are_not_probed(sql: str) -> None:
+    assert join_probes(sql, SHOPS) == []

@@ -9,12 +9,15 @@ from sqlglot.optimizer.scope import Scope
 
 from app.modules.database_connection.schema import Table
 from app.modules.sql_generation.checking.names import SchemaNames
+from app.modules.sql_generation.result_warnings.model import ResultWarning
 
 _Joins: TypeAlias = Mapping[str, Mapping[str, set[str]]]
 """By alias, the aliases joined to it, with the columns of these that are equated to its own."""
 
 
-def find_repeated_rows(scope: Scope, tables: Mapping[str, Table], names: SchemaNames) -> Iterator[str]:
+def find_repeated_rows(
+    scope: Scope, tables: Mapping[str, Table], names: SchemaNames
+) -> Iterator[ResultWarning]:
     """Sums, averages and counts of one table's rows, joined to another that refers to it many times."""
     joins = _joins(scope)
     grouped = _grouped(scope)
@@ -26,9 +29,10 @@ def find_repeated_rows(scope: Scope, tables: Mapping[str, Table], names: SchemaN
             if not _key(tables[many], names) <= grouped.get(many, set()):
                 one, other = tables[alias].name, tables[many].name
                 taken = aggregate.sql(dialect=names.dialect)
-                yield (
+                yield ResultWarning(
                     f"{one} is joined to {other}, of which several rows may belong to one of {one}: "
-                    f"{taken} may count the same row more than once."
+                    f"{taken} may count the same row more than once.",
+                    worth_repair=True,
                 )
 
 

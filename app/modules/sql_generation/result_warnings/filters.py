@@ -6,12 +6,13 @@ from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
 from app.modules.database_connection.schema import Table
+from app.modules.sql_generation.result_warnings.model import ResultWarning
 from app.modules.sql_generation.schema_index import SchemaIndex
 
 
 def find_unknown_texts(
     scope: Scope, tables: Mapping[str, Table], index: SchemaIndex, *, empty: bool
-) -> Iterator[str]:
+) -> Iterator[ResultWarning]:
     """Of the columns whose texts are all known. Where rows came all the same, only a text in a list of
     several is told of, and only when another is stored that is much like it."""
     for column, text, listed in _compared(scope):
@@ -23,7 +24,8 @@ def find_unknown_texts(
             continue
         near = index.stored.nearest(table.name, name, text)
         if near or empty:
-            yield _told(f"{table.name}.{name}", text, near)
+            # Without a near one the text may well be meant: then nothing is what there is.
+            yield ResultWarning(_told(f"{table.name}.{name}", text, near), worth_repair=bool(near))
 
 
 def _compared(scope: Scope) -> Iterator[tuple[exp.Column, str, bool]]:

@@ -1,67 +1,65 @@
-"""What speaks against an answer although its statement ran: told to the analyst with the reading."""
+"""What speaks against an answer although its statement ran: the analyst reads it with the answer, and it may
+have the statement repaired."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
-import sqlglot
-from sqlglot import exp
 from sqlglot.errors import SqlglotError
-from sqlglot.optimizer.normalize_identifiers import normalize_identifiers
-from sqlglot.optimizer.scope import Scope, traverse_scope
+from sqlglot.optimizer.scope import traverse_scope
 
 from app.modules.database_connection.parsing import sqlglot_errors_only
-from app.modules.database_connection.schema import Table
-from app.modules.sql_generation.checking.resolution import qualified
+from app.modules.sql_generation.result_warnings.cut_lists import find_cut_list
+from app.modules.sql_generation.result_warnings.empty_joins import find_empty_tables
 from app.modules.sql_generation.result_warnings.fan_out import find_repeated_rows
 from app.modules.sql_generation.result_warnings.filters import find_unknown_texts
+from app.modules.sql_generation.result_warnings.joins import find_multiplied_rows, find_unjoined_tables
+from app.modules.sql_generation.result_warnings.model import ResultWarning
+from app.modules.sql_generation.result_warnings.statements import read_statement, scanned_tables
 from app.modules.sql_generation.schema_index import SchemaIndex
 from graph.state import Rows
 
-_MOST_TOLD = 4
+MOST_WARNINGS = 4
 
 
-def find_warnings(sql: str, rows: Rows, index: SchemaIndex) -> list[str]:
-    """Sentences in Markdown, the most telling first; none when nothing can be told for certain."""
-    told = [*_of_readable(sql, _is_empty(rows), index), *_null_columns(rows)]
-    return list(dict.fromkeys(told))[:_MOST_TOLD]
+def find_warnings(sql: str, rows: Rows, index: SchemaIndex, asked: str = "") -> list[ResultWarning]:
+    """The most telling first; none when nothing can be told for certain. `asked` is all that was asked."""
+    found = [*_of_readable(sql, rows, index, asked), *_null_columns(rows)]
+    return list(dict.fromkeys(found))[:MOST_WARNINGS]
 
 
-def _of_readable(sql: str, empty: bool, index: SchemaIndex) -> list[str]:
-    """None of a statement that sqlglot cannot read."""
-    try:
-        with sqlglot_errors_only():
-            return list(_of_statement(sql, empty, index))
-    except (SqlglotError, RecursionError):
-        return []
-
-
-def _of_statement(sql: str, empty: bool, index: SchemaIndex) -> Iterator[str]:
-    dialect = index.names.dialect
-    statement = sqlglot.parse_one(sql, dialect=dialect)
-    resolved = qualified(normalize_identifiers(statement, dialect=dialect), index.names)
-    if resolved is None:
-        return
-    for scope in traverse_scope(resolved):
-        tables = _tables(scope, index)
-        yield from find_unknown_texts(scope, tables, index, empty=empty)
-        yield from find_repeated_rows(scope, tables, index.names)
-
-
-def _tables(scope: Scope, index: SchemaIndex) -> Mapping[str, Table]:
-    """The tables of the database that a scope reads, by alias."""
-    found: dict[str, Table] = {}
-    for alias, source in scope.sources.items():
-        if isinstance(source, exp.Table) and source.name in index.names.tables:
-            found[alias] = index.tables[index.names.tables[source.name]]
-    return found
-
-
-def _is_empty(rows: Rows) -> bool:
+def is_empty(rows: Rows) -> bool:
     """No rows, or none that says anything: the sum or count of nothing."""
     cells = [cell for row in rows["rows"] for cell in row]
     return all(cell is None for cell in cells) or (len(rows["rows"]) == 1 and not any(cells))
 
 
-def _null_columns(rows: Rows) -> Iterator[str]:
+def _of_readable(sql: str, rows: Rows, index: SchemaIndex, asked: str) -> list[ResultWarning]:
+    """None of a statement that sqlglot cannot read."""
+    try:
+        with sqlglot_errors_only():
+            return list(_of_statement(sql, rows, index, asked))
+    except (SqlglotError, RecursionError):
+        return []
+
+
+def _of_statement(sql: str, rows: Rows, index: SchemaIndex, asked: str) -> Iterator[ResultWarning]:
+    resolved = read_statement(sql, index.names)
+    if resolved is None:
+        return
+    empty = is_empty(rows)
+    for scope in traverse_scope(resolved):
+        tables = scanned_tables(scope, index)
+        yield from find_unknown_texts(scope, tables, index, empty=empty)
+        yield from find_repeated_rows(scope, tables, index.names)
+        if empty:
+            yield from find_empty_tables(scope, tables)
+        else:
+            yield from find_unjoined_tables(scope, tables, index.names)
+        if scope.is_root:
+            yield from find_multiplied_rows(scope, tables, index.names, rows)
+    yield from find_cut_list(resolved, rows, asked)
+
+
+def _null_columns(rows: Rows) -> Iterator[ResultWarning]:
     for position, column in enumerate(rows["columns"]):
         if rows["rows"] and all(row[position] is None for row in rows["rows"]):
-            yield f"Every value of “{column['name']}” is null."
+            yield ResultWarning(f"Every value of “{column['name']}” is null.")

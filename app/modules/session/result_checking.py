@@ -1,0 +1,59 @@
+"""Checks the results of one run: what its statement and its rows tell, and which of its joins are empty."""
+
+import asyncio
+import logging
+from dataclasses import dataclass, field
+
+from app.modules.database_connection.records import Asker
+from app.modules.database_connection.repository import Connection
+from app.modules.database_connection.service import DatabaseConnections
+from app.modules.session.model import Run
+from app.modules.sql_generation.knowledge import Knowledge
+from app.modules.sql_generation.result_warnings.model import ResultWarning
+from app.modules.sql_generation.result_warnings.warnings import MOST_WARNINGS, is_empty
+from graph.errors import DatabaseUnavailable, StatementFailed
+from graph.ports import Question
+from graph.state import Rows
+
+logger = logging.getLogger(__name__)
+
+_PROBE_SECONDS = 3.0
+"""For all probes of a result: an empty join of two big tables takes longest, and then stays unknown."""
+
+
+@dataclass(frozen=True)
+class RunResultChecker:
+    """A join is probed only when the result is empty and nothing else explains it, and only once a run."""
+
+    connections: DatabaseConnections
+    connection: Connection
+    knowledge: Knowledge
+    run_of: Run
+    _probed: dict[str, bool] = field(default_factory=dict)
+    """By the probe's text, whether it found a pair."""
+
+    async def find_reasons(self, question: Question, sql: str, rows: Rows) -> list[str]:
+        warnings = await self.find_warnings(question, sql, rows)
+        return [each.text for each in warnings if each.worth_repair]
+
+    async def find_warnings(self, question: Question, sql: str, rows: Rows) -> list[ResultWarning]:
+        warnings = await self.knowledge.find_warnings(question, sql, rows)
+        if is_empty(rows) and not any(each.worth_repair for each in warnings):
+            warnings += await self._find_empty_joins(sql)
+        return warnings[:MOST_WARNINGS]
+
+    async def _find_empty_joins(self, sql: str) -> list[ResultWarning]:
+        """None when the database does not tell in time."""
+        asker = Asker(self.run_of.owner, "join_probe", self.run_of.session_id, self.run_of.id)
+        empty: list[ResultWarning] = []
+        try:
+            async with asyncio.timeout(_PROBE_SECONDS):
+                for probe in await self.knowledge.join_probes(sql):
+                    if probe.sql not in self._probed:
+                        result = await self.connections.run(self.connection, probe.sql, asker)
+                        self._probed[probe.sql] = bool(result.rows)
+                    if not self._probed[probe.sql]:
+                        empty.append(probe.warning)
+        except (TimeoutError, StatementFailed, DatabaseUnavailable) as error:
+            logger.info("run %s: whether its joins are empty is unknown: %r", self.run_of.id, error)
+        return empty

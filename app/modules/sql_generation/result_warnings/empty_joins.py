@@ -1,0 +1,72 @@
+"""Joins that find no pair: then a count of 0 or a list without rows says nothing about the question."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+from sqlglot.optimizer.scope import Scope, traverse_scope
+
+from app.modules.database_connection.parsing import sqlglot_errors_only
+from app.modules.database_connection.schema import Table
+from app.modules.sql_generation.result_warnings.model import ResultWarning
+from app.modules.sql_generation.result_warnings.statements import (
+    conditions_of,
+    read_statement,
+    scanned_tables,
+)
+from app.modules.sql_generation.schema_index import SchemaIndex
+
+_MOST_PROBES = 3
+
+
+@dataclass(frozen=True)
+class JoinProbe:
+    """A statement that gives a row if a join finds any pair, and the warning if it gives none."""
+
+    sql: str
+    warning: ResultWarning
+
+
+def find_empty_tables(scope: Scope, tables: Mapping[str, Table]) -> Iterator[ResultWarning]:
+    """Tables without rows, of which a result without rows was read."""
+    for alias in scope.selected_sources:
+        if alias in tables and tables[alias].row_count == 0:
+            yield ResultWarning(f"{tables[alias].name} held no rows when the database was last scanned.")
+
+
+def join_probes(sql: str, index: SchemaIndex) -> list[JoinProbe]:
+    """One for each pair of tables that a statement joins by equal columns, at most three; none for outer
+    joins and for tables that are empty themselves."""
+    try:
+        with sqlglot_errors_only():
+            resolved = read_statement(sql, index.names)
+            scopes = [] if resolved is None else traverse_scope(resolved)
+            return list(islice((each for scope in scopes for each in _probes(scope, index)), _MOST_PROBES))
+    except (SqlglotError, RecursionError):
+        return []
+
+
+def _probes(scope: Scope, index: SchemaIndex) -> Iterator[JoinProbe]:
+    tables = scanned_tables(scope, index)
+    joins: list[exp.Join] = scope.expression.args.get("joins") or []
+    if any(join.side for join in joins):
+        return
+    known = scope.selected_sources.keys() & tables.keys()
+    pairs: dict[tuple[str, str], list[exp.EQ]] = {}
+    for condition in conditions_of(scope.expression):
+        if isinstance(condition, exp.EQ):
+            left, right = condition.this, condition.expression
+            if isinstance(left, exp.Column) and isinstance(right, exp.Column):
+                one, other = sorted((left.table, right.table))
+                if one != other and {one, other} <= known:
+                    pairs.setdefault((one, other), []).append(condition)
+    for (one, other), equals in pairs.items():
+        if tables[one].row_count != 0 and tables[other].row_count != 0:
+            sources = [scope.selected_sources[each][0].copy() for each in (one, other)]
+            probe = exp.select("1").from_(sources[0]).join(sources[1], on=exp.and_(*equals)).limit(1)
+            by = " and ".join(each.sql(index.names.dialect) for each in equals)
+            names = f"{tables[one].name} and {tables[other].name}"
+            told = f"No rows of {names} belong together by {by}: the join is empty."
+            yield JoinProbe(probe.sql(index.names.dialect), ResultWarning(told, worth_repair=True))

@@ -1,0 +1,159 @@
+"""Joins that multiply rows: without a condition, or by columns that are no key of either side."""
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+
+from sqlglot import exp
+from sqlglot.optimizer.scope import Scope
+
+from app.modules.database_connection.schema import Table
+from app.modules.sql_generation.checking.names import SchemaNames
+from app.modules.sql_generation.result_warnings.model import ResultWarning
+from app.modules.sql_generation.result_warnings.statements import aliases_in, conditions_of
+from graph.state import Rows
+
+_LEAST_ROWS = 4
+"""Fewer rows tell nothing by being alike."""
+
+
+def find_unjoined_tables(
+    scope: Scope, tables: Mapping[str, Table], names: SchemaNames
+) -> Iterator[ResultWarning]:
+    """Two tables of a SELECT that no condition connects, unless one of them gives a single row."""
+    select = scope.expression
+    if not isinstance(select, exp.Select) or _is_natural(select) or _counts_each_once(select):
+        return
+    sides = _Sides.of(scope, tables, names)
+    many = [alias for alias in tables if alias in sides.own and not sides.is_single(alias, ())]
+    for alias in many[1:]:
+        if sides.group(alias) != sides.group(many[0]):
+            one, other = tables[many[0]].name, tables[alias].name
+            yield ResultWarning(
+                f"Nothing joins {one} to {other}: every row of one meets every row of the other.",
+                worth_repair=True,
+            )
+            return
+
+
+def find_multiplied_rows(
+    scope: Scope, tables: Mapping[str, Table], names: SchemaNames, rows: Rows
+) -> Iterator[ResultWarning]:
+    """A list whose joins have no side of which each row stands for one row of the list, and whose rows
+    show it: half of them are repetitions, or there are more of them than in any table."""
+    select = scope.expression
+    if not isinstance(select, exp.Select) or not _is_plain_list(select) or _is_natural(select):
+        return
+    sides = _Sides.of(scope, tables, names)
+    bases = {alias: sides.reached_from(alias) for alias in sides.own}
+    if len(bases) < 2 or any(len(reached) == len(bases) for reached in bases.values()):
+        return
+    told = _repetition(rows, [tables[alias] for alias in bases if alias in tables])
+    base = max(bases, key=lambda alias: len(bases[alias]))
+    missed = [alias for alias in bases if alias not in bases[base] and alias in tables]
+    if told and missed and base in tables:
+        yield ResultWarning(
+            f"A row of {tables[base].name} may meet several rows of {tables[missed[0]].name}: {told}",
+            worth_repair=True,
+        )
+
+
+@dataclass(frozen=True)
+class _Sides:
+    """The sources of a SELECT, and the conditions between them."""
+
+    own: Collection[str]
+    tables: Mapping[str, Table]
+    names: SchemaNames
+    conditions: Collection[exp.Expr]
+
+    @classmethod
+    def of(cls, scope: Scope, tables: Mapping[str, Table], names: SchemaNames) -> "_Sides":
+        select = scope.expression
+        return cls(list(scope.selected_sources), tables, names, list(conditions_of(select)))
+
+    def group(self, alias: str) -> set[str]:
+        """All sources that conditions connect with one, also those of a query around it."""
+        found = {alias}
+        links = [aliases_in(condition) for condition in self.conditions]
+        while any(found & link and not link <= found for link in links):
+            found |= set().union(*(link for link in links if found & link))
+        return found
+
+    def reached_from(self, start: str) -> set[str]:
+        """The sources of which at most one row belongs to a row of this one."""
+        reached = {start}
+        while True:
+            more = {each for each in self.own if each not in reached and self.is_single(each, reached)}
+            if not more:
+                return reached
+            reached |= more
+
+    def is_single(self, alias: str, known: Collection[str]) -> bool:
+        """Whether a source gives at most one row when the rows of the known ones are given. What cannot be
+        told counts as a single one."""
+        table = self.tables.get(alias)
+        if table is None or (table.row_count is not None and table.row_count <= 1):
+            return True
+        if known and any(self._compares(condition, alias) for condition in self.conditions):
+            return True
+        keys = list(self._keys(table))
+        fixed = {name for each in self.conditions for name in self._fixed(each, alias, known)}
+        return not keys or any(key <= fixed for key in keys)
+
+    def _keys(self, table: Table) -> Iterator[set[str]]:
+        if key := {self.names.folded(each.name) for each in table.columns if each.primary_key}:
+            yield key
+        for column in table.columns:
+            if column.distinct_count is not None and column.distinct_count == table.row_count:
+                yield {self.names.folded(column.name)}
+        for other in self.tables.values():
+            for reference in other.foreign_keys:
+                if reference.referred_table == table.name:
+                    yield {self.names.folded(each) for each in reference.referred_columns}
+
+    @staticmethod
+    def _fixed(condition: exp.Expr, alias: str, known: Collection[str]) -> Iterator[str]:
+        """Columns of a source that a condition makes equal to something given."""
+        if isinstance(condition, exp.EQ):
+            for one, other in (
+                (condition.this, condition.expression),
+                (condition.expression, condition.this),
+            ):
+                given = isinstance(other, exp.Subquery) or aliases_in(other) <= set(known)
+                if isinstance(one, exp.Column) and one.table == alias and given:
+                    yield one.name
+
+    def _compares(self, condition: exp.Expr, alias: str) -> bool:
+        """Whether a condition other than an equality connects a source: then pairs are what is wanted."""
+        named = aliases_in(condition) & set(self.own)
+        return not isinstance(condition, exp.EQ) and alias in named and len(named) > 1
+
+
+def _repetition(rows: Rows, tables: Collection[Table]) -> str:
+    """What shows that rows were multiplied; empty when nothing does."""
+    shown = rows["rows"]
+    distinct = len({repr(row) for row in shown})
+    if len(shown) >= _LEAST_ROWS and distinct * 2 <= len(shown):
+        return f"only {distinct} of {len(shown)} rows differ."
+    sizes = [table.row_count for table in tables if table.row_count is not None]
+    if len(sizes) == len(tables) and rows["row_count"] > max(sizes, default=0):
+        return f"there are {rows['row_count']:,} rows, more than in any of the tables."
+    return ""
+
+
+def _is_plain_list(select: exp.Select) -> bool:
+    grouped = select.args.get("group") or select.args.get("distinct") or select.args.get("having")
+    return not grouped and not any(each.find(exp.AggFunc) for each in select.expressions)
+
+
+def _counts_each_once(select: exp.Select) -> bool:
+    """Whether all that is taken of the rows is the same however often a row comes."""
+    taken = list(select.find_all(exp.AggFunc))
+    return bool(taken) and all(
+        isinstance(each, exp.Min | exp.Max) or isinstance(each.this, exp.Distinct) for each in taken
+    )
+
+
+def _is_natural(select: exp.Select) -> bool:
+    joins: list[exp.Join] = select.args.get("joins") or []
+    return any(join.method.upper() == "NATURAL" for join in joins)

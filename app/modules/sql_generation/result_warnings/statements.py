@@ -1,0 +1,44 @@
+"""Statements as the warnings read them: parsed, every column under its table's alias."""
+
+from collections.abc import Iterator, Mapping
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.optimizer.normalize_identifiers import normalize_identifiers
+from sqlglot.optimizer.scope import Scope
+
+from app.modules.database_connection.schema import Table
+from app.modules.sql_generation.checking.names import SchemaNames
+from app.modules.sql_generation.checking.resolution import qualified
+from app.modules.sql_generation.schema_index import SchemaIndex
+
+
+def read_statement(sql: str, names: SchemaNames) -> exp.Expr | None:
+    """None when sqlglot gives up. Raises `SqlglotError`, `RecursionError` and others of sqlglot's."""
+    statement = sqlglot.parse_one(sql, dialect=names.dialect)
+    return qualified(normalize_identifiers(statement, dialect=names.dialect), names)
+
+
+def scanned_tables(scope: Scope, index: SchemaIndex) -> Mapping[str, Table]:
+    """The tables of the database that a scope reads, by alias."""
+    found: dict[str, Table] = {}
+    for alias, source in scope.sources.items():
+        if isinstance(source, exp.Table) and source.name in index.names.tables:
+            found[alias] = index.tables[index.names.tables[source.name]]
+    return found
+
+
+def conditions_of(select: exp.Expr) -> Iterator[exp.Expr]:
+    """The conjuncts of WHERE and ON."""
+    where = select.args.get("where")
+    places = [where.this if isinstance(where, exp.Where) else None]
+    places += [join.args.get("on") for join in select.args.get("joins") or ()]
+    for place in places:
+        if isinstance(place, exp.Expr):
+            whole = place.unnest()
+            parts = whole.flatten() if isinstance(whole, exp.And) else [whole]
+            yield from (part.unnest() for part in parts)
+
+
+def aliases_in(expression: exp.Expr) -> set[str]:
+    return {column.table for column in expression.find_all(exp.Column)}
