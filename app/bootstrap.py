@@ -1,5 +1,6 @@
 """The composition root: from settings to opened services, and their closing. Names every concrete class."""
 
+import logging
 import tempfile
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -26,6 +27,7 @@ from app.core.exclusive import exclusive_folder
 from app.core.ids import new_id
 from app.core.limits.rates import Policy, Rates, open_rates
 from app.core.llm.calls import ModelCalls
+from app.core.llm.capabilities import Instruction, InstructionSetting, instruction_for
 from app.core.llm.embedding import EmbeddingModel
 from app.core.llm.model import LanguageModel, ModelSettings
 from app.core.passing_texts import passing_texts
@@ -43,7 +45,7 @@ from app.core.settings import (
     Settings,
 )
 from app.core.storage.measured import MeasuredStorage
-from app.core.storage.port import Storage, StorageRefused
+from app.core.storage.port import Storage, StorageRefused, StorageUnavailable
 from app.core.storage.sqlite import open_sqlite
 from app.core.storage.typesense import TypesenseStorage
 from app.core.storage.typesense_client import TypesenseAddress, translated_errors, typesense_client
@@ -68,6 +70,7 @@ from app.modules.session.submission import Submissions
 from app.modules.session.turns import Turns
 from app.modules.session.watch import RunWatch
 from app.modules.session.worker import Worker
+from app.modules.sql_generation.instruction_choice import InstructionChoices, host_of
 from app.modules.usage.repository import UsageRepository
 from app.modules.usage.service import Allowances, Quotas
 from graph import SessionGraph
@@ -77,6 +80,8 @@ from migrations.runner import check_up_to_date, migrate
 Role = Literal["all", "once", "api", "worker", "history", "memory"]
 """`worker` answers runs; `history` and `memory` work on what is complete; `all` does everything, and `once`
 what it takes to answer."""
+
+logger = logging.getLogger(__name__)
 
 _DRAIN_ALL_SECONDS = 1.0
 _EVENTS_AT_ONCE = 8
@@ -148,7 +153,9 @@ async def open_services(settings: Settings, role: Role = "all") -> AsyncGenerato
         queue, logs, completed = await opened.enter_async_context(_bus(settings))
         turns = Turns(repository, queue, logs, completed)
         rates = await opened.enter_async_context(open_rates(settings.redis, _policies(settings.quotas)))
-        models = _models(settings.llm, calls, opened) if settings.llm.configured and role != "api" else None
+        models: Models | None = None
+        if settings.llm.configured and role != "api":
+            models = _models(settings.llm, calls, opened, instruction=await _instruction(settings.llm, kept))
         summarizing = None if models is None else models.summary
         works: dict[Kind, Titling | Remembering] = {
             "history": Titling(repository, summarizing if settings.llm.titles else None),
@@ -268,13 +275,51 @@ def _drain_seconds(settings: Settings, role: Role) -> float:
 @asynccontextmanager
 async def open_services_for_once(settings: Settings) -> AsyncGenerator[Services]:
     """A KAI that keeps nothing, whatever store the settings name: another may be serving from that one,
-    whose runs must not be taken up. Its one user is not limited. Raises `StorageUnavailable`, or `OSError`
-    without room for its files."""
+    whose runs must not be taken up. Its one user is not limited. Of the store it reads alone what was
+    measured for its model. Raises `StorageUnavailable`, or `OSError` without room for its files."""
+    llm = settings.llm.model_copy(update={"instruction": await _measured_instruction(settings)})
     with tempfile.TemporaryDirectory(prefix="kai-") as folder:
         own = {"data_dir": Path(folder), "store": "sqlite", "redis": RedisSettings(), "quotas": NO_QUOTAS}
-        alone = settings.model_copy(update={**own, "migrate_at_start": True})
+        alone = settings.model_copy(update={**own, "llm": llm, "migrate_at_start": True})
         async with open_services(alone, "once") as services:
             yield services
+
+
+async def _measured_instruction(settings: Settings) -> InstructionSetting:
+    """What is set, else what the store knows of the model; `auto` when it knows nothing or is unavailable."""
+    llm = settings.llm
+    if llm.instruction != "auto" or not llm.configured or not _may_have_records(settings):
+        return llm.instruction
+    try:
+        async with _open_records(settings) as storage:
+            if "model_choices" not in storage.collections():
+                return "auto"
+            measured = await InstructionChoices(storage).find(llm.writer, host_of(llm.base_url))
+            return "auto" if measured is None else measured.instruction
+    except (StorageUnavailable, OSError) as error:
+        logger.warning("what was measured for the model %s is not known: %s", llm.writer, error)
+        return "auto"
+
+
+def _may_have_records(settings: Settings) -> bool:
+    return settings.store == "typesense" or _sqlite_file(settings).exists()
+
+
+def _sqlite_file(settings: Settings) -> Path:
+    return settings.data_dir / "kai.db"
+
+
+@asynccontextmanager
+async def _open_records(settings: Settings) -> AsyncGenerator[Storage]:
+    """KAI's records alone. Raises `StorageUnavailable`."""
+    if settings.store == "sqlite":
+        async with open_sqlite(_sqlite_file(settings)) as storage:
+            yield storage
+        return
+    async with typesense_client(typesense_address(settings)) as client:
+        kept = TypesenseStorage(client, settings.typesense.prefix)
+        await kept.open()
+        yield kept
 
 
 @asynccontextmanager
@@ -286,7 +331,7 @@ async def open_store(settings: Settings) -> AsyncGenerator[tuple[Storage, Checkp
     cipher = (CheckpointCipher if settings.encrypt_checkpoints else ClearCheckpoints)(_key(settings))
     async with AsyncExitStack() as opened:
         if settings.store == "sqlite":
-            storage = await opened.enter_async_context(open_sqlite(settings.data_dir / "kai.db"))
+            storage = await opened.enter_async_context(open_sqlite(_sqlite_file(settings)))
             path = settings.data_dir / "checkpoints.db"
             yield storage, await opened.enter_async_context(sqlite_checkpointer(path, cipher))
         else:
@@ -373,7 +418,17 @@ def _access(settings: Settings) -> Access:
     )
 
 
-def _models(settings: LlmSettings, calls: ModelCalls, opened: AsyncExitStack) -> Models:
+async def _instruction(settings: LlmSettings, storage: Storage) -> Instruction:
+    """The form of the instructions that the model for SQL gets."""
+    measured = await InstructionChoices(storage).find(settings.writer, host_of(settings.base_url))
+    return instruction_for(
+        settings.writer, settings.instruction, None if measured is None else measured.instruction
+    )
+
+
+def _models(
+    settings: LlmSettings, calls: ModelCalls, opened: AsyncExitStack, *, instruction: Instruction
+) -> Models:
     """A client a model; tasks of the same model share one."""
     made: dict[str, LanguageModel] = {}
 
@@ -386,6 +441,7 @@ def _models(settings: LlmSettings, calls: ModelCalls, opened: AsyncExitStack) ->
 
     return Models(
         sql=model(settings.sql_model),
+        instruction=instruction,
         analysis=model(settings.analysis_model),
         summary=model(settings.summary_model),
         context_tokens=settings.context_tokens,

@@ -221,8 +221,13 @@ def evaluate(
         Literal["plain"] | None,
         typer.Option(help="Ask the model itself, with a prompt of nothing but the schema and the question."),
     ] = None,
+    compare_prompts: Annotated[
+        bool,
+        typer.Option("--compare-prompts", help="Ask with short and long instructions; KAI uses the better."),
+    ] = False,
 ) -> None:
     """Measure execution accuracy: ask every question of a set and score the rows against its gold SQL."""
+    from app.evaluation.prompts import compare_prompts as compare  # noqa: PLC0415
     from app.evaluation.run import Evaluation  # noqa: PLC0415
     from app.evaluation.run import evaluate as run  # noqa: PLC0415
     from app.evaluation.selection import Selection  # noqa: PLC0415
@@ -238,7 +243,12 @@ def evaluate(
         fresh=fresh,
         system=baseline or "kai",
     )
-    _run(run(wanted))
+    if not compare_prompts:
+        _run(run(wanted))
+    elif baseline is None:
+        _run(compare(wanted))
+    else:
+        _fail("--compare-prompts compares KAI's own instructions; it does not go with --baseline.", _MISUSED)
 
 
 @app.command()

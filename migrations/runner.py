@@ -19,6 +19,7 @@ from migrations import (
     m0005_identity,
     m0006_titles_and_memories,
     m0007_order,
+    m0008_model_choices,
 )
 from migrations.backfill import Progress
 
@@ -46,6 +47,7 @@ STEPS: Sequence[Step] = (
     Step(5, "identity", m0005_identity.migrate),
     Step(6, "titles_and_memories", m0006_titles_and_memories.migrate),
     Step(7, "order", m0007_order.migrate),
+    Step(8, "model_choices", m0008_model_choices.migrate),
 )
 
 

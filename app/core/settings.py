@@ -21,7 +21,7 @@ from pydantic import (
 )
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from app.core.llm.capabilities import ReplyFormatSetting
+from app.core.llm.capabilities import InstructionSetting, ReplyFormatSetting
 from app.core.variables import PREFIX, check_names, is_of_kubernetes
 
 DEFAULT_MODEL = "gpt-4.1-mini"
@@ -124,8 +124,15 @@ class LlmSettings(_Group):
     max_output_tokens: Annotated[int, Field(ge=16)] = 4_096
     temperature: Annotated[float, Field(ge=0, le=2)] | None = None
     reply_format: ReplyFormatSetting = "auto"
+    instruction: InstructionSetting = "auto"
+    """The form of the instructions for SQL; `auto` is what was measured for the model, else by its name."""
     context_tokens: Annotated[int, Field(ge=500)] = 6_000
     """How much of the schema a prompt may hold."""
+
+    @property
+    def writer(self) -> str:
+        """The model that writes SQL."""
+        return self.sql_model or self.model or DEFAULT_MODEL
 
     @property
     def configured(self) -> bool:

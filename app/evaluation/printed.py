@@ -36,16 +36,18 @@ def print_summary(console: Console, summary: Summary) -> None:
     console.print(Text(_costs(summary), style="dim"))
 
 
-def print_comparison(console: Console, comparison: Comparison) -> None:
+def print_comparison(console: Console, comparison: Comparison, names: tuple[str, str] = ("A", "B")) -> None:
     """How the second evaluation differs from the first, in rightness and in cost."""
-    for name, tally in (("A", comparison.first), ("B", comparison.second)):
+    first, second = names
+    for name, tally in ((first, comparison.first), (second, comparison.second)):
         console.print(Text(f"{name}: {tally.accuracy}; {_cost_of(tally.cost)}"))
-    console.print(_tallies("", {"A": comparison.first, "B": comparison.second}))
+    console.print(_tallies("", {first: comparison.first, second: comparison.second}))
     won, lost = comparison.improvements, comparison.regressions
     console.print(
         Text(
-            f"B - A: {comparison.difference}, p = {comparison.p_value:.3g} (McNemar's exact test); "
-            f"B answers {len(won)} that A does not, A {len(lost)} that B does not",
+            f"{second} - {first}: {comparison.difference}, "
+            f"p = {comparison.p_value:.3g} (McNemar's exact test); "
+            f"{second} answers {len(won)} that {first} does not, {first} {len(lost)} that {second} does not",
             style="bold",
         )
     )
@@ -53,10 +55,10 @@ def print_comparison(console: Console, comparison: Comparison) -> None:
     for title, outcomes in (
         ("Regressions", lost),
         ("Improvements", won),
-        ("Wrong and sure in B alone", misled),
+        (f"Wrong and sure in {second} alone", misled),
     ):
         if outcomes:
-            console.print(_questions(title, outcomes))
+            console.print(_questions(title, outcomes, names))
 
 
 def _kinds(summary: Summary) -> Table:
@@ -110,8 +112,8 @@ def _cost_of(cost: Cost) -> str:
     )
 
 
-def _questions(title: str, outcomes: list[tuple[Outcome, Outcome]]) -> Table:
-    table = Table("id", "question", "A", "B", title=f"{title}: {len(outcomes)}", title_justify="left")
+def _questions(title: str, outcomes: list[tuple[Outcome, Outcome]], names: tuple[str, str]) -> Table:
+    table = Table("id", "question", *names, title=f"{title}: {len(outcomes)}", title_justify="left")
     for first, second in outcomes[:_QUESTIONS_SHOWN]:
         table.add_row(Text(_inert(first.id)), Text(_inert(first.question)), first.kind, second.kind)
     if len(outcomes) > _QUESTIONS_SHOWN:

@@ -9,6 +9,7 @@ from typing import Literal, TextIO
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from app.core.errors import Invalid
+from app.core.llm.capabilities import Instruction
 from app.evaluation.outcome import Outcome
 from app.evaluation.question_set import Conversation
 
@@ -25,7 +26,7 @@ class ResultsInvalid(Invalid):
 class Header(BaseModel):
     """The first line: which set was put to which system with which model.
 
-    `plain` is the baseline, a plain prompt.
+    `plain` is the baseline, a plain prompt; `instruction` is the form of KAI's own, None without a model.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -34,6 +35,13 @@ class Header(BaseModel):
     set_digest: str
     model: str
     system: System = "kai"
+    instruction: Instruction | None = None
+
+    @property
+    def answerer(self) -> str:
+        """What has answered, in words."""
+        form = f" and the {self.instruction} instructions" if self.instruction else ""
+        return f"{self.system} with {self.model}{form}"
 
 
 @dataclass(frozen=True)
@@ -77,7 +85,7 @@ def resumed(path: Path, header: Header, *, fresh: bool) -> Results:
     if known.header != header:
         found = known.header
         raise ResultsInvalid(
-            f"{path} holds the results of {found.system} with {found.model} on {found.question_set} "
+            f"{path} holds the results of {found.answerer} on {found.question_set} "
             f"({found.set_digest[:8]}). Name another file by --output, or begin anew by --fresh."
         )
     return known

@@ -10,7 +10,7 @@ from rich.console import Console
 from app.bootstrap import Services, open_services_for_once
 from app.core.auth.caller import LOCAL_OWNER
 from app.core.errors import Invalid
-from app.core.settings import LlmSettings, read_settings
+from app.core.settings import LlmSettings, Settings, read_settings
 from app.evaluation.asking import Asking
 from app.evaluation.comparison import compare
 from app.evaluation.outcome import Mode
@@ -23,10 +23,11 @@ from app.evaluation.summary import summarize
 from app.modules.database_connection.repository import Connection
 from app.terminal import database_url
 
+ENDING = ".results.jsonl"
 BUILT_IN = "the built-in writer"
 _MODEL_JOBS = 4
 _PLACE = "{db}"
-_ENDINGS: dict[System, str] = {"kai": ".results.jsonl", "plain": ".plain.results.jsonl"}
+_MIDDLES: dict[System, str] = {"kai": "", "plain": ".plain"}
 
 
 @dataclass(frozen=True)
@@ -46,27 +47,34 @@ class Evaluation:
 
 
 async def evaluate(wanted: Evaluation) -> None:
+    """Evaluate KAI with the settings of this process. Raises as `evaluate_with` does."""
+    await evaluate_with(wanted, read_settings(), Console(highlight=False))
+
+
+async def evaluate_with(wanted: Evaluation, settings: Settings, console: Console) -> Results:
     """Ask what the results file does not hold yet, then print the summary and write the report.
 
-    Raises `Problem` for what cannot be begun, before anything is asked.
+    Returns the results of the questions wanted. Raises `Problem` for what cannot be begun, before anything
+    is asked.
     """
-    found, settings, console = read_question_set(wanted.questions), read_settings(), Console(highlight=False)
+    found = read_question_set(wanted.questions)
     conversations = wanted.selection.of(found.conversations)
     if wanted.system == "plain" and not settings.llm.configured:
         raise Invalid(
             "The baseline is a language model with a plain prompt: set OPENAI_API_KEY or KAI_LLM__BASE_URL."
         )
-    header = Header(
-        question_set=found.name,
-        set_digest=found.digest,
-        model=_writer(settings.llm),
-        system=wanted.system,
-    )
-    output = wanted.output or Path(f"{wanted.questions.stem}{_ENDINGS[wanted.system]}")
+    output = wanted.output or Path(f"{wanted.questions.stem}{_MIDDLES[wanted.system]}{ENDING}")
     report = output.with_suffix(".html")
     if report == output:
         raise Invalid("--output names the file of results; the report goes beside it, with the ending .html.")
     async with open_services_for_once(settings) as services:
+        header = Header(
+            question_set=found.name,
+            set_digest=found.digest,
+            model=_writer(settings.llm),
+            system=wanted.system,
+            instruction=services.models.instruction if services.models and wanted.system == "kai" else None,
+        )
         databases = await _register(services, conversations, wanted.database)
         rest = _rest(conversations, resumed(output, header, fresh=wanted.fresh), output, console)
         jobs = wanted.jobs or (_MODEL_JOBS if settings.llm.configured else 1)
@@ -80,6 +88,7 @@ async def evaluate(wanted: Evaluation) -> None:
     write_report(report, header, summary, outcomes)
     print_summary(console, summary)
     console.print(f"Results: {output}, report: {report}", markup=False, soft_wrap=True)
+    return Results(header, {each.id: each for each in outcomes})
 
 
 async def compare_results(first: Path, second: Path, mode: Mode) -> None:
@@ -88,7 +97,7 @@ async def compare_results(first: Path, second: Path, mode: Mode) -> None:
     comparison = compare(*results, mode)
     console = Console(highlight=False)
     for name, path, each in zip("AB", (first, second), results, strict=True):
-        said = f"{name} is {path}: {each.header.system} with {each.header.model}"
+        said = f"{name} is {path}: {each.header.answerer}"
         console.print(said, markup=False, soft_wrap=True)
     print_comparison(console, comparison)
 
@@ -105,7 +114,7 @@ def _rest(
 
 
 def _writer(settings: LlmSettings) -> str:
-    return (settings.sql_model or settings.model or "") if settings.configured else BUILT_IN
+    return settings.writer if settings.configured else BUILT_IN
 
 
 async def _register(

@@ -1,5 +1,7 @@
-"""What was measured of models."""
+"""What models can do, as it was measured of them, or as their names tell."""
 
+import math
+import re
 from collections.abc import Mapping
 from typing import Literal
 
@@ -20,3 +22,62 @@ def reply_format_for(model: str, setting: ReplyFormatSetting = "auto") -> ReplyF
         return setting
     name = model.lower()
     return next((reply_format for part, reply_format in _MEASURED.items() if part in name), "text")
+
+
+Instruction = Literal["short", "long"]
+"""Which form of the instructions for SQL a model gets."""
+
+InstructionSetting = Literal["auto", "short", "long"]
+
+_SMALL_BILLIONS = 15
+"""Models with fewer parameters write better SQL with the short form, as measured with 1.5 billion."""
+
+_SMALL_CONTEXT = 16
+"""In thousands of tokens: with no more than that, the long form would leave too little room for a schema."""
+
+_SIZE = re.compile(r"(?<![a-z0-9.])(?:(\d+)x)?[a-z]?(\d+(?:\.\d+)?)([bm])(?![a-z0-9])")
+_ACTIVE = re.compile(r"(?<![a-z0-9.])a(\d+(?:\.\d+)?)b(?![a-z0-9])")
+_CONTEXT = re.compile(r"(?<![a-z0-9.])(\d+)k(?![a-z0-9])")
+_ACTIVE_EXPERTS = 2
+
+_SMALL_WORDS = frozenset({"mini", "nano", "micro", "small", "tiny", "lite", "haiku", "ministral"})
+_SMALL_BEGINNINGS = ("tiny", "smol", "gpt-3.5-turbo")
+
+
+def instruction_for(
+    model: str, setting: InstructionSetting = "auto", measured: Instruction | None = None
+) -> Instruction:
+    """The form for a model: what is set, else what was measured for it, else by what its name tells.
+
+    A name without a size, a word for a small model or a small context is taken for a large hosted model.
+    """
+    if setting != "auto":
+        return setting
+    return measured or ("short" if _is_small(model.lower()) else "long")
+
+
+def _is_small(name: str) -> bool:
+    context = _CONTEXT.search(name)
+    if context is not None and int(context[1]) <= _SMALL_CONTEXT:
+        return True
+    billions = _billions(name)
+    if billions is not None:
+        return billions < _SMALL_BILLIONS
+    words = re.split(r"[^a-z0-9]+", name)
+    return not _SMALL_WORDS.isdisjoint(words) or name.rpartition("/")[2].startswith(_SMALL_BEGINNINGS)
+
+
+def _billions(name: str) -> float | None:
+    """Billions of parameters, by a size in the name (`1.5b`, `360m`); None without one.
+
+    Mixtures of experts (`8x7b`, `30b-a3b`) count as the geometric mean of all and the active parameters,
+    the usual rule of thumb for how able they are.
+    """
+    total = next((found for found in _SIZE.finditer(name) if not _ACTIVE.fullmatch(found[0])), None)
+    if total is None:
+        return None
+    size = float(total[2]) / (1_000 if total[3] == "m" else 1)
+    if total[1] is not None:
+        return math.sqrt(int(total[1]) * size * _ACTIVE_EXPERTS * size)
+    active = _ACTIVE.search(name)
+    return size if active is None else math.sqrt(size * float(active[1]))

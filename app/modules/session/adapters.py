@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 from prometheus_client import CollectorRegistry, Counter
 
+from app.core.llm.capabilities import Instruction
 from app.core.llm.model import LanguageModel
 from app.modules.analysis.analyst import FiguresAnalyst, ModelAnalyst
 from app.modules.analysis.figures import Span
@@ -42,9 +43,10 @@ _COVERAGE_SECONDS = 5.0
 
 @dataclass(frozen=True)
 class Models:
-    """A model per task, and how many tokens of schema the SQL model is shown."""
+    """A model per task, and which instructions and how many tokens of schema the SQL model is shown."""
 
     sql: LanguageModel
+    instruction: Instruction
     analysis: LanguageModel
     summary: LanguageModel
     context_tokens: int
@@ -84,6 +86,7 @@ class PortsOfRun:
                 models.sql,
                 builtin,
                 _Correcting(knowledge, self._corrections),
+                instruction=models.instruction,
                 read_index=knowledge.index,
                 today=today,
             )

@@ -5,6 +5,7 @@ from datetime import date
 from pathlib import Path
 from typing import get_args
 
+from app.core.llm.capabilities import Instruction
 from app.core.llm.model import PromptMessage, ReplyFormat
 from app.modules.prompt_rows import rows_as_lines
 from app.modules.prompt_sections import sections
@@ -12,7 +13,9 @@ from graph.ports import Question
 from graph.state import Message
 
 _PROMPTS = Path(__file__).parent / "prompts"
-_INSTRUCTIONS = (_PROMPTS / "write_sql.md").read_text(encoding="utf-8")
+_INSTRUCTIONS: Mapping[Instruction, str] = {
+    form: (_PROMPTS / f"write_sql_{form}.md").read_text(encoding="utf-8") for form in get_args(Instruction)
+}
 _REPLY: Mapping[ReplyFormat, str] = {
     name: (_PROMPTS / f"reply_by_{name}.md").read_text(encoding="utf-8").strip()
     for name in get_args(ReplyFormat)
@@ -24,10 +27,19 @@ _BEGINNING = 600
 
 
 def write_sql_messages(
-    question: Question, dialect: str, today: date, *, reply_format: ReplyFormat = "text"
+    question: Question,
+    dialect: str,
+    today: date,
+    *,
+    instruction: Instruction,
+    reply_format: ReplyFormat = "text",
 ) -> list[PromptMessage]:
-    """The instructions, then all that is known under headings, the question last."""
-    system = _INSTRUCTIONS.replace("{reply}", _REPLY[reply_format])
+    """The instructions in this form, then all that is known under headings, the question last.
+
+    The short form has a reply in text; another format comes with the long one.
+    """
+    form = instruction if reply_format == "text" else "long"
+    system = _INSTRUCTIONS[form].replace("{reply}", _REPLY[reply_format])
     system = system.replace("{dialect}", dialect).replace("{today}", today.isoformat())
     known = [question.context] if question.context else []
     return [

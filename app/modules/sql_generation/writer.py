@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import date
 
+from app.core.llm.capabilities import Instruction
 from app.core.llm.model import LanguageModel, PromptMessage, Reply, ReplyFormat
 from app.modules.model_errors import model_errors_translated, stand_in_notice
 from app.modules.sql_generation import builtin
@@ -78,10 +79,12 @@ class ModelWriter:
         stand_in: BuiltinWriter,
         correct: Correct,
         *,
+        instruction: Instruction,
         read_index: ReadIndex,
         today: date,
     ) -> None:
         self.dialect = stand_in.dialect
+        self._instruction = instruction
         self._read_index = read_index
         self._model = model
         self._stand_in = stand_in
@@ -125,7 +128,13 @@ class ModelWriter:
 
     async def _ask(self, question: Question, show: Callable[[str], None]) -> Reply:
         def write_prompt(reply_format: ReplyFormat) -> list[PromptMessage]:
-            return write_sql_messages(question, self.dialect, self._today, reply_format=reply_format)
+            return write_sql_messages(
+                question,
+                self.dialect,
+                self._today,
+                instruction=self._instruction,
+                reply_format=reply_format,
+            )
 
         return await self._model.reply_by_schema(write_prompt, REPLY_OBJECT, show)
 

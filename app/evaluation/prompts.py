@@ -1,0 +1,111 @@
+"""`kai eval --compare-prompts`: the same questions with short and long instructions, and the choice."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import get_args
+
+from rich.console import Console
+
+from app.bootstrap import open_store
+from app.core.clock import now_ms
+from app.core.errors import Invalid
+from app.core.exclusive import make_folder
+from app.core.llm.capabilities import Instruction, instruction_for
+from app.core.settings import Settings, read_settings
+from app.evaluation.comparison import Comparison, compare
+from app.evaluation.printed import print_comparison
+from app.evaluation.results_file import Results
+from app.evaluation.run import ENDING, Evaluation, evaluate_with
+from app.evaluation.tally import Tally
+from app.modules.sql_generation.instruction_choice import (
+    InstructionChoice,
+    InstructionChoices,
+    Measured,
+    host_of,
+)
+from migrations.runner import check_up_to_date, migrate
+
+_MOST_FAILED = 0.1
+"""The share of questions for which the model may fail in a measurement that decides."""
+
+
+async def compare_prompts(wanted: Evaluation) -> None:
+    """Ask with both forms, print how they differ, and record the better one for the model.
+
+    Raises `Problem` for what cannot be begun, before anything is asked.
+    """
+    settings = read_settings()
+    console = Console(highlight=False)
+    if not settings.llm.configured:
+        raise Invalid("Instructions are for a language model: set OPENAI_API_KEY or KAI_LLM__BASE_URL.")
+    results = {form: await _measured(wanted, settings, form, console) for form in get_args(Instruction)}
+    comparison = compare(results["short"], results["long"], wanted.mode)
+    print_comparison(console, comparison, names=("short", "long"))
+    if failed := _failed_too_often(results):
+        said = f"The model failed for too many questions with the {failed} instructions: nothing is recorded."
+        console.print(f"{said} The same command asks those again.", soft_wrap=True)
+        return
+    said = await _record(settings, _choice(settings, comparison, results["short"].header.question_set))
+    console.print(said, markup=False, soft_wrap=True)
+
+
+async def _measured(wanted: Evaluation, settings: Settings, form: Instruction, console: Console) -> Results:
+    given = wanted.output or Path(f"{wanted.questions.stem}{ENDING}")
+    name = given.name.removesuffix(ENDING).removesuffix(".jsonl")
+    output = given.with_name(f"{name}.{form}{ENDING}")
+    console.print(f"With the {form} instructions:", style="bold")
+    llm = settings.llm.model_copy(update={"instruction": form})
+    asked = replace(wanted, output=output)
+    return await evaluate_with(asked, settings.model_copy(update={"llm": llm}), console)
+
+
+def _failed_too_often(results: Mapping[Instruction, Results]) -> Instruction | None:
+    for form, each in results.items():
+        failed = sum(outcome.kind == "model_error" for outcome in each.outcomes.values())
+        if failed > _MOST_FAILED * len(each.outcomes):
+            return form
+    return None
+
+
+def _choice(settings: Settings, comparison: Comparison, question_set: str) -> InstructionChoice:
+    """The form with more right answers; of two equal ones the one that takes fewer tokens."""
+    short = _figures(comparison.first)
+    long = _figures(comparison.second)
+    is_short = (short.right, -short.tokens) >= (long.right, -long.tokens)
+    return InstructionChoice(
+        model=settings.llm.writer,
+        host=host_of(settings.llm.base_url),
+        instruction="short" if is_short else "long",
+        short=short,
+        long=long,
+        p_value=comparison.p_value,
+        question_set=question_set,
+        measured_at=now_ms(),
+    )
+
+
+def _figures(tally: Tally) -> Measured:
+    return Measured(
+        right=tally.accuracy.right,
+        asked=tally.accuracy.all,
+        calls=tally.cost.calls,
+        tokens=tally.cost.tokens,
+    )
+
+
+async def _record(settings: Settings, choice: InstructionChoice) -> str:
+    """Keep the choice in the configured store, also while KAI serves; returns what that changes."""
+    make_folder(settings.data_dir)
+    async with open_store(settings) as (storage, _):
+        await (migrate(storage) if settings.migrate_at_start else check_up_to_date(storage))
+        choices = InstructionChoices(storage)
+        before = await choices.find(choice.model, choice.host)
+        await choices.record(choice)
+    used = instruction_for(choice.model, measured=before.instruction if before else None)
+    said = f"Recorded for {choice.model} at {choice.host}: the {choice.instruction} instructions."
+    if settings.llm.instruction != "auto":
+        return f"{said} They are not used while KAI_LLM__INSTRUCTION is {settings.llm.instruction}."
+    if used == choice.instruction:
+        return f"{said} KAI used them for this model already."
+    return f"{said} KAI used the {used} ones until now, and uses these from its next start."
