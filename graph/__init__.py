@@ -1,4 +1,4 @@
-"""What happens in a turn of a session: its steps, its state and what it says. Knows nothing of servers."""
+"""One turn of a session: its steps, state and events. Knows nothing of servers."""
 
 from langgraph.runtime import RunControl
 

@@ -1,4 +1,4 @@
-"""What a turn has given so far: read from its state, and said again to whoever missed it."""
+"""The answer of a turn so far: read from its state, and emitted again when a run is resumed."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,9 +18,9 @@ from graph.state import Analysis, Option, Route, Rows, SessionState
 
 @dataclass(frozen=True)
 class Answer:
-    """The parts of an answer; a part is None when its step has not completed or had nothing to give.
+    """The parts of an answer. A part is None when its step has not completed or returned nothing.
 
-    `results` are the head of the rows fetched in this very turn.
+    `results` holds the head of the rows that this turn fetched.
     """
 
     route: Route = "sql"
@@ -34,12 +34,12 @@ class Answer:
     analysis: Analysis | None = None
     reply: str | None = None
     summary: str | None = None
-    """Of the conversation's older exchanges, after the turn's last completed step."""
+    """Summary of the conversation's older exchanges, after the turn's last completed step."""
     options: Sequence[Option] = ()
     tokens_used: int = 0
 
     def chunks(self) -> list[Chunk]:
-        """The answer as a run says it."""
+        """Returns the chunks of the answer, in the order in which a run emits them."""
         chunks: list[Chunk] = []
         if self.sql is not None:
             chunks.append(
@@ -61,7 +61,7 @@ class Answer:
 
 
 def analysis_chunks(analysis: Analysis) -> list[Chunk]:
-    """The text, then its claims, the chart and the suggestions where there are any."""
+    """Returns the chunk of the text, then those of its claims, the chart and the suggestions if any."""
     chunks: list[Chunk] = [AnalysisChunk(content=analysis["text"])]
     if analysis["claims"]:
         chunks.append(ClaimsChunk(content=analysis["claims"]))
@@ -84,19 +84,20 @@ def sql_chunk(state: SessionState) -> SqlChunk:
 
 
 def reply_chunk(route: Route, text: str, options: Sequence[Option]) -> Chunk:
-    """A question back to the user with its options, or small talk."""
+    """Returns the chunk of a question back to the user with its options, or of small talk."""
     if route == "clarify":
         return ClarificationChunk(content=text, options=list(options))
     return AnalysisChunk(content=text)
 
 
 def answer_of(state: SessionState) -> Answer:
-    """What the turn's completed steps have given, told by the state alone.
+    """Returns the answer of the turn's completed steps, derived from the state alone.
 
-    LangGraph's list of steps to come is no guide: between a step's writes and its checkpoint it is empty.
+    LangGraph's list of next steps cannot be used: between a step's writes and its checkpoint it is empty.
     """
     queried = state["route"] == "sql"
-    exchanges, repair = state.get("messages", []), state["repair"]
+    exchanges = state.get("messages", [])
+    repair = state["repair"]
     answered = bool(exchanges) and exchanges[-1]["id"] == state["message_id"]
     analysed = answered and state["route"] in ("sql", "rows")
     sql = state["draft_sql"]

@@ -1,4 +1,4 @@
-"""Where KAI keeps its checkpoints: LangGraph's own SQLite saver when embedded, or Typesense."""
+"""The checkpointer of each store: LangGraph's SQLite saver when embedded, or Typesense."""
 
 import sqlite3
 from collections.abc import AsyncGenerator, Generator, Sequence
@@ -22,12 +22,12 @@ Checkpointer = BaseCheckpointSaver[str]
 
 
 class SqliteCheckpointer(AsyncSqliteSaver):
-    """LangGraph's saver, and pruning, which that one lacks."""
+    """LangGraph's SQLite saver with pruning, which it lacks."""
 
     async def aprune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
-        """Keep the latest checkpoint of each namespace of these threads, or (`delete`) nothing.
+        """Delete all checkpoints of the threads but the latest of each namespace, or (`delete`) all of them.
 
-        KAI's graphs have no delta channels, whose past would have to stay.
+        KAI's graphs have no delta channels, which would need earlier checkpoints.
         """
         async with self.lock:
             for thread_id in thread_ids:
@@ -47,7 +47,10 @@ _PRUNING = {
 
 @asynccontextmanager
 async def sqlite_checkpointer(path: Path, cipher: CipherProtocol) -> AsyncGenerator[SqliteCheckpointer]:
-    """Opens (and makes) the file. A checkpoint outlives the death of the process, not a power cut."""
+    """Open the checkpointer of a file, which is created if missing.
+
+    Checkpoints survive a crash of the process. The latest may be lost in a power failure.
+    """
     async with aiosqlite.connect(path) as connection:
         saver = SqliteCheckpointer(connection, serde=_serializer(cipher))
         await saver.setup()
@@ -58,19 +61,23 @@ async def sqlite_checkpointer(path: Path, cipher: CipherProtocol) -> AsyncGenera
 async def typesense_checkpointer(
     client: AsyncClient, collection: str, cipher: CipherProtocol
 ) -> TypesenseCheckpointer:
+    """Open the checkpointer of a Typesense collection, which is created if missing.
+
+    Raises `TypesenseClientError` or `httpx.HTTPError`.
+    """
     saver = TypesenseCheckpointer(client, collection=collection, serde=_serializer(cipher))
     await saver.setup()
     return saver
 
 
 def _serializer(cipher: CipherProtocol) -> SerializerProtocol:
-    # No module is allowed besides plain values, so a tampered checkpoint cannot run code.
+    # Only plain values are constructed, so a tampered checkpoint cannot run code.
     return EncryptedSerializer(cipher, JsonPlusSerializer(allowed_msgpack_modules=None))
 
 
 @contextmanager
 def translated_errors() -> Generator[None]:
-    """Raises `CheckpointsUnavailable` when the store is away, slow, full or refuses."""
+    """Raises `CheckpointsUnavailable` when the store is unavailable, slow or full, or refuses a request."""
     try:
         yield
     except (TypesenseClientError, httpx.HTTPError, sqlite3.OperationalError, CheckpointIncomplete) as error:

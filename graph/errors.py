@@ -1,11 +1,11 @@
-"""What a port may raise. Everything else that escapes a step is a defect and ends the turn as one."""
+"""Errors that a port may raise. Any other exception that leaves a step is a defect."""
 
 
 class TurnError(Exception):
-    """The turn cannot go on. The arguments are for the user: no secrets, no driver internals.
+    """The turn cannot continue. `detail` is for the user: it holds no secrets and no driver internals.
 
-    `problem` names the kind of problem in kebab case, `status` is the HTTP status it would have, and
-    `retryable` says whether asking again may work.
+    `problem` names the kind of problem in kebab case. `status` is its HTTP status. `retryable` says whether
+    the same question may succeed later.
     """
 
     problem = "turn-failed"
@@ -19,11 +19,11 @@ class TurnError(Exception):
 
 
 class Drained(Exception):
-    """The turn was asked to end after a step; it can be resumed from there."""
+    """The turn ended after a step, as requested. It can be resumed from that step."""
 
 
 class ModelUnavailable(TurnError):
-    """The model did not answer in time or at all."""
+    """The model timed out or is unreachable."""
 
     problem = "model-unavailable"
     title = "The language model is unavailable"
@@ -32,7 +32,7 @@ class ModelUnavailable(TurnError):
 
 
 class ModelRejected(TurnError):
-    """The model's service refused the request: a wrong key, an unknown model, a request too long."""
+    """The model's service refused the request: a wrong key, an unknown model or an overlong request."""
 
     problem = "model-rejected"
     title = "The language model refused the request"
@@ -40,7 +40,7 @@ class ModelRejected(TurnError):
 
 
 class DatabaseUnavailable(TurnError):
-    """The user's database cannot be reached, or broke the connection off."""
+    """The user's database is unreachable or closed the connection."""
 
     problem = "database-unavailable"
     title = "The database is unavailable"
@@ -49,7 +49,7 @@ class DatabaseUnavailable(TurnError):
 
 
 class StatementFailed(TurnError):
-    """The guard or the database refused the statement; the writer may repair it with these words."""
+    """The guard or the database refused the statement. The writer repairs it by `detail`."""
 
     problem = "statement-failed"
     title = "The SQL did not run"
@@ -57,7 +57,7 @@ class StatementFailed(TurnError):
 
 
 class StatementRefused(StatementFailed):
-    """The guard refused it: it may not be run at all. `rule` names the rule in kebab case."""
+    """The guard refused the statement. `rule` names the rule in kebab case."""
 
     def __init__(self, detail: str, rule: str) -> None:
         super().__init__(detail)
@@ -65,11 +65,11 @@ class StatementRefused(StatementFailed):
 
 
 class StatementTimedOut(StatementFailed):
-    """It took too long and was stopped."""
+    """The statement exceeded its time limit and was stopped."""
 
 
 class QuestionBeyondWriter(TurnError):
-    """No model is configured, and the built-in writer does not understand the question."""
+    """No model is configured, and the built-in writer cannot express the question."""
 
     problem = "question-not-understood"
     title = "The question is beyond the built-in writer"
@@ -77,7 +77,7 @@ class QuestionBeyondWriter(TurnError):
 
 
 class DatabaseEmpty(TurnError):
-    """There is nothing in the database that a statement could read."""
+    """The database has no table that a statement could read."""
 
     problem = "database-empty"
     title = "The database has no tables"
@@ -85,14 +85,14 @@ class DatabaseEmpty(TurnError):
 
 
 class SummaryFailed(TurnError):
-    """The summarizer gave nothing usable; the exchanges stay as they are."""
+    """The summarizer returned no usable summary. The exchanges stay unchanged."""
 
     problem = "summary-failed"
     title = "The conversation could not be summarized"
 
 
 class CheckpointsUnavailable(TurnError):
-    """What the conversation remembers cannot be read or written just now."""
+    """The store of the checkpoints is unavailable, so the conversation's state cannot be read or written."""
 
     problem = "storage-unavailable"
     title = "The store is unavailable"
@@ -101,7 +101,7 @@ class CheckpointsUnavailable(TurnError):
 
 
 class StepTimedOut(TurnError):
-    """A step took longer than any step may."""
+    """A step exceeded the time limit of all steps."""
 
     problem = "step-timed-out"
     title = "The answer took too long"

@@ -1,4 +1,4 @@
-"""Read the rows: text, a chart where a picture says more, and what could be asked next."""
+"""Step `analyse`: describe the rows by a text, a chart and suggested questions."""
 
 from dataclasses import replace
 
@@ -12,7 +12,9 @@ from graph.state import Rows, SessionState
 
 
 async def analyse(state: SessionState, runtime: Runtime[Ports]) -> SessionState:
-    emit, sql = runtime.stream_writer, state.get("current_sql")
+    """Emit the analysis of all stored rows of the result, and remember the exchange."""
+    emit = runtime.stream_writer
+    sql = state.get("current_sql")
     emit(Status(step="analyzing", message=_message(state), run_id=state["run_id"]))
     rows = await _all_rows(state, runtime.context)
     question = question_of(state)

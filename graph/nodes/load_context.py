@@ -1,4 +1,4 @@
-"""Gather what matters to the question."""
+"""Step `load_context`: find the parts of the schema and the knowledge that matter to the question."""
 
 from langgraph.runtime import Runtime
 

@@ -1,13 +1,14 @@
-"""The question of the turn, as the ports see it."""
+"""The question that a step passes to the ports, and the exchange that it remembers."""
 
 from graph.ports import Question
 from graph.state import Author, Message, SessionState
 
 
 def question_of(state: SessionState) -> Question:
+    """Returns the turn's question with the conversation so far."""
     asked = state["current_query"] or ""
     return Question(
-        # A repair sees little of the conversation, so it gets the question that stands alone.
+        # A repair gets little of the conversation, so it gets the standalone form of the question.
         text=(state["standalone_question"] or asked) if state["repair"] else asked,
         context=state["context"],
         summary=state.get("summary"),
@@ -22,6 +23,7 @@ def question_of(state: SessionState) -> Question:
 
 
 def _antecedent(state: SessionState) -> Author | None:
+    """Returns the author of the previous statement; None if the previous turn ended without an answer."""
     answered = state.get("answered_turn") == state["turns"] - 1
     return state.get("current_author") if answered else None
 
@@ -29,7 +31,7 @@ def _antecedent(state: SessionState) -> Author | None:
 def with_exchange(
     state: SessionState, *, sql: str | None, results_summary: str | None, analysis: str
 ) -> list[Message]:
-    """The remembered exchanges with this turn's at the end."""
+    """Returns the remembered exchanges, with this turn's exchange at the end."""
     exchange = Message(
         id=state["message_id"],
         role="assistant",

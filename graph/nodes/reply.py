@@ -1,4 +1,4 @@
-"""Answer without SQL: a question back to the user, or small talk."""
+"""Step `reply`: answer without SQL, by a question back to the user or by small talk."""
 
 from langgraph.runtime import Runtime
 

@@ -88,6 +88,8 @@ def test_a_wheel_holds_the_page(tmp_path: Path) -> None:
     }
     assert built - {"app/web/static/.sources"} <= names
     assert not [name for name in names if name.startswith("ui/")]
+    assert {"typesense_checkpoint/saver.py", "typesense_checkpoint/py.typed"} <= names
+    assert "typesense_checkpoint/pyproject.toml" not in names
 
 
 async def test_a_file_of_the_page_that_is_not_there_is_not_found(browser: httpx.AsyncClient) -> None:
