@@ -99,7 +99,7 @@ async def test_tokens_are_approximated_when_the_service_counts_none(
     server: ScriptedModel, model: LanguageModel
 ) -> None:
     server.say(Scripted("one two three", usage=False))
-    assert (await model.reply(QUESTION, ignore)).tokens_used == 4 + 5 + 4
+    assert (await model.reply(QUESTION, ignore)).tokens_used == 4 + 5 + 3
 
 
 async def test_a_service_that_cannot_count_is_asked_to_only_once(
