@@ -99,7 +99,7 @@ class Transcript:
                 self._console.print(Text(f"· {said.message}", style="dim"))
             case SqlChunk():
                 if said.explanation:
-                    self._console.print(Text(said.explanation, style="italic"))
+                    self._console.print(Text(f"Understood as: {said.explanation}", style="italic"))
                 self._console.print(Syntax(said.content, "sql", word_wrap=True, background_color="default"))
                 for correction in said.corrections:
                     self._console.print(Text(f"Corrected: {correction}", style="dim"))

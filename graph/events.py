@@ -24,13 +24,19 @@ class _Event(BaseModel):
 
 
 class Status(_Event):
-    """A step has begun, `at` in UTC; `message` is for people, `run_id` for coming back to this stream."""
+    """A step has begun, `at` in UTC; `message` is for people, `run_id` for coming back to this stream.
+
+    In step `repairing_sql`, `failed_sql` is the statement to be repaired and `error` what is wrong with it.
+    Both are null in every other step.
+    """
 
     event: Literal["status"] = "status"
     step: Step
     message: str
     run_id: str
     at: datetime = Field(default_factory=lambda: datetime.now(UTC))
+    failed_sql: str | None = None
+    error: str | None = None
 
 
 class TextChunk(_Event):

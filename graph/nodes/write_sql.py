@@ -53,6 +53,12 @@ async def write_sql(state: SessionState, runtime: Runtime[Ports]) -> SessionStat
 
 def _status(state: SessionState) -> Status:
     if (repair := state["repair"]) is not None:
-        message = f"Repairing the SQL: {' '.join(repair['reasons'])}"
-        return Status(step="repairing_sql", message=message, run_id=state["run_id"])
+        error = " ".join(repair["reasons"])
+        return Status(
+            step="repairing_sql",
+            message=f"Repairing the SQL: {error}",
+            run_id=state["run_id"],
+            failed_sql=repair["sql"],
+            error=error,
+        )
     return Status(step="generating_sql", message="Working out the question", run_id=state["run_id"])

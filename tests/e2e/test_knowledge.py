@@ -118,6 +118,8 @@ async def test_a_name_that_does_not_exist_goes_back_with_the_nearest_before_anyt
     events = await kai.ask(session, "Who are the customers?")
     repairing = next(event.data for event in events if event.data.get("step") == "repairing_sql")
     assert "unknown column c.nmae at line 1, column 10; nearest: c.name" in repairing["message"]
+    assert repairing["failed_sql"] == "SELECT c.nmae FROM customers AS c"
+    assert "unknown column c.nmae at line 1, column 10; nearest: c.name" in repairing["error"]
     assert "nearest: c.name" in prompt(model, "## What is wrong")
     assert chunks(events, "results")[0]["row_count"] == 3
 

@@ -150,6 +150,8 @@ async def test_a_failed_statement_comes_back_to_its_writer_with_its_error(graph:
     writer = FakeWriter([Written("sql", "SELECT bad"), Written("sql", "SELECT 3 AS n")])
     said = [event async for event in graph.ask(TURN, fake_ports(writer))]
     assert kinds(said).count("repairing_sql") == 1
+    repairing = next(event for event in said if isinstance(event, Status) and event.step == "repairing_sql")
+    assert (repairing.failed_sql, repairing.error) == ("SELECT bad", "no such column: bad")
     assert writer.asked[1].repair == {
         "sql": "SELECT bad",
         "cause": "error",

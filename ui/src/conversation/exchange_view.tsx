@@ -12,9 +12,6 @@ import { Options } from "./options";
 import { Suggestions } from "./suggestions";
 import "./exchange.css";
 
-/** The built-in writer begins so by itself. */
-const PREFIX = /^understood as:?\s*/i;
-
 interface Shown {
   exchange: Exchange;
   conversation: Conversation;
@@ -36,7 +33,7 @@ export function ExchangeView({ exchange, conversation }: Shown) {
       )}
       {answer.explanation && (
         <p class="understood">
-          <span>{texts.answer.understood}</span> {answer.explanation.replace(PREFIX, "")}
+          <span>{texts.answer.understood}</span> {answer.explanation}
         </p>
       )}
       {answer.clarification && <Clarification exchange={exchange} conversation={conversation} />}

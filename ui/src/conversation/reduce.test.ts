@@ -70,7 +70,11 @@ test("a step ends when the next begins, and the last with the run", () => {
 test("a repair keeps the statement that failed and why", () => {
   const repaired = answerTo(
     sql("SELECT nmae"),
-    status("repairing_sql", 1, "Repairing the SQL: no such column"),
+    {
+      ...status("repairing_sql", 1, "Any words"),
+      failed_sql: "SELECT nmae",
+      error: "no such column",
+    },
     sql("SELECT name"),
   );
   expect(repaired.repairs).toEqual([{ sql: "SELECT nmae", error: "no such column" }]);

@@ -1,6 +1,6 @@
 /** An answer as its run's events tell it: the same events give the same answer, live or said again. */
 import type { RunEvent, Step } from "../api/types";
-import { type Answer, type Head, NOTHING, type TakenStep } from "./model";
+import { type Answer, type FailedStatement, type Head, NOTHING, type TakenStep } from "./model";
 
 type Of<Kind extends RunEvent["event"]> = Extract<RunEvent, { event: Kind }>;
 
@@ -25,7 +25,8 @@ function onStatus(answer: Answer, event: Of<"status">): Answer {
   const at = Date.parse(event.at);
   const steps = [...ended(answer.steps, at), taken(event.step, event.message, at)];
   const next: Answer = { ...answer, phase: "running", runId: event.run_id, steps };
-  return event.step === "repairing_sql" ? withRepair(next, event.message) : next;
+  const { failed_sql: sql, error } = event;
+  return sql && error ? withRepair(next, { sql, error }) : next;
 }
 
 function onChunk(answer: Answer, event: Of<"chunk">): Answer {
@@ -61,9 +62,8 @@ function onText(answer: Answer, channel: "sql" | "analysis", token: string): Ans
 }
 
 /** The statement that failed goes into the repairs, and room is made for the next. */
-function withRepair(answer: Answer, message: string): Answer {
-  const error = message.replace(/^Repairing the SQL: /, "");
-  const repairs = [...answer.repairs, { sql: answer.sql, error }];
+function withRepair(answer: Answer, failed: FailedStatement): Answer {
+  const repairs = [...answer.repairs, failed];
   return { ...answer, repairs, sql: "", sqlWhole: false, corrections: [] };
 }
 

@@ -36,8 +36,8 @@ _OPERATORS = {
 
 
 def explain(query: Query) -> str:
-    """One sentence."""
-    parts = [f"Understood as: {_asked(query)}"]
+    """What the query asks for, in words that follow "Understood as"."""
+    parts = [_asked(query)]
     if query.dimensions:
         parts.append(f" per {' and '.join(map(grouping, query.dimensions))}")
         others = [
