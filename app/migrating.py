@@ -29,7 +29,7 @@ async def migrate_store(data_dir: Path | None = None) -> None:
         async with open_store(settings) as (storage, _):
             with _progress() as progress:
                 applied = await migrate(storage, watch=lambda step: _bar(progress, step))
-    say(f"{len(applied)} steps applied." if applied else "The store is up to date.")
+    say(f"The store is up to date; steps applied: {len(applied)}.")
 
 
 async def copy_store(source: Store, target: Store, data_dir: Path | None = None) -> None:

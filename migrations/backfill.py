@@ -1,11 +1,11 @@
-"""Changing every document of a collection, as a step of a migration does."""
+"""Changes every document of a collection, for the steps of a migration."""
 
 from collections.abc import Awaitable, Callable
 
 from app.core.storage.port import Document, Storage
 
 Progress = Callable[[int, int], Awaitable[None]]
-"""Told how much of how much is done."""
+"""Called with the number of items done and the total."""
 
 _AT_ONCE = 500
 
@@ -13,7 +13,7 @@ _AT_ONCE = 500
 async def backfill(
     storage: Storage, collection: str, change: Callable[[Document], Document], progress: Progress
 ) -> None:
-    """Put every document back as `change` makes it; it must bear to be given its own result."""
+    """Replace every document by what `change` makes of it. `change` must be idempotent."""
     total = await storage.count(collection, [])
     done = 0
     cursor: str | None = None

@@ -1,19 +1,23 @@
-"""Sessions with what hangs on them, and database connections with their scanned tables."""
+"""The first schema: every collection of KAI's records, with its indexed fields."""
 
 from app.core.storage.port import Collection, Field, Storage
 from migrations.backfill import Progress
-from migrations.creation import create_all
+
+_OF_CONNECTION = [Field("owner", "keyword"), Field("db_connection_id", "keyword")]
+_OF_MESSAGE = [Field("owner", "keyword"), Field("session_id", "keyword"), Field("message_id", "keyword")]
 
 COLLECTIONS = [
     Collection(
         "sessions",
         [
-            Field("owner", "keyword"),
-            Field("db_connection_id", "keyword"),
+            *_OF_CONNECTION,
             Field("status", "keyword"),
             Field("active_run_id", "keyword"),
+            Field("fence", "integer"),
+            Field("turns", "integer"),
             Field("updated_at", "integer"),
             Field("title", "text"),
+            Field("titled_by", "keyword"),
         ],
     ),
     Collection(
@@ -23,6 +27,7 @@ COLLECTIONS = [
             Field("session_id", "keyword"),
             Field("run_id", "keyword"),
             Field("role", "keyword"),
+            Field("sequence", "integer"),
             Field("query", "text"),
         ],
     ),
@@ -33,23 +38,53 @@ COLLECTIONS = [
             Field("session_id", "keyword"),
             Field("status", "keyword"),
             Field("idempotency_key", "keyword"),
+            Field("attempt", "integer"),
+            Field("created_at", "integer"),
+        ],
+    ),
+    Collection("result_chunks", _OF_MESSAGE),
+    Collection("feedback", _OF_MESSAGE),
+    Collection(
+        "conversation_memories",
+        [
+            Field("owner", "keyword"),
+            Field("session_id", "keyword"),
+            Field("covers", "keyword"),
+            Field("updated_at", "integer"),
+            Field("summary", "text"),
+            Field("theme_words", "text"),
         ],
     ),
     Collection(
-        "result_chunks",
-        [Field("owner", "keyword"), Field("session_id", "keyword"), Field("message_id", "keyword")],
+        "database_connections",
+        [Field("owner", "keyword"), Field("name", "keyword"), Field("readers", "keyword")],
     ),
+    Collection("scans", _OF_CONNECTION),
+    Collection("tables", [*_OF_CONNECTION, Field("name", "keyword")]),
+    Collection("column_texts", [*_OF_CONNECTION, Field("name", "keyword")]),
     Collection(
-        "feedback",
-        [Field("owner", "keyword"), Field("session_id", "keyword"), Field("message_id", "keyword")],
+        "examples",
+        [
+            *_OF_CONNECTION,
+            Field("status", "keyword"),
+            Field("question_key", "keyword"),
+            Field("message_id", "keyword"),
+            Field("question", "text"),
+        ],
     ),
-    Collection("database_connections", [Field("owner", "keyword"), Field("name", "keyword")]),
+    Collection("glossary", [*_OF_CONNECTION, Field("term", "text"), Field("meaning", "text")]),
+    Collection("instructions", [*_OF_CONNECTION, Field("text", "text")]),
+    Collection("model_choices", [Field("model", "keyword"), Field("host", "keyword")]),
+    Collection("usage", [Field("owner", "keyword"), Field("day", "integer"), Field("tokens", "integer")]),
     Collection(
-        "tables",
-        [Field("owner", "keyword"), Field("db_connection_id", "keyword"), Field("name", "keyword")],
+        "api_keys",
+        [Field("owner", "keyword"), Field("prefix", "keyword"), Field("revoked_at", "integer")],
     ),
 ]
 
 
 async def migrate(storage: Storage, progress: Progress) -> None:
-    await create_all(storage, COLLECTIONS, progress)
+    """Create the collections; one that exists already is left as it is."""
+    for number, collection in enumerate(COLLECTIONS, 1):
+        await storage.create_collection(collection)
+        await progress(number, len(COLLECTIONS))

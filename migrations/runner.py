@@ -1,4 +1,7 @@
-"""Applies the numbered steps that a store has not seen, in order, and records them in the store."""
+"""Applies the numbered steps that a store lacks, in order, and records them in the store.
+
+A new step is a module `mNNNN_name.py` with a `migrate` of its own and an entry in `STEPS`.
+"""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -11,16 +14,7 @@ from app.core.clock import now_ms
 from app.core.errors import CannotRun
 from app.core.ids import new_id
 from app.core.storage.port import Collection, Document, DocumentExists, Equals, Field, Range, Storage
-from migrations import (
-    m0001_initial,
-    m0002_knowledge,
-    m0003_many_processes,
-    m0004_usage,
-    m0005_identity,
-    m0006_titles_and_memories,
-    m0007_order,
-    m0008_model_choices,
-)
+from migrations import m0001_initial
 from migrations.backfill import Progress
 
 _RECORDS = Collection("migrations", [Field("number", "integer")])
@@ -32,23 +26,14 @@ _LOOK_AGAIN_SECONDS = 0.1
 
 @dataclass(frozen=True)
 class Step:
-    """One change of the store. It may be run again after it was broken off."""
+    """One change of the store. It is applied again if it was interrupted."""
 
     number: int
     name: str
     apply: Callable[[Storage, Progress], Awaitable[None]]
 
 
-STEPS: Sequence[Step] = (
-    Step(1, "initial", m0001_initial.migrate),
-    Step(2, "knowledge", m0002_knowledge.migrate),
-    Step(3, "many_processes", m0003_many_processes.migrate),
-    Step(4, "usage", m0004_usage.migrate),
-    Step(5, "identity", m0005_identity.migrate),
-    Step(6, "titles_and_memories", m0006_titles_and_memories.migrate),
-    Step(7, "order", m0007_order.migrate),
-    Step(8, "model_choices", m0008_model_choices.migrate),
-)
+STEPS: Sequence[Step] = (Step(1, "initial", m0001_initial.migrate),)
 
 
 class StoreTooNew(CannotRun):
@@ -61,19 +46,19 @@ class StoreTooOld(CannotRun):
 
 def _silent(_: Step) -> Progress:
     async def progress(done: int, total: int) -> None:
-        """Nobody watches."""
+        """Report nothing."""
 
     return progress
 
 
 async def missing_steps(storage: Storage, steps: Sequence[Step] = STEPS) -> list[Step]:
-    """The steps that the store has not seen. Raises `StoreTooNew`."""
+    """Returns the steps that the store lacks. Raises `StoreTooNew`."""
     await storage.create_collection(_RECORDS)
     records = (await storage.query(_RECORDS.name, [], limit=1_000)).items
     done = {cast("int", record["number"]) for record in records}
     if unknown := done - {step.number for step in steps}:
         raise StoreTooNew(
-            f"The store has seen step {max(unknown)}, and this KAI knows steps up to {steps[-1].number}. "
+            f"The store has step {max(unknown)}, and this KAI knows steps up to {steps[-1].number}. "
             "Upgrade KAI, or give it another store (KAI_DATA_DIR, KAI_TYPESENSE__PREFIX)."
         )
     return [step for step in steps if step.number not in done]
@@ -82,16 +67,19 @@ async def missing_steps(storage: Storage, steps: Sequence[Step] = STEPS) -> list
 async def check_up_to_date(storage: Storage) -> None:
     """Raises `StoreTooOld` or `StoreTooNew`."""
     if missing := await missing_steps(storage):
-        raise StoreTooOld(f"The store lacks {len(missing)} steps that this KAI needs. Run: kai migrate")
+        raise StoreTooOld(
+            f"The store is older than this KAI (steps missing: {len(missing)}). Run: kai migrate"
+        )
 
 
 async def migrate(
     storage: Storage, steps: Sequence[Step] = STEPS, watch: Callable[[Step], Progress] = _silent
 ) -> list[int]:
-    """Bring the store up to date; returns the numbers of the steps that this call has applied.
+    """Bring the store up to date. Returns the numbers of the steps that this call applied.
 
-    Of several that start at once one applies the steps, and the others wait for it: it holds a lease,
-    renewed as it goes on, that runs out 30 s after its death. Raises `StoreTooNew`.
+    Of several processes that start at once, one applies the steps and the others wait for it. It holds a
+    lease, which each report of progress renews; if it dies, the lease expires after 30 s.
+    Raises `StoreTooNew`.
     """
     applied: list[int] = []
     while await missing_steps(storage, steps):
@@ -101,23 +89,25 @@ async def migrate(
             continue
         try:
             for step in await missing_steps(storage, steps):
-                await step.apply(storage, lease.kept_during(watch(step)))
+                await step.apply(storage, lease.renewed_by(watch(step)))
                 await _record(storage, step)
                 applied.append(step.number)
         finally:
-            await lease.give_back()
-    await storage.create_collection(_RECORDS)  # learns what others have declared while this one waited
+            await lease.release()
+    await storage.create_collection(
+        _RECORDS
+    )  # declares the collection to this storage, which may only have waited
     return applied
 
 
 async def _record(storage: Storage, step: Step) -> None:
     record: Document = {"id": str(UUID(int=step.number)), "number": step.number, "name": step.name}
-    with suppress(DocumentExists):  # the lease had run out, and another was a moment faster
+    with suppress(DocumentExists):  # the lease expired, and another process was faster
         await storage.create(_RECORDS.name, {**record, "applied_at": now_ms()})
 
 
 class _Lease:
-    """The right to change the store, for as long as it is renewed."""
+    """The right to change the store; it expires unless it is renewed."""
 
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
@@ -129,10 +119,10 @@ class _Lease:
             await self._storage.create(_LEASES.name, {"id": _LEASE_ID, "holder": None, "until": 0})
         return await self._patch(_LEASE_MS, Range("until", below=now_ms()))
 
-    async def give_back(self) -> None:
+    async def release(self) -> None:
         await self._patch(0, Equals("holder", self._holder))
 
-    def kept_during(self, progress: Progress) -> Progress:
+    def renewed_by(self, progress: Progress) -> Progress:
         async def renewed(done: int, total: int) -> None:
             await self._patch(_LEASE_MS, Equals("holder", self._holder))
             await progress(done, total)

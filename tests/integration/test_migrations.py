@@ -11,8 +11,8 @@ import pytest
 import migrations
 from app.core.clock import now_ms
 from app.core.storage.port import Collection, Document, Equals, Field, Storage, StorageUnavailable
-from migrations import m0001_initial, m0002_knowledge, m0005_identity, m0006_titles_and_memories
 from migrations.backfill import Progress, backfill
+from migrations.m0001_initial import COLLECTIONS
 from migrations.runner import STEPS, Step, StoreTooNew, migrate, missing_steps
 from tests.support.stores import Open
 
@@ -49,24 +49,11 @@ def test_every_numbered_module_is_a_step_in_order() -> None:
 
 async def test_a_new_store_gets_all_collections(storage: Storage) -> None:
     assert await migrate(storage) == [step.number for step in STEPS]
-    for collection in [
-        *m0001_initial.COLLECTIONS,
-        *m0002_knowledge.COLLECTIONS,
-        *m0005_identity.COLLECTIONS,
-        *m0006_titles_and_memories.COLLECTIONS,
-    ]:
+    for collection in COLLECTIONS:
         for field in collection.fields:
             if field.kind == "integer":
                 assert (await storage.query(collection.name, [], order_by=field.name)).items == []
         assert await storage.count(collection.name, []) == 0
-
-
-async def test_a_connection_of_before_there_were_others_stays_its_owners(storage: Storage) -> None:
-    await migrate(storage, STEPS[:2])
-    await storage.put("database_connections", [{"id": WELCOME, "owner": "local", "name": "Shop"}])
-    await migrate(storage)
-    (kept,) = (await storage.query("database_connections", [Equals("readers", "owner:local")])).items
-    assert (kept["id"], kept["name"], kept["shared"]) == (WELCOME, "Shop", False)
 
 
 async def test_a_step_is_recorded_with_its_name_and_time(storage: Storage) -> None:
@@ -155,13 +142,3 @@ async def test_steps_that_are_missing_are_named_without_being_applied(storage: S
     await migrate(storage, NOTES[:1])
     assert [step.name for step in await missing_steps(storage, NOTES)] == ["welcome"]
     assert await storage.count("notes", []) == 0
-
-
-async def test_titles_of_before_are_taken_for_those_of_people(storage: Storage) -> None:
-    await migrate(storage, STEPS[:3])
-    named, unnamed = str(UUID(int=1)), str(UUID(int=2))
-    await storage.put("sessions", [{"id": named, "title": "Mine"}, {"id": unnamed, "title": None}])
-    await migrate(storage)
-    by_people = await storage.query("sessions", [Equals("titled_by", "person")])
-    assert [each["id"] for each in by_people.items] == [named]
-    assert await storage.count("sessions", [Equals("titled_by", None)]) == 1

@@ -11,12 +11,10 @@ import pytest
 from pydantic import SecretStr
 
 from app.bootstrap import Services, open_services
-from app.core.ids import id_of, new_id
 from app.core.settings import NO_QUOTAS, LlmSettings, Settings, TypesenseSettings
 from app.core.storage.typesense_server import TypesenseServer
 from app.modules.session.model import Message, Session
 from app.modules.session.service import SessionFilter
-from migrations.m0007_order import migrate as number_messages
 from tests.support.scripted_model import Scripted, ScriptedModel, scripted_model
 
 OWNER = "local"
@@ -197,38 +195,3 @@ async def test_the_rolling_summary_is_kept_with_the_session(
     points, _ = await services.sessions.checkpoints(OWNER, session.id, 100, None)
     early = next(point for point in points if not point.next_steps and point.query == "question 1")
     assert (await services.sessions.fork(OWNER, session.id, early.id)).summary is None
-
-
-async def test_messages_of_before_are_numbered_in_the_order_of_their_ids(
-    services: Services, session: Session, model: ScriptedModel
-) -> None:
-    model.rule("SQL writer", "CHAT: All right.")
-    for number in range(3):
-        await ask(services, session, f"question {number}")
-    kept = await history(services, session)
-    ids = sorted(new_id() for _ in kept)
-    storage = services.storage
-    for message, new in zip(kept, ids, strict=True):
-        old = await storage.get("messages", message.id)
-        assert old is not None
-        await storage.put("messages", [{**old, "id": new, "sequence": None}])
-    old_session = await storage.get("sessions", session.id)
-    assert old_session is not None
-    for field in ("turn", "turns", "summary"):
-        del old_session[field]
-    await storage.put("sessions", [{**old_session, "id": id_of(session.id, "old")}])
-
-    async def progress(done: int, total: int) -> None:
-        assert done <= total
-
-    for message in kept:
-        await storage.patch("messages", message.id, {"session_id": id_of(session.id, "elsewhere")})
-    for new in ids:
-        await storage.patch("messages", new, {"session_id": id_of(session.id, "old")})
-    await number_messages(storage, progress)
-    moved = await services.sessions.get(OWNER, id_of(session.id, "old"))
-    await ask(services, moved, "a new one")
-    assert [each.query for each in await history(services, moved)] == [
-        *(each.query for each in kept),
-        *2 * ["a new one"],
-    ]
