@@ -94,11 +94,14 @@ def demo(
         StoreName | None,
         typer.Option(help="Where to keep everything; a Typesense is started for it [env KAI_STORE]."),
     ] = None,
+    access_log: Annotated[
+        bool, typer.Option("--access-log", help="Log each HTTP request [env KAI_ACCESS_LOG].")
+    ] = False,
 ) -> None:
     """Serve the HTTP API with a sample business to ask about; needs no model, no key and no database."""
     from app.serving import demo as run  # noqa: PLC0415
 
-    _run(run(host=host, port=port, data_dir=data_dir, store=store))
+    _run(run(host, port, data_dir, store=store, access_log=access_log))
 
 
 @app.command()

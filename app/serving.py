@@ -49,7 +49,7 @@ _SAMPLE_QUESTION = "Top 5 products by revenue"
 async def serve(host: str | None, port: int | None, data_dir: Path | None, role: Role = "all") -> None:
     """`all`: everything in this process; `api`: the routes and streams, whose runs workers answer."""
     settings = _settings(host, port, data_dir)
-    start_logs(settings.log, settings.audit)
+    start_logs(settings, access_log=settings.access_log is not False)
     with _bind(settings) as opened, traced():
         async with _services(settings, role) as services:
             await _check_door(services, settings)
@@ -60,7 +60,7 @@ async def serve(host: str | None, port: int | None, data_dir: Path | None, role:
 async def work(kind: WorkerKind, data_dir: Path | None) -> None:
     """What others have taken in, of one kind; of the routes only those of its health."""
     settings = command_settings(data_dir)
-    start_logs(settings.log, settings.audit)
+    start_logs(settings, access_log=settings.access_log is not False)
     its = settings.model_copy(update={"host": settings.worker.host, "port": settings.worker.port})
     with _bind(its, "KAI_WORKER__HOST and KAI_WORKER__PORT") as opened, traced():
         async with _services(settings, "worker" if kind == "runs" else kind) as services:
@@ -68,9 +68,17 @@ async def work(kind: WorkerKind, data_dir: Path | None) -> None:
             await server.listen(opened, "KAI works; its health is at {}/readyz".format)
 
 
-async def demo(host: str | None, port: int | None, data_dir: Path | None, store: Store | None) -> None:
+async def demo(
+    host: str | None,
+    port: int | None,
+    data_dir: Path | None,
+    *,
+    store: Store | None,
+    access_log: bool = False,
+) -> None:
+    """Serve a sample business; requests are logged only with `access_log` or `KAI_ACCESS_LOG`."""
     settings = _settings(host, port, data_dir)
-    start_logs(settings.log, settings.audit)
+    start_logs(settings, access_log=access_log or settings.access_log is True)
     with (
         _bind(settings) as opened,
         traced(),

@@ -12,6 +12,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from app.core.http import API_PREFIX, internal_problem
 from app.core.ids import new_id
 from app.core.logs.ids import bound
+from app.core.logs.start import ACCESS
 
 QUIET = frozenset({"/healthz", "/readyz", "/metrics"})
 """What machines ask every few seconds: told at level debug, and not traced."""
@@ -21,7 +22,7 @@ _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"
 _STREAM = b"text/event-stream"
 _EVENT = b"\ndata: "  # after id and event; within the data a line break is escaped
 
-logger = logging.getLogger("kai.access")
+logger = logging.getLogger(ACCESS)
 
 
 class RequestMetrics:

@@ -225,16 +225,6 @@ class DatabaseSettings(_Group):
     networks: tuple[IPvAnyNetwork, ...] | None = None
 
 
-class LogSettings(_Group):
-    """`KAI_LOG__...`: what is told on stderr, and how.
-
-    Where nothing is set: short text with warnings only on a terminal, else JSON with requests, too.
-    """
-
-    format: Literal["json", "text"] | None = None
-    level: Literal["debug", "info", "warning", "error"] | None = None
-
-
 class AuditSettings(_Group):
     """`KAI_AUDIT__...`: where each statement sent to a user's database is recorded."""
 
@@ -311,6 +301,12 @@ class Settings(BaseSettings):
     """Fernet key for database URLs and checkpoints; by default one is made in the data folder."""
     allowed_hosts: tuple[HostPattern, ...] | None = None
     """The names that requests may call KAI by."""
+    log_format: Literal["auto", "text", "json"] = "auto"
+    """`auto`: readable lines on a terminal, JSON elsewhere."""
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    """The level of KAI's own loggers."""
+    access_log: bool | None = None
+    """Log each HTTP request; by default everywhere but in `kai demo`."""
     metrics_open: bool = False
     """Let /metrics be read without a login."""
     drain_seconds: Annotated[float, Field(ge=0, le=300)] = 0
@@ -324,7 +320,6 @@ class Settings(BaseSettings):
     redis: RedisSettings = RedisSettings()
     worker: WorkerSettings = WorkerSettings()
     databases: DatabaseSettings = DatabaseSettings()
-    log: LogSettings = LogSettings()
     audit: AuditSettings = AuditSettings()
 
     @property

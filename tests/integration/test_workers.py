@@ -1,6 +1,7 @@
 """Workers over a queue that delivers late and twice, and over loops that fail."""
 
 import asyncio
+import logging
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
@@ -106,6 +107,18 @@ class AwayOnce(LocalQueue):
             self.away = False
             raise BusUnavailable("away")
         await super().put(ticket, first=first)
+
+
+class UnreadableOnce(Turns):
+    """Over a store that does not answer the first time that a run is taken."""
+
+    unreadable = True
+
+    async def take_up(self, delivery: Delivery) -> tuple[Session, Run] | None:
+        if self.unreadable:
+            self.unreadable = False
+            raise StorageUnavailable("no answer")
+        return await super().take_up(delivery)
 
 
 @dataclass(frozen=True)
@@ -277,3 +290,75 @@ async def test_a_run_is_cancelled_although_another_attempt_at_it_has_begun_meanw
         latest = await here.repository.find_run(run.id)
         assert latest is not None
         assert (latest.attempt, latest.cancel_requested) == (2, True)
+
+
+@pytest.fixture
+def log(caplog: pytest.LogCaptureFixture) -> pytest.LogCaptureFixture:
+    """The log of the test, lines of level info included."""
+    caplog.set_level(logging.INFO, logger="kai.runs")
+    return caplog
+
+
+def life(log: pytest.LogCaptureFixture, run: Run) -> list[str]:
+    """What the log says of a run's life: one line for each action, with the ids of run and session."""
+    told = [vars(line) for line in log.records if line.name == "kai.runs"]
+    ids = {"run_id": run.id, "session_id": run.session_id}
+    return [line["action"] for line in told if ids.items() <= line.items()]
+
+
+async def test_a_run_that_is_answered_is_logged_as_taken_and_finished(
+    tmp_path: Path, log: pytest.LogCaptureFixture
+) -> None:
+    async with process(tmp_path, local_bus(), fake_ports()) as here, working(here.worker):
+        _, run = await here.asked()
+        await here.bus.queue.put(ticket_of(run), first=True)
+        await here.over(run)
+    assert life(log, run) == ["taken", "finished"]
+
+
+async def test_a_run_that_fails_is_logged_with_the_kind_of_its_problem(
+    tmp_path: Path, log: pytest.LogCaptureFixture
+) -> None:
+    ports = fake_ports(analyst=WrongAnalyst())
+    async with process(tmp_path, local_bus(), ports) as here, working(here.worker):
+        _, run = await here.asked()
+        await here.bus.queue.put(ticket_of(run), first=True)
+        await here.over(run)
+    assert life(log, run) == ["taken", "failed"]
+    assert [vars(line)["problem"] for line in log.records if line.message == "run failed"] == ["internal"]
+
+
+async def test_a_run_that_is_stopped_is_logged_as_cancelled(
+    tmp_path: Path, log: pytest.LogCaptureFixture
+) -> None:
+    async with process(tmp_path, local_bus(), fake_ports(SlowWriter())) as here, working(here.worker):
+        _, run = await here.asked()
+        await here.bus.queue.put(ticket_of(run), first=True)
+        async with here.bus.logs.follow(run.id) as events:
+            await events.news()
+        await here.bus.queue.cancel(run.id)
+        await here.over(run)
+    assert life(log, run) == ["taken", "cancelled"]
+
+
+async def test_a_run_of_a_worker_that_stops_is_logged_as_handed_over(
+    tmp_path: Path, log: pytest.LogCaptureFixture
+) -> None:
+    async with process(tmp_path, local_bus(), fake_ports(SlowWriter())) as here:
+        here.worker.start()
+        _, run = await here.asked()
+        await here.bus.queue.put(ticket_of(run), first=True)
+        async with here.bus.logs.follow(run.id) as events:
+            await events.news()
+        await here.worker.stop(0)
+    assert life(log, run) == ["taken", "handed_over"]
+
+
+async def test_a_run_that_waits_for_the_store_is_logged_as_requeued(
+    tmp_path: Path, log: pytest.LogCaptureFixture
+) -> None:
+    async with process(tmp_path, local_bus(), fake_ports(), UnreadableOnce) as here, working(here.worker):
+        _, run = await here.asked()
+        await here.bus.queue.put(ticket_of(run), first=True)
+        await here.over(run)
+    assert life(log, run) == ["requeued", "taken", "finished"]

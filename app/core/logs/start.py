@@ -1,33 +1,34 @@
-"""Sets the logs of a process up, once, before it does anything else."""
+"""Logging of a process: set up once, before anything else."""
 
 import logging
 import sys
 
 from app.core.logs.audit_file import AuditFile
 from app.core.logs.lines import JsonLines, TextLines
-from app.core.settings import AuditSettings, LogSettings
+from app.core.settings import Settings
 
 OURS = ("app", "graph", "migrations", "typesense_checkpoint", "kai")
+ACCESS = "kai.access"
 AUDIT = "kai.audit"
 
 
-def start_logs(log: LogSettings, audit: AuditSettings) -> None:
-    """Lines on stderr. Raises `AuditFileClosed`.
+def start_logs(settings: Settings, *, access_log: bool) -> None:
+    """Log to stderr. Raises `AuditFileClosed`.
 
-    The level is for KAI's own loggers: of libraries only warnings are heard, for below that some of them
-    repeat requests, prompts included.
+    The level holds for KAI's own loggers. Libraries log warnings and errors only: below that, some log whole
+    requests, prompts included. Without `access_log`, requests are logged only when they fail by a defect.
     """
-    terminal = sys.stderr.isatty()
+    as_text = settings.log_format == "text" or (settings.log_format == "auto" and sys.stderr.isatty())
     lines = logging.StreamHandler()
-    lines.setFormatter(
-        TextLines() if (log.format or ("text" if terminal else "json")) == "text" else JsonLines()
-    )
+    lines.setFormatter(TextLines() if as_text else JsonLines())
     logging.basicConfig(level=logging.WARNING, handlers=[lines], force=True)
     logging.captureWarnings(True)
     for name in OURS:
-        logging.getLogger(name).setLevel((log.level or ("warning" if terminal else "info")).upper())
-    if audit.file is not None:
+        logging.getLogger(name).setLevel(settings.log_level.upper())
+    if not access_log:
+        logging.getLogger(ACCESS).setLevel(logging.ERROR)
+    if settings.audit.file is not None:
         audited = logging.getLogger(AUDIT)
-        audited.addHandler(AuditFile(audit.file))
+        audited.addHandler(AuditFile(settings.audit.file))
         audited.setLevel(logging.INFO)
         audited.propagate = False

@@ -19,7 +19,7 @@ from app.modules.session.model import Outcome, Run, Session
 from app.modules.session.record import Ending, done_event, failure_of, wire
 from app.modules.session.repository import SessionRepository
 from app.modules.session.turns import Turns
-from app.modules.session.watch import RunWatch
+from app.modules.session.watch import RunWatch, log_end
 from app.modules.usage.service import Allowances
 from graph import Ports, RunControl, SessionEvent, SessionGraph, Turn
 from graph.answer import Answer
@@ -239,7 +239,9 @@ class Execution:
         ending = Ending(outcome, run.ended_at or now_ms(), None, await self._graph.answer(self.turn))
         await self._turns.keep(self._session, run, ending.answer)
         await self._allowances.spent(run.owner, ending.answer.tokens_used)
-        await self._logs.say(run.id, run.attempt + 1, [wire(done_event(run, ending))], ended=True)
+        done = done_event(run, ending)
+        await self._logs.say(run.id, run.attempt + 1, [wire(done)], ended=True)
+        log_end(run, done)
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from app.modules.session.record import (
     wire,
 )
 from app.modules.session.repository import SessionRepository
+from app.modules.session.watch import log_end
 from graph.answer import Answer
 
 logger = logging.getLogger(__name__)
@@ -97,7 +98,9 @@ class Turns:
             await self._repository.place_question(run, question_sequence(turn))
             await self._repository.add_message(answer_message(ended, ending.answer, turn))
             await self.let_go(session, run.id)
-            await self._logs.say(run.id, run.attempt + 1, [wire(done_event(run, ending))], ended=True)
+            done = done_event(run, ending)
+            await self._logs.say(run.id, run.attempt + 1, [wire(done)], ended=True)
+            log_end(run, done)
 
     async def hand_over(self, run: Run) -> None:
         """Count an attempt that was ended for no fault of the run."""

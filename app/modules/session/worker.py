@@ -14,6 +14,7 @@ from app.core.tasks import end_tasks
 from app.modules.session.execution import Execution, Result
 from app.modules.session.model import Run, Session
 from app.modules.session.repository import SessionRepository
+from app.modules.session.run_log import Action, log_run
 from app.modules.session.turns import Turns
 from graph.errors import CheckpointsUnavailable
 
@@ -86,6 +87,7 @@ class Worker:
             await asyncio.sleep(2 * KEEP_SECONDS)  # for who is at it to find its lease again
         for ticket in await self._queue.missing(missing):
             await self._queue.put(ticket, first=False)
+            _log(ticket, "requeued", reason="the queue had lost it")
         waiting = {run.session_id async for run in self._repository.all_open_runs(before)}
         for session_id in waiting - {ticket.session_id for ticket in held}:
             await self._turns.start_next(session_id)
@@ -128,14 +130,20 @@ class Worker:
             match await self._attempt(delivery):
                 case "over":
                     await self._queue.remove(ticket)
-                case "ending" | "handed over":
+                case "ending":
                     await self._queue.give_back(Delivery(ticket, first=False))
-                case "lost" | None:
+                    _log(ticket, "requeued", reason="its end could not be published")
+                case "handed over":
+                    await self._queue.give_back(Delivery(ticket, first=False))
+                    _log(ticket, "handed_over")
+                case "lost":
+                    _log(ticket, "lost")
+                case None:
                     pass
         except (StorageUnavailable, CheckpointsUnavailable) as error:
-            logger.warning("run %s waits for the store: %s", ticket.run_id, error)
             await asyncio.sleep(_AGAIN_SECONDS)
             await self._queue.give_back(delivery)
+            _log(ticket, "requeued", reason=str(error))
         except BusUnavailable as error:
             logger.warning("run %s: %s", ticket.run_id, error)
 
@@ -184,6 +192,10 @@ class Worker:
             except (StorageUnavailable, BusUnavailable) as error:
                 logger.warning("forgotten runs were not looked for: %s", error)
             await asyncio.sleep(SWEEP_SECONDS)
+
+
+def _log(ticket: Ticket, action: Action, reason: str | None = None) -> None:
+    log_run(action, run_id=ticket.run_id, session_id=ticket.session_id, reason=reason)
 
 
 async def _for_ever(loop: Callable[[], Awaitable[None]]) -> None:

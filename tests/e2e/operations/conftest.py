@@ -57,7 +57,7 @@ def watched_server(
     settings = {
         **model_settings(model_of_all),
         "KAI_LLM__API_KEY": f"sk-{CANARY}-key",
-        "KAI_LOG__LEVEL": "debug",
+        "KAI_LOG_LEVEL": "debug",
         "OTEL_EXPORTER_OTLP_ENDPOINT": collector.url,
         "OTEL_BSP_SCHEDULE_DELAY": "50",
     }

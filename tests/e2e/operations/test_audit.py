@@ -92,7 +92,7 @@ async def audited(tmp_path: Path) -> AsyncGenerator[Audited]:
     settings = {
         "KAI_AUDIT__FILE": str(file),
         "KAI_AUDIT__STATEMENTS": "true",
-        "KAI_LOG__LEVEL": "error",
+        "KAI_LOG_LEVEL": "error",
         "KAI_LIMITS__STATEMENT_SECONDS": "0.3",
     }
     with running_server(tmp_path / "data", settings) as server:

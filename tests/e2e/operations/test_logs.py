@@ -1,5 +1,13 @@
 """What a server tells of itself while it works, and what it never tells."""
 
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
 import httpx
 
 from tests.e2e.operations.conftest import CANARY, Watched
@@ -43,8 +51,10 @@ async def test_a_line_from_within_a_run_names_the_run_its_session_and_its_owner(
     session = await watched.client.open_session(await watched.client.connect(shop))
     model.say("Fine.\n```sql\nSELECT count(*) AS n FROM orders\n```", "Four.")
     done = (await watched.client.ask(session, "How many orders?"))[-1].data
-    line = await watched.line(run_id=done["run_id"])
+    line = await watched.line(run_id=done["run_id"], logger="kai.audit")
     assert (line["logger"], line["session_id"], line["owner"]) == ("kai.audit", session, "local")
+    life = [line["action"] for line in watched.lines(run_id=done["run_id"], logger="kai.runs")]
+    assert life == ["taken", "finished"]
 
 
 async def test_no_log_trace_or_metric_holds_a_question_a_statement_a_value_a_key_or_a_password(
@@ -83,3 +93,30 @@ async def test_probes_are_told_at_level_debug_only(watched: Watched) -> None:
     async with httpx.AsyncClient(base_url=watched.server.address) as http:
         await http.get("/healthz")
     assert (await watched.line(route="/healthz"))["level"] == "DEBUG"
+
+
+@contextmanager
+def running_demo(folder: Path, *options: str) -> Iterator[tuple[str, Path]]:
+    """The address of `kai demo`, and the file of its log."""
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(("KAI_", "OPENAI_"))}
+    environment = {**clean, "KAI_DATA_DIR": str(folder / "data"), "KAI_PORT": "0"}
+    command = [sys.executable, "-c", "from app.cli import main; main()", "demo", *options]
+    log = folder / "log"
+    with (
+        log.open("w") as file,
+        subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=file, text=True) as demo,
+    ):
+        assert demo.stdout is not None
+        addresses = (re.search(r"KAI is ready: open (\S+)", line) for line in demo.stdout)
+        try:
+            yield next(found[1] for found in addresses if found), log
+        finally:
+            demo.kill()
+
+
+def test_a_demo_logs_no_request_unless_it_is_asked_to(tmp_path: Path) -> None:
+    for options, is_logged in (([], False), (["--access-log"], True)):
+        with running_demo(tmp_path, *options) as (address, log):
+            for _ in range(2):  # the line of the first is written before the second is answered
+                assert httpx.get(f"{address}/api/v1/sessions").status_code == 200
+            assert ("kai.access" in log.read_text()) == is_logged

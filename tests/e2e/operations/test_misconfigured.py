@@ -19,9 +19,9 @@ def test_an_audit_log_that_cannot_be_written_is_named_with_its_cure(tmp_path: Pa
 
 
 def test_a_format_that_does_not_exist_is_named(tmp_path: Path) -> None:
-    served = kai("serve", data=tmp_path, KAI_LOG__FORMAT="xml")
+    served = kai("serve", data=tmp_path, KAI_LOG_FORMAT="xml")
     assert (served.returncode, served.stderr.count("\n")) == (2, 1)
-    assert "KAI_LOG__FORMAT" in served.stderr
+    assert "KAI_LOG_FORMAT" in served.stderr
 
 
 async def test_an_address_of_ipv6_is_told_as_a_url_that_works(tmp_path: Path) -> None:
