@@ -12,7 +12,7 @@ export interface TakenStep {
   endedAt: number | null;
 }
 
-/** A statement that did not run, and why. */
+/** A statement that was repaired, and why. */
 export interface FailedStatement {
   sql: string;
   error: string;

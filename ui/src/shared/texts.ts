@@ -99,7 +99,7 @@ export const texts = {
       summarizing: "Remember the conversation",
       saving: "Save",
     },
-    failedStatement: "This statement did not run",
+    failedStatement: "This statement was repaired",
     reconnecting: "The connection was lost. Reconnecting …",
     done: "The answer is complete",
     failed: "The question could not be answered",
