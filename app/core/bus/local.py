@@ -1,11 +1,12 @@
 """The bus of a process that does everything itself: plain memory."""
 
 import asyncio
-import time
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
 from weakref import WeakValueDictionary
+
+from cachetools import TTLCache
 
 from app.core.bus.event_log import Attempt, EventLog
 from app.core.bus.port import Delivery, Kept, LogWriter, Ticket
@@ -83,7 +84,7 @@ class LocalLogs:
     def __init__(self) -> None:
         self._followed: WeakValueDictionary[str, EventLog] = WeakValueDictionary()
         self._open: dict[str, EventLog] = {}
-        self._ended: OrderedDict[str, tuple[float, EventLog]] = OrderedDict()
+        self._ended: TTLCache[str, EventLog] = TTLCache(KEPT_LOGS, KEPT_SECONDS)
 
     def writer(self, run_id: str, attempt: int) -> LogWriter:
         log = self._log(run_id)
@@ -109,10 +110,7 @@ class LocalLogs:
         return self._followed.setdefault(run_id, EventLog())
 
     def _end(self, run_id: str) -> None:
-        now = time.monotonic()
-        self._ended[run_id] = now, self._open.pop(run_id)
-        while len(self._ended) > KEPT_LOGS or next(iter(self._ended.values()))[0] < now - KEPT_SECONDS:
-            self._ended.popitem(last=False)
+        self._ended[run_id] = self._open.pop(run_id)
 
 
 class _LocalWriter(Attempt):

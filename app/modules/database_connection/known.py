@@ -1,10 +1,11 @@
 """What is known of the databases in use: the latest used ones stay in memory."""
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from weakref import WeakValueDictionary
+
+from cachetools import LRUCache
 
 from app.modules.database_connection.schema import Profile, Schema, Table
 
@@ -46,20 +47,14 @@ class KnownDatabases:
     """By connection id; the least recently used go first. Whoever changes an entry holds its lock."""
 
     def __init__(self, limit: int) -> None:
-        self._limit = limit
-        self._known: OrderedDict[str, Known] = OrderedDict()
+        self._known: LRUCache[str, Known] = LRUCache(limit)
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     def get(self, connection_id: str) -> Known | None:
-        if connection_id in self._known:
-            self._known.move_to_end(connection_id)
         return self._known.get(connection_id)
 
     def remember(self, connection_id: str, known: Known) -> None:
         self._known[connection_id] = known
-        self._known.move_to_end(connection_id)
-        while len(self._known) > self._limit:
-            self._known.popitem(last=False)
 
     def forget(self, connection_id: str) -> None:
         self._known.pop(connection_id, None)

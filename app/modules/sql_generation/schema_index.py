@@ -1,8 +1,9 @@
 """What is looked up of a database: made once for all questions, a part when it is first needed."""
 
 import time
-from collections import OrderedDict
 from functools import cached_property
+
+from cachetools import LRUCache
 
 from app.core.llm.tokens import approximate_tokens
 from app.modules.database_connection.known import Known
@@ -60,8 +61,7 @@ class SchemaIndexes:
     """The indexes of the databases asked last."""
 
     def __init__(self, limit: int) -> None:
-        self._limit = limit
-        self._indexes: OrderedDict[str, SchemaIndex] = OrderedDict()
+        self._indexes: LRUCache[str, SchemaIndex] = LRUCache(limit)
 
     def of(self, connection_id: str, known: Known) -> SchemaIndex:
         """Made anew as soon as more is known; stored texts follow within ten seconds."""
@@ -69,9 +69,6 @@ class SchemaIndexes:
         stored = _texts(index, known)
         if index is None or index.known is not known or index.stored is not stored:
             index = self._indexes[connection_id] = SchemaIndex(known, stored)
-        self._indexes.move_to_end(connection_id)
-        while len(self._indexes) > self._limit:
-            self._indexes.popitem(last=False)
         return index
 
 
