@@ -5,6 +5,19 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
+PROBLEM_TYPE_BASE = "urn:kai:"
+"""Begins the `type` of every problem object, in an HTTP response and in the `error` event of a stream."""
+
+
+def problem_type(kind: str) -> str:
+    """The `type` of a problem object of this kind, such as `urn:kai:not-found`."""
+    return PROBLEM_TYPE_BASE + kind
+
+
+def problem_kind(problem_type: str) -> str:
+    """The kind that a `type` names; the inverse of `problem_type`."""
+    return problem_type.removeprefix(PROBLEM_TYPE_BASE)
+
 
 class CannotRun(Exception):
     """A command, or the server as a whole, cannot go on; the text is one line that names the cure."""

@@ -17,7 +17,7 @@ from app.core.auth.caller import Caller, ScopeMissing
 from app.core.auth.caller import Scope as AuthScope
 from app.core.bus.port import BusUnavailable
 from app.core.clock import as_datetime
-from app.core.errors import Problem, Unauthenticated
+from app.core.errors import Problem, Unauthenticated, problem_type
 from app.core.storage.port import InvalidCursor, StorageUnavailable
 
 MAX_BODY_BYTES = 1024 * 1024
@@ -142,7 +142,7 @@ def problem_response(
     members: Mapping[str, JsonValue] | None = None,
     headers: Mapping[str, str] | None = None,
 ) -> JSONResponse:
-    body = {"type": f"urn:kai:{kind}", "title": title, "status": status, "detail": detail, **(members or {})}
+    body = {"type": problem_type(kind), "title": title, "status": status, "detail": detail, **(members or {})}
     return JSONResponse(body, status, media_type=PROBLEM_JSON, headers=dict(headers or {}))
 
 

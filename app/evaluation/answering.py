@@ -9,12 +9,14 @@ from pydantic import TypeAdapter
 
 from app.bootstrap import Services
 from app.core.auth.caller import LOCAL_OWNER
+from app.core.errors import problem_type
 from app.core.llm.calls import Meter
 from app.core.logs.ids import ids_bound
 from app.modules.database_connection.results import ResultColumn, ResultSet
 from app.modules.database_connection.schema import ColumnType
 from app.modules.session.model import Run
 from app.terminal import event_of
+from graph.errors import ModelRejected, ModelUnavailable
 from graph.events import (
     AnalysisChunk,
     ClarificationChunk,
@@ -26,7 +28,7 @@ from graph.events import (
 )
 
 _TYPE: TypeAdapter[ColumnType] = TypeAdapter(ColumnType)
-_MODEL_PROBLEMS = ("urn:kai:model-unavailable", "urn:kai:model-rejected")
+_MODEL_PROBLEMS = tuple(problem_type(each.problem) for each in (ModelUnavailable, ModelRejected))
 
 
 @dataclass

@@ -8,6 +8,7 @@ import time
 
 from sqlglot import exp
 
+from app.core.errors import problem_type
 from app.core.llm.calls import metered
 from app.core.llm.model import LanguageModel, PromptMessage
 from app.evaluation.answering import Answer
@@ -85,7 +86,7 @@ def _table_lines(table: Table, dialect: str) -> str:
 
 def _failure(error: TurnError) -> Failure:
     return Failure(
-        type=f"urn:kai:{error.problem}",
+        type=problem_type(error.problem),
         title=error.title,
         status=error.status,
         detail=error.detail,

@@ -5,6 +5,7 @@ from collections.abc import AsyncGenerator
 
 from app.bootstrap import Services
 from app.core.auth.caller import LOCAL_OWNER
+from app.core.errors import problem_kind
 from app.core.llm.model import LanguageModel
 from app.evaluation.answering import Answer, KaiSession, Respondent, RunCosts
 from app.evaluation.gold import EVALUATION, Gold, GoldFailed, run_gold
@@ -21,8 +22,6 @@ from graph.errors import (
     StatementTimedOut,
     StepTimedOut,
 )
-
-_URN = "urn:kai:"
 
 
 async def play(
@@ -115,7 +114,7 @@ async def _why_no_rows(services: Services, connection: Connection, answer: Answe
         return ("from_rows" if answer.from_rows else "no_answer"), answer.reply or ""
     if answer.model_failed:
         return "model_error", failure.detail
-    match failure.type.removeprefix(_URN):
+    match problem_kind(failure.type):
         case StepTimedOut.problem:
             return "timeout", failure.detail
         case DatabaseUnavailable.problem:

@@ -3,6 +3,7 @@
 from collections.abc import Generator
 from contextlib import contextmanager
 
+from app.core.errors import problem_type
 from app.core.llm import model
 from graph import errors
 from graph.events import Failure
@@ -22,7 +23,7 @@ def model_errors_translated() -> Generator[None]:
 def stand_in_notice(unavailable: errors.ModelUnavailable, instead: str) -> Failure:
     """An error the run survives: asking again may bring the model's answer."""
     return Failure(
-        type=f"urn:kai:{unavailable.problem}",
+        type=problem_type(unavailable.problem),
         title=unavailable.title,
         status=unavailable.status,
         detail=f"{unavailable.detail} {instead} Ask again to have the model try.",

@@ -6,7 +6,7 @@ from typing import cast
 
 from pydantic import JsonValue
 
-from app.core.errors import Problem
+from app.core.errors import Problem, problem_type
 from app.core.storage.port import StorageUnavailable
 from app.modules.session.model import Message, Outcome, Run
 from graph.answer import Answer
@@ -156,4 +156,4 @@ def failure_of(error: BaseException, run: Run) -> Failure:
 
 
 def _failure(kind: str, title: str, status: int, detail: str, retryable: bool) -> Failure:
-    return Failure(type=f"urn:kai:{kind}", title=title, status=status, detail=detail, retryable=retryable)
+    return Failure(type=problem_type(kind), title=title, status=status, detail=detail, retryable=retryable)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from app.core.clock import now_ms
+from app.core.errors import problem_kind
 from app.modules.session.model import Run
 from graph import SessionEvent
 from graph.events import Done, Failure, Status, TextChunk
@@ -87,7 +88,7 @@ class RunMetrics:
                 heard.token = True
                 self._first_token.observe(_seconds_since(run))
             case Failure():
-                self._errors.labels(event.type.rpartition(":")[2]).inc()
+                self._errors.labels(problem_kind(event.type)).inc()
             case Done():
                 self._end_step(heard)
                 self._ended.labels(event.status).inc()

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from opentelemetry import trace
 from opentelemetry.trace import StatusCode
 
+from app.core.errors import problem_kind
 from app.core.logs.ids import bound
 from app.core.tracing.spans import span_from
 from app.modules.session.model import Run
@@ -50,7 +51,7 @@ class RunWatch:
         self._metrics.heard(run, event)
         match event:
             case Failure():
-                problem = event.type.rpartition(":")[2]
+                problem = problem_kind(event.type)
                 self._problems[run.id, run.attempt] = problem
                 trace.get_current_span().set_attribute("error.type", problem)
             case Done():

@@ -1,0 +1,41 @@
+"""Problem objects: one base of their types, for HTTP responses and for streams."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from app.core.errors import NotFound, Problem, problem_kind, problem_type
+from app.core.http import problem_answer
+from app.modules.model_errors import stand_in_notice
+from app.modules.session.model import Run
+from app.modules.session.record import failure_of
+from graph.errors import ModelUnavailable
+
+ROOT = Path(__file__).parents[2]
+RUN = Run("r1", "ann", "s1", "m1", "How many?", created_at=0)
+
+
+def test_kind_and_type_are_inverse() -> None:
+    assert problem_type("not-found") == "urn:kai:not-found"
+    assert problem_kind(problem_type("not-found")) == "not-found"
+
+
+@pytest.mark.parametrize("problem", [NotFound("No such session."), Problem("A defect.")])
+def test_http_and_stream_name_a_problem_alike(problem: Problem) -> None:
+    over_http = json.loads(bytes(problem_answer(problem).body))
+    in_stream = failure_of(problem, RUN).model_dump()
+    for member in ("type", "title", "status", "detail"):
+        assert over_http[member] == in_stream[member]
+
+
+def test_a_failure_that_the_run_survives_has_a_type_of_the_same_base() -> None:
+    notice = stand_in_notice(ModelUnavailable("Away."), "Answered without it.")
+    assert notice.type == problem_type("model-unavailable")
+
+
+def test_the_base_is_written_once() -> None:
+    sources = [path for package in ("app", "graph") for path in (ROOT / package).rglob("*.py")]
+    written = [path.name for path in sources if re.search(r"[\"'{]urn:kai:", path.read_text())]
+    assert written == ["errors.py"]
