@@ -25,8 +25,8 @@ function onStatus(answer: Answer, event: Of<"status">): Answer {
   const at = Date.parse(event.at);
   const steps = [...ended(answer.steps, at), taken(event.step, event.message, at)];
   const next: Answer = { ...answer, phase: "running", runId: event.run_id, steps };
-  const { failed_sql: sql, error } = event;
-  return sql && error ? withRepair(next, { sql, error }) : next;
+  if (event.step !== "repairing_sql") return next;
+  return withRepair(next, { sql: event.failed_sql ?? answer.sql, error: event.error ?? "" });
 }
 
 function onChunk(answer: Answer, event: Of<"chunk">): Answer {
