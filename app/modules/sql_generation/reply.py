@@ -15,7 +15,7 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from app.modules.database_connection.parsing import parsed_one
-from app.modules.sql_generation.reply_object import ReplyObject, partial_sql, read_object
+from app.modules.sql_generation.reply_object import ReplyObject, broken_sql, partial_sql, read_object
 from graph.ports import Written
 from graph.state import Route
 
@@ -155,6 +155,8 @@ def _statement(text: str, dialect: str) -> _Candidate | None:
     for block in reversed(blocks):
         if _is_query(block.sql, dialect):
             return block
+    if (sql := broken_sql(text)) is not None and _is_query(_tidied(sql), dialect):
+        return _Candidate(_tidied(sql), "")
     return _bare(text, dialect) or (blocks[-1] if blocks else None)
 
 

@@ -24,6 +24,8 @@ REPLY_OBJECT = ReplySchema(
     },
 )
 _BEGINNING = re.compile(rf'\{{\s*"(?:{"|".join(REPLY_OBJECT.properties)})"\s*:')
+_BROKEN = re.compile(r'\{.*?"sql"\s*:\s*"(.*?)"\s*(?:,\s*"text"\s*:|\}[\s`]*$)', re.DOTALL)
+_ESCAPED = re.compile(r'\\(["\\/n])')
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,6 +51,12 @@ def read_object(text: str) -> ReplyObject | None:
                 text=_text_of(found, "text"),
             )
     return None
+
+
+def broken_sql(text: str) -> str | None:
+    """The whole statement of an object that is no JSON, as with quotes in it that are not escaped."""
+    found = _BROKEN.search(text)
+    return _ESCAPED.sub(lambda sign: "\n" if sign[1] == "n" else sign[1], found[1]) if found else None
 
 
 def partial_sql(text: str) -> str | None:

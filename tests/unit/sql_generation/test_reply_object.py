@@ -76,6 +76,16 @@ def test_line_breaks_that_are_not_escaped_are_read() -> None:
     assert read_reply(text, "sqlite").text == "SELECT 1\nFROM orders"
 
 
+@pytest.mark.parametrize("end", ['", "text": ""}', '"}', '"\n}\n```\n'])
+def test_quotes_that_are_not_escaped_are_read(end: str) -> None:
+    text = '{"route": "sql", "explanation": "", "sql": "SELECT "a"\\nFROM \\"t\\"' + end
+    assert read_reply(text, "sqlite").text == 'SELECT "a"\nFROM "t"'
+
+
+def test_half_an_object_is_no_statement() -> None:
+    assert read_reply('{"route": "sql", "sql": "SELECT "a" FROM t WHERE', "sqlite").route == "chat"
+
+
 def test_half_a_surrogate_pair_reaches_no_one() -> None:
     text = '{"route": "sql", "sql": "SELECT \'\\ud83d\'"}'
     assert read_reply(text, "sqlite").text == "SELECT '?'"
