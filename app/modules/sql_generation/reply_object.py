@@ -24,7 +24,8 @@ REPLY_OBJECT = ReplySchema(
     },
 )
 _BEGINNING = re.compile(rf'\{{\s*"(?:{"|".join(REPLY_OBJECT.properties)})"\s*:')
-_BROKEN = re.compile(r'\{.*?"sql"\s*:\s*"(.*?)"\s*(?:,\s*"text"\s*:|\}[\s`]*$)', re.DOTALL)
+_SQL_BEGINS = re.compile(r'"sql"\s*:\s*"')
+_SQL_ENDS = re.compile(r'"\s*(?:,\s*"text"\s*:|\}[\s`]*$)')
 _ESCAPED = re.compile(r'\\(["\\/n])')
 
 
@@ -55,8 +56,12 @@ def read_object(text: str) -> ReplyObject | None:
 
 def broken_sql(text: str) -> str | None:
     """The whole statement of an object that is no JSON, as with quotes in it that are not escaped."""
-    found = _BROKEN.search(text)
-    return _ESCAPED.sub(lambda sign: "\n" if sign[1] == "n" else sign[1], found[1]) if found else None
+    begins = list(_SQL_BEGINS.finditer(text))
+    ends = _SQL_ENDS.search(text, begins[-1].end()) if begins else None
+    if ends is None:
+        return None
+    written = text[begins[-1].end() : ends.start()]
+    return _ESCAPED.sub(lambda sign: "\n" if sign[1] == "n" else sign[1], written)
 
 
 def partial_sql(text: str) -> str | None:
