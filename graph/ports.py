@@ -4,11 +4,11 @@ Implementations are structural: nothing outside inherits from these.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from graph.events import SessionEvent
-from graph.state import Analysis, Author, Message, Option, Repair, Route, Rows
+from graph.state import NO_CONTEXT, Analysis, Author, Context, Message, Option, Repair, Route, Rows
 
 Emit = Callable[[SessionEvent], None]
 
@@ -26,7 +26,7 @@ class Question:
     """
 
     text: str
-    context: str = ""
+    context: Context = field(default_factory=lambda: NO_CONTEXT)
     summary: str | None = None
     exchanges: Sequence[Message] = ()
     previous_sql: str | None = None
@@ -76,13 +76,13 @@ class Summarized:
 
 
 class Recall(Protocol):
-    """Finds what matters to a question, as sections of a prompt: the part of the schema, stored texts that
-    were mentioned, and what people have told of the database.
+    """Finds what matters to a question: the part of the schema, stored texts that were mentioned, and what
+    people have written about the database.
 
     Raises `DatabaseUnavailable` when the schema is not known yet and cannot be read.
     """
 
-    async def recall(self, question: Question) -> str: ...
+    async def recall(self, question: Question) -> Context: ...
 
 
 class SqlWriter(Protocol):

@@ -30,7 +30,7 @@ from graph.nodes.run_sql import run_sql
 from graph.nodes.summarize import summarize
 from graph.nodes.write_sql import write_sql
 from graph.ports import Ports
-from graph.state import SessionState
+from graph.state import NO_CONTEXT, SessionState
 
 # A turn takes at most seven steps: two tries at the SQL and three others.
 _RECURSION_LIMIT = 12
@@ -240,7 +240,7 @@ def _opening(turn: Turn) -> SessionState:
         "turns": 1,
         "run_id": turn.run_id,
         "message_id": turn.message_id,
-        "context": "",
+        "context": NO_CONTEXT,
         "route": "sql",
         "reply": "",
         "dialect": "",

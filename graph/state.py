@@ -97,6 +97,28 @@ class Message(TypedDict):
     timestamp: str
 
 
+class Precedent(TypedDict):
+    """A question that was asked before, and the statement that a person has verified for it."""
+
+    question: str
+    sql: str
+
+
+class Context(TypedDict):
+    """What a model is shown with a question, as sections of a prompt.
+
+    `schema` hardly depends on the question, so that a provider's cache of prompts holds it; `details` are
+    looked up for this question.
+    """
+
+    schema: str
+    details: str
+    precedents: list[Precedent]
+
+
+NO_CONTEXT: Context = {"schema": "", "details": "", "precedents": []}
+
+
 class Repair(TypedDict):
     """The one repair of a turn: the statement to be repaired, and why.
 
@@ -148,7 +170,7 @@ class SessionState(TypedDict, total=False):
     # The turn under way; set anew by every question.
     run_id: str
     message_id: str
-    context: str
+    context: Context
     route: Route
     reply: str
     dialect: str

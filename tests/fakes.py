@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from graph.errors import ModelUnavailable, StatementFailed, SummaryFailed
 from graph.events import TextChunk
 from graph.ports import Analysed, Emit, Ports, Question, Summarized, Written
-from graph.state import Analysis, Claim, Column, Message, Rows
+from graph.state import Analysis, Claim, Column, Context, Message, Rows
 
 ROWS = Rows(columns=[Column(name="n", type="integer")], rows=[[3]], row_count=1, truncated=False)
 
@@ -17,8 +17,8 @@ class ProcessDied(BaseException):
 
 @dataclass
 class FakeRecall:
-    async def recall(self, question: Question) -> str:
-        return "table customers"
+    async def recall(self, question: Question) -> Context:
+        return {"schema": "table customers", "details": "", "precedents": []}
 
 
 @dataclass

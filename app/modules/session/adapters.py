@@ -33,7 +33,7 @@ from graph import Ports
 from graph.errors import DatabaseUnavailable, StatementFailed
 from graph.events import TextChunk
 from graph.ports import Analysed, Analyst, Emit, Question
-from graph.state import Analysis, Column, Rows
+from graph.state import Analysis, Column, Context, NO_CONTEXT, Rows
 
 logger = logging.getLogger(__name__)
 
@@ -129,7 +129,7 @@ class _Recall:
     knowledge: Knowledge
     budget_tokens: int
 
-    async def recall(self, question: Question) -> str:
+    async def recall(self, question: Question) -> Context:
         return await self.knowledge.context(resolved(question), self.budget_tokens)
 
 
@@ -139,9 +139,9 @@ class _NoRecall:
 
     read_index: ReadIndex
 
-    async def recall(self, question: Question) -> str:
+    async def recall(self, question: Question) -> Context:
         await self.read_index()
-        return ""
+        return NO_CONTEXT
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from graph.ports import (
     Summarizer,
     Written,
 )
-from graph.state import Message, Rows
+from graph.state import Context, Message, Rows
 
 
 def traced(ports: Ports) -> Ports:
@@ -41,7 +41,7 @@ def traced(ports: Ports) -> Ports:
 class _Recall:
     traced: Recall
 
-    async def recall(self, question: Question) -> str:
+    async def recall(self, question: Question) -> Context:
         with span("step loading_context", {}):
             return await self.traced.recall(question)
 

@@ -7,6 +7,7 @@ from app.core.llm.tokens import approximate_tokens
 from app.modules.context_store.model import Example, Instruction, Term
 from app.modules.sql_generation.linking.bm25 import Bm25
 from app.modules.sql_generation.linking.words import telling_words, words_of
+from graph.state import Precedent
 
 _MOST_EXAMPLES = 3
 _MOST_NAMED = 3
@@ -24,14 +25,26 @@ class Told:
     instructions: Sequence[Instruction] = field(default=())
 
 
-def business_sections(
-    told: Told, conversation: Sequence[str], tables: Collection[str]
-) -> Iterator[tuple[str, str]]:
-    """Instructions always (those about a table when it is shown), terms that occur, examples that resemble
-    the conversation; the latest go before where they do not all fit."""
-    yield "House rules", _within(_INSTRUCTION_TOKENS, "\n", _rules(told.instructions, tables))
-    yield "Glossary", _within(_TERM_TOKENS, "\n", _occurring(told.terms, conversation))
-    yield "Verified examples", _within(_EXAMPLE_TOKENS, "\n\n", _alike(told.examples, conversation))
+def house_rules(told: Told, tables: Collection[str]) -> str:
+    """Instructions for the whole database, and those about a table that is shown; the latest that fit."""
+    return _within(_INSTRUCTION_TOKENS, "\n", _rules(told.instructions, tables))
+
+
+def glossary(told: Told, conversation: Sequence[str]) -> str:
+    """Terms that occur in the conversation; the latest that fit."""
+    return _within(_TERM_TOKENS, "\n", _occurring(told.terms, conversation))
+
+
+def precedents(told: Told, conversation: Sequence[str]) -> list[Precedent]:
+    """Verified examples that resemble the conversation, the most alike last; at most three that fit."""
+    kept: list[Precedent] = []
+    spent = 0
+    for example in _alike(told.examples, conversation):
+        cost = approximate_tokens(f"{example.question}\n{example.sql}")
+        if spent + cost <= _EXAMPLE_TOKENS:
+            spent += cost
+            kept.append(Precedent(question=_line(example.question), sql=example.sql))
+    return kept[::-1]
 
 
 def unheeded(told: Told, asked: str, tables: Collection[str]) -> str:
@@ -74,12 +87,11 @@ def _mentioned(terms: Sequence[Term], conversation: Sequence[str]) -> Iterator[T
             yield each
 
 
-def _alike(examples: Sequence[Example], conversation: Sequence[str]) -> Iterator[str]:
+def _alike(examples: Sequence[Example], conversation: Sequence[str]) -> Iterator[Example]:
     by_id = {each.id: each for each in examples}
     index = Bm25({each.id: telling_words(each.question) for each in examples})
     for example_id in index.ranked(telling_words(" ".join(conversation)))[:_MOST_EXAMPLES]:
-        example = by_id[example_id]
-        yield f"Q: {_line(example.question)}\nSQL: {example.sql}"
+        yield by_id[example_id]
 
 
 def _within(budget_tokens: int, between: str, texts: Iterator[str]) -> str:

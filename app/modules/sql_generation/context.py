@@ -8,13 +8,14 @@ from sqlglot.optimizer.normalize_identifiers import normalize_identifiers
 
 from app.modules.database_connection.parsing import parsed_one
 from app.modules.prompt_sections import sections
-from app.modules.sql_generation.business import Told, business_sections
+from app.modules.sql_generation.business import Told, glossary, house_rules, precedents
 from app.modules.sql_generation.linking.cards import named_values, quoted
 from app.modules.sql_generation.linking.mentions import Mention
 from app.modules.sql_generation.linking.words import words_of
 from app.modules.sql_generation.schema_index import SchemaIndex
 from app.modules.sql_generation.schema_linking import link
 from graph.ports import Question
+from graph.state import Context
 
 
 def conversation_of(question: Question) -> list[str]:
@@ -24,8 +25,8 @@ def conversation_of(question: Question) -> list[str]:
 
 def context_for(
     question: Question, index: SchemaIndex, told: Told, budget_tokens: int, near: Sequence[str] = ()
-) -> str:
-    """Sections of a prompt; the budget is the schema's, the others have small ones of their own.
+) -> Context:
+    """What a model is shown; the budget is the schema's, the other parts have small ones of their own.
 
     What depends least on the question comes first, so that a provider's cache of prompts holds it: a schema
     that fits, then the house rules.
@@ -36,16 +37,19 @@ def context_for(
     asked = frozenset(words_of(question.text))
     linked = link(index, conversation, tables_read(question.previous_sql or "", index), budget_tokens, near)
     shown = [index.tables[name] for name in linked.tables]
-    return sections(
-        [
-            ("Schema", linked.cards),
-            *business_sections(told, conversation, linked.tables),
-            (
-                "Values of columns that the question names",
-                "\n".join(named_values(shown, index.stored.texts, asked)),
-            ),
-            ("Stored values that may be meant", "\n".join(map(_meant, linked.mentions))),
-        ]
+    return Context(
+        schema=sections([("Schema", linked.cards), ("House rules", house_rules(told, linked.tables))]),
+        details=sections(
+            [
+                ("Glossary", glossary(told, conversation)),
+                (
+                    "Values of columns that the question names",
+                    "\n".join(named_values(shown, index.stored.texts, asked)),
+                ),
+                ("Stored values that may be meant", "\n".join(map(_meant, linked.mentions))),
+            ]
+        ),
+        precedents=precedents(told, conversation),
     )
 
 

@@ -16,7 +16,7 @@ from app.modules.sql_generation.result_warnings.warnings import find_warnings
 from app.modules.sql_generation.schema_index import SchemaIndex, SchemaIndexes
 from graph.errors import StatementFailed
 from graph.ports import Question
-from graph.state import Rows
+from graph.state import Context, Rows
 
 
 class Knowledge:
@@ -37,7 +37,7 @@ class Knowledge:
         self._indexes = indexes
         self._connection = connection
 
-    async def context(self, question: Question, budget_tokens: int) -> str:
+    async def context(self, question: Question, budget_tokens: int) -> Context:
         """What a model is shown with a question."""
         index, told = await self.index(), await self._told()
         near = await self._near(question, index, budget_tokens)

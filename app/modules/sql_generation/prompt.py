@@ -1,29 +1,38 @@
-"""The request for a statement, as messages to a model."""
+"""The request for a statement, as messages to a model.
+
+What hardly changes between questions comes first (the instructions, then the schema), so that a provider's
+cache of prompts holds it. Verified examples and earlier questions follow as messages of a conversation, for a
+model takes over what it seems to have written itself more reliably than what it is told.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from pathlib import Path
 from typing import get_args
 
-from app.core.llm.capabilities import Instruction
-from app.core.llm.model import PromptMessage, ReplyFormat
+from app.core.llm.capabilities import Instruction, ReplyFormat
+from app.core.llm.model import PromptMessage
 from app.modules.prompt_rows import rows_as_lines
-from app.modules.prompt_sections import sections
+from app.modules.prompt_sections import fenced, sections
 from graph.ports import Question
 from graph.state import Message
 
 _PROMPTS = Path(__file__).parent / "prompts"
 _INSTRUCTIONS: Mapping[Instruction, str] = {
-    form: (_PROMPTS / f"write_sql_{form}.md").read_text(encoding="utf-8") for form in get_args(Instruction)
+    form: (_PROMPTS / f"write_sql_{form}.md").read_text(encoding="utf-8").strip()
+    for form in get_args(Instruction)
 }
 _REPLY: Mapping[ReplyFormat, str] = {
     name: (_PROMPTS / f"reply_by_{name}.md").read_text(encoding="utf-8").strip()
     for name in get_args(ReplyFormat)
 }
 """How to reply, by format."""
-_IN_FULL = 3
-_BEGINNING = 600
-"""Characters of an older answer that no summary covers yet."""
+_LATEST = 3
+"""Exchanges that are shown with their statements."""
+_ANSWER_CHARACTERS = 400
+_ROWS_TOKENS = 200
+"""Of the rows already fetched: enough to see what they hold."""
+_DIALECTS = {"sqlite": "SQLite", "postgres": "PostgreSQL", "mysql": "MySQL", "duckdb": "DuckDB"}
 
 
 def write_sql_messages(
@@ -34,45 +43,73 @@ def write_sql_messages(
     instruction: Instruction,
     reply_format: ReplyFormat = "text",
 ) -> list[PromptMessage]:
-    """The instructions in this form, then all that is known under headings, the question last.
+    """The instructions and the schema, the conversation, and the question with what was looked up for it.
 
     The short form has a reply in text; another format comes with the long one.
     """
     form = instruction if reply_format == "text" else "long"
-    system = _INSTRUCTIONS[form].replace("{reply}", _REPLY[reply_format])
-    system = system.replace("{dialect}", dialect).replace("{today}", today.isoformat())
-    known = [question.context] if question.context else []
+    rules = (
+        _INSTRUCTIONS[form]
+        .replace("{reply}", _REPLY[reply_format])
+        .replace("{dialect}", _DIALECTS.get(dialect, dialect))
+        .replace("{today}", today.isoformat())
+    )
+    latest = question.exchanges[-_LATEST:]
     return [
-        PromptMessage("system", system),
-        PromptMessage("user", "\n\n".join([*known, sections(_sections(question))])),
+        PromptMessage("system", "\n\n".join(filter(None, [rules, question.context["schema"]]))),
+        *_precedents(question),
+        *_conversation(latest),
+        PromptMessage("user", _request(question, latest, form)),
     ]
 
 
-def _sections(question: Question) -> Iterator[tuple[str, str]]:
+def _precedents(question: Question) -> Iterator[PromptMessage]:
+    for each in question.context["precedents"]:
+        yield PromptMessage("user", fenced(each["question"]))
+        yield PromptMessage("assistant", _block(each["sql"]))
+
+
+def _conversation(exchanges: Sequence[Message]) -> Iterator[PromptMessage]:
+    """Questions with their statements; one that was answered in words with the words."""
+    for each in exchanges:
+        reply = _block(each["sql"]) if each["sql"] else _answer(each)
+        if reply:
+            yield PromptMessage("user", fenced(each["query"]))
+            yield PromptMessage("assistant", reply)
+
+
+def _request(question: Question, shown: Sequence[Message], instruction: Instruction) -> str:
+    """The question alone, or under its heading after what was looked up."""
+    details = "\n\n".join(
+        filter(None, [question.context["details"], sections(_sections(question, shown, instruction))])
+    )
+    asked = sections([("Question", question.text)]) if details else fenced(question.text)
+    return "\n\n".join(filter(None, [details, asked]))
+
+
+def _sections(
+    question: Question, shown: Sequence[Message], instruction: Instruction
+) -> Iterator[tuple[str, str]]:
     if question.summary:
         yield "Earlier in this conversation", question.summary
-    if question.exchanges:
-        yield "Latest exchanges", _exchanges(question.exchanges)
-    if question.previous_sql:
+    if question.previous_sql and question.previous_sql not in (each["sql"] for each in shown):
         yield "Previous statement", question.previous_sql
+    if instruction == "short":
+        return
+    if answers := [_answered(each) for each in shown if each["sql"]]:
+        yield "Answers to the latest questions", "\n".join(answers)
     if question.previous_rows is not None:
-        yield "Rows already fetched", rows_as_lines(question.previous_rows)
-    yield "Question", question.text
+        yield "Rows already fetched", rows_as_lines(question.previous_rows, max_tokens=_ROWS_TOKENS)
 
 
-def _exchanges(exchanges: Sequence[Message]) -> str:
-    """The last three in full, those before with the beginnings of their answers."""
-    older, latest = exchanges[:-_IN_FULL], exchanges[-_IN_FULL:]
-    shortened = [_exchange(each, (each["analysis"] or "")[:_BEGINNING]) for each in older]
-    return "\n\n".join([*shortened, *(_exchange(each, each["analysis"]) for each in latest)])
+def _answered(exchange: Message) -> str:
+    said = filter(None, [exchange["results_summary"], _answer(exchange)])
+    return f"{exchange['query']}: {' '.join(said)}"
 
 
-def _exchange(exchange: Message, answer: str | None) -> str:
-    parts = [f"Q: {exchange['query']}"]
-    if exchange["sql"]:
-        parts.append(f"SQL: {exchange['sql']}")
-    if exchange["results_summary"]:
-        parts.append(f"Result: {exchange['results_summary']}")
-    if answer:
-        parts.append(f"Answer: {answer}")
-    return "\n".join(parts)
+def _answer(exchange: Message) -> str:
+    return (exchange["analysis"] or "")[:_ANSWER_CHARACTERS]
+
+
+def _block(sql: str) -> str:
+    return f"```sql\n{sql}\n```"

@@ -47,7 +47,7 @@ def repair_messages(
     )
     return [
         PromptMessage("system", system),
-        PromptMessage("user", "\n\n".join(filter(None, [schema or question.context, asked]))),
+        PromptMessage("user", "\n\n".join(filter(None, [schema or question.context["schema"], asked]))),
     ]
 
 

@@ -1,10 +1,15 @@
-"""Tables as a prompt shows them: a card each, one line a column.
+"""Tables as a prompt shows them: a card each, written as the statement that would create the table.
+
+Models have read that form the most: measured, a small one answers 15 of 22 questions by it and 12 by plain
+lines of the same content.
 
 A card does not depend on the question, so that a provider's cache of prompts holds the whole schema.
 """
 
 from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import dataclass
+
+from sqlglot import exp
 
 from app.modules.database_connection.schema import Column, Table
 from app.modules.sql_generation.linking.columns import is_named
@@ -45,7 +50,7 @@ def card(table: Table, detail: CardDetail = DETAIL) -> str:
     """All columns of a table."""
     references = _references(table)
     lines = [_line(table, column, references.get(column.name), detail) for column in table.columns]
-    return "\n".join([_title(table), *lines])
+    return _created(table, [*lines, *_composite_key(table)])
 
 
 def brief_card(table: Table, asked: Collection[str], detail: CardDetail = DETAIL) -> str:
@@ -57,8 +62,8 @@ def brief_card(table: Table, asked: Collection[str], detail: CardDetail = DETAIL
         if column.primary_key or column.name in references or not set(words_of(column.name)).isdisjoint(asked)
     ]
     left_out = len(table.columns) - len(lines)
-    more = [f"  ({left_out} more columns)"] if left_out else []
-    return "\n".join([_title(table), *lines, *more])
+    more = [f"  -- {left_out} more columns"] if left_out else []
+    return _created(table, [*lines, *_composite_key(table), *more])
 
 
 def named_values(
@@ -104,27 +109,37 @@ def _samples(table: Table, column: Column, texts: Sequence[str]) -> str:
     return quoted(shown) + (", …" if len(shown) < len(texts) else "")
 
 
-def _title(table: Table) -> str:
-    return f"{table.kind} {table.name}" + _note(table.description)
+def _created(table: Table, lines: Sequence[str]) -> str:
+    title = f"CREATE {table.kind.upper()} {_written(table.name)} ({_note(table.description)}"
+    return "\n".join([title, *lines, ");"])
+
+
+def _composite_key(table: Table) -> list[str]:
+    keys = [_written(column.name) for column in table.columns if column.primary_key]
+    return [f"  primary key ({', '.join(keys)})"] if len(keys) > 1 else []
+
+
+def _written(name: str) -> str:
+    """A name in double quotes where it needs quotes."""
+    return exp.to_identifier(name).sql()
 
 
 def _references(table: Table) -> dict[str, str]:
     return {
-        column: f"{key.referred_table}.{referred}"
+        column: f"{_written(key.referred_table)}({_written(referred)})"
         for key in table.foreign_keys
         for column, referred in zip(key.columns, key.referred_columns, strict=True)
     }
 
 
 def _line(table: Table, column: Column, reference: str | None, detail: CardDetail) -> str:
-    parts = [f"  {column.name} {column.type}"]
-    if column.primary_key:
+    parts = [f"  {_written(column.name)} {column.type}"]
+    if column.primary_key and not _composite_key(table):
         parts.append("primary key")
     if reference is not None:
         parts.append(f"references {reference}")
-    if not column.primary_key and reference is None:
-        parts += _stored(table, column, detail)
-    return ", ".join(parts) + _note(column.description)
+    stored = [] if column.primary_key or reference is not None else _stored(table, column, detail)
+    return " ".join(parts) + "," + _note("; ".join([*stored, *filter(None, [column.description])]))
 
 
 def _stored(table: Table, column: Column, detail: CardDetail) -> list[str]:
@@ -135,7 +150,7 @@ def _stored(table: Table, column: Column, detail: CardDetail) -> list[str]:
         shown = detail.ranges and contents == "category" and column.minimum is not None
         return [*written, f"from {_day(column.minimum)} to {_day(column.maximum)}"] if shown else written
     if detail.values and _shows_values(table, column):
-        return [f"values {quoted(column.values)}"]
+        return [quoted(column.values)]
     return []
 
 
