@@ -103,7 +103,8 @@ def linked(known: Known) -> None:
     question = Question("Total amount of claims of the payment machines by status in City 7?")
     for turn in ("first", "later"):
         begun = time.perf_counter()
-        text = context_for(question, index, Told(), BUDGET)
+        shown = context_for(question, index, Told(), BUDGET)
+        text = shown["schema"] + shown["details"]
         took = (time.perf_counter() - begun) * 1_000
         print(f"{turn} question linked in {took:.0f} ms")
     print(f"prompt: {index.tokens} tokens of schema before linking, {approximate_tokens(text)} after")

@@ -41,7 +41,7 @@ async def test_what_people_told_of_a_database_is_shown_to_the_model(
     shown = prompt(model, "## Stored values that may be meant")
     assert "- revenue: all amounts (SQL: sum(amount))" in shown
     assert "- Amounts are in euros." in shown
-    assert "Q: Revenue per year\nSQL: SELECT sum(amount) FROM orders" in shown
+    assert "Revenue per year\n```sql\nSELECT sum(amount) FROM orders\n```" in shown
     assert "customers.country = 'Brazil'" in shown
 
 

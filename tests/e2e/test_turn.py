@@ -132,7 +132,7 @@ async def test_a_repair_is_shown_only_the_tables_concerned(
     await kai.ask(session, "List the customers")
     first, repair = model.requests[0].text, model.requests[1].text
     assert "orders" in first
-    assert "table customers" in repair
+    assert "CREATE TABLE customers" in repair
     assert "orders" not in repair
 
 

@@ -31,7 +31,7 @@ from tests.support.stores import Open
 
 QUESTION = "What did we procure?"
 """Shares no word with a table, but letters with one."""
-CARD = "table procurement"
+CARD = "CREATE TABLE procurement"
 BUDGET, ENOUGH = 300, 100_000
 SECRETS = SecretBox(Fernet.generate_key())
 
@@ -102,7 +102,7 @@ async def shown(
 ) -> str:
     """What a model is shown with the question."""
     knowledge = Knowledge(connections, ContextStore(storage, connections), SchemaIndexes(1), connection)
-    return await knowledge.context(Question(QUESTION), budget)
+    return (await knowledge.context(Question(QUESTION), budget))["schema"]
 
 
 async def vectors(storage: Storage) -> int:

@@ -92,6 +92,8 @@ def _sections(
 ) -> Iterator[tuple[str, str]]:
     if question.summary:
         yield "Earlier in this conversation", question.summary
+    if older := question.exchanges[:-_LATEST]:
+        yield "Earlier questions", "\n".join(each["query"] for each in older)
     if question.previous_sql and question.previous_sql not in (each["sql"] for each in shown):
         yield "Previous statement", question.previous_sql
     if instruction == "short":

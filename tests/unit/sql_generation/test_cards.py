@@ -41,16 +41,29 @@ def shown(column: Column, row_count: int | None = 1_000, table: str = "things") 
 
 def test_a_card_names_columns_types_keys_and_few_values() -> None:
     assert card(CUSTOMER).splitlines() == [
-        "table customer -- Who buys",
-        "  id integer, primary key",
-        "  first_name text",
-        "  email text",
-        "  birth_date date, written YYYY-MM-DD",
-        "  tier text, values 'gold', 'silver' -- What they pay",
-        "  city text",
-        "  since datetime, from 2024-01-01 to 2024-05-01",
-        "  spent number",
-        "  agent integer, references staff.id",
+        "CREATE TABLE customer ( -- Who buys",
+        "  id integer primary key,",
+        "  first_name text,",
+        "  email text,",
+        "  birth_date date, -- written YYYY-MM-DD",
+        "  tier text, -- 'gold', 'silver'; What they pay",
+        "  city text,",
+        "  since datetime, -- from 2024-01-01 to 2024-05-01",
+        "  spent number,",
+        "  agent integer references staff(id),",
+        ");",
+    ]
+
+
+def test_a_name_that_needs_quotes_has_them_and_a_key_of_several_columns_is_a_line() -> None:
+    columns = [Column("Order Id", "integer", "INTEGER", primary_key=True)]
+    columns.append(Column("line", "integer", "INTEGER", primary_key=True))
+    assert card(Table("order details", "view", columns)).splitlines() == [
+        'CREATE VIEW "order details" (',
+        '  "Order Id" integer,',
+        "  line integer,",
+        '  primary key ("Order Id", line)',
+        ");",
     ]
 
 
@@ -62,13 +75,13 @@ def test_values_and_ranges_are_left_out_on_request() -> None:
 
 
 def test_values_that_hardly_repeat_are_left_out() -> None:
-    assert shown(text("label", "a", "b", "c"), row_count=4) == "  label text"
-    assert shown(text("label", "a", "b", "c"), row_count=5) == "  label text, values 'a', 'b', 'c'"
+    assert shown(text("label", "a", "b", "c"), row_count=4) == "  label text,"
+    assert shown(text("label", "a", "b", "c"), row_count=5) == "  label text, -- 'a', 'b', 'c'"
 
 
 @pytest.mark.parametrize("name", ["id", "Assessment_Identifier", "session_key"])
 def test_identifiers_have_no_values(name: str) -> None:
-    assert shown(text(name, "1", "2")) == f"  {name} text"
+    assert shown(text(name, "1", "2")) == f"  {name} text,"
 
 
 @pytest.mark.parametrize(
@@ -141,14 +154,15 @@ def test_no_card_shows_an_e_mail_address(addresses: list[str], name: str) -> Non
 @given(st.text(max_size=40), st.lists(st.text(min_size=1, max_size=20), max_size=5))
 def test_a_column_is_one_line_whatever_is_stored(name: str, values: list[str]) -> None:
     column = replace(text("c", *values), description=name)
-    assert len(card(Table("t", "table", [column])).split("\n")) == 2
+    assert len(card(Table("t", "table", [column])).split("\n")) == 3
 
 
 def test_a_brief_card_has_the_keys_and_what_was_asked_for() -> None:
     assert brief_card(CUSTOMER, {"tier"}).splitlines() == [
-        "table customer -- Who buys",
-        "  id integer, primary key",
-        "  tier text, values 'gold', 'silver' -- What they pay",
-        "  agent integer, references staff.id",
-        "  (6 more columns)",
+        "CREATE TABLE customer ( -- Who buys",
+        "  id integer primary key,",
+        "  tier text, -- 'gold', 'silver'; What they pay",
+        "  agent integer references staff(id),",
+        "  -- 6 more columns",
+        ");",
     ]

@@ -9,7 +9,9 @@ from app.modules.database_connection.schema import Column, ForeignKey, Schema, T
 from app.modules.sql_generation.repair import is_same_statement, repair_messages, tables_concerned
 from app.modules.sql_generation.schema_index import SchemaIndex
 from graph.ports import Question
-from graph.state import Repair
+from graph.state import Context, Repair
+
+EVERYTHING: Context = {"schema": "## Schema\neverything", "details": "", "precedents": []}
 
 
 def table(name: str, *columns: str, refers: str = "") -> Table:
@@ -61,13 +63,13 @@ def test_a_table_that_the_error_names_is_concerned() -> None:
 
 
 def test_a_request_holds_statement_error_and_question_but_no_context() -> None:
-    question = Question("What do they earn?", context="## Schema\neverything")
+    question = Question("What do they earn?", context=EVERYTHING)
     repair = failed("SELECT wgae FROM employee", "unknown column wgae; nearest: wage")
     system, user = repair_messages(question, repair, INDEX, TODAY)
     assert "one sqlite statement" in system.content
     assert "2026-01-02" in system.content
     assert user.content == (
-        "## Schema\ntable employee\n  id integer, primary key\n  wage text\n\n"
+        "## Schema\nCREATE TABLE employee (\n  id integer primary key,\n  wage text,\n);\n\n"
         "## Question\nWhat do they earn?\n\n"
         "## Statement\nSELECT wgae FROM employee\n\n"
         "## What is wrong\nunknown column wgae; nearest: wage"
@@ -75,7 +77,7 @@ def test_a_request_holds_statement_error_and_question_but_no_context() -> None:
 
 
 def test_a_statement_that_names_no_table_is_shown_with_the_whole_context() -> None:
-    question = Question("What?", context="## Schema\neverything")
+    question = Question("What?", context=EVERYTHING)
     _, user = repair_messages(question, failed("SELECT now(", "it cannot be read"), INDEX, TODAY)
     assert user.content.startswith("## Schema\neverything\n\n## Question\nWhat?")
 

@@ -17,7 +17,7 @@ def test_a_new_description_is_in_a_new_index_over_the_same_texts() -> None:
     indexes = SchemaIndexes(limit=2)
     before = indexes.of("a", KNOWN)
     after = indexes.of("a", KNOWN.with_table(Table("orders", "table", ORDERS.columns, description="Sales")))
-    assert after.cards["orders"].startswith("table orders -- Sales")
+    assert after.cards["orders"].startswith("CREATE TABLE orders ( -- Sales")
     assert after.stored is before.stored
 
 
