@@ -33,7 +33,7 @@ from graph import Ports
 from graph.errors import DatabaseUnavailable, StatementFailed
 from graph.events import TextChunk
 from graph.ports import Analysed, Analyst, Emit, Question
-from graph.state import Analysis, Column, Context, NO_CONTEXT, Rows
+from graph.state import NO_CONTEXT, Analysis, Column, Context, Rows
 
 logger = logging.getLogger(__name__)
 
