@@ -15,6 +15,7 @@ from sqlglot.optimizer.normalize_identifiers import normalize_identifiers
 from app.modules.database_connection.parsing import sqlglot_errors_only
 from app.modules.sql_generation.checking.columns import check_columns
 from app.modules.sql_generation.checking.findings import Correction, Fault, corrected
+from app.modules.sql_generation.checking.grouping import missing_groups
 from app.modules.sql_generation.checking.names import SchemaNames
 from app.modules.sql_generation.checking.resolution import qualified
 from app.modules.sql_generation.checking.tables import check_tables
@@ -51,6 +52,19 @@ def check(sql: str, schema: SchemaNames) -> Checked:
         sql = corrected(sql, corrections)
         made += corrections
     return Checked(sql, faults, made)
+
+
+def missing(sql: str, schema: SchemaNames) -> list[Correction]:
+    """The corrections of what a statement without faults lacks in GROUP BY."""
+    try:
+        with sqlglot_errors_only():
+            statement = sqlglot.parse_one(sql, dialect=schema.dialect)
+            if not isinstance(statement, exp.Query):
+                return []
+            resolved = qualified(normalize_identifiers(statement, dialect=schema.dialect), schema)
+            return [] if resolved is None else list(missing_groups(sql, resolved, schema))
+    except (SqlglotError, RecursionError):
+        return []
 
 
 def _findings(sql: str, schema: SchemaNames) -> list[Fault | Correction]:

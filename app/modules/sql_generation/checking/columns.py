@@ -8,6 +8,7 @@ from sqlglot.optimizer.scope import traverse_scope
 from app.modules.sql_generation.checking.findings import Correction, Fault, quoted, replaced, respelled
 from app.modules.sql_generation.checking.names import SchemaNames, nearest, same_but_for_case
 from app.modules.sql_generation.checking.resolution import Names
+from app.modules.sql_generation.checking.sources import same_in_all, source_of
 
 _MOST_PLACES = 3
 _COMPARED = (exp.Predicate, exp.In, exp.Between, exp.Tuple, exp.Func, exp.DPipe)
@@ -25,24 +26,33 @@ def check_columns(sql: str, statement: exp.Expr, schema: SchemaNames) -> Iterato
 
 def _check(sql: str, column: exp.Column, names: Names, schema: SchemaNames) -> Iterator[Fault | Correction]:
     if column.table:
-        yield from _check_qualified(column, names, schema)
+        yield from _check_qualified(sql, column, names, schema)
     elif not names.is_output(column):
         yield from _check_bare(sql, column, names, schema)
 
 
-def _check_qualified(column: exp.Column, names: Names, schema: SchemaNames) -> Iterator[Fault | Correction]:
+def _check_qualified(
+    sql: str, column: exp.Column, names: Names, schema: SchemaNames
+) -> Iterator[Fault | Correction]:
     alias, place = column.table, column.this
     known = names.columns_of(alias)
     if known is None:
-        yield Fault("unknown alias", alias, _offset(column.args["table"]), nearest(alias, [*names.visible()]))
+        near = nearest(alias, [*names.visible()])
+        meant = source_of(sql, column, names, schema)
+        yield Fault("unknown alias", alias, _offset(column.args["table"]), near, meant)
     elif known and "*" not in known and column.name not in known:
         spelled = [names.real(alias, each) for each in known]
-        if (meant := same_but_for_case(column.name, spelled)) is not None:
-            yield respelled(place, schema.written(meant))
+        if (same := same_but_for_case(column.name, spelled)) is not None:
+            if not schema.takes_any_case:
+                yield respelled(place, schema.written(same))
         else:
             near = [f"{alias}.{schema.written(each)}" for each in nearest(column.name, spelled)]
             yield Fault(
-                "unknown column", f"{alias}.{column.name}", _offset(place), near or _elsewhere(column, schema)
+                "unknown column",
+                f"{alias}.{column.name}",
+                _offset(place),
+                near or _elsewhere(column, schema),
+                source_of(sql, column, names, schema),
             )
 
 
@@ -55,22 +65,28 @@ def _check_bare(
     having = [alias for alias, known in names.own_sources().items() if column.name in known]
     if len(having) > 1 and not _is_natural(names.expression):
         choices = [f"{alias}.{schema.written(names.real(alias, column.name))}" for alias in having]
-        yield Fault("ambiguous column", column.name, _offset(place), choices)
+        meant = same_in_all(sql, column, having, names)
+        yield Fault("ambiguous column", column.name, _offset(place), choices, meant)
     if any(column.name in known for known in sources.values()):
+        return
+    if schema.takes_any_case and any(same_but_for_case(column.name, known) for known in sources.values()):
         return
     if schema.dialect == "sqlite" and _is_text(sql, column):
         yield _as_text(place, _quoted_text(sql, place))
         return
-    yield _unknown(column, names, schema)
+    yield _unknown(sql, column, names, schema)
 
 
-def _unknown(column: exp.Column, names: Names, schema: SchemaNames) -> Fault | Correction:
+def _unknown(sql: str, column: exp.Column, names: Names, schema: SchemaNames) -> Fault | Correction:
     place = column.this
     spelled = {names.real(alias, each): alias for alias, known in names.visible().items() for each in known}
     if (meant := same_but_for_case(column.name, spelled)) is not None:
         return respelled(place, schema.written(meant))
     near = [f"{spelled[each]}.{schema.written(each)}" for each in nearest(column.name, spelled)]
-    return Fault("unknown column", column.name, _offset(place), _elsewhere(column, schema) or near)
+    meant_source = source_of(sql, column, names, schema)
+    return Fault(
+        "unknown column", column.name, _offset(place), _elsewhere(column, schema) or near, meant_source
+    )
 
 
 def _elsewhere(column: exp.Column, schema: SchemaNames) -> list[str]:

@@ -3,12 +3,16 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from app.modules.sql_generation.checking.check import check
+from sqlglot.errors import SqlglotError
+
+from app.modules.database_connection.parsing import parsed_one
+from app.modules.sql_generation.checking.check import check, missing
+from app.modules.sql_generation.checking.dialects import in_dialect
 from app.modules.sql_generation.checking.findings import Correction, corrected
 from app.modules.sql_generation.checking.names import SchemaNames
 
-_MOST_PASSES = 6
-"""A correction may show the next one: a joined table makes another name ambiguous."""
+_MOST_PASSES = 8
+"""A correction may show the next one: a joined table has the next column, too."""
 
 
 @dataclass(frozen=True)
@@ -22,17 +26,38 @@ class Corrected:
 def correct(sql: str, schema: SchemaNames) -> Corrected:
     """Never raises. A statement that stays faulty is given back as it came, so that its faults are told of
     what was written."""
-    text = sql
+    translated = in_dialect(sql, schema.dialect)
+    found = _correct(sql if translated is None else corrected(sql, [translated]), schema)
+    if found is None:
+        return Corrected(sql)
+    made = found.corrections if translated is None else [translated, *found.corrections]
+    said = {each.said: each for each in made}
+    return Corrected(found.sql, list(said.values()))
+
+
+def _correct(sql: str, schema: SchemaNames) -> Corrected | None:
+    """None when faults stay."""
     made: list[Correction] = []
     for _ in range(_MOST_PASSES):
-        checked = check(text, schema)
-        text = checked.sql
+        checked = check(sql, schema)
+        sql = checked.sql
         made += checked.corrections
-        if not checked.faults:
-            return Corrected(text, list(dict.fromkeys(made)))
-        first = checked.faults[0].correction
-        if first is None:
-            break
-        text = corrected(text, [first])
-        made.append(first)
-    return Corrected(sql)
+        found = [checked.faults[0].correction] if checked.faults else missing(sql, schema)
+        corrections = [each for each in found if each is not None]
+        if len(corrections) < len(found):
+            return None
+        if not corrections:
+            return Corrected(sql, made)
+        sql = corrected(sql, corrections)
+        made += corrections
+        if not _is_readable(sql, schema.dialect):
+            return None
+    return None
+
+
+def _is_readable(sql: str, dialect: str) -> bool:
+    try:
+        parsed_one(sql, dialect)
+    except (SqlglotError, RecursionError):
+        return False
+    return True

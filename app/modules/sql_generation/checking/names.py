@@ -7,7 +7,7 @@ from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 from sqlglot.schema import MappingSchema
 
-from app.modules.database_connection.schema import Schema
+from app.modules.database_connection.schema import Schema, Table
 
 _CLOSE = 60
 _MOST_NEAREST = 3
@@ -24,6 +24,9 @@ class SchemaNames:
         self.dialect = schema.dialect
         self.hidden: Collection[str] = _HIDDEN_COLUMNS.get(schema.dialect, frozenset())
         self._folds = Dialect.get_or_raise(schema.dialect)
+        self.takes_any_case = schema.dialect == "mysql"
+        """Columns are found in whatever case they are written."""
+        self.all_tables = schema.tables
         self.tables = {self.folded(table.name): table.name for table in schema.tables}
         self._columns = {
             table.name: {self.folded(column.name): column.name for column in table.columns}
@@ -45,6 +48,11 @@ class SchemaNames:
     def columns(self, folded_table: str) -> Sequence[str]:
         """The real names of a table's columns; none of an unknown table."""
         return list(self._columns.get(self.tables.get(folded_table, ""), {}).values())
+
+    def table(self, folded: str) -> Table | None:
+        """The table of a folded name."""
+        name = self.tables.get(folded)
+        return next((each for each in self.all_tables if each.name == name), None)
 
     def real_column(self, table: str, folded_column: str) -> str:
         """A column of a table, by its real name, as it is spelled in the database."""

@@ -1,0 +1,84 @@
+"""Places in a statement's text: where a clause ends."""
+
+from collections.abc import Collection
+
+from sqlglot import exp
+from sqlglot.dialects.dialect import Dialect
+from sqlglot.tokenizer_core import Token, TokenType
+
+_AFTER_GROUPS = {
+    TokenType.HAVING,
+    TokenType.WINDOW,
+    TokenType.QUALIFY,
+    TokenType.ORDER_BY,
+    TokenType.LIMIT,
+    TokenType.OFFSET,
+    TokenType.FETCH,
+    TokenType.UNION,
+    TokenType.INTERSECT,
+    TokenType.EXCEPT,
+    TokenType.SEMICOLON,
+}
+
+
+class Clauses:
+    """The clauses around the first table of a SELECT; raises `SqlglotError` for text without words."""
+
+    def __init__(self, sql: str, dialect: str, table: int) -> None:
+        """`table` is an offset in the first table that the SELECT reads."""
+        self._tokens = list(Dialect.get_or_raise(dialect).tokenize(sql))
+        self._table = next(at for at, each in enumerate(self._tokens) if each.end >= table)
+
+    @property
+    def end_of_from(self) -> int:
+        """The offset behind the last join."""
+        return self._end(self._table, _AFTER_GROUPS | {TokenType.WHERE, TokenType.GROUP_BY})
+
+    @property
+    def end_of_conditions(self) -> int:
+        """The offset behind FROM and WHERE."""
+        return self._end(self._table, _AFTER_GROUPS | {TokenType.GROUP_BY})
+
+    @property
+    def end_of_groups(self) -> int:
+        """The offset behind GROUP BY, if there is one."""
+        return self._end(self._table, _AFTER_GROUPS)
+
+    def stars(self) -> list[Token]:
+        """The `*` of the SELECT that stand alone."""
+        found: list[Token] = []
+        depth = 0
+        for at in range(self._table, -1, -1):
+            token = self._tokens[at]
+            depth += (token.token_type == TokenType.R_PAREN) - (token.token_type == TokenType.L_PAREN)
+            if depth < 0 or (depth == 0 and token.token_type == TokenType.SELECT):
+                break
+            if depth == 0 and token.token_type == TokenType.STAR and self._begins_item(at):
+                found.append(token)
+        return found
+
+    def _begins_item(self, at: int) -> bool:
+        before = self._tokens[at - 1].token_type
+        return before in {TokenType.SELECT, TokenType.DISTINCT, TokenType.COMMA}
+
+    def _end(self, start: int, stops: Collection[TokenType]) -> int:
+        depth = 0
+        last = self._tokens[start]
+        for token in self._tokens[start + 1 :]:
+            if depth == 0 and (token.token_type in stops or token.token_type == TokenType.R_PAREN):
+                break
+            depth += (token.token_type == TokenType.L_PAREN) - (token.token_type == TokenType.R_PAREN)
+            last = token
+        return last.end + 1
+
+
+def first_table(select: exp.Select) -> int | None:
+    """An offset in the first table that a SELECT reads; None where it has no place in the text."""
+    source = select.args.get("from_")
+    if not isinstance(source, exp.From):
+        return None
+    alias = source.this.args.get("alias")
+    for each in (alias.this if isinstance(alias, exp.TableAlias) else None, source.this.this):
+        if isinstance(each, exp.Identifier) and isinstance(each.meta.get("start"), int):
+            return int(each.meta["start"])
+    return None

@@ -1,0 +1,170 @@
+"""Statements written for another database, in the SQL of the one that is asked."""
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from sqlglot import exp
+from sqlglot.dialects.dialect import Dialect
+from sqlglot.errors import ErrorLevel, SqlglotError
+from sqlglot.tokenizer_core import Token, TokenType
+
+from app.modules.database_connection.functions import is_allowed_function, names_of
+from app.modules.database_connection.guard import check_shape
+from app.modules.database_connection.parsing import parsed_one, sqlglot_errors_only
+from app.modules.sql_generation.checking.findings import Correction, Edit, quoted
+from graph.errors import StatementRefused
+
+_KNOWN = {"sqlite": "SQLite", "postgres": "PostgreSQL", "mysql": "MySQL", "duckdb": "DuckDB"}
+_OTHERS = {"tsql": "SQL Server", "bigquery": "BigQuery", "snowflake": "Snowflake", "oracle": "Oracle"}
+_BEFORE_NAMES = {
+    TokenType.SELECT,
+    TokenType.FROM,
+    TokenType.JOIN,
+    TokenType.WHERE,
+    TokenType.ON,
+    TokenType.DOT,
+    TokenType.GROUP_BY,
+    TokenType.ORDER_BY,
+}
+_NOT_IN_SQLITE = (
+    exp.DateAdd,
+    exp.DateSub,
+    exp.DateTrunc,
+    exp.Extract,
+    exp.Interval,
+    exp.TimestampTrunc,
+)
+_FOREIGN_RULES = {"syntax", "function", "text", "construct"}
+_PARTS = {"YEAR": "%Y", "MONTH": "%m", "DAY": "%d", "HOUR": "%H", "MINUTE": "%M", "SECOND": "%S", "DOW": "%w"}
+_STARTS = {"YEAR": "%Y-01-01", "MONTH": "%Y-%m-01", "DAY": "%Y-%m-%d"}
+
+
+def in_dialect(sql: str, dialect: str) -> Correction | None:
+    """The statement as its database writes it; None where the database understands it as it stands, or where
+    no other one does. The guard decides both."""
+    if _is_understood(sql, dialect):
+        return None
+    for other, name in _others(sql, dialect):
+        written = _translated(sql, other, dialect)
+        if written is not None:
+            return Correction("dialect", _said(sql, name, dialect), (Edit(0, len(sql), written),))
+    return None
+
+
+def _others(sql: str, dialect: str) -> Iterator[tuple[str, str]]:
+    """Those first whose double quotes mean names if the statement has any."""
+    known = [each for each in (*_KNOWN.items(), *_OTHERS.items()) if each[0] != dialect]
+    yield from sorted(known, key=lambda each: '"' in sql and each[0] in ("mysql", "bigquery"))
+
+
+def _is_understood(sql: str, dialect: str) -> bool:
+    """Whether the statement parses and names no function that the database does not have."""
+    try:
+        check_shape(sql, dialect)
+        statement = parsed_one(sql, dialect)
+    except StatementRefused as refused:
+        return refused.rule not in _FOREIGN_RULES
+    except (SqlglotError, RecursionError):
+        return False
+    return not (
+        (dialect == "sqlite" and statement.find(*_NOT_IN_SQLITE))
+        or (dialect == "mysql" and _has_names_in_quotes(sql))
+        or (dialect == "postgres" and _has_names_in_brackets(sql))
+    )
+
+
+def _has_names_in_quotes(sql: str) -> bool:
+    """MySQL takes double quotes for text and || for OR: here a table stands in them, or || joins text."""
+    tokens = Dialect.get_or_raise("mysql").tokenize(sql)
+    return any(
+        (one.token_type in {TokenType.FROM, TokenType.JOIN} and _is_text(other) and sql[other.start] == '"')
+        or (one.token_type == TokenType.DPIPE and _is_text(other))
+        or (other.token_type == TokenType.DPIPE and _is_text(one))
+        for one, other in pairwise(tokens)
+    )
+
+
+def _has_names_in_brackets(sql: str) -> bool:
+    """In PostgreSQL a list follows ARRAY, and a subscript its value."""
+    tokens = Dialect.get_or_raise("postgres").tokenize(sql)
+    return any(
+        one.token_type in _BEFORE_NAMES and other.token_type == TokenType.L_BRACKET
+        for one, other in pairwise(tokens)
+    )
+
+
+def _is_text(token: Token) -> bool:
+    return token.token_type == TokenType.STRING
+
+
+def _is_allowed(sql: str, dialect: str) -> bool:
+    try:
+        check_shape(sql, dialect)
+    except StatementRefused:
+        return False
+    return True
+
+
+def _translated(sql: str, other: str, dialect: str) -> str | None:
+    try:
+        statement = parsed_one(sql, other)
+        if not isinstance(statement, exp.Query):
+            return None
+        if other in _KNOWN and not _is_allowed(sql, other):
+            return None
+        if other in _OTHERS and statement.find(exp.Anonymous) is not None:
+            return None
+        with sqlglot_errors_only():
+            if dialect == "sqlite":
+                statement = statement.transform(_for_sqlite)
+            written = statement.sql(dialect, unsupported_level=ErrorLevel.IGNORE)
+    except (SqlglotError, RecursionError):
+        return None
+    return written if _is_allowed(written, dialect) and _is_understood(written, dialect) else None
+
+
+def _for_sqlite(node: exp.Expr) -> exp.Expr:
+    """What sqlglot writes for SQLite although it has no such function."""
+    match node:
+        case exp.Year() | exp.Month() | exp.Day() | exp.DayOfMonth():
+            part = "DAY" if isinstance(node, exp.DayOfMonth) else node.key.upper()
+            return _number(_PARTS[part], node.this)
+        case exp.Extract() if node.name.upper() in _PARTS:
+            return _number(_PARTS[node.name.upper()], node.expression)
+        case exp.TimestampTrunc() | exp.DateTrunc() if str(node.args["unit"]).strip("'").upper() in _STARTS:
+            return _strftime(_STARTS[str(node.args["unit"]).strip("'").upper()], node.this)
+        case exp.Left():
+            return exp.Substring(this=node.this, start=exp.Literal.number(1), length=node.expression)
+        case exp.Right():
+            return exp.Substring(this=node.this, start=exp.Neg(this=node.expression.copy()))
+        case exp.Anonymous() if node.name.upper() == "NOW":
+            return exp.CurrentTimestamp()
+        case _:
+            return node
+
+
+def _number(form: str, of: exp.Expr) -> exp.Expr:
+    return exp.cast(_strftime(form, of), exp.DataType.Type.INT)
+
+
+def _strftime(form: str, of: exp.Expr) -> exp.Expr:
+    inner = of.this if isinstance(of, exp.TsOrDsToDate) else of
+    return exp.Anonymous(this="STRFTIME", expressions=[exp.Literal.string(form), inner.copy()])
+
+
+def _said(sql: str, name: str, dialect: str) -> str:
+    functions = list(dict.fromkeys(_unknown_functions(sql, dialect)))
+    own = _KNOWN[dialect]
+    if functions:
+        return f"Wrote {', '.join(map(quoted, functions))} as {own} does, which has no such function."
+    return f"Wrote the statement in the SQL of {own}; it was in that of {name}."
+
+
+def _unknown_functions(sql: str, dialect: str) -> Iterator[str]:
+    try:
+        statement = parsed_one(sql, dialect)
+    except (SqlglotError, RecursionError):
+        return
+    for function in statement.find_all(exp.Func):
+        if not is_allowed_function(function, dialect):
+            yield min(names_of(function)).upper()

@@ -1,0 +1,156 @@
+"""Columns that stand beside an aggregate and are missing in GROUP BY."""
+
+from collections.abc import Iterator
+
+from sqlglot import exp
+from sqlglot.optimizer.scope import Scope, traverse_scope, walk_in_scope
+
+from app.modules.sql_generation.checking.clauses import Clauses, first_table
+from app.modules.sql_generation.checking.findings import Correction, Edit, quoted
+from app.modules.sql_generation.checking.names import SchemaNames
+
+_LONGEST_SAID = 60
+
+
+def missing_groups(sql: str, statement: exp.Expr, schema: SchemaNames) -> Iterator[Correction]:
+    """Of a qualified statement without faults."""
+    for scope in traverse_scope(statement):
+        select = scope.expression
+        if not isinstance(select, exp.Select) or (place := first_table(select)) is None:
+            continue
+        if not (missing := _missing(select, scope, schema)):
+            continue
+        texts = list(dict.fromkeys(_text(sql, each, schema) for each in missing))
+        clauses = Clauses(sql, schema.dialect, place)
+        if select.args.get("group"):
+            edit = Edit(clauses.end_of_groups, clauses.end_of_groups, ", " + ", ".join(texts))
+        else:
+            edit = Edit(clauses.end_of_conditions, clauses.end_of_conditions, " GROUP BY " + ", ".join(texts))
+        names = " and ".join(quoted(each[:_LONGEST_SAID]) for each in texts)
+        verb = "is" if len(texts) == 1 else "are"
+        said = f"Grouped by {names}, which {verb} selected beside an aggregate."
+        yield Correction("group", said, (edit,))
+
+
+def _missing(select: exp.Select, scope: Scope, schema: SchemaNames) -> list[exp.Expr]:
+    """The expressions to group by; none where the database defines what such a statement means."""
+    group = select.args.get("group")
+    if not _is_plain(select) or not _is_rejected(select, schema.dialect):
+        return []
+    grouped = list(group.expressions) if isinstance(group, exp.Group) else []
+    fixed = _determined(scope, grouped, schema)
+    return [each for item in select.selects for each in _bare(item.unalias(), scope, grouped, fixed)]
+
+
+def _is_plain(select: exp.Select) -> bool:
+    """Without windows, whole rows, functions that may be aggregates, and groupings of several kinds."""
+    group = select.args.get("group")
+    if isinstance(group, exp.Group) and any(
+        value for key, value in group.args.items() if key != "expressions"
+    ):
+        return False
+    inner = [node for item in select.selects for node in walk_in_scope(item)]
+    return not any(
+        isinstance(node, exp.Window | exp.Anonymous)
+        or (isinstance(node, exp.Column) and not isinstance(node.this.meta.get("start"), int))
+        for node in inner
+    )
+
+
+def _is_rejected(select: exp.Select, dialect: str) -> bool:
+    """SQLite takes any row for bare columns, that of the extreme beside a single MIN or MAX."""
+    parts = [*select.selects, select.args.get("having"), select.args.get("order")]
+    aggregates = [
+        node
+        for part in parts
+        if isinstance(part, exp.Expr)
+        for node in walk_in_scope(part)
+        if _is_aggregate(node) and isinstance(node, exp.AggFunc)
+    ]
+    if dialect != "sqlite":
+        return bool(aggregates)
+    extreme = len(aggregates) == 1 and isinstance(aggregates[0], exp.Min | exp.Max)
+    return bool(aggregates) and not extreme and not select.args.get("group")
+
+
+def _is_aggregate(node: exp.Expr) -> bool:
+    """With what belongs to it; MIN and MAX of several values are no aggregates in SQLite."""
+    if isinstance(node, exp.Min | exp.Max):
+        return not node.expressions
+    return isinstance(node, exp.AggFunc | exp.Filter | exp.WithinGroup)
+
+
+def _bare(node: exp.Expr, scope: Scope, grouped: list[exp.Expr], fixed: set[str]) -> Iterator[exp.Expr]:
+    """What of a selected expression neither is grouped nor follows from it."""
+    inner = list(walk_in_scope(node))
+    if _is_covered(node, scope, grouped, fixed):
+        return
+    if not any(_is_aggregate(each) for each in inner):
+        yield node
+        return
+    for each in inner:
+        bare = isinstance(each, exp.Column) and not any(_is_aggregate(above) for above in _above(each, node))
+        if bare and not _is_covered(each, scope, grouped, fixed):
+            yield each
+
+
+def _above(column: exp.Expr, top: exp.Expr) -> Iterator[exp.Expr]:
+    current: exp.Expr | None = column
+    while current is not None and current is not top:
+        current = current.parent
+        if current is not None:
+            yield current
+
+
+def _is_covered(node: exp.Expr, scope: Scope, grouped: list[exp.Expr], fixed: set[str]) -> bool:
+    if node in grouped:
+        return True
+    if isinstance(node, exp.Column):
+        return node.table in fixed or node.table not in scope.selected_sources
+    if _is_aggregate(node) or isinstance(node, exp.Query):
+        return True
+    return all(_is_covered(each, scope, grouped, fixed) for each in node.iter_expressions())
+
+
+def _determined(scope: Scope, grouped: list[exp.Expr], schema: SchemaNames) -> set[str]:
+    """Sources whose primary key is grouped: all of their columns follow. MySQL follows equal columns, too."""
+    if schema.dialect == "duckdb":
+        return set()
+    known = {(each.table, each.name) for each in grouped if isinstance(each, exp.Column)}
+    equal = list(_equal(scope)) if schema.dialect == "mysql" else []
+    fixed: set[str] = set()
+    for _ in range(len(scope.selected_sources) + 1):
+        for one, other in equal:
+            if one in known or one[0] in fixed:
+                known.add(other)
+            if other in known or other[0] in fixed:
+                known.add(one)
+        for alias, (_, source) in scope.selected_sources.items():
+            key = _key(source, schema)
+            if key and all((alias, each) in known for each in key):
+                fixed.add(alias)
+    return fixed
+
+
+def _key(source: exp.Expr | Scope, schema: SchemaNames) -> set[str]:
+    table = schema.table(source.name) if isinstance(source, exp.Table) else None
+    if table is None:
+        return set()
+    return {schema.folded(each.name) for each in table.columns if each.primary_key}
+
+
+def _equal(scope: Scope) -> Iterator[tuple[tuple[str, str], tuple[str, str]]]:
+    for equal in scope.find_all(exp.EQ):
+        one, other = equal.this, equal.expression
+        if isinstance(one, exp.Column) and isinstance(other, exp.Column):
+            yield (one.table, one.name), (other.table, other.name)
+
+
+def _text(sql: str, node: exp.Expr, schema: SchemaNames) -> str:
+    """As it was written, where that is known."""
+    if not isinstance(node, exp.Column):
+        return node.sql(schema.dialect)
+    qualifier, start = node.args.get("table"), node.this.meta["start"]
+    if qualifier is not None and isinstance(qualifier.meta.get("start"), int):
+        start = qualifier.meta["start"]
+    return sql[start : node.this.meta["end"] + 1]

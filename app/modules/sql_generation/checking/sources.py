@@ -1,0 +1,286 @@
+"""The source that a column certainly belongs to: another one in scope, or a table one foreign key away."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+from sqlglot.optimizer.scope import Scope
+
+from app.modules.database_connection.schema import ForeignKey, Table
+from app.modules.sql_generation.checking.clauses import Clauses, first_table
+from app.modules.sql_generation.checking.findings import Correction, Edit, quoted, replaced
+from app.modules.sql_generation.checking.names import SchemaNames, same_but_for_case
+from app.modules.sql_generation.checking.resolution import Names
+
+
+def source_of(sql: str, column: exp.Column, names: Names, schema: SchemaNames) -> Correction | None:
+    """The correction of a column that its source does not have, or whose source is unknown."""
+    return (
+        _renamed(sql, column, names, schema)
+        or _moved(sql, column, names, schema)
+        or _joined(sql, column, names, schema)
+    )
+
+
+def same_in_all(sql: str, column: exp.Column, having: Sequence[str], names: Names) -> Correction | None:
+    """An ambiguous column that the joins make the same in all sources that have it: it is read from the first
+    one that an outer join leaves whole."""
+    equal = _equated(names.expression, column.name)
+    reached = {having[0]}
+    for _ in having:
+        reached |= {one for pair in equal if pair & reached for one in pair}
+    optional = _optional(names.expression)
+    whole = [each for each in having if optional is not None and each not in optional]
+    if not set(having) <= reached or not whole:
+        return None
+    others = [quoted(each) for each in having if each != whole[0]]
+    said = (
+        f"Read {quoted(column.name)} from {quoted(whole[0])}: the join makes it the same in "
+        f"{' and '.join(others)}."
+    )
+    start = column.this.meta["start"]
+    return Correction("source", said, (Edit(start, start, f"{_written(sql, names, whole[0])}."),))
+
+
+def _renamed(sql: str, column: exp.Column, names: Names, schema: SchemaNames) -> Correction | None:
+    """A table that is named although it has an alias here."""
+    if not column.table or names.columns_of(column.table) is not None:
+        return None
+    table = schema.tables.get(column.table)
+    found = [alias for alias, each in _own_tables(names, schema).items() if each.name == table]
+    if len(found) != 1 or same_but_for_case(column.name, schema.columns(column.table)) is None:
+        return None
+    written = _written(sql, names, found[0])
+    said = f"Read {quoted(column.name)} from {quoted(found[0])}, as {quoted(column.table)} is called here."
+    return Correction("source", said, (replaced(column.args["table"], written),))
+
+
+def _moved(sql: str, column: exp.Column, names: Names, schema: SchemaNames) -> Correction | None:
+    """To the one other source in scope that has the column. An unknown source is a table that is missing."""
+    if not column.table or names.columns_of(column.table) is None:
+        return None
+    sources = names.own_sources()
+    if not all(known and "*" not in known for known in names.visible().values()):
+        return None
+    found = {
+        alias: meant
+        for alias, known in sources.items()
+        if (meant := same_but_for_case(column.name, [names.real(alias, each) for each in known])) is not None
+    }
+    if len(found) != 1:
+        return None
+    [(alias, meant)] = found.items()
+    edits = [replaced(column.args["table"], _written(sql, names, alias))]
+    if meant != column.this.name:
+        edits.append(replaced(column.this, schema.written(meant)))
+    lacking = quoted(_called(column.table, names, schema))
+    source = quoted(_called(alias, names, schema))
+    said = f"Read {quoted(meant)} from {source}: {lacking} has no such column."
+    return Correction("source", said, tuple(edits))
+
+
+@dataclass(frozen=True)
+class _Neighbour:
+    """A table one foreign key from a source: `pairs` are equal columns, of the source and of the table."""
+
+    alias: str
+    table: Table
+    column: str
+    pairs: Sequence[tuple[str, str]]
+    repeats: bool
+    """Whether a row of the source may have several in the table."""
+
+
+def _joined(sql: str, column: exp.Column, names: Names, schema: SchemaNames) -> Correction | None:
+    """With the one table that has the column and is one foreign key away."""
+    select = names.expression
+    scope = names.scopes[0]
+    if not isinstance(select, exp.Select) or not _can_be_joined(select):
+        return None
+    if not all(known and "*" not in known for known in names.visible().values()):
+        return None
+    if any(same_but_for_case(column.name, known) for known in names.visible().values()):
+        return None
+    wanted = schema.tables.get(column.table) if names.columns_of(column.table) is None else None
+    found = [
+        each
+        for each in _neighbours(column.name, names, schema)
+        if wanted is None or each.table.name == wanted
+    ]
+    if len(found) != 1 or (found[0].repeats and _counts_others(scope, column)):
+        return None
+    return _join(sql, column, names, schema, found[0])
+
+
+def _join(
+    sql: str, column: exp.Column, names: Names, schema: SchemaNames, neighbour: _Neighbour
+) -> Correction | None:
+    scope = names.scopes[0]
+    select, table = scope.expression, neighbour.table
+    place = first_table(select) if isinstance(select, exp.Select) else None
+    if place is None:
+        return None
+    clauses = Clauses(sql, schema.dialect, place)
+    alias = _free_alias(column, names, schema, table)
+    written = {each: _written(sql, names, each) for each in scope.selected_sources}
+    source = written[neighbour.alias]
+    called = schema.written(table.name) + ("" if alias == table.name else f" AS {schema.written(alias)}")
+    own = schema.written(alias)
+    on = " AND ".join(
+        f"{source}.{schema.written(one)} = {own}.{schema.written(other)}" for one, other in neighbour.pairs
+    )
+    end = clauses.end_of_from
+    edits = [Edit(end, end, f" JOIN {called} ON {on}")]
+    edits += [_of(each, own, neighbour.column, schema) for each in _same(column, scope)]
+    joined = {schema.folded(each.name) for each in table.columns}
+    edits += [
+        Edit(start, start, f"{written[each.table]}.")
+        for each in scope.find_all(exp.Column)
+        if each.name in joined and each.table in written
+        for start in _bare_place(each)
+    ]
+    everything = ", ".join(f"{each}.*" for each in written.values())
+    edits += [Edit(star.start, star.end + 1, everything) for star in clauses.stars()]
+    return Correction("join", _said(neighbour, names, schema), tuple(edits))
+
+
+def _said(neighbour: _Neighbour, names: Names, schema: SchemaNames) -> str:
+    source = quoted(_called(neighbour.alias, names, schema))
+    lacking = "no other table here has" if len(names.own_sources()) > 1 else f"{source} does not have"
+    said = (
+        f"Joined {quoted(neighbour.table.name)} for the column {quoted(neighbour.column)}, which {lacking}."
+    )
+    if neighbour.repeats:
+        said += f" A row of {source} is repeated for each of its rows in {quoted(neighbour.table.name)}."
+    return said
+
+
+def _neighbours(column: str, names: Names, schema: SchemaNames) -> Iterator[_Neighbour]:
+    own = _own_tables(names, schema)
+    for alias, table in own.items():
+        for other in schema.all_tables:
+            meant = same_but_for_case(column, [each.name for each in other.columns])
+            if other.name == table.name or meant is None:
+                continue
+            for key in table.foreign_keys:
+                if key.referred_table == other.name and _is_whole(key):
+                    pairs = list(zip(key.columns, key.referred_columns, strict=True))
+                    yield _Neighbour(alias, other, meant, pairs, repeats=False)
+            for key in other.foreign_keys:
+                if key.referred_table == table.name and _is_whole(key):
+                    pairs = list(zip(key.referred_columns, key.columns, strict=True))
+                    primary = {each.name for each in other.columns if each.primary_key}
+                    repeats = not primary or not primary <= set(key.columns)
+                    yield _Neighbour(alias, other, meant, pairs, repeats)
+
+
+def _is_whole(key: ForeignKey) -> bool:
+    return bool(key.columns) and len(key.columns) == len(key.referred_columns)
+
+
+def _own_tables(names: Names, schema: SchemaNames) -> Mapping[str, Table]:
+    """The tables of the database that the scope reads, by alias."""
+    found: dict[str, Table] = {}
+    for alias in names.own_sources():
+        source = names.scopes[0].sources.get(alias)
+        if isinstance(source, exp.Table) and (table := schema.table(source.name)) is not None:
+            found[alias] = table
+    return found
+
+
+def _can_be_joined(select: exp.Select) -> bool:
+    """Not behind a comma, which binds its tables less; not where columns of a name are merged."""
+    joins: list[exp.Join] = select.args.get("joins") or []
+    return all(
+        not join.args.get("using") and join.method.upper() != "NATURAL" and bool(join.args.get("on"))
+        for join in joins
+    )
+
+
+def _counts_others(scope: Scope, column: exp.Column) -> bool:
+    """Whether an aggregate reads something else than the joined column: repeated rows would change it."""
+    return any(
+        not all(each.name == column.name for each in aggregate.find_all(exp.Column))
+        or aggregate.find(exp.Column) is None
+        for aggregate in scope.find_all(exp.AggFunc)
+        if not isinstance(aggregate, exp.Min | exp.Max)
+    )
+
+
+def _same(column: exp.Column, scope: Scope) -> Iterator[exp.Column]:
+    """The same name at its other places in the scope, too."""
+    for each in scope.find_all(exp.Column):
+        same = each.name == column.name and each.table == column.table
+        if same and isinstance(each.this.meta.get("start"), int):
+            yield each
+
+
+def _of(column: exp.Column, alias: str, name: str, schema: SchemaNames) -> Edit:
+    qualifier = column.args.get("table")
+    start = column.this.meta["start"] if qualifier is None else qualifier.meta["start"]
+    return Edit(start, column.this.meta["end"] + 1, f"{alias}.{schema.written(name)}")
+
+
+def _bare_place(column: exp.Column) -> Iterator[int]:
+    """The place of a column that was written without its source."""
+    qualifier, start = column.args.get("table"), column.this.meta.get("start")
+    if isinstance(start, int) and (qualifier is None or not isinstance(qualifier.meta.get("start"), int)):
+        yield start
+
+
+def _free_alias(column: exp.Column, names: Names, schema: SchemaNames, table: Table) -> str:
+    """The table's own name, or the unknown one it was given, where no other source has it."""
+    statement = names.expression.root()
+    taken = {each.alias_or_name.casefold() for each in statement.find_all(exp.Table, exp.Subquery, exp.CTE)}
+    if column.table and names.columns_of(column.table) is None and column.table not in schema.tables:
+        return column.table
+    alias = table.name
+    number = 2
+    while alias.casefold() in taken:
+        alias = f"{table.name}_{number}"
+        number += 1
+    return alias
+
+
+def _called(alias: str, names: Names, schema: SchemaNames) -> str:
+    """The table behind an alias; the alias itself where it stands for a query."""
+    return schema.tables.get(names.base_table(alias) or "", alias)
+
+
+def _written(sql: str, names: Names, alias: str) -> str:
+    """A source's name as the statement has it."""
+    node, _ = names.scopes[0].selected_sources[alias]
+    called = node.args.get("alias")
+    for each in (called.this if isinstance(called, exp.TableAlias) else None, node.this):
+        if isinstance(each, exp.Identifier) and isinstance(each.meta.get("start"), int):
+            return sql[each.meta["start"] : each.meta["end"] + 1]
+    return alias
+
+
+def _equated(select: exp.Expr, name: str) -> list[set[str]]:
+    """Pairs of sources whose columns of this name the joins and conditions make equal."""
+    conditions = [join.args.get("on") for join in select.args.get("joins") or []]
+    where = select.args.get("where")
+    conditions.append(where.this if isinstance(where, exp.Where) else None)
+    parts = [
+        part
+        for each in conditions
+        if isinstance(each, exp.Expr)
+        for part in (each.flatten() if isinstance(each, exp.And) else [each])
+    ]
+    return [
+        {part.this.table, part.expression.table}
+        for part in (each.unnest() for each in parts)
+        if isinstance(part, exp.EQ)
+        and isinstance(part.this, exp.Column)
+        and isinstance(part.expression, exp.Column)
+        and part.this.name == part.expression.name == name
+    ]
+
+
+def _optional(select: exp.Expr) -> set[str] | None:
+    """Sources that LEFT JOIN may leave without a row; None where other outer joins stand."""
+    joins: list[exp.Join] = select.args.get("joins") or []
+    if any(join.side.upper() in {"RIGHT", "FULL"} for join in joins):
+        return None
+    return {join.this.alias_or_name for join in joins if join.side.upper() == "LEFT"}

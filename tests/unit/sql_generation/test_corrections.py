@@ -1,0 +1,287 @@
+"""What a model certainly meant takes the place of what it wrote, and is said; everything else stays."""
+
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from app.modules.database_connection.schema import Column, ForeignKey, Schema, Table
+from app.modules.sql_generation.checking.correct import correct
+from app.modules.sql_generation.checking.names import SchemaNames
+from tests.support.corpus import DIALECTS
+from tests.support.sql_noise import statement
+from tests.unit.sql_generation.test_checks_by_chance import INDEXES
+
+
+def table(name: str, columns: str, *keys: ForeignKey, primary: str = "id") -> Table:
+    primaries = primary.split()
+    made = [Column(each, "text", "TEXT", primary_key=each in primaries) for each in columns.split()]
+    return Table(name, "table", made, keys)
+
+
+TABLES = [
+    table("museum", "id name opened"),
+    table(
+        "visit",
+        "museum_id visitor_id total_spent name",
+        ForeignKey(["museum_id"], "museum", ["id"]),
+        ForeignKey(["visitor_id"], "visitor", ["id"]),
+        primary="museum_id visitor_id",
+    ),
+    table("visitor", "id nick age"),
+    table(
+        "receipt", "no total a b", ForeignKey(["a", "b"], "visit", ["museum_id", "visitor_id"]), primary="no"
+    ),
+    table("game", "id home away", *(ForeignKey([each], "team", ["id"]) for each in ("home", "away"))),
+    table("team", "id coach"),
+]
+NAMES = {dialect: SchemaNames(Schema(dialect, TABLES)) for dialect in DIALECTS}
+
+
+def corrected(sql: str, dialect: str = "sqlite") -> tuple[str, list[str]]:
+    found = correct(sql, NAMES[dialect])
+    return found.sql, [each.said for each in found.corrections]
+
+
+@pytest.mark.parametrize(
+    ("sql", "expected", "said"),
+    [
+        (
+            "select m.name, m.total_spent from museum m join visit v on v.museum_id = m.id",
+            "select m.name, v.total_spent from museum m join visit v on v.museum_id = m.id",
+            "Read `total_spent` from `visit`: `museum` has no such column.",
+        ),
+        (
+            "select museum.name from museum m",
+            "select m.name from museum m",
+            "Read `name` from `m`, as `museum` is called here.",
+        ),
+        (
+            (
+                "with big as (select id from museum) select m.opened from big b join museum m on b.id = m.id"
+                " where b.opened > 3"
+            ),
+            (
+                "with big as (select id from museum) select m.opened from big b join museum m on b.id = m.id"
+                " where m.opened > 3"
+            ),
+            "Read `opened` from `museum`: `b` has no such column.",
+        ),
+    ],
+)
+def test_a_column_is_read_from_the_one_source_that_has_it(sql: str, expected: str, said: str) -> None:
+    assert corrected(sql) == (expected, [said])
+
+
+@pytest.mark.parametrize(
+    ("sql", "expected", "said"),
+    [
+        (
+            "select total_spent from visit where age > 3 limit 2",
+            (
+                "select total_spent from visit JOIN visitor ON visit.visitor_id = visitor.id"
+                " where visitor.age > 3 limit 2"
+            ),
+            "Joined `visitor` for the column `age`, which `visit` does not have.",
+        ),
+        (
+            "select name, total_spent from museum order by name",
+            (
+                "select museum.name, visit.total_spent from museum JOIN visit ON museum.id = visit.museum_id"
+                " order by name"
+            ),
+            (
+                "Joined `visit` for the column `total_spent`, which `museum` does not have."
+                " A row of `museum` is repeated for each of its rows in `visit`."
+            ),
+        ),
+        (
+            "select * from visit v where v.age > 3",
+            "select v.* from visit v JOIN visitor ON v.visitor_id = visitor.id where visitor.age > 3",
+            "Joined `visitor` for the column `age`, which `visit` does not have.",
+        ),
+        (
+            "select visitor.age from museum visitor join visit t on t.museum_id = visitor.id",
+            (
+                "select visitor_2.age from museum visitor join visit t on t.museum_id = visitor.id"
+                " JOIN visitor AS visitor_2 ON t.visitor_id = visitor_2.id"
+            ),
+            "Joined `visitor` for the column `age`, which no other table here has.",
+        ),
+        (
+            "select total from visit",
+            (
+                "select receipt.total from visit"
+                " JOIN receipt ON visit.museum_id = receipt.a AND visit.visitor_id = receipt.b"
+            ),
+            (
+                "Joined `receipt` for the column `total`, which `visit` does not have."
+                " A row of `visit` is repeated for each of its rows in `receipt`."
+            ),
+        ),
+        (
+            "select name from museum where id in (select museum_id from visit where age > 3)",
+            (
+                "select name from museum where id in (select museum_id from visit"
+                " JOIN visitor ON visit.visitor_id = visitor.id where visitor.age > 3)"
+            ),
+            "Joined `visitor` for the column `age`, which `visit` does not have.",
+        ),
+    ],
+)
+def test_the_one_table_a_foreign_key_away_that_has_a_column_is_joined(
+    sql: str, expected: str, said: str
+) -> None:
+    assert corrected(sql) == (expected, [said])
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "select t2.name from museum t1 group by t2.name",  # a table is missing
+        "select coach from game",  # two keys lead to the table
+        "select age from museum",  # two keys away
+        "select count(*) from museum where total_spent > 3",  # would count visits
+        "select age from visit, museum",  # a join behind a comma sees the last table alone
+        "select nope from museum",
+        "select m.id, v.id from museum m join visitor v on m.name = v.nick where id = 3",
+        "select id from museum m full join visitor v on m.id = v.id",
+    ],
+)
+def test_what_is_open_is_left_to_the_model(sql: str) -> None:
+    assert corrected(sql) == (sql, [])
+
+
+@pytest.mark.parametrize(
+    ("sql", "expected"),
+    [
+        (
+            "select id from museum m join visitor v on m.id = v.id",
+            "select m.id from museum m join visitor v on m.id = v.id",
+        ),
+        (
+            "select age from visitor v left join museum m on m.id = v.id where id = 3",
+            "select age from visitor v left join museum m on m.id = v.id where v.id = 3",
+        ),
+    ],
+)
+def test_a_column_that_a_join_makes_the_same_is_read_from_the_side_that_has_every_row(
+    sql: str, expected: str
+) -> None:
+    assert corrected(sql)[0] == expected
+
+
+@pytest.mark.parametrize(
+    ("dialect", "sql", "added"),
+    [
+        ("postgres", "select name, opened, count(*) from museum group by name", ", opened"),
+        ("duckdb", "select upper(name), count(*) from museum", " GROUP BY UPPER(museum.name)"),
+        ("duckdb", "select name, count(*) from museum group by id", ", name"),
+        ("mysql", "select name, max(opened) from museum where id > 3", " GROUP BY name"),
+        ("sqlite", "select name, count(*) from museum", " GROUP BY name"),
+        ("sqlite", "select name, min(id), max(id) from museum", " GROUP BY name"),
+    ],
+)
+def test_a_column_selected_beside_an_aggregate_is_grouped(dialect: str, sql: str, added: str) -> None:
+    found, [said] = corrected(sql, dialect)
+    assert found == sql + added
+    assert said.startswith("Grouped by ")
+    ordered, _ = corrected(f"{sql} order by 1 limit 3", dialect)
+    assert ordered == f"{sql}{added} order by 1 limit 3"
+
+
+@pytest.mark.parametrize(
+    ("dialect", "sql"),
+    [
+        ("postgres", "select name, opened, count(*) from museum group by id"),
+        ("postgres", "select upper(name), count(*) from museum group by 1"),
+        ("postgres", "select name as n, count(*) from museum group by n"),
+        ("postgres", "select count(*) filter (where name > 'a') from museum"),
+        ("postgres", "select name, count(*) over () from museum"),
+        (
+            "mysql",
+            "select m.name, count(*) from museum m join visit v on v.museum_id = m.id group by v.museum_id",
+        ),
+        ("mysql", "select NAME from museum"),
+        ("mysql", "select concat(name, ' || ', opened) from museum"),
+        ("sqlite", "select name, max(opened) from museum"),
+        ("sqlite", "select name, opened, count(*) from museum group by name"),
+        ("sqlite", "select name, max(id, 3) from museum"),
+        ("sqlite", "select strftime('%Y', opened), name || 'x', iif(id > 3, 1, 2) from museum"),
+        ("postgres", "select array[name], to_char(now(), 'YYYY'), extract(year from opened) from museum"),
+        ("duckdb", "select date_trunc('month', opened), [name] from museum"),
+    ],
+)
+def test_what_the_database_understands_is_not_touched(dialect: str, sql: str) -> None:
+    assert corrected(sql, dialect) == (sql, [])
+
+
+@pytest.mark.parametrize(
+    ("dialect", "sql", "expected"),
+    [
+        (
+            "sqlite",
+            "select year(opened) from museum",
+            "SELECT CAST(STRFTIME('%Y', opened) AS INTEGER) FROM museum",
+        ),
+        (
+            "sqlite",
+            "select extract(year from opened) from museum",
+            "SELECT CAST(STRFTIME('%Y', opened) AS INTEGER) FROM museum",
+        ),
+        (
+            "sqlite",
+            "select date_format(opened, '%Y-%m') from museum",
+            "SELECT STRFTIME('%Y-%m', opened) FROM museum",
+        ),
+        ("sqlite", "select to_char(opened, 'YYYY') from museum", "SELECT STRFTIME('%Y', opened) FROM museum"),
+        ("sqlite", "select top 3 name from museum", "SELECT name FROM museum LIMIT 3"),
+        ("sqlite", "select left(name, 2) from museum", "SELECT SUBSTRING(name, 1, 2) FROM museum"),
+        ("postgres", "select `name` from `museum`", 'SELECT "name" FROM "museum"'),
+        ("postgres", "select [name] from museum", 'SELECT "name" FROM museum'),
+        (
+            "postgres",
+            "select strftime('%Y', opened) from museum",
+            "SELECT TO_CHAR(CAST(opened AS TIMESTAMP), 'YYYY') FROM museum",
+        ),
+        ("mysql", 'select "name" from "museum"', "SELECT `name` FROM `museum`"),
+        ("mysql", "select name || ' x' from museum", "SELECT CONCAT(name, ' x') FROM museum"),
+        ("duckdb", "select top 3 name from museum", "SELECT name FROM museum LIMIT 3"),
+    ],
+)
+def test_sql_of_another_database_is_written_anew(dialect: str, sql: str, expected: str) -> None:
+    found, [said] = corrected(sql, dialect)
+    assert found == expected
+    assert said.startswith("Wrote ")
+
+
+@pytest.mark.parametrize(
+    "sql", ["select load_extension('x')", "drop table museum", "select pg_sleep(9)", "selec"]
+)
+def test_what_no_database_answers_stays_as_it_was_refused(sql: str) -> None:
+    assert corrected(sql) == (sql, [])
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@given(seed=st.integers(min_value=0, max_value=2**32))
+@settings(max_examples=150)
+def test_a_corrected_statement_needs_no_further_correction(dialect: str, seed: int) -> None:
+    sql = statement(Random(seed), dialect)
+    once = correct(sql, INDEXES[dialect].names)
+    assert (once.sql == sql) == (not once.corrections)
+    assert not correct(once.sql, INDEXES[dialect].names).corrections
+
+
+_COLUMNS = st.sampled_from(["m.id", "m.name", "m.opened", "v.total_spent", "v.visitor_id"])
+
+
+@given(
+    columns=st.lists(_COLUMNS, min_size=1, max_size=3, unique=True),
+    sums=st.lists(_COLUMNS, max_size=2),
+    dialect=st.sampled_from(DIALECTS),
+)
+def test_a_right_statement_is_never_changed(columns: list[str], sums: list[str], dialect: str) -> None:
+    listed = ", ".join([*columns, *(f"max({each})" for each in sums)])
+    sql = f"select {listed} from museum m join visit v on v.museum_id = m.id group by {', '.join(columns)}"
+    assert corrected(sql, dialect) == (sql, [])
