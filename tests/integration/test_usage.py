@@ -50,8 +50,8 @@ async def keep_session(storage: Storage, status: str = "idle", owner: str = "ada
     await storage.create("sessions", {"id": str(uuid4()), "owner": owner, "status": status})
 
 
-async def keep_run(storage: Storage, status: str) -> None:
-    await storage.create("runs", {"id": str(uuid4()), "owner": "ada", "status": status})
+async def keep_run(storage: Storage, status: str, **fields: int | str) -> None:
+    await storage.create("runs", {"id": str(uuid4()), "owner": "ada", "status": status, **fields})
 
 
 async def begin_run(granted: Allowances, storage: Storage) -> bool:
@@ -149,3 +149,29 @@ async def test_where_nothing_is_limited_nothing_is_refused(storage: Storage, clo
         assert await begin_run(granted, storage)
     async with granted.new_session("ada"):
         pass
+
+
+async def test_without_a_limit_of_tokens_the_runs_that_ended_today_are_added_up(
+    storage: Storage, clock: Clock
+) -> None:
+    granted = Allowances(UsageRepository(storage), Quotas(None, None, None), clock)
+    midnight = NOON - HALF_A_DAY_SECONDS * 1_000
+    for began, ended, tokens in (
+        (midnight - 5, midnight - 1, 1),
+        (midnight - 5, midnight, 20),
+        (midnight, NOON, 300),
+    ):
+        await keep_run(storage, "complete", created_at=began, ended_at=ended, tokens_used=tokens)
+    await keep_run(storage, "open", created_at=NOON)
+    await keep_run(storage, "complete", owner="bob", created_at=NOON, ended_at=NOON, tokens_used=4_000)
+    assert (await granted.usage("ada")).tokens_today == 320
+
+
+async def test_without_a_limit_of_tokens_nothing_is_counted_while_runs_are_answered(
+    storage: Storage, clock: Clock
+) -> None:
+    granted = Allowances(UsageRepository(storage), Quotas(None, None, None), clock)
+    await granted.spent("ada", 7)
+    async with granted.charged("ada"):
+        pass
+    assert await storage.count("usage", []) == 0

@@ -76,6 +76,7 @@ class Run:
     cancel_requested: bool = False
     ended_at: int | None = None
     error: RunError | None = None
+    tokens_used: int = 0
     traceparent: str | None = None
     """Of the request that asked it."""
     idempotency_key: str | None = None

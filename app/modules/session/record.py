@@ -29,7 +29,12 @@ class Ending:
     def of_run(self) -> dict[str, JsonValue]:
         """What it changes in its run."""
         error = None if self.failure is None else self.failure.model_dump(exclude={"event"})
-        return {"status": self.outcome, "ended_at": self.at, "error": error}
+        return {
+            "status": self.outcome,
+            "ended_at": self.at,
+            "error": error,
+            "tokens_used": self.answer.tokens_used,
+        }
 
 
 def wire(event: SessionEvent) -> tuple[str, str]:

@@ -3,10 +3,13 @@
 from typing import cast
 
 from app.core.ids import id_of
-from app.core.storage.port import Document, DocumentExists, Equals, Storage
+from app.core.storage.port import Condition, Document, DocumentExists, Equals, Range, Storage
 
 _NAMESPACE = "6f6d1d0a-6f4c-5d6c-9d3b-0f4f4c3a7e11"
 _USAGE = "usage"
+_LONGEST_RUN_MS = 86_400_000
+"""Runs that began earlier than this before a day are not looked at for it."""
+_PAGE = 1_000
 
 
 class UsageRepository:
@@ -22,7 +25,22 @@ class UsageRepository:
     async def sessions(self, owner: str) -> int:
         return await self._storage.count("sessions", [Equals("owner", owner)])
 
+    async def tokens_of_runs(self, owner: str, since: int) -> int:
+        """The tokens of the runs that have ended since then (epoch milliseconds)."""
+        conditions: list[Condition] = [
+            Equals("owner", owner),
+            Range("created_at", at_least=since - _LONGEST_RUN_MS),
+        ]
+        tokens = 0
+        cursor: str | None = None
+        while True:
+            page = await self._storage.query("runs", conditions, limit=_PAGE, cursor=cursor)
+            tokens += sum(_tokens_since(run, since) for run in page.items)
+            if (cursor := page.next_cursor) is None:
+                return tokens
+
     async def tokens(self, owner: str, day: int) -> int:
+        """The tokens that were counted for this day."""
         latest, tokens = await self._latest(owner) or (day, 0)
         return tokens if _goes_on(latest, day) else 0
 
@@ -53,6 +71,11 @@ class UsageRepository:
     async def _latest(self, owner: str) -> tuple[int, int] | None:
         found = await self._storage.get(_USAGE, _id(owner))
         return None if found is None else (cast("int", found["day"]), cast("int", found["tokens"]))
+
+
+def _tokens_since(run: Document, since: int) -> int:
+    ended_at = cast("int | None", run.get("ended_at"))
+    return cast("int", run.get("tokens_used", 0)) if ended_at is not None and ended_at >= since else 0
 
 
 def _goes_on(latest: int, day: int) -> bool:

@@ -30,7 +30,7 @@ class UsageBody(BaseModel):
     """What the asking owner uses, and may use."""
 
     tokens_today: UsedToday
-    """Of all models: runs that have ended, titles, memories, and embeddings that were counted."""
+    """The tokens of the runs that ended today. With a limit also those of titles, memories and embeddings."""
     runs: Used
     """Questions being answered or waiting for it."""
     sessions: Used

@@ -79,7 +79,10 @@ class Allowances:
 
     @asynccontextmanager
     async def charged(self, owner: str) -> AsyncGenerator[None]:
-        """Note what the models called within the block have used."""
+        """Count the tokens of the models called within the block, where tokens are limited."""
+        if self.quotas.tokens_per_day is None:
+            yield
+            return
         with metered() as meter:
             try:
                 yield
@@ -87,8 +90,9 @@ class Allowances:
                 await self.spent(owner, meter.tokens)
 
     async def spent(self, owner: str, tokens: int) -> None:
-        """Note what was used; lost, with a warning, when the store is unavailable just then."""
-        if tokens == 0:
+        """Count tokens in the owner's day, where tokens are limited. Lost with a warning if the store is
+        unavailable."""
+        if tokens == 0 or self.quotas.tokens_per_day is None:
             return
         try:
             async with self._lock("tokens", owner):  # one after the other is faster than each trying again
@@ -101,9 +105,15 @@ class Allowances:
         runs, sessions, tokens = await asyncio.gather(
             self._repository.runs(owner),
             self._repository.sessions(owner),
-            self._repository.tokens(owner, day),
+            self._tokens(owner, day),
         )
         return Usage(runs, sessions, tokens, (day + 1) * _DAY_MS)
+
+    async def _tokens(self, owner: str, day: int) -> int:
+        """Without a limit nothing is counted while runs are answered: the runs themselves are added up."""
+        if self.quotas.tokens_per_day is None:
+            return await self._repository.tokens_of_runs(owner, day * _DAY_MS)
+        return await self._repository.tokens(owner, day)
 
     def _lock(self, counted: _Counted, owner: str) -> asyncio.Lock:
         return self._locks.setdefault((counted, owner), asyncio.Lock())
