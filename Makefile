@@ -64,7 +64,7 @@ bench-claims: .venv/test ## Measure the claims check, alone and with the figures
 bench-listing: .venv/test ## Measure lists of up to a million sessions
 	@$(BIN)/python -m tests.bench.listing
 
-conformance: .venv/test ## Hold the Typesense checkpointer to LangGraph's own suite
+conformance: .venv/test ## Run LangGraph's conformance suite on the Typesense checkpointer
 	@$(BIN)/python -m tests.integration.typesense.conformance
 
 wheel-checkpoint: .venv/runtime ## Build the Typesense checkpointer as a wheel of its own, in dist/

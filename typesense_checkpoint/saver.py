@@ -22,25 +22,24 @@ from langgraph.checkpoint.serde.base import SerializerProtocol
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from typesense import AsyncClient
 
-from typesense_checkpoint.collection import MAX_HITS, Search, TypesenseCollection, searches_by_id
-from typesense_checkpoint.filters import (
-    LATEST_FIRST,
-    NEWEST_FIRST,
-    checkpoints_in_scope,
-    config_of,
-    has_id,
-    is_in_scope,
-    is_older_than,
-    location_of,
-)
+from typesense_checkpoint.collection import TypesenseCollection
+from typesense_checkpoint.filters import checkpoints_in_scope, config_of, is_in_scope, location_of
 from typesense_checkpoint.group_commit import GroupCommit
 from typesense_checkpoint.pruning import latest_with_ancestors
+from typesense_checkpoint.queries import (
+    LIST_PAGE,
+    find_ancestors,
+    find_page,
+    find_record,
+    find_thread,
+    find_values_and_writes,
+    span_of,
+)
 from typesense_checkpoint.records import (
     FIELDS,
     CheckpointDocument,
     CheckpointRecord,
     Document,
-    ThreadNamespace,
     ValueRecord,
     WriteRecord,
     hash_run,
@@ -49,9 +48,6 @@ from typesense_checkpoint.records import (
     metadata_tag,
 )
 from typesense_checkpoint.sync import SynchronousCheckpointer
-
-_LIST_PAGE = 50
-_ANCESTOR_PAGE = 100
 
 
 class CheckpointIncomplete(Exception):
@@ -279,8 +275,11 @@ class TypesenseCheckpointer(SynchronousCheckpointer):
             TypesenseClientError: Typesense refused a request.
             httpx.HTTPError: The server is unavailable.
         """
-        tuples = await self._tuples(await self._records(location_of(config), get_checkpoint_id(config)))
-        return tuples[0] if tuples else None
+        record = await find_record(self._collection, location_of(config), get_checkpoint_id(config))
+        if record is None:
+            return None
+        (found,) = await self._tuples([record])
+        return found
 
     async def alist(
         self,
@@ -317,7 +316,7 @@ class TypesenseCheckpointer(SynchronousCheckpointer):
         older_than = get_checkpoint_id(before) if before else None
         remaining = limit
         while remaining is None or remaining > 0:
-            records = await self._page(in_scope, older_than)
+            records = await find_page(self._collection, in_scope, older_than)
             matching = [
                 record
                 for record in records
@@ -325,61 +324,22 @@ class TypesenseCheckpointer(SynchronousCheckpointer):
             ][:remaining]
             for found in await self._tuples(matching):
                 yield found
-            if len(records) < _LIST_PAGE:
+            if len(records) < LIST_PAGE:
                 return
             older_than = records[-1].id
             remaining = None if remaining is None else remaining - len(matching)
-
-    async def _page(self, in_scope: str, older_than: str | None) -> list[CheckpointRecord]:
-        """Read the newest checkpoints, and all that share the last one's id, as copied threads do."""
-        search: Search = {
-            "filter_by": in_scope if older_than is None else f"{in_scope} && {is_older_than(older_than)}",
-            "sort_by": NEWEST_FIRST,
-            "per_page": _LIST_PAGE,
-        }
-        (found,) = await self._collection.find(search)
-        if len(found) == _LIST_PAGE:
-            last = CheckpointRecord.from_document(found[-1])
-            same_id = await self._collection.find_all({"filter_by": f"{in_scope} && {has_id(last.id)}"})
-            listed = {document["id"] for document in found}
-            found += [document for document in same_id if document["id"] not in listed]
-        return [CheckpointRecord.from_document(document) for document in found]
 
     def _has_metadata(self, record: CheckpointRecord, entries: Mapping[str, object]) -> bool:
         metadata = self.serde.loads_typed(record.metadata)
         return all(metadata.get(name) == value for name, value in entries.items())
 
-    async def _records(self, location: ThreadNamespace, checkpoint_id: str | None) -> list[CheckpointRecord]:
-        """Returns the checkpoint of the id, or the latest for None; nothing if there is none."""
-        search: Search = {"filter_by": f"namespace:={location.key}", "sort_by": LATEST_FIRST, "per_page": 1}
-        if checkpoint_id is not None:
-            search = {"filter_by": f"id:={location.checkpoint_key(checkpoint_id)}"}
-        (found,) = await self._collection.find(search)
-        records = map(CheckpointRecord.from_document, found)
-        return [record for record in records if record.location == location]
-
     async def _tuples(self, records: Sequence[CheckpointRecord]) -> list[CheckpointTuple]:
-        """Complete checkpoints; one request reads the values and writes of all of them."""
+        """Returns complete checkpoints; one request reads the values and writes of all of them."""
         if not records:
             return []
         keys = [key for record in records for key in record.value_keys().values()]
-        values, writes = await self._values_and_writes(keys, records)
+        values, writes = await find_values_and_writes(self._collection, keys, records)
         return [self._tuple(record, values, writes[record.key]) for record in records]
-
-    async def _values_and_writes(
-        self, value_keys: Sequence[str], records: Sequence[CheckpointRecord]
-    ) -> tuple[dict[str, ValueRecord], dict[str, list[WriteRecord]]]:
-        """Returns values by their key, and the pending writes of each checkpoint in order, by its key."""
-        pending: Search = {"filter_by": f"checkpoint:=[{','.join(record.key for record in records)}]"}
-        *found, written = await self._collection.find(*searches_by_id(value_keys), pending)
-        if len(written) == MAX_HITS:
-            written = await self._collection.find_all(pending)
-        values = {value.key: value for value in map(ValueRecord.from_document, chain.from_iterable(found))}
-        writes: dict[str, list[WriteRecord]] = {record.key: [] for record in records}
-        for write in sorted(map(WriteRecord.from_document, written), key=lambda each: each.sort_key):
-            if write.checkpoint_key in writes:
-                writes[write.checkpoint_key].append(write)
-        return values, writes
 
     def _tuple(
         self, record: CheckpointRecord, values: Mapping[str, ValueRecord], writes: Sequence[WriteRecord]
@@ -435,8 +395,9 @@ class TypesenseCheckpointer(SynchronousCheckpointer):
         """
         if not channels:
             return {}
-        ancestors = await self._ancestors(config, channels)
-        spans = {channel: _span(ancestors, channel) for channel in channels}
+        target = await find_record(self._collection, location_of(config), get_checkpoint_id(config))
+        ancestors = await find_ancestors(self._collection, target, channels) if target else []
+        spans = {channel: span_of(ancestors, channel) for channel in channels}
         longest = max(spans.values(), key=len, default=[])
         if not longest:
             return {channel: {"writes": []} for channel in channels}
@@ -444,7 +405,7 @@ class TypesenseCheckpointer(SynchronousCheckpointer):
             channel: span[-1] for channel, span in spans.items() if span and channel in span[-1].channels
         }
         keys = [seed.value_keys()[channel] for channel, seed in seeds.items() if channel in seed.separate]
-        values, writes = await self._values_and_writes(keys, longest)
+        values, writes = await find_values_and_writes(self._collection, keys, longest)
         histories: dict[str, DeltaChannelHistory] = {}
         for channel, span in spans.items():
             oldest_first = chain.from_iterable(writes[record.key] for record in reversed(span))
@@ -455,31 +416,6 @@ class TypesenseCheckpointer(SynchronousCheckpointer):
                 history["seed"] = self._value(seeds[channel], channel, values)
             histories[channel] = history
         return histories
-
-    async def _ancestors(self, config: RunnableConfig, channels: Sequence[str]) -> list[CheckpointRecord]:
-        """Returns parent, grandparent and so on, until each channel has had a value."""
-        location = location_of(config)
-        target = await self._records(location, get_checkpoint_id(config))
-        ancestors: list[CheckpointRecord] = []
-        missing = set(channels)
-        parent_id = target[0].parent_id if target else None
-        older_than = target[0].id if target else ""
-        while parent_id is not None and missing:
-            search: Search = {
-                "filter_by": f"namespace:={location.key} && {is_older_than(older_than)}",
-                "sort_by": NEWEST_FIRST,
-                "per_page": _ANCESTOR_PAGE,
-            }
-            (found,) = await self._collection.find(search)
-            for record in map(CheckpointRecord.from_document, found):
-                if record.id == parent_id and missing:
-                    ancestors.append(record)
-                    missing -= record.channels
-                    parent_id = record.parent_id
-                older_than = record.id
-            if len(found) < _ANCESTOR_PAGE:
-                break
-        return ancestors
 
     # Deleting and copying
 
@@ -512,7 +448,7 @@ class TypesenseCheckpointer(SynchronousCheckpointer):
         found = await self._collection.export_any("run", hashes)
         deleted = {document["id"] for document in found}
         for thread_id in {CheckpointRecord.from_document(document).location.thread_id for document in found}:
-            records = await self._thread(thread_id)
+            records = await find_thread(self._collection, thread_id)
             await self._keep_only([record for record in records if record.key not in deleted], records)
 
     async def acopy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
@@ -565,18 +501,12 @@ class TypesenseCheckpointer(SynchronousCheckpointer):
             if strategy == "delete":
                 await self.adelete_thread(thread_id)
             else:
-                records = await self._thread(thread_id)
+                records = await find_thread(self._collection, thread_id)
                 await self._keep_only(latest_with_ancestors(records, self._delta_channels), records)
 
     def _delta_channels(self, record: CheckpointRecord) -> Collection[str]:
         metadata: CheckpointMetadata = self.serde.loads_typed(record.metadata)
         return metadata.get("counters_since_delta_snapshot", {}).keys()
-
-    async def _thread(self, thread_id: str) -> list[CheckpointRecord]:
-        """Returns the checkpoints of a thread, in no set order."""
-        found = await self._collection.export(f"thread:={hash_thread(thread_id)} && kind:=checkpoint")
-        records = map(CheckpointRecord.from_document, found)
-        return [record for record in records if record.location.thread_id == thread_id]
 
     async def _keep_only(self, kept: Sequence[CheckpointRecord], records: Sequence[CheckpointRecord]) -> None:
         """Delete the other records of a thread. Checkpoints go first, so none is left without its values."""
@@ -603,13 +533,3 @@ def _to_document(record: CheckpointRecord, metadata: Mapping[str, object]) -> Ch
     tags = [tag for name, value in metadata.items() if (tag := metadata_tag(name, value)) is not None]
     run_id = metadata.get("run_id")
     return record.to_document(run_id if isinstance(run_id, str) else None, tags)
-
-
-def _span(ancestors: Sequence[CheckpointRecord], channel: str) -> list[CheckpointRecord]:
-    """Returns the ancestors up to and including the first that has a value of the channel."""
-    span: list[CheckpointRecord] = []
-    for record in ancestors:
-        span.append(record)
-        if channel in record.channels:
-            break
-    return span

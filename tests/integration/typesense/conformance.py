@@ -1,4 +1,4 @@
-"""`make conformance`: LangGraph's own suite against the checkpointer, on a server started for it."""
+"""`make conformance`: runs LangGraph's conformance suite on a Typesense server started for it."""
 
 import asyncio
 import sys
@@ -17,7 +17,7 @@ from typesense_checkpoint import TypesenseCheckpointer
 
 
 def main() -> int:
-    """Prints a line a test, and last how many capabilities conform; returns the exit code."""
+    """Prints a line per test and then the number of conforming capabilities. Returns the exit code."""
     with tempfile.TemporaryDirectory(prefix="kai-typesense-") as folder:
         server = TypesenseServer(Path(folder))
         server.start()
@@ -30,7 +30,7 @@ def main() -> int:
 
 
 def registered(server: TypesenseServer) -> RegisteredCheckpointer:
-    """The checkpointer as the suite takes it: a new collection for each capability."""
+    """Returns the checkpointer in the form that the suite takes: a new collection for each capability."""
 
     @checkpointer_test(name="TypesenseCheckpointer")
     async def opened() -> AsyncGenerator[TypesenseCheckpointer]:

@@ -1,4 +1,4 @@
-"""What LangGraph's conformance suite does not ask: threads that look alike, lost answers, long pasts."""
+"""What LangGraph's conformance suite does not test: ids that look alike, lost responses, long histories."""
 
 import asyncio
 import base64
@@ -55,7 +55,7 @@ async def writes(saver: TypesenseCheckpointer, where: RunnableConfig) -> Sequenc
     return found.pending_writes or []
 
 
-# Who is who
+# Identity of threads
 
 
 async def test_threads_that_look_alike_are_different(saver: TypesenseCheckpointer) -> None:
@@ -185,7 +185,7 @@ async def test_writes_that_arrive_before_their_checkpoint_are_not_lost(saver: Ty
     assert await writes(saver, where) == [("task", "c", 1)]
 
 
-# Lost answers
+# Lost responses
 
 
 async def test_every_request_may_be_repeated(saver: TypesenseCheckpointer, wire: Wire) -> None:
@@ -206,7 +206,7 @@ async def test_every_request_may_be_repeated(saver: TypesenseCheckpointer, wire:
     wire.loses_answers = False
 
 
-# What it costs
+# Cost
 
 
 async def test_a_superstep_is_one_request_and_the_latest_state_two(
@@ -292,7 +292,7 @@ async def test_a_tampered_checkpoint_runs_no_code(
 
 
 class Reversed(CipherProtocol):
-    """No cipher, but nothing of the text is left in clear."""
+    """Not a real cipher, but it leaves no text readable."""
 
     def encrypt(self, plaintext: bytes) -> tuple[str, bytes]:
         return "reversed", bytes(255 - byte for byte in plaintext)
