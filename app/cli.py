@@ -231,9 +231,9 @@ def evaluate(
 ) -> None:
     """Measure execution accuracy: ask every question of a set and score the rows against its gold SQL."""
     from app.evaluation.prompts import compare_prompts as compare  # noqa: PLC0415
+    from app.evaluation.question_set import Selection  # noqa: PLC0415
     from app.evaluation.run import Evaluation  # noqa: PLC0415
     from app.evaluation.run import evaluate as run  # noqa: PLC0415
-    from app.evaluation.selection import Selection  # noqa: PLC0415
 
     selection = Selection(split, tag or (), limit, seed)
     wanted = Evaluation(

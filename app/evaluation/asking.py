@@ -1,19 +1,146 @@
-"""All conversations of an evaluation, a few at a time, under a progress bar."""
+"""Conversations asked and scored, a few at a time, under a progress bar."""
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from typing import TextIO
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from app.bootstrap import Services
+from app.core.auth.caller import LOCAL_OWNER
+from app.core.errors import problem_kind
 from app.core.llm.model import LanguageModel
-from app.evaluation.answering import RunCosts
-from app.evaluation.question_set import Conversation
-from app.evaluation.results_file import append
-from app.evaluation.scoring import play
+from app.evaluation.answering import Answer, KaiSession, PlainPrompt, Respondent, RunCosts
+from app.evaluation.gold import EVALUATION, Gold, GoldFailed, run_gold
+from app.evaluation.question_set import Conversation, Question
+from app.evaluation.results import Kind, Outcome, ShownRows, append
+from app.evaluation.verdict import Judgement, judge
 from app.modules.database_connection.repository import Connection
+from graph.errors import (
+    DatabaseUnavailable,
+    QuestionBeyondWriter,
+    StatementFailed,
+    StatementRefused,
+    StatementTimedOut,
+    StepTimedOut,
+)
+
+
+async def play(
+    services: Services,
+    connection: Connection,
+    conversation: Conversation,
+    *,
+    costs: RunCosts,
+    baseline: LanguageModel | None,
+    instructed: bool,
+) -> AsyncGenerator[Outcome]:
+    """The outcome of each turn, as KAI answers it or, with a `baseline`, that model with a plain prompt.
+
+    `instructed` says whether the writer reads a question's instructions.
+    """
+    respondent = await _respondent(services, connection, costs=costs, baseline=baseline)
+    for question in conversation:
+        answer = await respondent.ask(_text(question, instructed), last=question is conversation[-1])
+        yield await _score(services, connection, question, answer)
+
+
+async def _respondent(
+    services: Services, connection: Connection, *, costs: RunCosts, baseline: LanguageModel | None
+) -> Respondent:
+    if baseline is not None:
+        return PlainPrompt(services.database_connections, baseline, connection)
+    session = await services.sessions.create(LOCAL_OWNER, connection.id, None, "ask", {})
+    return KaiSession(services, session.id, costs)
+
+
+def _text(question: Question, instructed: bool) -> str:
+    if not instructed or not question.instructions:
+        return question.question
+    return f"{question.question}\n\n{question.instructions}"
+
+
+async def _score(services: Services, connection: Connection, question: Question, answer: Answer) -> Outcome:
+    ran = [await run_gold(services.database_connections, connection, sql) for sql in question.gold_sql]
+    golds = [each for each in ran if isinstance(each, Gold)]
+    outcome = _outline(question, answer)
+    if not golds:
+        failed = next(each for each in ran if isinstance(each, GoldFailed))
+        return outcome.model_copy(update={"kind": "gold_failed", "detail": failed.error})
+    shown = {"gold_sql": golds[0].sql, "gold": ShownRows.of(golds[0].result)}
+    if answer.result is None or answer.model_failed:
+        kind, detail = await _why_no_rows(services, connection, answer)
+        return outcome.model_copy(update={**shown, "kind": kind, "detail": detail})
+    judgement = await asyncio.to_thread(judge, answer.result, golds)
+    return outcome.model_copy(update=_judged(judgement))
+
+
+def _outline(question: Question, answer: Answer) -> Outcome:
+    """All that is known before anything is held against the gold."""
+    return Outcome(
+        id=question.id,
+        question=question.question,
+        db=question.db,
+        conversation_id=question.conversation_id,
+        turn=question.turn,
+        tags=question.tags,
+        kind="no_answer",
+        gold_sql=question.gold_sql[0],
+        sql=answer.sql,
+        predicted=None if answer.result is None else ShownRows.of(answer.result),
+        corrections=answer.corrections,
+        repairs=answer.repairs,
+        calls=answer.used.calls,
+        prompt_tokens=answer.used.input_tokens,
+        completion_tokens=answer.used.output_tokens,
+        tokens=answer.used.tokens,
+        seconds=round(answer.seconds, 3),
+    )
+
+
+def _judged(judgement: Judgement) -> dict[str, object]:
+    return {
+        "kind": judgement.kind,
+        "bird": judgement.bird,
+        "empty": judgement.empty,
+        "gold_sql": judgement.gold.sql,
+        "gold": ShownRows.of(judgement.gold.result),
+    }
+
+
+async def _why_no_rows(services: Services, connection: Connection, answer: Answer) -> tuple[Kind, str]:
+    if answer.clarification is not None:
+        return "clarification", answer.clarification
+    failure = answer.failure
+    if failure is None:
+        return ("from_rows" if answer.from_rows else "no_answer"), answer.reply or ""
+    if answer.model_failed:
+        return "model_error", failure.detail
+    match problem_kind(failure.type):
+        case StepTimedOut.problem:
+            return "timeout", failure.detail
+        case DatabaseUnavailable.problem:
+            return "execution_error", failure.detail
+        case StatementFailed.problem | QuestionBeyondWriter.problem if answer.sql is not None:
+            return await _why_it_failed(services, connection, answer.sql), failure.detail
+        case QuestionBeyondWriter.problem:
+            return "beyond", failure.detail
+        case _:
+            return "kai_error", failure.detail
+
+
+async def _why_it_failed(services: Services, connection: Connection, sql: str) -> Kind:
+    """A run tells in words why a statement failed; its kind is learnt by running it once more."""
+    try:
+        await services.database_connections.run(connection, sql, EVALUATION)
+    except StatementRefused:
+        return "refused"
+    except StatementTimedOut:
+        return "timeout"
+    except (StatementFailed, DatabaseUnavailable):
+        pass
+    return "execution_error"
 
 
 class Asking:

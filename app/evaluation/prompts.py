@@ -13,11 +13,10 @@ from app.core.errors import Invalid
 from app.core.exclusive import make_folder
 from app.core.llm.capabilities import Instruction, instruction_for
 from app.core.settings import Settings, read_settings
-from app.evaluation.comparison import Comparison, compare
-from app.evaluation.printed import print_comparison
-from app.evaluation.results_file import Results
+from app.evaluation.report import print_comparison
+from app.evaluation.results import Results
 from app.evaluation.run import ENDING, Evaluation, evaluate_with
-from app.evaluation.tally import Tally
+from app.evaluation.summary import Comparison, Tally, compare
 from app.modules.sql_generation.instruction_choice import (
     InstructionChoice,
     InstructionChoices,

@@ -1,4 +1,4 @@
-"""Question sets: one JSON object a line, with the question and the statements that answer it rightly."""
+"""Question sets, one JSON object a line, and the part of one that is asked."""
 
 import hashlib
 import re
@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
@@ -104,3 +104,41 @@ def _refuse_repeated(names: Sequence[str], message: str) -> None:
     repeated = next((name for name, times in Counter(names).items() if times > 1), None)
     if repeated is not None:
         raise QuestionSetInvalid(message % repeated)
+
+
+Split = Literal["tune", "report"]
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Conversations that hold one of `tags`, of one half, and `limit` of those as `seed` draws them.
+
+    The half of a conversation depends on its id and the seed alone, so that what is tuned on one half
+    never sees the other, however the set grows.
+    """
+
+    split: Split | None = None
+    tags: Sequence[str] = ()
+    limit: int | None = None
+    seed: int = 0
+
+    def of(self, conversations: Sequence[Conversation]) -> list[Conversation]:
+        """In the order of the set. Raises `Invalid` when nothing is left."""
+        chosen = [each for each in conversations if self._is_tagged(each) and self._is_in_split(each)]
+        drawn = sorted(chosen, key=lambda each: self._draw("limit", each))[: self.limit]
+        kept = {each[0].interaction for each in drawn}
+        if not kept:
+            raise Invalid("No question is left to ask; change --tag, --split or --limit.")
+        return [each for each in chosen if each[0].interaction in kept]
+
+    def _is_tagged(self, conversation: Conversation) -> bool:
+        return not self.tags or any(tag in self.tags for each in conversation for tag in each.tags)
+
+    def _is_in_split(self, conversation: Conversation) -> bool:
+        return (
+            self.split is None or self.split == ("tune", "report")[self._draw("split", conversation)[0] % 2]
+        )
+
+    def _draw(self, purpose: str, conversation: Conversation) -> bytes:
+        text = f"{purpose}:{self.seed}:{conversation[0].interaction}"
+        return hashlib.sha256(text.encode()).digest()

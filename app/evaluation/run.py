@@ -12,14 +12,10 @@ from app.core.auth.caller import LOCAL_OWNER
 from app.core.errors import Invalid
 from app.core.settings import LlmSettings, Settings, read_settings
 from app.evaluation.asking import Asking
-from app.evaluation.comparison import compare
-from app.evaluation.outcome import Mode
-from app.evaluation.printed import print_comparison, print_summary
-from app.evaluation.question_set import Conversation, read_question_set
-from app.evaluation.report import write_report
-from app.evaluation.results_file import Header, Results, System, appending, read_results, resumed
-from app.evaluation.selection import Selection
-from app.evaluation.summary import summarize
+from app.evaluation.question_set import Conversation, Selection, read_question_set
+from app.evaluation.report import print_comparison, print_summary, write_report
+from app.evaluation.results import Header, Mode, Results, System, appending, read_results, resumed
+from app.evaluation.summary import compare, summarize
 from app.modules.database_connection.repository import Connection
 from app.terminal import database_url
 

@@ -1,14 +1,147 @@
-"""Many outcomes in a few numbers."""
+"""Many outcomes in a few numbers, and two evaluations of one question set, question by question."""
 
-import statistics
+import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import NormalDist, median
 from typing import get_args
 
-from app.evaluation.outcome import Kind, Mode, Outcome, by_interaction
-from app.evaluation.statistics import Share
-from app.evaluation.tally import Tally, tally
+from app.evaluation.results import Kind, Mode, Outcome, Results, ResultsInvalid, Verdict, by_interaction
+
+_Z = NormalDist().inv_cdf(0.975)
+
+
+@dataclass(frozen=True)
+class Share:
+    """`right` of `all`; `low` and `high` bound it with 95 % confidence, by Wilson's interval."""
+
+    right: int
+    all: int
+
+    @property
+    def value(self) -> float:
+        return self.right / self.all if self.all else 0.0
+
+    @property
+    def low(self) -> float:
+        return max(0.0, self._center - self._margin) if self.all else 0.0
+
+    @property
+    def high(self) -> float:
+        return min(1.0, self._center + self._margin) if self.all else 1.0
+
+    @property
+    def _center(self) -> float:
+        return (self.value + _Z**2 / (2 * self.all)) / (1 + _Z**2 / self.all)
+
+    @property
+    def _margin(self) -> float:
+        spread = self.value * (1 - self.value) / self.all + _Z**2 / (4 * self.all**2)
+        return _Z * math.sqrt(spread) / (1 + _Z**2 / self.all)
+
+    def __str__(self) -> str:
+        return f"{self.value:.1%} ({self.low:.1%} to {self.high:.1%}), {self.right} of {self.all}"
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Two shares of the same `asked` questions: the second lost and won these against the first.
+
+    `low` and `high` bound the difference of the shares with 95 % confidence, by Bonett and Price's interval
+    for pairs.
+    """
+
+    lost: int
+    won: int
+    asked: int
+
+    @property
+    def value(self) -> float:
+        return (self.won - self.lost) / self.asked
+
+    @property
+    def low(self) -> float:
+        return max(-1.0, self._center - self._margin)
+
+    @property
+    def high(self) -> float:
+        return min(1.0, self._center + self._margin)
+
+    @property
+    def _center(self) -> float:
+        return (self.won - self.lost) / (self.asked + 2)
+
+    @property
+    def _margin(self) -> float:
+        differing = (self.won + self.lost + 2) / (self.asked + 2)
+        return _Z * math.sqrt((differing - self._center**2) / (self.asked + 2))
+
+    def __str__(self) -> str:
+        value, low, high = (f"{100 * each:+.1f}" for each in (self.value, self.low, self.high))
+        return f"{value} points ({low} to {high})"
+
+
+def mcnemar_exact(lost: int, won: int) -> float:
+    """How probable a difference like this one, or a greater, is when both are equally good.
+
+    Of `lost` + `won` questions that only one of two answered rightly, `lost` were the first one's.
+    """
+    differing = lost + won
+    tail = sum(math.comb(differing, few) for few in range(min(lost, won) + 1))
+    return min(1.0, 2 * tail / (1 << differing))
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a question takes of the model until its rows are there, on average."""
+
+    calls: float
+    prompt_tokens: float
+    completion_tokens: float
+
+    @property
+    def tokens(self) -> float:
+        return self.prompt_tokens + self.completion_tokens
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Questions by their verdict, and what one costs."""
+
+    counts: Mapping[Verdict, int]
+    cost: Cost
+
+    def __getitem__(self, verdict: Verdict) -> int:
+        return self.counts.get(verdict, 0)
+
+    @property
+    def accuracy(self) -> Share:
+        """The share of all questions."""
+        return Share(self._right, sum(self.counts.values()))
+
+    @property
+    def of_answered(self) -> Share:
+        """The share of the questions that were answered with rows: how far an answer can be trusted."""
+        return Share(self._right, self._right + self["wrong_and_sure"])
+
+    @property
+    def _right(self) -> int:
+        return self["right"] + self["right_but_empty"]
+
+
+def tally(outcomes: Sequence[Outcome], mode: Mode) -> Tally:
+    """Takes outcomes whose gold ran."""
+    return Tally(Counter(each.verdict(mode) for each in outcomes), _cost(outcomes))
+
+
+def _cost(outcomes: Sequence[Outcome]) -> Cost:
+    count = len(outcomes) or 1
+    return Cost(
+        calls=sum(each.calls for each in outcomes) / count,
+        prompt_tokens=sum(each.prompt_tokens for each in outcomes) / count,
+        completion_tokens=sum(each.completion_tokens for each in outcomes) / count,
+    )
 
 
 @dataclass(frozen=True)
@@ -62,7 +195,7 @@ def summarize(outcomes: Sequence[Outcome], mode: Mode) -> Summary:
         corrected=sum(bool(each.corrections) for each in outcomes),
         repaired=sum(each.repairs > 0 for each in outcomes),
         tokens=sum(each.tokens for each in outcomes),
-        median_seconds=statistics.median(seconds),
+        median_seconds=median(seconds),
         slowest_seconds=max(seconds),
     )
 
@@ -81,3 +214,55 @@ def _interactions(dialogues: Mapping[str, Sequence[Outcome]], mode: Mode) -> Sha
         return None
     right = sum(all(each.right(mode) for each in turns) for turns in dialogues.values())
     return Share(right, len(dialogues))
+
+
+Pair = tuple[Outcome, Outcome]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Over the questions that both were asked and whose gold ran; each pair is the first's outcome and the
+    second's."""
+
+    first: Tally
+    second: Tally
+    regressions: list[Pair]
+    improvements: list[Pair]
+    newly_wrong_and_sure: list[Pair]
+
+    @property
+    def difference(self) -> Difference:
+        """How much greater the second's accuracy is."""
+        asked = self.first.accuracy.all
+        return Difference(lost=len(self.regressions), won=len(self.improvements), asked=asked)
+
+    @property
+    def p_value(self) -> float:
+        """Small when chance alone would hardly give this difference."""
+        return mcnemar_exact(len(self.regressions), len(self.improvements))
+
+
+def compare(first: Results, second: Results, mode: Mode) -> Comparison:
+    """Raises `ResultsInvalid` when there is nothing to pair."""
+    if first.header.set_digest != second.header.set_digest:
+        raise ResultsInvalid(
+            f"The results are of different question sets: {first.header.question_set} "
+            f"({first.header.set_digest[:8]}) and {second.header.question_set} "
+            f"({second.header.set_digest[:8]})."
+        )
+    pairs = [
+        (one, second.outcomes[name])
+        for name, one in first.outcomes.items()
+        if name in second.outcomes and one.scored and second.outcomes[name].scored
+    ]
+    if not pairs:
+        raise ResultsInvalid("No question was asked in both evaluations.")
+    return Comparison(
+        first=tally([one for one, _ in pairs], mode),
+        second=tally([two for _, two in pairs], mode),
+        regressions=[(one, two) for one, two in pairs if one.right(mode) and not two.right(mode)],
+        improvements=[(one, two) for one, two in pairs if two.right(mode) and not one.right(mode)],
+        newly_wrong_and_sure=[
+            (one, two) for one, two in pairs if two.verdict(mode) == "wrong_and_sure" != one.verdict(mode)
+        ],
+    )

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from app.evaluation.cells import Row, rows_of
-from app.evaluation.columns import aligned, alignments, counterparts
 from app.evaluation.gold import Gold
-from app.evaluation.matching import matches_into
+from app.evaluation.matching import aligned, alignments, counterparts, matches_into
 from app.modules.database_connection.results import ResultSet
 
 ResultKind = Literal["correct", "extra_columns", "order", "wrong_columns", "wrong_rows"]

@@ -18,8 +18,7 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from app.evaluation.question_set import Conversation, Question, read_question_set
-from app.evaluation.selection import Selection, Split
+from app.evaluation.question_set import Conversation, Question, Selection, Split, read_question_set
 from app.modules.sql_generation.linking.cards import named_values, quoted
 from app.modules.sql_generation.linking.mentions import Mention
 from app.modules.sql_generation.linking.words import words_of

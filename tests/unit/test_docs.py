@@ -8,8 +8,8 @@ import pytest
 from pydantic import BaseModel
 
 from app.core.settings import Settings
-from app.evaluation.outcome import Kind, Mode
 from app.evaluation.question_set import Question
+from app.evaluation.results import Kind, Mode
 from graph import events
 
 ROOT = Path(__file__).parents[2]

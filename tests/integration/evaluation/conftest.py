@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 from pydantic import JsonValue
 
-from app.evaluation.outcome import Outcome
-from app.evaluation.results_file import System, read_results
+from app.evaluation.question_set import Selection
+from app.evaluation.results import Outcome, System, read_results
 from app.evaluation.run import Evaluation, evaluate
-from app.evaluation.selection import Selection
 from tests.support.scripted_model import ScriptedModel, scripted_model
 from tests.support.shop import make_shop
 

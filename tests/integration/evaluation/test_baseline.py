@@ -3,8 +3,7 @@
 import pytest
 
 from app.core.errors import Invalid
-from app.evaluation.outcome import Kind
-from app.evaluation.results_file import ResultsInvalid, read_results
+from app.evaluation.results import Kind, ResultsInvalid, read_results
 from tests.integration.evaluation.conftest import Line, Shop
 from tests.integration.evaluation.test_evaluations import HOW_MANY, TALK
 from tests.integration.evaluation.test_kinds import COUNTRIES, FOR_EVER, sql

@@ -9,9 +9,9 @@ from app.core.errors import Invalid
 from app.core.llm.capabilities import Instruction
 from app.core.settings import read_settings
 from app.evaluation.prompts import compare_prompts
-from app.evaluation.results_file import read_results
+from app.evaluation.question_set import Selection
+from app.evaluation.results import read_results
 from app.evaluation.run import Evaluation
-from app.evaluation.selection import Selection
 from tests.integration.evaluation.conftest import Shop
 from tests.integration.evaluation.test_evaluations import HOW_MANY
 from tests.integration.evaluation.test_kinds import sql

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from app.core.errors import Invalid
-from app.evaluation.results_file import ResultsInvalid
+from app.evaluation.results import ResultsInvalid
 from tests.integration.evaluation.conftest import Line, Shop
 from tests.support.command_line import kai
 from tests.support.scripted_model import Scripted, ScriptedModel

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.evaluation.outcome import Kind
+from app.evaluation.results import Kind
 from tests.integration.evaluation.conftest import Shop
 from tests.support.scripted_model import Scripted, ScriptedModel
 

@@ -3,7 +3,7 @@
 import psycopg
 import pytest
 
-from app.evaluation.outcome import Kind
+from app.evaluation.results import Kind
 from tests.integration.evaluation.conftest import Shop
 from tests.support.postgres_server import PostgresServer
 from tests.support.scripted_model import ScriptedModel

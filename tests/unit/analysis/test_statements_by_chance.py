@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.evaluation.ordering import Ordering, ordering_of
+from app.evaluation.gold import Ordering, ordering_of
 from app.modules.analysis.figures.coverage import span_statement
 from app.modules.analysis.figures.statement import StatementReading, read_statement
 from app.modules.sql_generation.reply import read_reply

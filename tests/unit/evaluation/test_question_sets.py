@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from app.core.errors import Invalid
-from app.evaluation.question_set import Conversation, QuestionSetInvalid, read_question_set
-from app.evaluation.selection import Selection
+from app.evaluation.question_set import Conversation, QuestionSetInvalid, Selection, read_question_set
 
 ONE = '{"id": "1", "question": "How many?", "gold_sql": "select 1"}'
 

@@ -2,9 +2,8 @@
 
 import re
 
-from app.evaluation.outcome import Kind, Outcome, ShownRows
 from app.evaluation.report import render
-from app.evaluation.results_file import Header
+from app.evaluation.results import Header, Kind, Outcome, ShownRows
 from app.evaluation.summary import summarize
 
 HEADER = Header(question_set="<set>", set_digest="0" * 64, model="<model>")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.evaluation.statistics import Difference, Share, mcnemar_exact
+from app.evaluation.summary import Difference, Share, mcnemar_exact
 
 
 @pytest.mark.parametrize(

@@ -2,10 +2,8 @@
 
 import pytest
 
-from app.evaluation.comparison import compare
-from app.evaluation.outcome import Kind, Outcome, Verdict
-from app.evaluation.results_file import Results
-from app.evaluation.summary import summarize
+from app.evaluation.results import Kind, Outcome, Results, Verdict
+from app.evaluation.summary import compare, summarize
 from tests.unit.evaluation.test_reports import HEADER, outcome
 
 

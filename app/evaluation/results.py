@@ -1,0 +1,232 @@
+"""The outcomes of questions, a line each in the results file, written as they come.
+
+An evaluation that was interrupted continues where it stopped.
+"""
+
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TextIO, get_args
+
+from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError, computed_field
+
+from app.core.errors import Invalid
+from app.core.llm.capabilities import Instruction
+from app.evaluation.question_set import Conversation
+from app.modules.database_connection.results import ResultSet
+
+Kind = Literal[
+    "correct",
+    "extra_columns",
+    "order",
+    "wrong_columns",
+    "wrong_rows",
+    "execution_error",
+    "refused",
+    "timeout",
+    "beyond",
+    "from_rows",
+    "no_answer",
+    "clarification",
+    "model_error",
+    "kai_error",
+    "gold_failed",
+]
+Mode = Literal["exact", "subset", "bird"]
+Verdict = Literal["right", "right_but_empty", "wrong_and_sure", "in_words", "declined", "failed"]
+"""`right_but_empty`: the gold has no rows, or a single 0 or NULL, which a wrong statement gives as easily.
+`in_words`: the answer read the rows of an earlier turn, so there are no rows of its own to compare."""
+
+_WITHOUT_ROWS: dict[Kind, Verdict] = {
+    "from_rows": "in_words",
+    "beyond": "declined",
+    "no_answer": "declined",
+    "clarification": "declined",
+}
+_WITH_ROWS: tuple[Kind, ...] = ("correct", "extra_columns", "order", "wrong_columns", "wrong_rows")
+
+_SHOWN_ROWS = 20
+
+
+class ShownRows(BaseModel):
+    """The head of a result; `capped`: a limit of KAI cut it, so only a part was compared."""
+
+    model_config = ConfigDict(frozen=True)
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[JsonValue, ...], ...]
+    row_count: int
+    capped: bool
+
+    @classmethod
+    def of(cls, result: ResultSet) -> "ShownRows":
+        return cls(
+            columns=tuple(column.name for column in result.columns),
+            rows=tuple(tuple(row) for row in result.rows[:_SHOWN_ROWS]),
+            row_count=len(result.rows),
+            capped=result.truncated,
+        )
+
+
+class Outcome(BaseModel):
+    """`detail` says why there are no rows, or why the gold has none; `empty`: the gold's rows prove little
+    (see `Verdict`); calls of models, tokens and seconds are those of getting to the rows."""
+
+    model_config = ConfigDict(frozen=True)
+
+    id: str
+    question: str
+    db: str | None
+    conversation_id: str | None
+    turn: int
+    tags: tuple[str, ...]
+    kind: Kind
+    bird: bool = False
+    empty: bool = False
+    detail: str = ""
+    gold_sql: str
+    gold: ShownRows | None = None
+    sql: str | None = None
+    predicted: ShownRows | None = None
+    corrections: tuple[str, ...] = ()
+    repairs: int = 0
+    calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    tokens: int = 0
+    seconds: float = 0
+
+    @property
+    def scored(self) -> bool:
+        """A gold that does not run says nothing about the answer."""
+        return self.kind != "gold_failed"
+
+    @property
+    def capped(self) -> bool:
+        return any(each is not None and each.capped for each in (self.gold, self.predicted))
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def verdicts(self) -> dict[Mode, Verdict]:
+        """By each rule of comparison; empty when the gold did not run."""
+        return {mode: self.verdict(mode) for mode in get_args(Mode)} if self.scored else {}
+
+    def verdict(self, mode: Mode) -> Verdict:
+        if self.right(mode):
+            return "right_but_empty" if self.empty else "right"
+        if self.kind in _WITH_ROWS:
+            return "wrong_and_sure"
+        return _WITHOUT_ROWS.get(self.kind, "failed")
+
+    def right(self, mode: Mode) -> bool:
+        match mode:
+            case "exact":
+                return self.kind == "correct"
+            case "subset":
+                return self.kind in ("correct", "extra_columns")
+            case "bird":
+                return self.bird
+
+
+def by_interaction(outcomes: Sequence[Outcome]) -> dict[str, list[Outcome]]:
+    """The outcomes of each conversation; a question asked alone is no conversation."""
+    found: dict[str, list[Outcome]] = {}
+    for each in outcomes:
+        if each.conversation_id is not None:
+            found.setdefault(each.conversation_id, []).append(each)
+    return found
+
+
+System = Literal["kai", "plain"]
+
+
+class ResultsInvalid(Invalid):
+    """The file is no results file, or one of another evaluation."""
+
+    problem = "results-invalid"
+    title = "The results file does not fit"
+
+
+class Header(BaseModel):
+    """The first line: which set was put to which system with which model.
+
+    `plain` is the baseline, a plain prompt; `instruction` is the form of KAI's own, None without a model.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    question_set: str
+    set_digest: str
+    model: str
+    system: System = "kai"
+    instruction: Instruction | None = None
+
+    @property
+    def answerer(self) -> str:
+        """What has answered, in words."""
+        form = f" and the {self.instruction} instructions" if self.instruction else ""
+        return f"{self.system} with {self.model}{form}"
+
+
+@dataclass(frozen=True)
+class Results:
+    """`outcomes` by question id; of a question asked twice the later one."""
+
+    header: Header
+    outcomes: Mapping[str, Outcome]
+
+    def has(self, conversation: Conversation) -> bool:
+        """Whether every turn was asked of a model that answered."""
+        found = [self.outcomes.get(question.id) for question in conversation]
+        return all(each is not None and each.kind != "model_error" for each in found)
+
+    def of(self, conversations: Sequence[Conversation]) -> list[Outcome]:
+        """The outcomes of these conversations, in their order; what was not asked is left out."""
+        ids = (question.id for conversation in conversations for question in conversation)
+        return [self.outcomes[each] for each in ids if each in self.outcomes]
+
+
+def read_results(path: Path) -> Results:
+    """Raises `ResultsInvalid`, or `OSError`. A last line that was not finished does not count."""
+    *whole, _ = path.read_bytes().split(b"\n")
+    try:
+        header = Header.model_validate_json(whole[0] if whole else b"")
+        outcomes = [Outcome.model_validate_json(line) for line in whole[1:]]
+    except ValidationError:
+        raise ResultsInvalid(f"{path} is not a results file of kai eval.") from None
+    return Results(header, {each.id: each for each in outcomes})
+
+
+def resumed(path: Path, header: Header, *, fresh: bool) -> Results:
+    """What the file holds of this evaluation already; a new file, or a `fresh` one, holds nothing.
+
+    Raises `ResultsInvalid` when it is another evaluation's, or no results file: that is never overwritten.
+    """
+    known = read_results(path) if path.exists() else None
+    if known is None or fresh:
+        path.write_text(header.model_dump_json() + "\n", encoding="utf-8")
+        return Results(header, {})
+    if known.header != header:
+        found = known.header
+        raise ResultsInvalid(
+            f"{path} holds the results of {found.answerer} on {found.question_set} "
+            f"({found.set_digest[:8]}). Name another file by --output, or begin anew by --fresh."
+        )
+    return known
+
+
+@contextmanager
+def appending(path: Path) -> Generator[TextIO]:
+    """The file at the end of its last whole line. Write by `append`."""
+    with path.open("r+", encoding="utf-8") as file:
+        whole = path.read_bytes().rfind(b"\n") + 1
+        file.truncate(whole)
+        file.seek(whole)
+        yield file
+
+
+def append(file: TextIO, outcome: Outcome) -> None:
+    """Once this returns, the outcome survives the end of this process."""
+    file.write(outcome.model_dump_json() + "\n")
+    file.flush()
