@@ -11,7 +11,7 @@ def position_cursor(position: int) -> str:
 
 
 def cursor_position(cursor: str | None) -> int:
-    """The position a cursor stands for; 0 without one. Raises `InvalidCursor`."""
+    """Position of a cursor, 0 for None. Raises `InvalidCursor`."""
     if cursor is None:
         return 0
     try:

@@ -1,4 +1,4 @@
-"""Problems a caller can be told about: one base, turned into problem+json (RFC 9457) at the HTTP edge."""
+"""Problems that a caller may see: one base class, answered as problem+json (RFC 9457) at the HTTP edge."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -20,7 +20,7 @@ def problem_kind(problem_type: str) -> str:
 
 
 class CannotRun(Exception):
-    """A command, or the server as a whole, cannot go on; the text is one line that names the cure."""
+    """A command or the server cannot continue. The text is one line that names the cure."""
 
 
 def reason(error: OSError) -> str:
@@ -42,10 +42,10 @@ def told_of_file(error: OSError) -> str:
 
 
 class Problem(Exception):
-    """Something the caller can understand and often cure; `detail` says what and how.
+    """An error that the caller can understand and often cure; `detail` says what is wrong and what helps.
 
-    `members` are further fields of the problem object. No secret ever goes into either. `headers` go out
-    with it over HTTP.
+    `members` are further fields of the problem object. Neither holds secrets. `headers` are sent with the
+    HTTP response.
     """
 
     problem = "internal"
@@ -60,7 +60,7 @@ class Problem(Exception):
 
 
 class Unauthenticated(Problem):
-    """Nobody, or nobody we know, asks; the cure is another credential."""
+    """The credential is missing or unknown."""
 
     problem = "unauthenticated"
     title = "Sign in"
@@ -68,7 +68,7 @@ class Unauthenticated(Problem):
 
 
 class Forbidden(Problem):
-    """It is known who asks, and he may not do this."""
+    """The caller is known and may not do this."""
 
     problem = "forbidden"
     title = "Not allowed"
@@ -76,7 +76,7 @@ class Forbidden(Problem):
 
 
 class NotFound(Problem):
-    """There is no such thing, or it belongs to somebody else: the same answer for both."""
+    """The thing does not exist, or it belongs to another owner: the answer is the same."""
 
     problem = "not-found"
     title = "Not found"
@@ -84,7 +84,7 @@ class NotFound(Problem):
 
 
 class Conflict(Problem):
-    """The request does not fit the present state of the thing."""
+    """The request conflicts with the present state of the thing."""
 
     problem = "conflict"
     title = "Conflict"
@@ -108,7 +108,7 @@ class Malformed(Problem):
 
 
 class TooMany(Problem):
-    """A bound is reached; the same request may succeed later, after so many seconds where that is known."""
+    """A limit is reached; the same request may succeed later (`Retry-After`, where that is known)."""
 
     problem = "too-many"
     title = "Too many requests"

@@ -1,4 +1,4 @@
-"""One process per data folder: an embedded KAI takes up what the folder's last process left undone."""
+"""Lock of the data folder: one process at a time, which continues the runs of the last one."""
 
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -16,7 +16,7 @@ class FolderInUse(CannotRun):
 
 
 def make_folder(folder: Path) -> None:
-    """Makes the data folder, for its owner alone. Raises `CannotRun`."""
+    """Create the data folder with mode 0700. Raises `CannotRun`."""
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError as error:
@@ -25,7 +25,7 @@ def make_folder(folder: Path) -> None:
 
 @contextmanager
 def exclusive_folder(folder: Path) -> Generator[None]:
-    """Makes the folder and holds it while open; the lock ends with the process, however it ends.
+    """Create the folder and lock it for the block; the lock also ends with the process.
 
     Raises `CannotRun`: `FolderInUse`, or when the folder cannot be made or written to.
     """

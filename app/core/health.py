@@ -1,4 +1,4 @@
-"""What tells of the process itself, for any application that is given a `Readiness` and a registry."""
+"""Routes for liveness, readiness and metrics of the process."""
 
 from fastapi import APIRouter, FastAPI, Request
 from fastapi.responses import JSONResponse, PlainTextResponse, Response
@@ -10,7 +10,7 @@ health = APIRouter(tags=["health"])
 
 
 def tell_health(app: FastAPI, readiness: Readiness, metrics: CollectorRegistry) -> None:
-    """Give the routes what they tell of."""
+    """Give the routes of an application its readiness and metrics."""
     app.state.readiness, app.state.metrics = readiness, metrics
 
 
@@ -20,7 +20,10 @@ async def healthz() -> dict[str, str]:
     return {"status": "ok"}
 
 
-@health.get("/readyz", responses={503: {"description": "It is not, and says why"}})
+@health.get(
+    "/readyz",
+    responses={503: {"description": "A dependency is unavailable, or the process is about to stop"}},
+)
 async def readyz(request: Request) -> JSONResponse:
     """Work can be done: every dependency answers, and the process is not about to stop; else 503."""
     readiness: Readiness = request.app.state.readiness

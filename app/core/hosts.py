@@ -1,4 +1,4 @@
-"""Refusal of requests that call KAI by a name it does not have: other sites' pages could make them."""
+"""Refuses requests whose Host is not KAI's, which pages of other sites could send (DNS rebinding)."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ from app.core.http import problem_answer
 
 
 class AllowedHosts:
-    """Pure ASGI: Starlette's check of the Host field, answered with a problem object."""
+    """ASGI middleware: Starlette's check of the Host field, answered with a problem object."""
 
     def __init__(self, app: ASGIApp, allowed_hosts: Sequence[str]) -> None:
         self._app = app

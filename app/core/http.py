@@ -1,4 +1,4 @@
-"""What every route shares: owner, pages, times, text that can be kept, and problems as answers (RFC 9457)."""
+"""Shared parts of routes: caller, pages, times, storable text, and problem objects (RFC 9457)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ def current_caller(
     _bearer: Annotated[HTTPAuthorizationCredentials | None, Security(_BEARER)],
     _key: Annotated[str | None, Security(_API_KEY)],
 ) -> Caller:
-    """Who asks, as the door has found out; the credentials are named here for the API's description only."""
+    """The authenticated caller. The credentials are parameters only so that OpenAPI describes them."""
     caller: Caller = request.state.caller
     return caller
 
@@ -48,7 +48,7 @@ def current_owner(caller: CurrentCaller) -> str:
 
 @dataclass(frozen=True)
 class Requires:
-    """What a route asks of its caller: a scope, or (None) nothing but to be known."""
+    """Dependency of a route: the scope that its caller needs, or None if any caller may use it."""
 
     scope: AuthScope | None
 
@@ -66,14 +66,14 @@ ANYBODY = Depends(Requires(None))
 
 
 def storable(text: str) -> str:
-    """Refuses text that a store or a database cannot hold, as a `ValueError`."""
+    """Returns the text. Raises `ValueError` for text that a store or a database cannot hold."""
     if "\x00" in text or any("\ud800" <= character <= "\udfff" for character in text):
         raise ValueError("the text holds a character that cannot be kept (NUL or half a surrogate pair)")
     return text
 
 
 def not_null(value: object) -> object:
-    """Refuses null, as a `ValueError`, for a field of a change that may be left out."""
+    """Returns the value of a field that may be left out. Raises `ValueError` for null."""
     if value is None:
         raise ValueError("null is no value of this field; leave it out to keep what is there")
     return value
@@ -83,11 +83,11 @@ Owner = Annotated[str, Depends(current_owner)]
 Text = Annotated[str, AfterValidator(storable)]
 """Text that every store and database can hold."""
 Time = Annotated[datetime, BeforeValidator(as_datetime)]
-"""Kept as epoch milliseconds, said as RFC 3339 in UTC."""
+"""Epoch milliseconds in the store, RFC 3339 in UTC on the wire."""
 
 
 class Body(BaseModel):
-    """A request body: a field we do not know is an error, not a silent loss."""
+    """A request body; an unknown field is an error."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -122,14 +122,14 @@ PROBLEM_RESPONSES: dict[int | str, dict[str, object]] = {
     status: {"description": title, "content": {PROBLEM_JSON: {"schema": ProblemBody.model_json_schema()}}}
     for status, title in {
         400: "The request cannot be read",
-        401: "Nobody, or nobody KAI knows, asks",
+        401: "The credential is missing or unknown",
         403: "The caller may not do this",
         404: "There is no such thing",
-        409: "It does not fit the present state",
+        409: "The request conflicts with the present state",
         413: "The body is too large",
         422: "It cannot be carried out as it is",
         429: "A limit is reached",
-        503: "A dependency is away",
+        503: "A dependency is unavailable",
     }.items()
 }
 
@@ -147,13 +147,13 @@ def problem_response(
 
 
 def internal_problem(request_id: str) -> JSONResponse:
-    """For a defect: its particulars are in the log, under this id."""
+    """The answer to a defect; the log has the details under this request id."""
     detail = f"This is a defect in KAI. Its log tells more under request {request_id}."
     return problem_response("internal", "Something went wrong", 500, detail)
 
 
 def answer_problems(app: FastAPI) -> None:
-    """Make every error of the application a problem object."""
+    """Answer every error of the application with a problem object."""
     app.add_exception_handler(Problem, _problem)
     app.add_exception_handler(RequestValidationError, _validation)
     app.add_exception_handler(HTTPException, _http)
@@ -198,7 +198,7 @@ async def _cursor(_: Request, error: Exception) -> JSONResponse:
 
 
 async def storage_away(_: Request, error: Exception) -> JSONResponse:
-    """For all that KAI keeps; what its checkpoints raise is the application's to register."""
+    """Answer for an unavailable store. The application registers it for checkpoints, too."""
     detail = "KAI's own store does not answer; nothing is lost, try again in a moment."
     return problem_response(
         "storage-unavailable", "The store is unavailable", 503, detail, headers={"Retry-After": "5"}
@@ -213,7 +213,7 @@ async def _bus_away(_: Request, error: Exception) -> JSONResponse:
 
 
 class BodyLimit:
-    """Pure ASGI: refuses bodies over the limit as a problem, whether they declare their length or not."""
+    """ASGI middleware that refuses bodies over the limit, whether they declare their length or not."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

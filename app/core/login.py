@@ -1,4 +1,4 @@
-"""The door: nothing but the page and the signs of life is answered to who has not said who he is."""
+"""Authentication middleware: every path except the page and health checks requires a valid credential."""
 
 from collections.abc import Callable
 
@@ -14,9 +14,9 @@ from app.core.storage.port import StorageUnavailable
 
 
 class Login:
-    """Pure ASGI: finds out who asks before a body is read, and leaves him as `request.state.caller`.
+    """ASGI middleware that authenticates the caller before a body is read, as `request.state.caller`.
 
-    Whatever is not `open_to_all` is closed, so that a route nobody thought of is closed, too.
+    Every path that is not `open_to_all` is closed, new routes included.
     """
 
     def __init__(self, app: ASGIApp, identity: Identity, open_to_all: Callable[[str], bool]) -> None:
@@ -40,7 +40,7 @@ class Login:
 
 
 def _credential(headers: Headers) -> str | None:
-    """What a request brings to say who it is from, or None. Raises `Unauthenticated` when that is unclear."""
+    """The credential of a request, or None. Raises `Unauthenticated` for a malformed one or several."""
     brought = headers.getlist("x-api-key")
     for each in headers.getlist("authorization"):
         scheme, _, rest = each.partition(" ")

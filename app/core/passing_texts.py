@@ -1,4 +1,4 @@
-"""Texts in a Redis that may forget anything at any time: copies of what is kept elsewhere."""
+"""Best-effort Redis cache; the store is the source of truth."""
 
 import asyncio
 import time
@@ -12,14 +12,14 @@ from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 
 _PATIENCE_SECONDS = 0.05
-"""For one command. A request that finds nothing and leaves a copy makes two: it loses 100 ms at most."""
+"""Timeout of a command. A cache miss costs two commands, so at most 100 ms."""
 
 _PAUSE_SECONDS = 1.0
 _MAX_CONNECTIONS = 1_000
 
 
 class PassingTexts:
-    """No method fails: a Redis that is away or slow knows nothing, and is not asked again for a second."""
+    """Cache whose methods never fail: a Redis that is unavailable or slow counts as empty for a second."""
 
     def __init__(self, redis: Redis, lifetime: timedelta) -> None:
         self._redis = redis
@@ -38,7 +38,7 @@ class PassingTexts:
                 await self._redis.set(key, text, ex=self._lifetime)
 
     async def remove(self, key: str) -> None:
-        """What could not be removed is there until its lifetime ends."""
+        """Remove a text. If that fails, it stays until its lifetime ends."""
         async with self._attempt():
             if not self._away:
                 await self._redis.delete(key)

@@ -1,4 +1,4 @@
-"""The registry of a process, with what the process itself uses: processor, memory, files, collections."""
+"""Metrics registry of the process, with its use of processor, memory, files and garbage collections."""
 
 from prometheus_client import CollectorRegistry, GCCollector, PlatformCollector, ProcessCollector
 

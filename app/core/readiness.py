@@ -1,4 +1,4 @@
-"""Whether a process should be sent work: all it depends on answers, and it is not about to stop."""
+"""Readiness of a process: every dependency answers, and the process is not about to stop."""
 
 import asyncio
 import logging
@@ -10,14 +10,14 @@ from typing import Literal, TypeAlias
 CHECK_SECONDS = 2.0
 
 Check: TypeAlias = tuple[str, Callable[[], Awaitable[object]]]
-"""A dependency's name, and what raises, or takes too long, when it is away."""
+"""Name of a dependency, and a call that raises or times out when it is unavailable."""
 
 logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class Dependency:
-    """How a dependency answered, in words without secrets; `error` is None when it is well."""
+    """Result of a check; `error` holds no secrets and is None if the dependency answered."""
 
     name: str
     milliseconds: int
@@ -31,18 +31,18 @@ class Verdict:
 
 
 class Readiness:
-    """Of one process, for as long as it runs."""
+    """Readiness of this process."""
 
     def __init__(self, checks: Sequence[Check]) -> None:
         self._checks = checks
         self.draining = False
 
     def drain(self) -> None:
-        """From now on nothing new should come here. Not taken back."""
+        """Announce that the process is about to stop. Cannot be undone."""
         self.draining = True
 
     async def look(self) -> Verdict:
-        """Asks all dependencies at once; takes `CHECK_SECONDS` at most."""
+        """Check all dependencies concurrently. Takes at most `CHECK_SECONDS`."""
         found = await asyncio.gather(*(_look(name, check) for name, check in self._checks))
         if self.draining:
             return Verdict("draining", found)
@@ -56,7 +56,7 @@ async def _look(name: str, check: Callable[[], Awaitable[object]]) -> Dependency
             await check()
     except TimeoutError:
         error = f"does not answer within {CHECK_SECONDS:g} s"
-    except Exception as failure:  # noqa: BLE001 - a probe: whatever a client library raises means away
+    except Exception as failure:  # noqa: BLE001 - a probe: any exception of a client library means unavailable
         error = "does not answer as it should"
-        logger.warning("%s is away (%s)", name, type(failure).__name__)
+        logger.warning("%s is unavailable (%s)", name, type(failure).__name__)
     return Dependency(name, round((time.monotonic() - began) * 1000), error)

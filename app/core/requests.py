@@ -1,4 +1,4 @@
-"""What is told of each HTTP request: an id in and out, one line of log, and numbers for Prometheus."""
+"""Access log and metrics of HTTP requests, and the request id."""
 
 import logging
 import re
@@ -15,7 +15,7 @@ from app.core.logs.ids import bound
 from app.core.logs.start import ACCESS
 
 QUIET = frozenset({"/healthz", "/readyz", "/metrics"})
-"""What machines ask every few seconds: told at level debug, and not traced."""
+"""Routes that machines call every few seconds: logged at level debug, not traced."""
 
 _ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
@@ -26,7 +26,7 @@ logger = logging.getLogger(ACCESS)
 
 
 class RequestMetrics:
-    """Labels are bounded: routes by their templates, never a path that somebody made up."""
+    """Counters and histograms of requests. Routes are labelled by template, so that labels are bounded."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self.requests = Counter(
@@ -47,7 +47,7 @@ class RequestMetrics:
 
 
 class Requests:
-    """Pure ASGI, to be the outermost. A fault of KAI is logged here with the ids, and told as a problem."""
+    """Outermost ASGI middleware: logs and counts requests, and answers a defect with a problem object."""
 
     def __init__(self, app: ASGIApp, metrics: RequestMetrics) -> None:
         self._app = app
@@ -73,7 +73,7 @@ class Requests:
         except Exception:
             logger.exception("the request failed by a fault of KAI")
             if answer.status is not None:
-                raise  # half an answer cannot be taken back: the connection has to be broken off
+                raise  # the answer has begun, so the connection must be closed
             problem: Response = internal_problem(answer.request_id)
             await problem(scope, receive, answer.send)
 
@@ -96,7 +96,7 @@ class Requests:
 
 
 class _Answer:
-    """An answer on its way out; `status` is None before its first byte."""
+    """An answer that is being sent; `status` is None before its first byte."""
 
     def __init__(self, send: Send, request_id: str, metrics: RequestMetrics) -> None:
         self.request_id = request_id
@@ -109,7 +109,7 @@ class _Answer:
         if message["type"] == "http.response.start":
             self._begin(message)
         if self._streams and message["type"] == "http.response.body":
-            # Before it is sent: who has read `done` finds it counted.
+            # Counted before it is sent, so that a client that has read `done` finds it counted.
             self._metrics.events.inc(message.get("body", b"").count(_EVENT))
         await self._send(message)
 
@@ -129,13 +129,13 @@ class _Answer:
 
 
 def _request_id(headers: Iterable[tuple[bytes, bytes]]) -> str:
-    """The caller's, if it is one that can stand in a log; else a new one."""
+    """The request id that the caller sent if it is safe to log, else a new one."""
     given = dict(headers).get(b"x-request-id", b"").decode("latin-1")
     return given if _ID.fullmatch(given) else new_id()
 
 
 def _template(scope: Scope) -> str:
-    """The route that answered, without what its caller filled in."""
+    """The template of the route that answered, without its parameters."""
     template = getattr(scope.get("route"), "path", None)
     if not isinstance(template, str):
         return "unmatched"

@@ -1,4 +1,4 @@
-"""What is wrong with a setting, in one line that names its variable."""
+"""Describes an invalid setting in one line that names its variable."""
 
 from pydantic import ValidationError
 from pydantic_settings import SettingsError
@@ -8,7 +8,7 @@ _WORDS = {"tuple_type": _LIST, "list_type": _LIST, "extra_forbidden": "there is 
 
 
 def told_of_value(error: ValidationError) -> str:
-    """Of the first value that makes no sense. Values are left out: they may be secret."""
+    """Describes the first invalid value without showing it, because it may be secret."""
     first = error.errors(include_input=False, include_url=False)[0]
     prefix = "KAI" if error.title == "Settings" else "OPENAI"
     name = "__".join(part.upper() for part in first["loc"] if isinstance(part, str))
@@ -17,6 +17,6 @@ def told_of_value(error: ValidationError) -> str:
 
 
 def told_of_variable(error: SettingsError) -> str:
-    """Of a group with a value that is no JSON; pydantic-settings tells of the group only."""
+    """Describes a value that is no JSON; pydantic-settings names only its group."""
     group = str(error).split('"')[1].upper()
     return f'One of the variables KAI_{group}__... has to be JSON, such as ["..."] for a list.'

@@ -1,11 +1,11 @@
-"""Ending background tasks for good."""
+"""Ends background tasks."""
 
 import asyncio
 from collections.abc import Iterable
 
 
 async def end_tasks(tasks: Iterable[asyncio.Task[None]]) -> None:
-    """Cancel them until they have ended: again and again, for a library may swallow a cancellation."""
+    """Cancel the tasks until all have ended; repeats, because a library may swallow a cancellation."""
     left = {task for task in tasks if not task.done()}
     while left:
         for task in left:

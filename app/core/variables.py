@@ -1,4 +1,4 @@
-"""Names of the `KAI_...` variables: a misspelt one is refused, never ignored."""
+"""Checks the names of `KAI_...` variables, so that a misspelt one is refused."""
 
 import re
 from collections.abc import Iterable, Iterator

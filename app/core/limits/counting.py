@@ -1,4 +1,4 @@
-"""What routes depend on to be counted, and refused when it is too much."""
+"""Dependencies of routes that count requests and refuse those above a rate limit."""
 
 from fastapi import Request
 
@@ -10,7 +10,7 @@ from app.core.limits.rates import Count, Rates
 
 
 class RateExceeded(TooMany):
-    """More requests in a window than the policy grants."""
+    """The owner sent more requests in a window than the policy allows."""
 
     problem = "rate-limit"
     title = "Too many requests"

@@ -1,5 +1,5 @@
-"""What an answer says of rates: `RateLimit-Policy` and `RateLimit`, structured fields as
-draft-ietf-httpapi-ratelimit-headers-11 has them."""
+"""Response fields `RateLimit-Policy` and `RateLimit`, structured as in
+draft-ietf-httpapi-ratelimit-headers-11."""
 
 from collections.abc import Sequence
 
@@ -21,13 +21,13 @@ def limit_field(counts: Sequence[Count]) -> str:
 
 
 def note(scope: Scope, count: Count) -> None:
-    """Have the answer to this request say the count."""
+    """Add a count to the rate limit fields of this request's answer."""
     counts: list[Count] = scope[_COUNTS]
     counts.append(count)
 
 
 class RateLimitFields:
-    """Pure ASGI: the head of every answer, a stream's or a refusal's too, says what was counted for it."""
+    """ASGI middleware that adds the rate limit fields to every answer, streams and refusals included."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

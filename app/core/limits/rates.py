@@ -1,4 +1,4 @@
-"""How often an owner may ask: counted in fixed windows, each beginning with the first request in it."""
+"""Rate limits per owner in fixed windows; a window begins with the first request in it."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""The file of the audit log: appended to, readable by its owner only, opened anew when it was rotated."""
+"""File of the audit log: append-only, mode 0600, reopened after rotation."""
 
 import logging
 import os
@@ -20,7 +20,7 @@ class AuditFileClosed(CannotRun):
 
 
 class AuditFile(WatchedFileHandler):
-    """Raises `AuditFileClosed` at once rather than when the first statement should be recorded."""
+    """Logging handler. Raises `AuditFileClosed` on construction, before the first statement is recorded."""
 
     def __init__(self, path: Path) -> None:
         try:
@@ -34,17 +34,17 @@ class AuditFile(WatchedFileHandler):
 
     def _open(self) -> TextIOWrapper:
         descriptor = os.open(self.baseFilename, os.O_WRONLY | os.O_APPEND | os.O_CREAT, _PRIVATE)
-        os.fchmod(descriptor, _PRIVATE)  # of a file that was there before
+        os.fchmod(descriptor, _PRIVATE)  # of a file that existed before
         return os.fdopen(descriptor, "a", encoding=self.encoding)
 
     def emit(self, record: logging.LogRecord) -> None:
         try:
             super().emit(record)
-        except OSError:  # the file is gone and its folder may not be written
+        except OSError:  # the file is missing and its folder is not writable
             self.handleError(record)
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - logging's name
-        """What cannot be recorded in the file, of a full disk for one, goes into the ordinary log."""
+        """Write to the ordinary log what the file cannot take, for example when the disk is full."""
         _, error, _ = sys.exc_info()
         logger.error("the audit log cannot be written", exc_info=error)
         logging.getLogger().handle(record)

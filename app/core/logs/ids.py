@@ -1,6 +1,6 @@
-"""Whose doing a log line tells of: ids of the request or the run under way, bound where it begins.
+"""Ids of the request or run in progress, which every log line within it carries.
 
-They follow into tasks and threads that are started meanwhile.
+They are context variables, so tasks and threads that are started within it carry them, too.
 """
 
 from collections.abc import Generator
@@ -12,7 +12,7 @@ _bound: ContextVar[dict[str, str] | None] = ContextVar("kai_log_ids", default=No
 
 @contextmanager
 def bound(**ids: str) -> Generator[None]:
-    """Within the block every line carries these ids, and none that were bound around it."""
+    """Bind these ids for the block, in the place of any that were bound around it."""
     token = _bound.set(dict(ids))
     try:
         yield
@@ -21,7 +21,7 @@ def bound(**ids: str) -> Generator[None]:
 
 
 def note(**ids: str) -> None:
-    """Add what became known only within the innermost `bound` block, until its end; without one, nothing."""
+    """Add ids to the innermost `bound` block. Does nothing outside of one."""
     here = _bound.get()
     if here is not None:
         here.update(ids)

@@ -1,4 +1,5 @@
-"""A log record as a line: JSON for programs, short text for people. Both are redacted and inert."""
+"""Formatters of log records: JSON for programs, text for people. Both redact secrets and escape control
+characters."""
 
 import json
 from datetime import datetime
@@ -16,7 +17,7 @@ _HEAD = ("time", "level", "logger", "message")
 
 
 class JsonLines(JsonFormatter):
-    """Time, level, logger and message, then the ids that are bound, then what the record itself adds."""
+    """JSON lines: time, level, logger and message, then the bound ids, then the fields of the record."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -34,7 +35,7 @@ class JsonLines(JsonFormatter):
 
     def add_fields(self, log_data: LogData, record: LogRecord, message_dict: LogData) -> None:
         super().add_fields(log_data, record, message_dict)
-        if record.name == "asyncio":  # what follows its first line repeats an exception's words
+        if record.name == "asyncio":  # its further lines repeat the text of an exception
             log_data["message"] = str(log_data["message"]).partition("\n")[0]
 
     def process_log_record(self, log_data: LogData) -> LogData:
@@ -55,7 +56,7 @@ class TextLines(JsonLines):
 
 
 class AuditLines(JsonLines):
-    """What happened, without the names of a program's parts."""
+    """JSON lines of the audit log, without level and logger."""
 
     def process_log_record(self, log_data: LogData) -> LogData:
         safe = super().process_log_record(log_data)

@@ -1,4 +1,4 @@
-"""The last look at every text that is logged: no secret in it, and nothing that acts on a terminal."""
+"""Removes secrets and control characters from every text that is logged."""
 
 import re
 
@@ -22,12 +22,12 @@ _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u20
 
 
 def redacted(text: str) -> str:
-    """The text without what looks like a key, a token or the credentials of a URL."""
+    """Returns the text without keys, tokens and credentials of URLs."""
     for pattern, replacement in _SECRETS:
         text = pattern.sub(replacement, text)
     return text
 
 
 def inert(text: str) -> str:
-    """The text on one line, its control characters spelled out: no forged line, no terminal code."""
+    """Returns the text with control characters escaped, so that it forges no line and no terminal code."""
     return _CONTROLS.sub(lambda found: f"\\x{ord(found[0]):02x}", text)

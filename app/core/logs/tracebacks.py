@@ -1,4 +1,4 @@
-"""Tracebacks without values: an exception's words may hold a row, a question or a URL; its place does not."""
+"""Tracebacks without the text of exceptions, which may hold a row, a question or a URL."""
 
 import traceback
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ _MOST_LINKS = 10
 
 
 def traceback_without_values(error: BaseException) -> str:
-    """Where it was raised and what led to it, by the names of the classes; the words are left out."""
+    """Returns frames and class names of an exception and of its causes, the first cause first."""
     links = list(_chain(error))[:_MOST_LINKS]
     return "\n".join(_told(each) for each in reversed(links))
 

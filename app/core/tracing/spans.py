@@ -1,6 +1,6 @@
-"""Spans of KAI's own, by OpenTelemetry's API: without its SDK, or without an exporter, they cost nothing.
+"""KAI's own OpenTelemetry spans; without the SDK or an exporter they cost nothing.
 
-No span holds contents: no question, statement, row or prompt, and of an exception its class alone.
+Spans hold no contents: no question, statement, row or prompt, and only the class of an exception.
 """
 
 from collections.abc import Generator, Mapping
@@ -16,14 +16,14 @@ _HEADER = "traceparent"
 
 
 def current_traceparent() -> str | None:
-    """The span under way, as a string that a queue can carry; None when nothing is traced."""
+    """The current span as a `traceparent` for a queue; None when nothing is traced."""
     carrier: dict[str, str] = {}
     _W3C.inject(carrier)
     return carrier.get(_HEADER)
 
 
 def span_from(traceparent: str | None) -> Context:
-    """The context in which a span is a child of the one that was carried; a root without one."""
+    """The context of a carried `traceparent`; the root context for None."""
     return _W3C.extract({_HEADER: traceparent} if traceparent else {}, Context())
 
 
