@@ -140,6 +140,8 @@ def test_the_one_table_a_foreign_key_away_that_has_a_column_is_joined(
     "sql",
     [
         "select t2.name from museum t1 group by t2.name",  # a table is missing
+        "select age from visitor t1 join museum t2 on t1.museum_id = t2.id",  # museum_id is nowhere
+        "select t1.age from visitor t1 join visit t2 on t1.visitor_id = t2.visitor_id",  # a wrong key
         "select coach from game",  # two keys lead to the table
         "select age from museum",  # two keys away
         "select count(*) from museum where total_spent > 3",  # would count visits

@@ -70,6 +70,8 @@ def _moved(sql: str, column: exp.Column, names: Names, schema: SchemaNames) -> C
     if len(found) != 1:
         return None
     [(alias, meant)] = found.items()
+    if _is_compared_with(column, alias):
+        return None  # it connects the two sources: to read both sides from one would connect nothing
     edits = [replaced(column.args["table"], _written(sql, names, alias))]
     if meant != column.this.name:
         edits.append(replaced(column.this, schema.written(meant)))
@@ -77,6 +79,17 @@ def _moved(sql: str, column: exp.Column, names: Names, schema: SchemaNames) -> C
     source = quoted(_called(alias, names, schema))
     said = f"Read {quoted(meant)} from {source}: {lacking} has no such column."
     return Correction("source", said, tuple(edits))
+
+
+def _is_compared_with(column: exp.Column, alias: str) -> bool:
+    """Whether it is compared with a column of this source."""
+    if not isinstance(column.parent, exp.Predicate):
+        return False
+    return any(
+        each is not column and each.table == alias
+        for each in column.parent.iter_expressions()
+        if isinstance(each, exp.Column)
+    )
 
 
 @dataclass(frozen=True)
