@@ -115,3 +115,13 @@ async def test_a_model_that_fails_decides_nothing(
 async def test_without_a_model_there_are_no_prompts_to_compare(shop: Shop) -> None:
     with pytest.raises(Invalid, match="OPENAI_API_KEY"):
         await compare_prompts(wanted(shop))
+
+
+async def test_a_store_that_is_unavailable_leaves_the_choice_to_the_name(
+    model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KAI_STORE", "typesense")
+    monkeypatch.setenv("KAI_TYPESENSE__NODES", '["http://127.0.0.1:1"]')
+    monkeypatch.setenv("KAI_TYPESENSE__API_KEY", "key")
+    monkeypatch.setenv("KAI_TYPESENSE__MAX_RETRIES", "0")
+    assert await used(once=True) == "long"
