@@ -1,4 +1,4 @@
-"""What a run says: one discriminated union, from the step that says it to the frame on the wire."""
+"""Events of a run: one discriminated union, from the step that emits an event to the frame on the wire."""
 
 from datetime import UTC, datetime
 from typing import Annotated, Literal
@@ -40,7 +40,7 @@ class Status(_Event):
 
 
 class TextChunk(_Event):
-    """A token delta. The whole text follows as a `sql` or `analysis` chunk."""
+    """A piece of text from the model. The whole text follows as a `sql` or `analysis` chunk."""
 
     event: Literal["chunk"] = "chunk"
     type: Literal["text"] = "text"
@@ -69,7 +69,7 @@ class SqlChunk(_Event):
 
 
 class ResultsChunk(_Event):
-    """The head of the rows; fewer rows than `row_count` means that the rest is fetched by reference."""
+    """The first rows of the result. If there are fewer than `row_count`, fetch the rest by reference."""
 
     event: Literal["chunk"] = "chunk"
     type: Literal["results"] = "results"
@@ -115,9 +115,9 @@ class ClaimsChunk(_Event):
 
 
 class ClarificationChunk(_Event):
-    """A question back to the user; the turn ends with it.
+    """A question back to the user, which ends the turn.
 
-    `options` are the readings to choose from; empty when there are none. The next question may be an option's
+    `options` are the readings to choose from, if there are any. The next question may be an option's
     `question`, its `label` or its number, counted from 1.
     """
 
@@ -136,7 +136,7 @@ class ClarificationChunk(_Event):
 
 
 class SuggestionsChunk(_Event):
-    """Questions that could follow, ready to send as they stand."""
+    """Suggested questions, complete enough to be sent unchanged."""
 
     event: Literal["chunk"] = "chunk"
     type: Literal["suggestions"] = "suggestions"
@@ -144,15 +144,18 @@ class SuggestionsChunk(_Event):
 
 
 class Reset(_Event):
-    """All that was shown for this run so far is void; what is known follows anew."""
+    """Discard everything shown for this run so far. The completed parts are emitted again."""
 
     event: Literal["reset"] = "reset"
     reason: str
 
 
 class Failure(_Event):
-    """Something went wrong, as a problem object (RFC 9457). `done.status` says whether an answer came all
-    the same, as it does when the built-in writer stands in for a model that is down."""
+    """An error, as a problem object (RFC 9457).
+
+    `done.status` tells whether the run still has an answer, for example by the built-in writer when the
+    model is unavailable.
+    """
 
     event: Literal["error"] = "error"
     type: str
@@ -163,10 +166,10 @@ class Failure(_Event):
 
 
 class Done(_Event):
-    """The end of the stream, said once, after all else is durable.
+    """The end of the stream, emitted once, after everything else is durable.
 
-    `tokens_used` counts every call of a model in the run, failed ones and the rolling summary included;
-    the title and the memory of the conversation are written later and count in the day's tokens alone.
+    `tokens_used` counts every model call of the run, including failed calls and the rolling summary. The
+    title and the memory of the conversation are written later and count only in the day's tokens.
     """
 
     event: Literal["done"] = "done"

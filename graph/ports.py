@@ -1,6 +1,6 @@
-"""What the steps need from outside, bound for one turn to a connection, an owner and a message.
+"""Ports of the steps, bound for one turn to a connection, an owner and a message.
 
-Implementations are structural: nothing outside inherits from these.
+Implementations are structural: no class outside inherits from these protocols.
 """
 
 from collections.abc import Callable, Sequence
@@ -60,7 +60,7 @@ class Written:
 
 @dataclass(frozen=True)
 class Analysed:
-    """A reading of the rows, and one line about them for the conversation's memory."""
+    """An analysis of the rows, and one line about them for the conversation's memory."""
 
     analysis: Analysis
     results_summary: str
@@ -76,17 +76,16 @@ class Summarized:
 
 
 class Recall(Protocol):
-    """Finds what matters to a question: the part of the schema, stored texts that were mentioned, and what
-    people have written about the database.
+    """Finds the context of a question: tables, stored texts it mentions, and knowledge about the database.
 
-    Raises `DatabaseUnavailable` when the schema is not known yet and cannot be read.
+    Raises `DatabaseUnavailable` when the schema is not scanned yet and cannot be read.
     """
 
     async def recall(self, question: Question) -> Context: ...
 
 
 class SqlWriter(Protocol):
-    """Decides what a question is and writes its statement, saying `text` chunks of channel `sql` on the way.
+    """Decides the route of a question and writes its statement. Emits `text` chunks of channel `sql`.
 
     A repair that differs from the statement to be repaired in nothing but spaces, case, remarks or a
     semicolon is returned as that very statement.
@@ -122,16 +121,16 @@ class ResultChecker(Protocol):
 
 
 class ResultReader(Protocol):
-    """Reads all kept rows of the result of which the state holds the head, by the message it answers.
+    """Reads all stored rows of a result, given its head and the message that it answers.
 
-    Returns the head itself when the rows are no longer stored; it then holds fewer rows than `row_count`.
+    Returns the head itself when the rows are no longer stored; it then has fewer rows than `row_count`.
     """
 
     async def read(self, message_id: str, head: Rows) -> Rows: ...
 
 
 class Analyst(Protocol):
-    """Reads rows, saying `text` chunks of channel `analysis` on the way.
+    """Analyses rows, and emits `text` chunks of channel `analysis` meanwhile.
 
     Raises `ModelUnavailable` or `ModelRejected`.
     """
@@ -140,10 +139,10 @@ class Analyst(Protocol):
 
 
 class Summarizer(Protocol):
-    """Folds exchanges into the summary.
+    """Adds exchanges to the rolling summary.
 
-    `summarize` makes at most one call of a model and raises `SummaryFailed`; the caller then keeps the
-    exchanges. `digest` makes none and never fails: it keeps the exchanges as short lines.
+    `summarize` makes at most one model call. It raises `SummaryFailed`; the caller then keeps the exchanges.
+    `digest` makes no call and never fails: it reduces the exchanges to short lines.
     """
 
     async def summarize(self, summary: str | None, exchanges: Sequence[Message]) -> Summarized: ...
@@ -153,7 +152,7 @@ class Summarizer(Protocol):
 
 @dataclass(frozen=True)
 class Ports:
-    """The typed runtime context of a turn; never part of the state, never checkpointed."""
+    """The typed runtime context of a turn. It is not part of the state and never checkpointed."""
 
     recall: Recall
     writer: SqlWriter

@@ -1,4 +1,4 @@
-"""A whole turn: its steps, the ways between them, and the driver that runs it.
+"""A whole turn: its steps, the edges between them, and the driver that runs it.
 
 load_context ─> write_sql ─┬─ sql ──> run_sql ─┬─> analyse ─┬─> summarize
                     ^      │             │     │            │
@@ -35,21 +35,21 @@ from graph.state import NO_CONTEXT, SessionState
 # A turn takes at most seven steps: two tries at the SQL and three others.
 _RECURSION_LIMIT = 12
 
-# A database that broke off is asked once more. Models are retried by their client, which alone knows
-# whether a token has been shown; a failed statement goes back to its writer. So nothing else is retried.
+# Only an unavailable database is retried here, once. The client of a model retries its own calls, because it
+# knows whether a token has been shown. A failed statement goes back to its writer.
 _DATABASE_RETRY = RetryPolicy(initial_interval=0.2, max_attempts=2, retry_on=DatabaseUnavailable)
 
-# The ports keep their own, shorter limits with better words; these end a step whose port does not.
+# Ports have shorter timeouts with more precise errors. These end a step whose port ignores its own.
 _READ_TIMEOUT = TimeoutPolicy(run_timeout=300)
 _MODEL_TIMEOUT = TimeoutPolicy(run_timeout=600)
 
 
 @dataclass(frozen=True)
 class Turn:
-    """A question put to a session; times are RFC 3339 in UTC.
+    """A question of a session. Times are RFC 3339 in UTC.
 
-    Of several that work on a thread at once (one was thought dead), the one with the greatest `fence`
-    makes its state.
+    Two attempts may work on a thread at once, when the first was considered dead. The state is that of the
+    greatest `fence`.
     """
 
     session_id: str
@@ -65,7 +65,7 @@ class Turn:
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A point of a session's past from which it can be forked; `created_at` is RFC 3339 in UTC."""
+    """A checkpoint of a session, from which it can be forked. `created_at` is RFC 3339 in UTC."""
 
     id: str
     created_at: str
@@ -76,9 +76,9 @@ class Checkpoint:
 
 
 class SessionGraph:
-    """Runs turns over sessions' threads: the thread id is the session id.
+    """Runs turns on the threads of sessions. The thread id is the session id.
 
-    Every method raises `CheckpointsUnavailable` when the store of the checkpoints is away.
+    Every method raises `CheckpointsUnavailable` when the store of the checkpoints is unavailable.
     """
 
     def __init__(self, checkpointer: Checkpointer) -> None:
@@ -90,7 +90,7 @@ class SessionGraph:
     ) -> AsyncGenerator[SessionEvent]:
         """Run a turn from its start.
 
-        Raises what the ports raise, and `Drained` after the step at which the control asked for that.
+        Raises what the ports raise, and `Drained` after a step when `control` requests a drain.
         """
         yield Status(
             step="loading_context", message="Reading the conversation and the schema", run_id=turn.run_id
@@ -102,16 +102,17 @@ class SessionGraph:
     async def resume(
         self, turn: Turn, ports: Ports, control: RunControl | None = None
     ) -> AsyncGenerator[SessionEvent]:
-        """Go on with a turn that was broken off, after its last completed step.
+        """Continue an interrupted turn after its last completed step.
 
-        Says `reset` and again what those steps had said; a turn of which no step is kept starts anew.
+        Emits `reset`, then the chunks of the completed steps again. A turn without a completed step starts
+        from the beginning. Raises what `ask` raises.
         """
-        yield Reset(reason="The answer was broken off; it goes on from its last completed step.")
+        yield Reset(reason="The answer was interrupted. It continues after its last completed step.")
         snapshot = await self._state(turn.session_id)
         if snapshot.values.get("run_id") != turn.run_id:
             events = self.ask(turn, ports, control)
         else:
-            # A result that is being repaired is not said yet: the final one follows.
+            # A result that is being repaired is not emitted: the final one follows.
             completed = [] if snapshot.values.get("repair") else _answer(snapshot).chunks()
             for chunk in completed:
                 yield chunk
@@ -121,14 +122,14 @@ class SessionGraph:
                 yield event
 
     async def answer(self, turn: Turn) -> Answer:
-        """What the turn's completed steps have given; an empty answer when none has completed."""
+        """Returns the answer of the turn's completed steps; an empty answer if none has completed."""
         snapshot = await self._state(turn.session_id)
         return _answer(snapshot) if snapshot.values.get("run_id") == turn.run_id else Answer()
 
     async def checkpoints(
         self, session_id: str, *, limit: int, before: str | None = None
     ) -> list[Checkpoint]:
-        """The session's checkpoints, newest first, older than `before`."""
+        """Returns the session's checkpoints, newest first; with `before`, only those older than this id."""
         history = self._graph.aget_state_history(
             _config(session_id), before=_config(session_id, before) if before else None, limit=limit
         )
@@ -136,12 +137,12 @@ class SessionGraph:
             return [_checkpoint(snapshot) async for snapshot in history]
 
     async def state_at(self, session_id: str, checkpoint_id: str) -> SessionState | None:
-        """The state of a checkpoint; None if there is no such one."""
+        """Returns the state of a checkpoint. Returns None if the checkpoint does not exist."""
         found = await self._state(session_id, checkpoint_id)
         return cast("SessionState", found.values) if found.values else None
 
     async def begin(self, session_id: str, state: SessionState) -> None:
-        """Start a new session's thread from the state of another's checkpoint."""
+        """Start the thread of a new session with the state of another session's checkpoint."""
         begun = SessionState(**{**state, "session_id": session_id, "status": "idle"})
         with translated_errors():
             await self._graph.aupdate_state(_config(session_id), begun, as_node="summarize")
@@ -152,7 +153,7 @@ class SessionGraph:
             await self._checkpointer.adelete_thread(session_id)
 
     async def prune(self, session_id: str) -> None:
-        """Delete a session's checkpoints but the latest, from which it goes on; it cannot be forked."""
+        """Delete all checkpoints of a session but the latest. It can continue, but not be forked earlier."""
         with translated_errors():
             await self._checkpointer.aprune([session_id])
 
@@ -163,9 +164,9 @@ class SessionGraph:
     async def _run(
         self, turn: Turn, ports: Ports, opening: SessionState | None, control: RunControl | None
     ) -> AsyncGenerator[SessionEvent]:
-        # Sync durability: a step that was announced is never run twice after a crash, and `done`
-        # comes after the last checkpoint. It costs a local write a step (see docs/decisions).
-        said = self._graph.astream(
+        # Sync durability: a step whose events were emitted never runs twice after a crash, and `done`
+        # follows the last checkpoint. It costs one write per step (see docs/decisions).
+        events = self._graph.astream(
             opening,
             _config_of(turn),
             context=ports,
@@ -175,7 +176,7 @@ class SessionGraph:
         )
         try:
             with translated_errors():
-                async for event in said:
+                async for event in events:
                     yield cast("SessionEvent", event)
         except GraphDrained as error:
             raise Drained from error

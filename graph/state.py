@@ -1,7 +1,7 @@
-"""What a session's thread remembers between steps: plain JSON values only.
+"""State of a session's thread between steps: plain JSON values only.
 
-A checkpoint holds exactly this, so everything here is bounded: the whole history lives in message
-documents, the whole result in result documents. Times are RFC 3339 in UTC.
+A checkpoint holds exactly this state, so every field is bounded. The whole history is stored as message
+documents, the whole result as result documents. Times are RFC 3339 in UTC.
 """
 
 import operator
@@ -12,7 +12,7 @@ from typing_extensions import TypedDict
 
 Route = Literal["sql", "rows", "clarify", "chat"]
 Author = Literal["builtin", "model", "verified", "user"]
-"""Who wrote a statement: the built-in writer, a model, the reviewer of a verified example, or the user."""
+"""The author of a statement: the built-in writer, a model, a verified example, or the user."""
 
 
 Cut = Literal["rows", "bytes", "values"]
@@ -30,9 +30,9 @@ class Column(TypedDict):
 
 
 class Rows(TypedDict):
-    """A result, or its head: `row_count` counts all rows kept, `rows` may be the first of them.
+    """A result, or its head: `row_count` counts all stored rows, and `rows` may hold only the first of them.
 
-    `truncated`: a limit cut the result itself, and `cut_by` says which: rows are missing, or only the ends
+    `truncated` means that a limit cut the result. `cut_by` names the limit: rows are missing, or the ends
     of long values.
     """
 
@@ -49,8 +49,8 @@ ClaimStatus = Literal["checked", "not_found", "contradicted"]
 class ClaimSource(TypedDict):
     """The place in the result that decides a claim.
 
-    `row` is a 0-based index into all kept rows, None for what is computed from several; `how` says the
-    computation in words ("sum of revenue over 12 rows").
+    `row` is a 0-based index into all stored rows, and None for a value computed from several rows. `how`
+    describes the computation ("sum of revenue over 12 rows").
     """
 
     column: str
@@ -62,15 +62,14 @@ Claim = TypedDict(
     "Claim",
     {"text": str, "span": list[int], "status": ClaimStatus, "from": ClaimSource | None},
 )
-"""A statement of an analysis that the rows bear out, do not bear on, or contradict.
+"""A claim of an analysis, which the rows confirm, do not decide, or contradict.
 
 `span` holds start and end in Unicode code points of the whole analysis text.
 """
 
 
 class Analysis(TypedDict):
-    """The reading of a result: text, what of it was checked, a Vega-Lite specification, and questions that
-    could follow."""
+    """The analysis of a result: text, checked claims, a Vega-Lite specification, suggested questions."""
 
     text: str
     claims: list[Claim]
@@ -79,14 +78,14 @@ class Analysis(TypedDict):
 
 
 class Option(TypedDict):
-    """A reading that a question back offers: a name for people, and the full question it stands for."""
+    """A reading that a question back offers: a label for the user, and the full question."""
 
     label: str
     question: str
 
 
 class Message(TypedDict):
-    """One exchange: the question asked and, for role `assistant`, what was answered."""
+    """One exchange: the question and, for role `assistant`, the answer."""
 
     id: str
     role: Literal["human", "assistant"]
@@ -134,7 +133,7 @@ class Repair(TypedDict):
 
 
 class SessionState(TypedDict, total=False):
-    """What a step reads, and any part of which it may return as its update.
+    """The state that a step reads. A step returns any part of it as its update.
 
     `current_sql`, `current_results` and `current_analysis` always describe the last answered data
     question together; the statement being tried is `draft_sql`. `current_results` is the head of the rows
@@ -167,7 +166,7 @@ class SessionState(TypedDict, total=False):
     created_at: str
     updated_at: str
 
-    # The turn under way; set anew by every question.
+    # The current turn; every question resets these fields.
     run_id: str
     message_id: str
     context: Context
