@@ -6,6 +6,9 @@ TESTS_AT_ONCE ?= 4
 INSTALL = $(BIN)/uv pip install --quiet --python .venv --compile-bytecode $(1) \
 	|| $(BIN)/uv pip install --quiet --python .venv --compile-bytecode --system-certs $(1)
 
+# Images of Python often forbid compiled files; without them each process compiles the application again.
+export PYTHONDONTWRITEBYTECODE :=
+
 .PHONY: help demo serve ui test check check-python check-page format screenshots bench bench-scale \
 	bench-checkpointers bench-listing bench-figures bench-claims conformance wheel-checkpoint lock clean
 
