@@ -1,7 +1,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 # Most tests wait for processes that they start, so more of them than cores keep the cores busy.
-TESTS_AT_ONCE ?= 4
+TESTS_AT_ONCE ?= 3
 # uv trusts its own list of authorities; where the network has another one, the system's list knows it.
 INSTALL = $(BIN)/uv pip install --quiet --python .venv --compile-bytecode $(1) \
 	|| $(BIN)/uv pip install --quiet --python .venv --compile-bytecode --system-certs $(1)
