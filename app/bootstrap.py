@@ -418,6 +418,10 @@ def _access(settings: Settings) -> Access:
     )
 
 
+_CONTEXT_TOKENS: dict[Instruction, int] = {"short": 700, "long": 6_000}
+"""How much of the schema a prompt holds: a small model loses its way in a long one."""
+
+
 async def _instruction(settings: LlmSettings, storage: Storage) -> Instruction:
     """The form of the instructions that the model for SQL gets."""
     measured = await InstructionChoices(storage).find(settings.writer, host_of(settings.base_url))
@@ -444,7 +448,7 @@ def _models(
         instruction=instruction,
         analysis=model(settings.analysis_model),
         summary=model(settings.summary_model),
-        context_tokens=settings.context_tokens,
+        context_tokens=settings.context_tokens or _CONTEXT_TOKENS[instruction],
     )
 
 

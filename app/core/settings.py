@@ -126,8 +126,8 @@ class LlmSettings(_Group):
     reply_format: ReplyFormatSetting = "auto"
     instruction: InstructionSetting = "auto"
     """The form of the instructions for SQL; `auto` is what was measured for the model, else by its name."""
-    context_tokens: Annotated[int, Field(ge=500)] = 6_000
-    """How much of the schema a prompt may hold."""
+    context_tokens: Annotated[int, Field(ge=500)] | None = None
+    """How much of the schema a prompt may hold; by default 6,000, and 700 with the short instructions."""
 
     @property
     def writer(self) -> str:

@@ -287,3 +287,65 @@ def test_a_right_statement_is_never_changed(columns: list[str], sums: list[str],
     listed = ", ".join([*columns, *(f"max({each})" for each in sums)])
     sql = f"select {listed} from museum m join visit v on v.museum_id = m.id group by {', '.join(columns)}"
     assert corrected(sql, dialect) == (sql, [])
+
+
+@pytest.mark.parametrize(
+    ("sql", "expected", "said"),
+    [
+        (
+            "SELECT v.name FROM museum AS m JOIN visit AS v ON v.museum_id = m.id WHERE v.opened > 3",
+            "SELECT v.name FROM museum AS m JOIN visit AS v ON v.museum_id = m.id WHERE m.opened > 3",
+            ["Read `opened` from `museum`: `visit` has no such column."],
+        ),
+        (
+            "SELECT v.opened FROM museum AS m JOIN visit AS v ON v.museum_id = m.id",
+            "SELECT m.opened FROM museum AS m",
+            [
+                "Read `opened` from `museum`: `visit` has no such column.",
+                "Left out the join of `visit`, from which no column is read.",
+            ],
+        ),
+        (
+            (
+                "SELECT m.id FROM museum AS m JOIN visit AS v ON v.museum_id = m.id "
+                "JOIN visitor AS p ON p.id = v.visitor_id WHERE p.opened > 3"
+            ),
+            "SELECT m.id FROM museum AS m WHERE m.opened > 3",
+            [
+                "Read `opened` from `museum`: `visitor` has no such column.",
+                "Left out the joins of `visitor` and `visit`, from which no column is read.",
+            ],
+        ),
+        (
+            (
+                "SELECT v.opened, COUNT(*) FROM museum AS m JOIN visit AS v ON v.museum_id = m.id "
+                "WHERE v.total_spent > 3 GROUP BY v.opened"
+            ),
+            (
+                "SELECT m.opened, COUNT(*) FROM museum AS m JOIN visit AS v ON v.museum_id = m.id "
+                "WHERE v.total_spent > 3 GROUP BY m.opened"
+            ),
+            ["Read `opened` from `museum`: `visit` has no such column."],
+        ),
+        (
+            (
+                "SELECT v.opened FROM museum AS m JOIN (SELECT museum_id FROM visit LIMIT 1) AS v "
+                "ON v.museum_id = m.id"
+            ),
+            (
+                "SELECT m.opened FROM museum AS m JOIN (SELECT museum_id FROM visit LIMIT 1) AS v "
+                "ON v.museum_id = m.id"
+            ),
+            ["Read `opened` from `museum`: `v` has no such column."],
+        ),
+    ],
+)
+def test_a_join_goes_whose_only_columns_are_read_from_another_table(
+    sql: str, expected: str, said: list[str]
+) -> None:
+    assert corrected(sql) == (expected, said)
+
+
+def test_a_join_that_no_correction_touches_stays_though_no_column_is_read_from_it() -> None:
+    sql = "SELECT m.name FROM museum AS m JOIN visit AS v ON v.museum_id = m.id"
+    assert corrected(sql) == (sql, [])

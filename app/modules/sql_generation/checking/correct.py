@@ -9,6 +9,7 @@ from app.modules.database_connection.parsing import parsed_one
 from app.modules.sql_generation.checking.check import check, missing
 from app.modules.sql_generation.checking.dialects import in_dialect
 from app.modules.sql_generation.checking.findings import Correction, corrected
+from app.modules.sql_generation.checking.leftovers import drop_joins
 from app.modules.sql_generation.checking.names import SchemaNames
 
 _MOST_PASSES = 8
@@ -30,9 +31,14 @@ def correct(sql: str, schema: SchemaNames) -> Corrected:
     found = _correct(sql if translated is None else corrected(sql, [translated]), schema)
     if found is None:
         return Corrected(sql)
-    made = found.corrections if translated is None else [translated, *found.corrections]
+    made = [*([] if translated is None else [translated]), *found.corrections]
+    final = found.sql
+    left = {each.left for each in made if each.left is not None}
+    if left and (unused := drop_joins(final, left, schema)) is not None:
+        final = corrected(final, [unused])
+        made.append(unused)
     said = {each.said: each for each in made}
-    return Corrected(found.sql, list(said.values()))
+    return Corrected(final, list(said.values()))
 
 
 def _correct(sql: str, schema: SchemaNames) -> Corrected | None:

@@ -6,7 +6,7 @@ from typing import Literal
 
 from sqlglot import exp
 
-CorrectionKind = Literal["spelling", "quotes", "source", "join", "group", "dialect"]
+CorrectionKind = Literal["spelling", "quotes", "source", "join", "unused join", "group", "dialect"]
 Kind = Literal["unknown table", "unknown column", "unknown alias", "ambiguous column"]
 
 
@@ -21,11 +21,15 @@ class Edit:
 
 @dataclass(frozen=True)
 class Correction:
-    """Edits that belong together; `said` tells them to the analyst in one sentence."""
+    """Edits that belong together; `said` tells them to the analyst in one sentence.
+
+    `left` is the source, by its folded alias, that the statement reads a column less from.
+    """
 
     kind: CorrectionKind
     said: str
     edits: tuple[Edit, ...]
+    left: str | None = None
 
 
 @dataclass(frozen=True)

@@ -78,7 +78,7 @@ def _moved(sql: str, column: exp.Column, names: Names, schema: SchemaNames) -> C
     lacking = quoted(_called(column.table, names, schema))
     source = quoted(_called(alias, names, schema))
     said = f"Read {quoted(meant)} from {source}: {lacking} has no such column."
-    return Correction("source", said, tuple(edits))
+    return Correction("source", said, tuple(edits), left=column.table)
 
 
 def _is_compared_with(column: exp.Column, alias: str) -> bool:
