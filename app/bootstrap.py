@@ -448,6 +448,7 @@ def _models(
         instruction=instruction,
         analysis=model(settings.analysis_model),
         summary=model(settings.summary_model),
+        candidates=settings.candidates,
         context_tokens=settings.context_tokens or _CONTEXT_TOKENS[instruction],
     )
 

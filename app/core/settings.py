@@ -126,6 +126,8 @@ class LlmSettings(_Group):
     reply_format: ReplyFormatSetting = "auto"
     instruction: InstructionSetting = "auto"
     """The form of the instructions for SQL; `auto` is what was measured for the model, else by its name."""
+    candidates: Annotated[int, Field(ge=1, le=9)] = 1
+    """Statements written for a question and compared by their results; 1 is the plain way."""
     context_tokens: Annotated[int, Field(ge=500)] | None = None
     """How much of the schema a prompt may hold; by default 6,000, and 700 with the short instructions."""
 

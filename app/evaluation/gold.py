@@ -7,7 +7,7 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from app.core.auth.caller import LOCAL_OWNER
-from app.evaluation.cells import Row, rows_of
+from app.modules.database_connection.cells import Row, rows_of
 from app.modules.database_connection.parsing import parsed_one
 from app.modules.database_connection.records import Asker
 from app.modules.database_connection.repository import Connection

@@ -10,7 +10,7 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Iterator, Sequence
 from itertools import count
 
-from app.evaluation.cells import RELATIVE_TOLERANCE, Cell, Row, same_row
+from app.modules.database_connection.cells import RELATIVE_TOLERANCE, Cell, Row, same_row
 
 _SLACK = 2 * RELATIVE_TOLERANCE
 

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from app.evaluation.cells import Row, rows_of
 from app.evaluation.gold import Gold
 from app.evaluation.matching import aligned, alignments, counterparts, matches_into
+from app.modules.database_connection.cells import Row, rows_of
 from app.modules.database_connection.results import ResultSet
 
 ResultKind = Literal["correct", "extra_columns", "order", "wrong_columns", "wrong_rows"]

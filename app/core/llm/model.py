@@ -72,6 +72,8 @@ class _Request:
     schema: ReplySchema | None = None
     reply_format: ReplyFormat = "text"
     """Of a reply with a schema."""
+    temperature: float | None = None
+    """None is the model's usual one."""
 
 
 class LanguageModel:
@@ -88,19 +90,28 @@ class LanguageModel:
             asyncio.to_thread(make_client, settings), name=f"model {settings.model}: import its client"
         )
 
-    async def reply(self, messages: Sequence[PromptMessage], on_token: Callable[[str], None]) -> Reply:
+    async def reply(
+        self,
+        messages: Sequence[PromptMessage],
+        on_token: Callable[[str], None],
+        *,
+        temperature: float | None = None,
+    ) -> Reply:
         """Have a reply written, handing each visible piece to `on_token` as it comes.
 
         What failed is tried again only before the first piece. Raises `ModelUnavailable` or
         `ModelRejected`; cancelling the caller closes the request.
         """
-        return await self._reply(_Request(messages, on_token, self._settings.max_retries))
+        retries = self._settings.max_retries
+        return await self._reply(_Request(messages, on_token, retries, temperature=temperature))
 
     async def reply_by_schema(
         self,
         write_prompt: Callable[[ReplyFormat], Sequence[PromptMessage]],
         schema: ReplySchema,
         on_token: Callable[[str], None],
+        *,
+        temperature: float | None = None,
     ) -> Reply:
         """Have an object written, where its service holds the model to a schema; text otherwise.
 
@@ -113,14 +124,21 @@ class LanguageModel:
         """
         reply_format = self._reply_format
         if reply_format == "text":
-            return await self.reply(write_prompt("text"), on_token)
+            return await self.reply(write_prompt("text"), on_token, temperature=temperature)
         try:
             asked = write_prompt(reply_format)
             retries = self._settings.max_retries
-            request = _Request(asked, on_token, retries, schema=schema, reply_format=reply_format)
+            request = _Request(
+                asked,
+                on_token,
+                retries,
+                schema=schema,
+                reply_format=reply_format,
+                temperature=temperature,
+            )
             return await self._reply(request)
         except FormatRejected as rejected:
-            reply = await self.reply(write_prompt("text"), on_token)
+            reply = await self.reply(write_prompt("text"), on_token, temperature=temperature)
             if self._reply_format != "text":
                 self._reply_format = "text"
                 because = f"gave no reply by {reply_format}: {rejected}"
@@ -182,7 +200,9 @@ class LanguageModel:
         silence, now = self._settings.first_token_timeout_seconds, asyncio.get_running_loop().time
         prompt = [(message.role, message.content) for message in request.messages]
         usage, limit = self._usage_is_counted, request.max_tokens
-        fields = request.schema.request_fields(request.reply_format) if request.schema else {}
+        fields = dict(request.schema.request_fields(request.reply_format)) if request.schema else {}
+        if request.temperature is not None:
+            fields["temperature"] = request.temperature
         chunks = stream_chunks(client, prompt, usage=usage, max_tokens=limit, fields=fields)
         try:
             async with asyncio.timeout(silence) as patience, aclosing(chunks):

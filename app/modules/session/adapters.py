@@ -13,8 +13,10 @@ from app.modules.analysis.analyst import FiguresAnalyst, ModelAnalyst
 from app.modules.analysis.figures import Span
 from app.modules.analysis.figures.coverage import key_columns, read_span, span_statement
 from app.modules.context_store.service import ContextStore
+from app.modules.database_connection.cells import bag_of
 from app.modules.database_connection.records import Asker
 from app.modules.database_connection.repository import Connection
+from app.modules.database_connection.results import ResultSet
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.session.errors import RowsGone
 from app.modules.session.given_sql import GivenSql, OnlyOnce
@@ -23,6 +25,7 @@ from app.modules.session.result_checking import RunResultChecker
 from app.modules.session.rows import HEAD_ROWS, Result, RowStore
 from app.modules.session.summary import DigestSummarizer, ModelSummarizer
 from app.modules.session.traced_ports import traced
+from app.modules.sql_generation.candidates import Candidates, Tried
 from app.modules.sql_generation.checking.correct import Corrected
 from app.modules.sql_generation.clarified import ClarifiedWriter, resolved
 from app.modules.sql_generation.knowledge import Knowledge
@@ -43,13 +46,15 @@ _COVERAGE_SECONDS = 5.0
 
 @dataclass(frozen=True)
 class Models:
-    """A model per task, and which instructions and how many tokens of schema the SQL model is shown."""
+    """A model per task. Of the SQL model also which instructions and how many tokens of schema it is shown,
+    and how many statements it writes for a question."""
 
     sql: LanguageModel
     instruction: Instruction
     analysis: LanguageModel
     summary: LanguageModel
     context_tokens: int
+    candidates: int
 
 
 class PortsOfRun:
@@ -89,6 +94,12 @@ class PortsOfRun:
                 instruction=models.instruction,
                 read_index=knowledge.index,
                 today=today,
+                candidates=Candidates(
+                    count=models.candidates,
+                    try_out=_TryOut(self._connections, connection, knowledge, checker, run).try_out,
+                    dialect=connection.dialect,
+                    run_id=run.id,
+                ),
             )
             if models
             else builtin
@@ -195,6 +206,28 @@ class _WarningAnalyst:
         return replace(read, analysis=analysis)
 
 
+@dataclass(frozen=True)
+class _TryOut:
+    """Runs statements only to compare their results."""
+
+    connections: DatabaseConnections
+    connection: Connection
+    knowledge: Knowledge
+    checker: RunResultChecker
+    run_of: Run
+
+    async def try_out(self, question: Question, sql: str) -> Tried | None:
+        asker = Asker(self.run_of.owner, "candidate", self.run_of.session_id, self.run_of.id)
+        try:
+            await self.knowledge.check(sql)
+            fetched = await self.connections.run(self.connection, sql, asker)
+        except (StatementFailed, DatabaseUnavailable) as error:
+            logger.info("run %s: a candidate failed: %s", self.run_of.id, error.detail)
+            return None
+        warnings = await self.checker.find_warnings(question, sql, _rows_of(fetched))
+        return Tried(await asyncio.to_thread(bag_of, fetched), has_warnings=bool(warnings))
+
+
 @dataclass
 class _KeepingRunner:
     """Checks and runs a statement, and keeps all its rows under the run's message before anything is said
@@ -218,13 +251,7 @@ class _KeepingRunner:
         await self.knowledge.check(sql)
         asker = Asker(run.owner, "question", run.session_id, run.id)
         fetched = await self.connections.run(self.connection, sql, asker)
-        rows = Rows(
-            columns=[Column(name=column.name, type=column.type) for column in fetched.columns],
-            rows=fetched.rows,
-            row_count=len(fetched.rows),
-            truncated=fetched.truncated,
-            cut_by=fetched.cut_by,
-        )
+        rows = _rows_of(fetched)
         self._fetched = (sql, rows)
         return Rows(**{**rows, "rows": fetched.rows[:HEAD_ROWS]})
 
@@ -256,3 +283,13 @@ class _KeepingRunner:
             logger.warning("message %s: its rows are gone, its head is read instead", message_id)
             return head
         return Rows(**{**head, "rows": rows})
+
+
+def _rows_of(fetched: ResultSet) -> Rows:
+    return Rows(
+        columns=[Column(name=column.name, type=column.type) for column in fetched.columns],
+        rows=fetched.rows,
+        row_count=len(fetched.rows),
+        truncated=fetched.truncated,
+        cut_by=fetched.cut_by,
+    )

@@ -1,6 +1,7 @@
 """The two writers of statements: a language model, and the built-in one that stands in for it."""
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import date
@@ -9,6 +10,7 @@ from app.core.llm.capabilities import Instruction
 from app.core.llm.model import LanguageModel, PromptMessage, Reply, ReplyFormat
 from app.modules.model_errors import model_errors_translated, stand_in_notice
 from app.modules.sql_generation import builtin
+from app.modules.sql_generation.candidates import TEMPERATURE, Candidates
 from app.modules.sql_generation.checking.correct import Corrected
 from app.modules.sql_generation.prompt import write_sql_messages
 from app.modules.sql_generation.repair import is_same_statement, repair_messages
@@ -19,6 +21,8 @@ from graph.errors import DatabaseEmpty, ModelUnavailable, QuestionBeyondWriter, 
 from graph.events import TextChunk
 from graph.ports import Emit, Question, Written
 from graph.state import Option
+
+logger = logging.getLogger(__name__)
 
 ReadIndex = Callable[[], Awaitable[SchemaIndex]]
 Correct = Callable[[str], Awaitable[Corrected]]
@@ -82,9 +86,11 @@ class ModelWriter:
         instruction: Instruction,
         read_index: ReadIndex,
         today: date,
+        candidates: Candidates,
     ) -> None:
         self.dialect = stand_in.dialect
         self._instruction = instruction
+        self._candidates = candidates
         self._read_index = read_index
         self._model = model
         self._stand_in = stand_in
@@ -113,6 +119,24 @@ class ModelWriter:
             if deltas.started:
                 raise
             return await self._write_without_model(question, emit, unavailable)
+        written = await self._read(question, reply)
+        if repair is not None or self._candidates.count == 1 or written.route != "sql":
+            return written
+
+        async def write_another() -> Written | None:
+            try:
+                with model_errors_translated():
+                    other = await self._ask(question, lambda _: None, TEMPERATURE)
+            except TurnError as error:
+                logger.info("a candidate was not written: %s", error.detail)
+                return None
+            return await self._read(question, other)
+
+        return await self._candidates.choose(question, written, write_another, emit=emit)
+
+    async def _read(self, question: Question, reply: Reply) -> Written:
+        """What a reply says, its statement corrected."""
+        repair = question.repair
         written = read_reply(reply.text, self.dialect)
         if written.route == "rows":
             written = _from_rows(question)
@@ -126,7 +150,9 @@ class ModelWriter:
                 written = replace(written, text=repair["sql"])
         return replace(written, tokens_used=reply.tokens_used)
 
-    async def _ask(self, question: Question, show: Callable[[str], None]) -> Reply:
+    async def _ask(
+        self, question: Question, show: Callable[[str], None], temperature: float | None = None
+    ) -> Reply:
         def write_prompt(reply_format: ReplyFormat) -> list[PromptMessage]:
             return write_sql_messages(
                 question,
@@ -136,7 +162,7 @@ class ModelWriter:
                 reply_format=reply_format,
             )
 
-        return await self._model.reply_by_schema(write_prompt, REPLY_OBJECT, show)
+        return await self._model.reply_by_schema(write_prompt, REPLY_OBJECT, show, temperature=temperature)
 
     async def _write_without_model(
         self, question: Question, emit: Emit, unavailable: ModelUnavailable

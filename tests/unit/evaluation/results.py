@@ -2,9 +2,9 @@
 
 from pydantic import JsonValue
 
-from app.evaluation.cells import Row, rows_of
 from app.evaluation.gold import Gold
 from app.evaluation.verdict import ResultKind, judge
+from app.modules.database_connection.cells import Row, rows_of
 from app.modules.database_connection.results import ResultColumn, ResultSet
 from app.modules.database_connection.schema import ColumnType
 

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
-from app.evaluation.cells import Row, same_row
 from app.evaluation.matching import matches_into
+from app.modules.database_connection.cells import Row, same_row
 from app.modules.database_connection.results import ResultSet
 from tests.unit.evaluation.results import kind, result
 

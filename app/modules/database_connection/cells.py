@@ -3,6 +3,7 @@
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Sequence
 from decimal import Decimal
 
@@ -27,6 +28,12 @@ def rows_of(result: ResultSet) -> list[Row]:
     return [tuple(_cell(value, kind) for value, kind in zip(row, types, strict=True)) for row in result.rows]
 
 
+def bag_of(result: ResultSet) -> frozenset[tuple[Row, int]]:
+    """The rows in any order, with how often each comes; numbers to six digits, so that sums that were
+    added up in another order are equal."""
+    return frozenset(Counter(tuple(map(_to_six_digits, row)) for row in rows_of(result)).items())
+
+
 def same_cell(one: Cell, other: Cell) -> bool:
     """Equal, or numbers of which at least one has a fraction and that differ by less than 1 in 10,000."""
     if one == other:
@@ -38,6 +45,10 @@ def same_cell(one: Cell, other: Cell) -> bool:
 
 def same_row(one: Sequence[Cell], other: Sequence[Cell]) -> bool:
     return all(map(same_cell, one, other))
+
+
+def _to_six_digits(cell: Cell) -> Cell:
+    return float(f"{cell:.6g}") if isinstance(cell, float) else cell
 
 
 def _near(one: float, other: float) -> bool:
