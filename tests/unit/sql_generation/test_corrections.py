@@ -349,3 +349,50 @@ def test_a_join_goes_whose_only_columns_are_read_from_another_table(
 def test_a_join_that_no_correction_touches_stays_though_no_column_is_read_from_it() -> None:
     sql = "SELECT m.name FROM museum AS m JOIN visit AS v ON v.museum_id = m.id"
     assert corrected(sql) == (sql, [])
+
+
+SHOPS = Table(
+    "shop",
+    "table",
+    [
+        Column("id", "integer", "INTEGER", primary_key=True),
+        Column("sales", "integer", "INTEGER"),
+        Column("area", "number", "REAL"),
+        Column("opened", "integer", "INTEGER"),
+    ],
+)
+
+
+@pytest.mark.parametrize("dialect", ["sqlite", "postgres"])
+@pytest.mark.parametrize(
+    ("written", "divided"),
+    [
+        ("COUNT(*) / (SELECT COUNT(*) FROM shop)", "1.0 * COUNT(*) / (SELECT COUNT(*) FROM shop)"),
+        ("SUM(sales) / NULLIF(COUNT(*), 0)", "1.0 * SUM(sales) / NULLIF(COUNT(*), 0)"),
+        (
+            "SUM(CASE WHEN sales > 3 THEN 1 ELSE 0 END) * 100 / COUNT(*)",
+            "1.0 * SUM(CASE WHEN sales > 3 THEN 1 ELSE 0 END) * 100 / COUNT(*)",
+        ),
+        ("MAX(sales) / MIN(opened)", "1.0 * MAX(sales) / MIN(opened)"),
+    ],
+)
+def test_a_quotient_of_whole_numbers_keeps_its_fraction(dialect: str, written: str, divided: str) -> None:
+    found = correct(f"SELECT {written} FROM shop", SchemaNames(Schema(dialect, [SHOPS])))
+    assert found.sql == f"SELECT {divided} FROM shop"
+    assert [each.kind for each in found.corrections] == ["division"]
+
+
+@pytest.mark.parametrize(
+    ("dialect", "written"),
+    [
+        ("sqlite", "opened / 10"),
+        ("sqlite", "SUM(area) / COUNT(*)"),
+        ("sqlite", "CAST(COUNT(*) AS REAL) / COUNT(*)"),
+        ("sqlite", "AVG(sales) / COUNT(*)"),
+        ("duckdb", "COUNT(*) / MAX(sales)"),
+        ("mysql", "COUNT(*) / MAX(sales)"),
+    ],
+)
+def test_other_divisions_stay(dialect: str, written: str) -> None:
+    sql = f"SELECT {written} FROM shop"
+    assert correct(sql, SchemaNames(Schema(dialect, [SHOPS]))).sql == sql

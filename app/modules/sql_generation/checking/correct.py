@@ -8,6 +8,7 @@ from sqlglot.errors import SqlglotError
 from app.modules.database_connection.parsing import parsed_one
 from app.modules.sql_generation.checking.check import check, missing
 from app.modules.sql_generation.checking.dialects import in_dialect
+from app.modules.sql_generation.checking.division import keep_fractions
 from app.modules.sql_generation.checking.findings import Correction, corrected
 from app.modules.sql_generation.checking.leftovers import drop_joins
 from app.modules.sql_generation.checking.names import SchemaNames
@@ -37,6 +38,9 @@ def correct(sql: str, schema: SchemaNames) -> Corrected:
     if left and (unused := drop_joins(final, left, schema)) is not None:
         final = corrected(final, [unused])
         made.append(unused)
+    if (fraction := keep_fractions(final, schema)) is not None:
+        final = corrected(final, [fraction])
+        made.append(fraction)
     said = {each.said: each for each in made}
     return Corrected(final, list(said.values()))
 

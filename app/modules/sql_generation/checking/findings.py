@@ -6,7 +6,9 @@ from typing import Literal
 
 from sqlglot import exp
 
-CorrectionKind = Literal["spelling", "quotes", "source", "join", "unused join", "group", "dialect"]
+CorrectionKind = Literal[
+    "spelling", "quotes", "source", "join", "unused join", "group", "division", "dialect"
+]
 Kind = Literal["unknown table", "unknown column", "unknown alias", "ambiguous column"]
 
 

@@ -1,0 +1,112 @@
+"""Quotients of whole numbers, which some databases cut to a whole number: a share of 0.4 would be 0."""
+
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+from sqlglot.optimizer.normalize_identifiers import normalize_identifiers
+from sqlglot.optimizer.scope import Scope, traverse_scope
+
+from app.modules.database_connection.parsing import parsed_one, sqlglot_errors_only
+from app.modules.sql_generation.checking.findings import Correction, Edit, quoted
+from app.modules.sql_generation.checking.names import SchemaNames
+from app.modules.sql_generation.checking.resolution import qualified
+
+_CUTTING = {"sqlite", "postgres"}
+_DATABASES = {"sqlite": "SQLite", "postgres": "PostgreSQL"}
+_KEEPING_TYPE = (exp.Sum, exp.Min, exp.Max, exp.Paren, exp.Neg, exp.Abs)
+
+
+def keep_fractions(sql: str, schema: SchemaNames) -> Correction | None:
+    """The correction that divides with a fraction wherever both sides are certainly whole numbers.
+
+    A division by a literal stays: it may be meant to cut (`year / 10`). None where nothing is to correct.
+    """
+    if schema.dialect not in _CUTTING:
+        return None
+    try:
+        with sqlglot_errors_only():
+            statement = parsed_one(sql, schema.dialect)
+            divided = _divide(statement, schema)
+    except (SqlglotError, RecursionError):
+        return None
+    if not divided:
+        return None
+    database = _DATABASES[schema.dialect]
+    said = f"Divided {' and '.join(map(quoted, divided))} with a fraction, which {database} would cut off."
+    return Correction("division", said, (Edit(0, len(sql), statement.sql(schema.dialect, comments=False)),))
+
+
+def _divide(statement: exp.Expr, schema: SchemaNames) -> list[str]:
+    """Make the quotients of the statement itself keep their fraction; as they were written."""
+    resolved = qualified(normalize_identifiers(statement.copy(), schema.dialect), schema)
+    if resolved is None:
+        return []
+    written = list(statement.find_all(exp.Div))
+    quotients = list(resolved.find_all(exp.Div))
+    if len(written) != len(quotients):
+        return []
+    whole = _whole_columns(resolved, schema)
+    divided: list[str] = []
+    for original, quotient in zip(written, quotients, strict=True):
+        divisor = _divisor(quotient)
+        if isinstance(divisor, exp.Literal):
+            continue
+        if not (_is_whole(quotient.this, whole) and _is_whole(divisor, whole)):
+            continue
+        divided.append(original.sql(schema.dialect))
+        original.set("this", exp.Mul(this=exp.Literal.number("1.0"), expression=original.this))
+    return divided
+
+
+def _divisor(quotient: exp.Div) -> exp.Expr:
+    """What is divided by, without the guard against zero."""
+    divisor = quotient.expression
+    while isinstance(divisor, exp.Paren | exp.Nullif):
+        divisor = divisor.this
+    return divisor
+
+
+def _whole_columns(resolved: exp.Expr, schema: SchemaNames) -> set[int]:
+    """The ids of the column nodes that are stored as whole numbers."""
+    return {
+        id(column)
+        for scope in traverse_scope(resolved)
+        for column in scope.columns
+        if _is_stored_whole(column, scope, schema)
+    }
+
+
+def _is_stored_whole(column: exp.Column, scope: Scope, schema: SchemaNames) -> bool:
+    source = scope.sources.get(column.table)
+    table = schema.table(source.name) if isinstance(source, exp.Table) else None
+    if table is None:
+        return False
+    return any(schema.folded(each.name) == column.name and each.type == "integer" for each in table.columns)
+
+
+def _is_whole(term: exp.Expr, whole: set[int]) -> bool:
+    match term:
+        case exp.Count():
+            return True
+        case exp.Literal():
+            return term.is_int
+        case exp.Column():
+            return id(term) in whole
+        case exp.Case():
+            results = [each.args["true"] for each in term.args["ifs"]]
+            results += [term.args["default"]] if term.args.get("default") is not None else []
+            return all(_is_whole(each, whole) for each in results)
+        case exp.Add() | exp.Sub() | exp.Mul():
+            return _is_whole(term.this, whole) and _is_whole(term.expression, whole)
+        case exp.Subquery():
+            query = term.this
+            return (
+                isinstance(query, exp.Select)
+                and len(query.selects) == 1
+                and _is_whole(query.selects[0].unalias(), whole)
+            )
+        case exp.Distinct():
+            return False
+        case _ if isinstance(term, _KEEPING_TYPE):
+            return _is_whole(term.this, whole)
+        case _:
+            return False
