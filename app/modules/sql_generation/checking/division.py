@@ -59,7 +59,7 @@ def _divide(statement: exp.Expr, schema: SchemaNames) -> list[str]:
 
 def _divisor(quotient: exp.Div) -> exp.Expr:
     """What is divided by, without the guard against zero."""
-    divisor = quotient.expression
+    divisor: exp.Expr = quotient.expression
     while isinstance(divisor, exp.Paren | exp.Nullif):
         divisor = divisor.this
     return divisor
