@@ -57,19 +57,19 @@ from app.modules.database_connection.service import DatabaseConnections
 from app.modules.history.remembering import Remembering
 from app.modules.history.titling import Titling
 from app.modules.memory.service import ConversationMemories
-from app.modules.session.adapters import Models, PortsOfRun
+from app.modules.run.attempt import Executions
+from app.modules.run.follower import Following
+from app.modules.run.lifecycle import Turns
+from app.modules.run.observer import RunWatch
+from app.modules.run.ports import Models, PortsOfRun
+from app.modules.run.run_metrics import RunMetrics
+from app.modules.run.submission import Submissions
+from app.modules.run.worker import Worker
 from app.modules.session.cache import ConversationCache
-from app.modules.session.execution import Executions
-from app.modules.session.following import Following
 from app.modules.session.repository import SessionRepository
 from app.modules.session.rows import RowStore
-from app.modules.session.run_metrics import RunMetrics
 from app.modules.session.service import SessionService
 from app.modules.session.shared_cache import LIFETIME, SharedConversations
-from app.modules.session.submission import Submissions
-from app.modules.session.turns import Turns
-from app.modules.session.watch import RunWatch
-from app.modules.session.worker import Worker
 from app.modules.sql_generation.instruction_choice import InstructionChoices, host_of
 from app.modules.usage.repository import UsageRepository
 from app.modules.usage.service import Allowances, Quotas

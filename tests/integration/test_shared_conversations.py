@@ -19,8 +19,8 @@ from app.core.ids import new_id
 from app.core.passing_texts import passing_texts
 from app.core.secrets import SecretBox
 from app.core.storage.sqlite import SqliteStorage
+from app.modules.run.messages import answer_message, question_message, question_sequence
 from app.modules.session.model import Message, Run, RunError, Session
-from app.modules.session.record import answer_message, question_message, question_sequence
 from app.modules.session.repository import SessionRepository, document
 from app.modules.session.shared_cache import LIFETIME, SharedConversations
 from graph.answer import Answer

@@ -21,15 +21,15 @@ from app.core.ids import new_id
 from app.core.secrets import ClearCheckpoints
 from app.core.storage.port import Storage, StorageUnavailable
 from app.core.storage.sqlite import open_sqlite
-from app.modules.session.execution import Executions
+from app.modules.run.attempt import Executions
+from app.modules.run.lifecycle import Turns, ticket_of
+from app.modules.run.messages import Ending, question_message, question_sequence
+from app.modules.run.observer import RunWatch
+from app.modules.run.run_metrics import RunMetrics
+from app.modules.run.submission import Submissions
+from app.modules.run.worker import Worker
 from app.modules.session.model import Run, Session
-from app.modules.session.record import Ending, question_message, question_sequence
 from app.modules.session.repository import SessionRepository
-from app.modules.session.run_metrics import RunMetrics
-from app.modules.session.submission import Submissions
-from app.modules.session.turns import Turns, ticket_of
-from app.modules.session.watch import RunWatch
-from app.modules.session.worker import Worker
 from app.modules.usage.repository import UsageRepository
 from app.modules.usage.service import Allowances, Quotas
 from graph import Ports, SessionGraph

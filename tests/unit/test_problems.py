@@ -9,8 +9,8 @@ import pytest
 from app.core.errors import NotFound, Problem, problem_kind, problem_type
 from app.core.http import problem_answer
 from app.modules.model_errors import stand_in_notice
+from app.modules.run.messages import failure_of
 from app.modules.session.model import Run
-from app.modules.session.record import failure_of
 from graph.errors import ModelUnavailable
 
 ROOT = Path(__file__).parents[2]

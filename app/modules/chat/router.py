@@ -23,9 +23,9 @@ from app.modules.chat.schemas import (
 )
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.memory.service import ConversationMemories
+from app.modules.run.sse import EventStream, event_stream, last_event_id
 from app.modules.session.router import EVENT_STREAM
 from app.modules.session.service import SessionFilter, SessionService
-from app.modules.session.sse import EventStream, event_stream, last_event_id
 
 router = APIRouter(tags=["chat"], responses=PROBLEM_RESPONSES)
 

@@ -7,6 +7,7 @@ from fastapi.responses import StreamingResponse
 
 from app.core.http import ASK, PROBLEM_RESPONSES, READ, Owner, PageOf, PageQuery, Text
 from app.core.limits.counting import count_question
+from app.modules.run.sse import EventStream, event_stream, last_event_id
 from app.modules.session import export
 from app.modules.session.model import Message, SessionStatus
 from app.modules.session.schemas import (
@@ -22,7 +23,6 @@ from app.modules.session.schemas import (
     SessionWithHistory,
 )
 from app.modules.session.service import SessionFilter, SessionService
-from app.modules.session.sse import EventStream, event_stream, last_event_id
 from graph.events import Chunk, Done, Failure, Reset, Status
 
 router = APIRouter(prefix="/sessions", tags=["sessions"], responses=PROBLEM_RESPONSES)

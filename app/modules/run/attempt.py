@@ -15,11 +15,11 @@ from app.core.bus.port import BusUnavailable, EventLogs, LogWriter
 from app.core.clock import now_ms, rfc3339
 from app.core.llm.calls import Meter, metered
 from app.core.storage.port import StorageUnavailable
+from app.modules.run.lifecycle import Turns
+from app.modules.run.messages import Ending, done_event, failure_of, wire
+from app.modules.run.observer import RunWatch, log_end
 from app.modules.session.model import Outcome, Run, Session
-from app.modules.session.record import Ending, done_event, failure_of, wire
 from app.modules.session.repository import SessionRepository
-from app.modules.session.turns import Turns
-from app.modules.session.watch import RunWatch, log_end
 from app.modules.usage.service import Allowances
 from graph import Ports, RunControl, SessionEvent, SessionGraph, Turn
 from graph.answer import Answer

@@ -11,11 +11,11 @@ from app.core.bus.port import BusUnavailable, Delivery, RunQueue, Ticket
 from app.core.clock import now_ms
 from app.core.storage.port import StorageUnavailable
 from app.core.tasks import end_tasks
-from app.modules.session.execution import Execution, Result
+from app.modules.run.attempt import Execution, Result
+from app.modules.run.lifecycle import Turns
+from app.modules.run.run_log import Action, log_run
 from app.modules.session.model import Run, Session
 from app.modules.session.repository import SessionRepository
-from app.modules.session.run_log import Action, log_run
-from app.modules.session.turns import Turns
 from graph.errors import CheckpointsUnavailable
 
 logger = logging.getLogger(__name__)

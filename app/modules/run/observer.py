@@ -9,9 +9,9 @@ from opentelemetry.trace import StatusCode
 from app.core.errors import problem_kind
 from app.core.logs.ids import bound
 from app.core.tracing.spans import span_from
+from app.modules.run.run_log import ACTION_OF_OUTCOME, log_run
+from app.modules.run.run_metrics import RunMetrics
 from app.modules.session.model import Run
-from app.modules.session.run_log import ACTION_OF_OUTCOME, log_run
-from app.modules.session.run_metrics import RunMetrics
 from graph import SessionEvent
 from graph.events import Done, Failure
 

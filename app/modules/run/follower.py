@@ -7,9 +7,9 @@ from contextlib import asynccontextmanager, suppress
 from app.core.bus.event_log import EventLog, entries, first_id
 from app.core.bus.port import EventLogs
 from app.core.storage.port import StorageUnavailable
+from app.modules.run.messages import Ending, done_event, said, wire
 from app.modules.session.errors import MessageUnknown, RowsGone
 from app.modules.session.model import Run, Session
-from app.modules.session.record import Ending, done_event, said, wire
 from app.modules.session.repository import SessionRepository
 from app.modules.session.rows import HEAD_ROWS, Row, RowStore
 from graph.answer import Answer

@@ -6,7 +6,7 @@ from pathlib import Path
 from app.core.llm.model import LanguageModel, ModelRejected, ModelUnavailable, PromptMessage
 from app.core.llm.tokens import approximate_tokens
 from app.modules.prompt_sections import sections
-from app.modules.session.digest import MAX_TOKENS, cut_at_sentence, digest, exchange_line, kept_statements
+from app.modules.run.digest import MAX_TOKENS, cut_at_sentence, digest, exchange_line, kept_statements
 from graph.errors import SummaryFailed
 from graph.ports import Summarized
 from graph.state import Message

@@ -18,13 +18,13 @@ from app.modules.database_connection.records import Asker
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.results import ResultSet
 from app.modules.database_connection.service import DatabaseConnections
+from app.modules.run.given_sql import GivenSql, OnlyOnce
+from app.modules.run.result_checking import RunResultChecker
+from app.modules.run.summary import DigestSummarizer, ModelSummarizer
+from app.modules.run.traced_ports import traced
 from app.modules.session.errors import RowsGone
-from app.modules.session.given_sql import GivenSql, OnlyOnce
 from app.modules.session.model import Run, Session
-from app.modules.session.result_checking import RunResultChecker
 from app.modules.session.rows import HEAD_ROWS, Result, RowStore
-from app.modules.session.summary import DigestSummarizer, ModelSummarizer
-from app.modules.session.traced_ports import traced
 from app.modules.sql_generation.candidates import Candidates, Tried
 from app.modules.sql_generation.checking.correct import Corrected
 from app.modules.sql_generation.clarified import ClarifiedWriter, resolved

@@ -10,8 +10,7 @@ import logging
 from app.core.bus.completed import Completed, CompletedEvents
 from app.core.bus.port import BusUnavailable, Delivery, EventLogs, RunQueue, Ticket
 from app.core.clock import now_ms
-from app.modules.session.model import Run, Session, SessionStatus
-from app.modules.session.record import (
+from app.modules.run.messages import (
     Ending,
     answer_message,
     done_event,
@@ -19,8 +18,9 @@ from app.modules.session.record import (
     waiting_sequence,
     wire,
 )
+from app.modules.run.observer import log_end
+from app.modules.session.model import Run, Session, SessionStatus
 from app.modules.session.repository import SessionRepository
-from app.modules.session.watch import log_end
 from graph.answer import Answer
 
 logger = logging.getLogger(__name__)

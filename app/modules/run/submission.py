@@ -10,6 +10,8 @@ from app.core.clock import now_ms
 from app.core.ids import id_of, new_id
 from app.core.storage.port import DocumentExists
 from app.core.tracing.spans import current_traceparent
+from app.modules.run.lifecycle import Turns
+from app.modules.run.messages import question_message, question_sequence, waiting_sequence, wire
 from app.modules.session.errors import (
     KeyReused,
     QueueFull,
@@ -19,9 +21,7 @@ from app.modules.session.errors import (
     WorkersBusy,
 )
 from app.modules.session.model import Message, Run, Session
-from app.modules.session.record import question_message, question_sequence, waiting_sequence, wire
 from app.modules.session.repository import MAX_WAITING, SessionRepository
-from app.modules.session.turns import Turns
 from app.modules.usage.service import Allowances
 from graph.events import Status
 
