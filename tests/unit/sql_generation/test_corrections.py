@@ -141,7 +141,6 @@ def test_the_one_table_a_foreign_key_away_that_has_a_column_is_joined(
     [
         "select t2.name from museum t1 group by t2.name",  # a table is missing
         "select age from visitor t1 join museum t2 on t1.museum_id = t2.id",  # museum_id is nowhere
-        "select t1.age from visitor t1 join visit t2 on t1.visitor_id = t2.visitor_id",  # a wrong key
         "select coach from game",  # two keys lead to the table
         "select age from museum",  # two keys away
         "select count(*) from museum where total_spent > 3",  # would count visits
@@ -396,3 +395,26 @@ def test_a_quotient_of_whole_numbers_keeps_its_fraction(dialect: str, written: s
 def test_other_divisions_stay(dialect: str, written: str) -> None:
     sql = f"SELECT {written} FROM shop"
     assert correct(sql, SchemaNames(Schema(dialect, [SHOPS]))).sql == sql
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ("m.museum_id = v.museum_id", "m.id = v.museum_id"),
+        ("v.id = m.id", "v.museum_id = m.id"),
+        ("v.museum = m.name", "v.museum_id = m.id"),
+    ],
+)
+def test_a_join_by_a_column_that_is_not_there_goes_along_the_foreign_key(written: str, expected: str) -> None:
+    sql = "SELECT v.total_spent FROM museum AS m JOIN visit AS v ON "
+    assert corrected(sql + written) == (
+        sql + expected,
+        ["Joined along the foreign key between `museum.id` and `visit.museum_id`."]
+        if written.startswith("m")
+        else ["Joined along the foreign key between `visit.museum_id` and `museum.id`."],
+    )
+
+
+def test_of_two_foreign_keys_between_tables_neither_is_taken() -> None:
+    sql = "SELECT t.coach FROM game AS g JOIN team AS t ON g.team_id = t.id"
+    assert corrected(sql) == (sql, [])

@@ -17,6 +17,7 @@ def source_of(sql: str, column: exp.Column, names: Names, schema: SchemaNames) -
     """The correction of a column that its source does not have, or whose source is unknown."""
     return (
         _renamed(sql, column, names, schema)
+        or _along_key(column, names, schema)
         or _moved(sql, column, names, schema)
         or _joined(sql, column, names, schema)
     )
@@ -53,6 +54,46 @@ def _renamed(sql: str, column: exp.Column, names: Names, schema: SchemaNames) ->
     written = _written(sql, names, found[0])
     said = f"Read {quoted(column.name)} from {quoted(found[0])}, as {quoted(column.table)} is called here."
     return Correction("source", said, (replaced(column.args["table"], written),))
+
+
+def _along_key(column: exp.Column, names: Names, schema: SchemaNames) -> Correction | None:
+    """In a join's condition: along the one foreign key of one column that connects the two tables."""
+    equal = column.parent
+    if not isinstance(equal, exp.EQ) or not isinstance(equal.find_ancestor(exp.Join, exp.Select), exp.Join):
+        return None
+    other = equal.expression if equal.this is column else equal.this
+    tables = _own_tables(names, schema)
+    if not isinstance(other, exp.Column) or other.table == column.table:
+        return None
+    if not _has_places(column) or not _has_places(other) or not {column.table, other.table} <= set(tables):
+        return None
+    pairs = list(_key_pairs(tables[column.table], tables[other.table]))
+    if len(pairs) != 1:
+        return None
+    [(mine, its)] = pairs
+    edits = [replaced(column.this, schema.written(mine))]
+    if other.name != schema.folded(its):
+        edits.append(replaced(other.this, schema.written(its)))
+    one = quoted(f"{tables[column.table].name}.{mine}")
+    said = f"Joined along the foreign key between {one} and {quoted(f'{tables[other.table].name}.{its}')}."
+    return Correction("source", said, tuple(edits))
+
+
+def _has_places(column: exp.Column) -> bool:
+    return all(
+        each is not None and isinstance(each.meta.get("start"), int)
+        for each in (column.this, column.args.get("table"))
+    )
+
+
+def _key_pairs(one: Table, other: Table) -> Iterator[tuple[str, str]]:
+    """The columns that a foreign key of one column makes equal, whichever table has it."""
+    for key in one.foreign_keys:
+        if key.referred_table == other.name and len(key.columns) == len(key.referred_columns) == 1:
+            yield key.columns[0], key.referred_columns[0]
+    for key in other.foreign_keys:
+        if key.referred_table == one.name and len(key.columns) == len(key.referred_columns) == 1:
+            yield key.referred_columns[0], key.columns[0]
 
 
 def _moved(sql: str, column: exp.Column, names: Names, schema: SchemaNames) -> Correction | None:
