@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import IO, Literal, TypeAlias, get_args
 
 from app.core.errors import Problem
-from app.modules.database_connection.databases import Dialect
-from app.modules.database_connection.guard import check, check_shape
+from app.modules.database_connection.engines.databases import Dialect
+from app.modules.database_connection.engines.urls import read_url
+from app.modules.database_connection.guard.check import check, check_shape
+from app.modules.database_connection.guard.plans import without_explain
 from app.modules.database_connection.limits import Limits
-from app.modules.database_connection.plans import without_explain
-from app.modules.database_connection.scan import scan
+from app.modules.database_connection.scan.read import scan
 from app.modules.database_connection.schema import Schema
 from app.modules.database_connection.threads import Stop
-from app.modules.database_connection.urls import read_url
 from app.modules.sql_generation.checking.check import Checked
 from app.modules.sql_generation.checking.check import check as check_names
 from app.modules.sql_generation.checking.names import SchemaNames

@@ -11,7 +11,7 @@ from app.core.exclusive import exclusive_folder
 from app.core.settings import Store
 from app.core.storage.copying import CURE, CopyDiffers, copy_collection
 from app.core.storage.port import Storage
-from app.modules.database_connection.vectors_kept import is_of_vectors
+from app.modules.database_connection.scan.vectors_kept import is_of_vectors
 from app.modules.memory.vectors import is_of_memory_vectors
 from app.terminal import command_settings, say
 from graph.checkpoints import Checkpointer, translated_errors

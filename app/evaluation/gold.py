@@ -8,11 +8,11 @@ from sqlglot.errors import SqlglotError
 
 from app.core.auth.caller import LOCAL_OWNER
 from app.modules.database_connection.cells import Row, rows_of
-from app.modules.database_connection.parsing import parsed_one
 from app.modules.database_connection.records import Asker
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.results import ResultSet
 from app.modules.database_connection.service import DatabaseConnections
+from app.modules.sql.parsing import parsed_one
 from graph.errors import DatabaseUnavailable, StatementFailed
 
 

@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from app.modules.database_connection.execution import Statement
-from app.modules.database_connection.guard import check
+from app.modules.database_connection.guard.check import check
 from app.modules.database_connection.limits import StatementLimits
 from app.modules.database_connection.results import collect
 from app.modules.database_connection.threads import Stop

@@ -16,9 +16,9 @@ from pathlib import Path
 import sqlglot
 from sqlglot import exp
 
+from app.modules.database_connection.engines.sqlite import SqliteDatabase
 from app.modules.database_connection.limits import Limits
-from app.modules.database_connection.scan import scan
-from app.modules.database_connection.sqlite import SqliteDatabase
+from app.modules.database_connection.scan.read import scan
 from app.modules.database_connection.threads import Stop
 from app.modules.sql_generation.checking.check import Checked, check
 from app.modules.sql_generation.checking.names import SchemaNames

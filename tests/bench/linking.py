@@ -17,11 +17,11 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from app.core.llm.tokens import approximate_tokens
-from app.modules.database_connection.known import Known
+from app.modules.database_connection.engines.sqlite import SqliteDatabase
 from app.modules.database_connection.limits import Limits
-from app.modules.database_connection.scan import scan
+from app.modules.database_connection.scan.known import Known
+from app.modules.database_connection.scan.read import scan
 from app.modules.database_connection.schema import ForeignKey, Profile, Schema
-from app.modules.database_connection.sqlite import SqliteDatabase
 from app.modules.database_connection.threads import Stop
 from app.modules.sql_generation.linking.mentions import mentions
 from app.modules.sql_generation.schema_index import SchemaIndex

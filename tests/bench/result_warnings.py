@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
-from app.modules.database_connection.known import Known
+from app.modules.database_connection.engines.sqlite import SqliteDatabase
 from app.modules.database_connection.limits import Limits
-from app.modules.database_connection.scan import scan
+from app.modules.database_connection.scan.known import Known
+from app.modules.database_connection.scan.read import scan
 from app.modules.database_connection.schema import Profile
-from app.modules.database_connection.sqlite import SqliteDatabase
 from app.modules.database_connection.threads import Stop
 from app.modules.sql_generation.result_warnings.empty_joins import join_probes
 from app.modules.sql_generation.result_warnings.model import ResultWarning

@@ -16,8 +16,8 @@ from cryptography.fernet import Fernet
 from app.core.llm.tokens import approximate_tokens
 from app.core.secrets import SecretBox
 from app.core.storage.sqlite import open_sqlite
-from app.modules.database_connection.known import Known
 from app.modules.database_connection.limits import Limits
+from app.modules.database_connection.scan.known import Known
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.sql_generation.business import Told
 from app.modules.sql_generation.checking.check import check

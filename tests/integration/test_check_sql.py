@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from app.check_sql import Judge, Layer, check_sql
-from app.modules.database_connection.databases import Dialect
-from app.modules.database_connection.guard import check
+from app.modules.database_connection.engines.databases import Dialect
+from app.modules.database_connection.guard.check import check
 from app.modules.database_connection.schema import Column, Schema, Table
 from app.modules.sql_generation.checking.names import SchemaNames
 from graph.errors import StatementRefused

@@ -17,7 +17,7 @@ from app.core.settings import Settings, read_settings
 from app.core.storage.copying import CopyDiffers, contents, copy_collection
 from app.core.storage.typesense_server import TypesenseServer
 from app.migrating import copy_store, migrate_store
-from app.modules.database_connection.vectors_kept import VectorsKept
+from app.modules.database_connection.scan.vectors_kept import VectorsKept
 from app.pruning import prune
 from migrations.m0001_initial import COLLECTIONS
 from migrations.runner import StoreTooOld

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.modules.database_connection.databases import Database
-from app.modules.database_connection.urls import read_url
+from app.modules.database_connection.engines.databases import Database
+from app.modules.database_connection.engines.urls import read_url
 from tests.support.mariadb_server import MariadbServer
 from tests.support.postgres_server import PostgresServer
 from tests.support.shop import make_shop

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from app.modules.database_connection.databases import Database
-from app.modules.database_connection.guard import check
+from app.modules.database_connection.engines.databases import Database
+from app.modules.database_connection.guard.check import check
 from app.modules.database_connection.limits import StatementLimits
 from app.modules.database_connection.results import ResultSet, collect
 from app.modules.database_connection.schema import Schema

@@ -13,9 +13,9 @@ from opentelemetry.trace import SpanKind
 from prometheus_client import CollectorRegistry, Counter, Histogram
 
 from app.core.tracing.spans import span
-from app.modules.database_connection.progress import ScanProgress
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.results import ResultSet
+from app.modules.database_connection.scan.progress import ScanProgress
 from graph.errors import StatementRefused, StatementTimedOut
 
 Purpose = Literal["question", "candidate", "join_probe", "coverage", "preview", "evaluation"]

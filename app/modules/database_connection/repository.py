@@ -10,12 +10,12 @@ from app.core.clock import now_ms
 from app.core.cursor import cursor_position, position_cursor
 from app.core.ids import id_of
 from app.core.storage.port import AnyOf, Document, Equals, Storage
+from app.modules.database_connection.engines.urls import database_name
 from app.modules.database_connection.errors import ConnectionNotFound, NotTheOwner
-from app.modules.database_connection.known import Known
-from app.modules.database_connection.progress import ScanProgress
+from app.modules.database_connection.scan.known import Known
+from app.modules.database_connection.scan.progress import ScanProgress
+from app.modules.database_connection.scan.vectors_kept import is_of_vectors
 from app.modules.database_connection.schema import Schema, Table
-from app.modules.database_connection.urls import database_name
-from app.modules.database_connection.vectors_kept import is_of_vectors
 
 _PAGE = 200
 _EVERYBODY = "everybody"

@@ -13,15 +13,15 @@ from dataclasses import replace
 from app.core.clock import now_ms
 from app.core.errors import Problem
 from app.core.storage.port import StorageUnavailable
-from app.modules.database_connection.databases import Database
-from app.modules.database_connection.known import Known, KnownDatabases
+from app.modules.database_connection.engines.databases import Database
 from app.modules.database_connection.limits import Limits
-from app.modules.database_connection.progress import ScanProgress, ScanState
 from app.modules.database_connection.records import StatementRecords
 from app.modules.database_connection.repository import Connection, ConnectionRepository
-from app.modules.database_connection.scan import scan
+from app.modules.database_connection.scan.known import Known, KnownDatabases
+from app.modules.database_connection.scan.progress import ScanProgress, ScanState
+from app.modules.database_connection.scan.read import scan
+from app.modules.database_connection.scan.table_vectors import TableVectors
 from app.modules.database_connection.schema import Profile, Table
-from app.modules.database_connection.table_vectors import TableVectors
 from app.modules.database_connection.threads import DatabaseThreads
 from graph.errors import TurnError
 

@@ -13,7 +13,7 @@ from pydantic import (
 )
 
 from app.core.http import Body, Text, Time, storable
-from app.modules.database_connection.progress import ScanState
+from app.modules.database_connection.scan.progress import ScanState
 from app.modules.database_connection.schema import Column, ColumnType, ForeignKey
 
 Description = Annotated[Text, Field(max_length=2_000)]

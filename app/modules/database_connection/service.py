@@ -14,8 +14,8 @@ from app.core.llm.calls import Charge, uncharged
 from app.core.llm.embedding import EmbeddingModel
 from app.core.secrets import SecretBox, SecretUnreadable
 from app.core.storage.port import Storage
-from app.modules.database_connection.catalog import has_tables
-from app.modules.database_connection.databases import Database
+from app.modules.database_connection.engines.databases import Database
+from app.modules.database_connection.engines.urls import read_url
 from app.modules.database_connection.errors import (
     DatabaseDown,
     DatabaseUnreachable,
@@ -24,20 +24,25 @@ from app.modules.database_connection.errors import (
     as_problems,
 )
 from app.modules.database_connection.execution import Statement
-from app.modules.database_connection.guard import check
-from app.modules.database_connection.inspection import InspectedStatement, inspect, sample_statement, sampled
-from app.modules.database_connection.known import Known, KnownDatabases
+from app.modules.database_connection.guard.check import check
+from app.modules.database_connection.guard.inspection import (
+    InspectedStatement,
+    inspect,
+    sample_statement,
+    sampled,
+)
 from app.modules.database_connection.limits import Limits
 from app.modules.database_connection.network import ONE_USER, Access
-from app.modules.database_connection.progress import ScanProgress
 from app.modules.database_connection.records import Asker, StatementRecords
 from app.modules.database_connection.repository import Connection, ConnectionRepository
 from app.modules.database_connection.results import ResultSet
+from app.modules.database_connection.scan.catalog import has_tables
+from app.modules.database_connection.scan.known import Known, KnownDatabases
+from app.modules.database_connection.scan.progress import ScanProgress
+from app.modules.database_connection.scan.table_vectors import TableVectors
 from app.modules.database_connection.scans import Scan, Scans
 from app.modules.database_connection.schema import Schema, Table
-from app.modules.database_connection.table_vectors import TableVectors
 from app.modules.database_connection.threads import DatabaseThreads, Stop
-from app.modules.database_connection.urls import read_url
 from graph.errors import DatabaseUnavailable
 
 _EMPTY = "This database has no tables that can be read, so there is nothing to ask it yet."

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from app.modules.database_connection.parsing import parsed_one
 from app.modules.memory.model import Exchange
 from app.modules.session.model import Message
+from app.modules.sql.parsing import parsed_one
 
 
 def answered(messages: Sequence[Message]) -> list[Exchange]:

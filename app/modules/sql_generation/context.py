@@ -6,8 +6,8 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 from sqlglot.optimizer.normalize_identifiers import normalize_identifiers
 
-from app.modules.database_connection.parsing import parsed_one
 from app.modules.prompt_sections import sections
+from app.modules.sql.parsing import parsed_one
 from app.modules.sql_generation.business import Told, glossary, house_rules, precedents
 from app.modules.sql_generation.linking.cards import named_values, quoted
 from app.modules.sql_generation.linking.mentions import Mention

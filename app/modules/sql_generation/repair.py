@@ -9,8 +9,8 @@ from sqlglot.errors import SqlglotError
 from sqlglot.optimizer.normalize_identifiers import normalize_identifiers
 
 from app.core.llm.model import PromptMessage
-from app.modules.database_connection.parsing import parsed_one, sqlglot_errors_only
 from app.modules.prompt_sections import sections
+from app.modules.sql.parsing import parsed_one, sqlglot_errors_only
 from app.modules.sql_generation.checking.check import check
 from app.modules.sql_generation.checking.names import nearest
 from app.modules.sql_generation.context import tables_read

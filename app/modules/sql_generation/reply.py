@@ -14,7 +14,7 @@ from pydantic import JsonValue
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from app.modules.database_connection.parsing import parsed_one
+from app.modules.sql.parsing import parsed_one
 from app.modules.sql_generation.reply_object import ReplyObject, broken_sql, partial_sql, read_object
 from graph.ports import Written
 from graph.state import Route

@@ -6,7 +6,7 @@ from functools import cached_property
 from cachetools import LRUCache
 
 from app.core.llm.tokens import approximate_tokens
-from app.modules.database_connection.known import Known
+from app.modules.database_connection.scan.known import Known
 from app.modules.sql_generation.checking.names import SchemaNames
 from app.modules.sql_generation.linking.bm25 import Bm25
 from app.modules.sql_generation.linking.cards import card

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from app.modules.database_connection.engines.sqlite import SqliteDatabase
 from app.modules.database_connection.limits import Limits
-from app.modules.database_connection.scan import scan
+from app.modules.database_connection.scan.read import scan
 from app.modules.database_connection.schema import Schema
-from app.modules.database_connection.sqlite import SqliteDatabase
 from app.modules.database_connection.threads import Stop
 from tests.support.mariadb_server import MariadbServer, installed, mariadb_server
 from tests.support.shop import make_shop

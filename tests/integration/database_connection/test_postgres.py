@@ -2,14 +2,14 @@
 
 import pytest
 
-from app.modules.database_connection.databases import Database
+from app.modules.database_connection.engines.databases import Database
+from app.modules.database_connection.engines.urls import read_url
 from app.modules.database_connection.execution import Statement
 from app.modules.database_connection.limits import Limits, StatementLimits
 from app.modules.database_connection.results import ResultSet
-from app.modules.database_connection.scan import scan
+from app.modules.database_connection.scan.read import scan
 from app.modules.database_connection.schema import ForeignKey, Schema
 from app.modules.database_connection.threads import Stop
-from app.modules.database_connection.urls import read_url
 from graph.errors import DatabaseUnavailable, StatementFailed
 from tests.support.postgres_server import PostgresServer
 

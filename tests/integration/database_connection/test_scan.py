@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from app.modules.database_connection.engines.sqlite import SqliteDatabase
 from app.modules.database_connection.limits import Limits
-from app.modules.database_connection.scan import scan
+from app.modules.database_connection.scan.read import scan
 from app.modules.database_connection.schema import Column, ForeignKey, Profile, Schema, Table
-from app.modules.database_connection.sqlite import SqliteDatabase
 from app.modules.database_connection.threads import Stop
 from graph.errors import DatabaseUnavailable, StatementFailed
 

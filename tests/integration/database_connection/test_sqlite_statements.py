@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from app.modules.database_connection.engines.sqlite import SqliteDatabase
 from app.modules.database_connection.execution import Statement
 from app.modules.database_connection.limits import StatementLimits
 from app.modules.database_connection.results import ResultSet
 from app.modules.database_connection.schema import Schema
-from app.modules.database_connection.sqlite import SqliteDatabase
 from app.modules.database_connection.threads import Stop
 from graph.errors import DatabaseUnavailable, StatementFailed
 

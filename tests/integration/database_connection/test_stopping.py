@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from app.modules.database_connection.databases import Database
+from app.modules.database_connection.engines.databases import Database
+from app.modules.database_connection.engines.sqlite import SqliteDatabase
+from app.modules.database_connection.engines.urls import read_url
 from app.modules.database_connection.execution import Statement
 from app.modules.database_connection.limits import StatementLimits
 from app.modules.database_connection.results import ResultSet
 from app.modules.database_connection.schema import Schema
-from app.modules.database_connection.sqlite import SqliteDatabase
 from app.modules.database_connection.threads import DatabaseThreads, Stop
-from app.modules.database_connection.urls import read_url
 from graph.errors import StatementFailed
 from tests.support.mariadb_server import MariadbServer
 from tests.support.postgres_server import PostgresServer

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.modules.database_connection.guard import check
+from app.modules.database_connection.guard.check import check
 from graph.errors import StatementFailed
 from tests.support.corpus import DIALECTS, RUNS_ON, attacks, honest, shop_schema
 

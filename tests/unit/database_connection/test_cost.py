@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.modules.database_connection.guard import check
+from app.modules.database_connection.guard.check import check
 from app.modules.database_connection.schema import Column, Schema, Table
 from graph.errors import StatementFailed
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.modules.database_connection.formats import text_format
+from app.modules.database_connection.scan.formats import text_format
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from app.modules.database_connection.guard import check
+from app.modules.database_connection.guard.check import check
 from app.modules.database_connection.schema import Schema, Table
 from graph.errors import StatementFailed, StatementRefused
 

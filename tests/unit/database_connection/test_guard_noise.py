@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlglot import exp
 
-from app.modules.database_connection.guard import check, check_shape
-from app.modules.database_connection.inspection import inspect
+from app.modules.database_connection.guard.check import check, check_shape
+from app.modules.database_connection.guard.inspection import inspect
 from graph.errors import StatementRefused
 from tests.support.corpus import DIALECTS, shop_schema
 from tests.support.sql_noise import statement

@@ -1,6 +1,6 @@
 """Schemas in memory: the least recently used one makes room."""
 
-from app.modules.database_connection.known import Known, KnownDatabases
+from app.modules.database_connection.scan.known import Known, KnownDatabases
 from app.modules.database_connection.schema import Schema
 
 KNOWN = Known(Schema("sqlite", []))

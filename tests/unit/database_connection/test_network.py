@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from app.modules.database_connection.engines.urls import read_url
 from app.modules.database_connection.errors import UrlNotSupported
 from app.modules.database_connection.network import ONE_USER, Access
-from app.modules.database_connection.urls import read_url
 from graph.errors import DatabaseUnavailable
 
 PUBLIC_ONLY = Access(networks=())

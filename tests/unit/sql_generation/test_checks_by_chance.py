@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.modules.database_connection.known import Known
+from app.modules.database_connection.scan.known import Known
 from app.modules.database_connection.schema import Column, ForeignKey, Schema, Table
 from app.modules.sql_generation.checking.check import check
 from app.modules.sql_generation.result_warnings.warnings import find_warnings

@@ -4,7 +4,7 @@ import pytest
 
 from app.core.llm.tokens import approximate_tokens
 from app.core.ranking import fused
-from app.modules.database_connection.known import Known
+from app.modules.database_connection.scan.known import Known
 from app.modules.database_connection.schema import Column, ForeignKey, Schema, Table
 from app.modules.sql_generation.linking.columns import Columns
 from app.modules.sql_generation.linking.mentions import mentions

@@ -8,7 +8,7 @@ import pytest
 from app.core.llm.capabilities import Instruction as Form
 from app.core.llm.tokens import approximate_tokens
 from app.modules.context_store.model import Example, Instruction, Term
-from app.modules.database_connection.known import Known
+from app.modules.database_connection.scan.known import Known
 from app.modules.database_connection.schema import Column, Schema, Table
 from app.modules.prompt_sections import sections
 from app.modules.sql_generation.business import Told

@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from app.modules.database_connection.known import Known
+from app.modules.database_connection.scan.known import Known
 from app.modules.database_connection.schema import Column, ForeignKey, Schema, Table
 from app.modules.sql_generation.repair import is_same_statement, repair_messages, tables_concerned
 from app.modules.sql_generation.schema_index import SchemaIndex

@@ -3,7 +3,7 @@
 import pytest
 from pydantic import JsonValue
 
-from app.modules.database_connection.known import Known
+from app.modules.database_connection.scan.known import Known
 from app.modules.database_connection.schema import Column, ForeignKey, Schema, Table
 from app.modules.sql_generation.result_warnings.empty_joins import join_probes
 from app.modules.sql_generation.result_warnings.model import ResultWarning

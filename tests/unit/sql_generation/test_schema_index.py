@@ -1,6 +1,6 @@
 """Indexes are made once for what is known, and anew when more is known."""
 
-from app.modules.database_connection.known import Known
+from app.modules.database_connection.scan.known import Known
 from app.modules.database_connection.schema import Column, Schema, Table
 from app.modules.sql_generation.schema_index import SchemaIndexes
 

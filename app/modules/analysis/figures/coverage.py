@@ -11,8 +11,8 @@ from sqlglot.optimizer.scope import Scope, build_scope
 from app.modules.analysis.figures.calendar import Unit
 from app.modules.analysis.figures.course import Span
 from app.modules.analysis.figures.statement import calendar_unit
-from app.modules.database_connection.parsing import sqlglot_errors_only
 from app.modules.database_connection.schema import Schema
+from app.modules.sql.parsing import sqlglot_errors_only
 
 _DEEPEST = 12
 

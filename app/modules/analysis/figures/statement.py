@@ -9,7 +9,7 @@ from sqlglot.errors import SqlglotError
 from sqlglot.optimizer.scope import Scope, build_scope
 
 from app.modules.analysis.figures.calendar import Unit
-from app.modules.database_connection.parsing import sqlglot_errors_only
+from app.modules.sql.parsing import sqlglot_errors_only
 
 Kind = Literal[
     "key",

@@ -12,7 +12,7 @@ from typing import get_args
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from app.modules.database_connection.parsing import parsed_one
+from app.modules.sql.parsing import parsed_one
 from app.modules.sql_generation.builtin.compose import group_keys, labelled
 from app.modules.sql_generation.builtin.conditions import filters
 from app.modules.sql_generation.builtin.draft import Draft, measured

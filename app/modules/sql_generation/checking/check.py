@@ -12,7 +12,7 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 from sqlglot.optimizer.normalize_identifiers import normalize_identifiers
 
-from app.modules.database_connection.parsing import sqlglot_errors_only
+from app.modules.sql.parsing import sqlglot_errors_only
 from app.modules.sql_generation.checking.columns import check_columns
 from app.modules.sql_generation.checking.findings import Correction, Fault, corrected
 from app.modules.sql_generation.checking.grouping import missing_groups

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from sqlglot.errors import SqlglotError
 
-from app.modules.database_connection.parsing import parsed_one
+from app.modules.sql.parsing import parsed_one
 from app.modules.sql_generation.checking.check import check, missing
 from app.modules.sql_generation.checking.dialects import in_dialect
 from app.modules.sql_generation.checking.division import keep_fractions

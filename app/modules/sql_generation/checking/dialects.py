@@ -8,9 +8,9 @@ from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import ErrorLevel, SqlglotError
 from sqlglot.tokenizer_core import Token, TokenType
 
-from app.modules.database_connection.functions import is_allowed_function, names_of
-from app.modules.database_connection.guard import check_shape
-from app.modules.database_connection.parsing import parsed_one, sqlglot_errors_only
+from app.modules.database_connection.guard.check import check_shape
+from app.modules.database_connection.guard.functions import is_allowed_function, names_of
+from app.modules.sql.parsing import parsed_one, sqlglot_errors_only
 from app.modules.sql_generation.checking.findings import Correction, Edit, quoted
 from graph.errors import StatementRefused
 

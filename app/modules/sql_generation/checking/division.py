@@ -5,7 +5,7 @@ from sqlglot.errors import SqlglotError
 from sqlglot.optimizer.normalize_identifiers import normalize_identifiers
 from sqlglot.optimizer.scope import Scope, traverse_scope
 
-from app.modules.database_connection.parsing import parsed_one, sqlglot_errors_only
+from app.modules.sql.parsing import parsed_one, sqlglot_errors_only
 from app.modules.sql_generation.checking.findings import Correction, Edit, quoted
 from app.modules.sql_generation.checking.names import SchemaNames
 from app.modules.sql_generation.checking.resolution import qualified

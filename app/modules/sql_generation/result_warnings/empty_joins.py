@@ -8,8 +8,8 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 from sqlglot.optimizer.scope import Scope, traverse_scope
 
-from app.modules.database_connection.parsing import sqlglot_errors_only
 from app.modules.database_connection.schema import Table
+from app.modules.sql.parsing import sqlglot_errors_only
 from app.modules.sql_generation.result_warnings.model import ResultWarning
 from app.modules.sql_generation.result_warnings.statements import (
     conditions_of,

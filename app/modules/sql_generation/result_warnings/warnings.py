@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from sqlglot.errors import SqlglotError
 from sqlglot.optimizer.scope import traverse_scope
 
-from app.modules.database_connection.parsing import sqlglot_errors_only
+from app.modules.sql.parsing import sqlglot_errors_only
 from app.modules.sql_generation.result_warnings.cut_lists import find_cut_list
 from app.modules.sql_generation.result_warnings.empty_joins import find_empty_tables
 from app.modules.sql_generation.result_warnings.fan_out import find_repeated_rows

@@ -9,8 +9,8 @@ from typing import Literal
 
 from sqlalchemy import URL, Engine, StaticPool, create_engine
 
-from app.modules.database_connection.databases import stopped
-from app.modules.database_connection.functions import allowed_names
+from app.modules.database_connection.engines.databases import stopped
+from app.modules.database_connection.guard.functions import allowed_names
 from app.modules.database_connection.results import RawRows
 from app.modules.database_connection.threads import Stop
 from graph.errors import DatabaseUnavailable, StatementFailed

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 
-from app.modules.database_connection.functions import is_table_function, names_of
+from app.modules.database_connection.guard.functions import is_table_function, names_of
 from app.modules.database_connection.schema import Schema
 from graph.errors import StatementRefused
 

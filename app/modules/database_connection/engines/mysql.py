@@ -12,12 +12,12 @@ import pymysql
 from pymysql.cursors import Cursor, SSCursor
 from sqlalchemy import URL, Engine, StaticPool, create_engine
 
-from app.modules.database_connection.mysql_account import rights_beyond_reading
-from app.modules.database_connection.mysql_session import Connection, MysqlSession, Server, restrict
-from app.modules.database_connection.mysql_values import CONVERSIONS
+from app.modules.database_connection.engines.mysql_account import rights_beyond_reading
+from app.modules.database_connection.engines.mysql_session import Connection, MysqlSession, Server, restrict
+from app.modules.database_connection.engines.mysql_values import CONVERSIONS
+from app.modules.database_connection.engines.watching import cancelled_when_due
 from app.modules.database_connection.network import ONE_USER, Access
 from app.modules.database_connection.threads import Stop
-from app.modules.database_connection.watching import cancelled_when_due
 from graph.errors import DatabaseUnavailable
 
 SslMode = Literal["disabled", "preferred", "required", "verify_identity"]

@@ -8,7 +8,7 @@ from sqlglot.dialects.mysql import MySQL
 from sqlglot.generator import Generator
 from sqlglot.generators.mysql import MySQLGenerator
 
-from app.modules.database_connection.parsing import sqlglot_errors_only
+from app.modules.sql.parsing import sqlglot_errors_only
 
 
 def rewritten(statement: exp.Expr, dialect: str) -> str:

@@ -11,7 +11,7 @@ from psycopg.abc import Buffer
 from psycopg.adapt import Loader
 from psycopg.types.string import TextLoader
 
-from app.modules.database_connection.databases import stopped
+from app.modules.database_connection.engines.databases import stopped
 from app.modules.database_connection.results import RawRows
 from app.modules.database_connection.schema import ColumnType
 from app.modules.database_connection.threads import Stop

@@ -6,14 +6,14 @@ from typing import TypeAlias
 
 from sqlalchemy.exc import DBAPIError
 
-from app.modules.database_connection.asking import Questions
-from app.modules.database_connection.catalog import read_catalog
-from app.modules.database_connection.databases import Database
+from app.modules.database_connection.engines.databases import Database
+from app.modules.database_connection.engines.urls import database_name
 from app.modules.database_connection.limits import Limits
-from app.modules.database_connection.profile import profiled
+from app.modules.database_connection.scan.asking import Questions
+from app.modules.database_connection.scan.catalog import read_catalog
+from app.modules.database_connection.scan.profile import profiled
 from app.modules.database_connection.schema import Profile, Schema, Table
 from app.modules.database_connection.threads import Stop
-from app.modules.database_connection.urls import database_name
 from graph.errors import DatabaseUnavailable
 
 Tell: TypeAlias = Callable[[Sequence[Profile]], None]

@@ -9,17 +9,17 @@ import re
 from sqlglot import exp
 from sqlglot.errors import ParseError, SqlglotError
 
-from app.modules.database_connection.functions import is_allowed_function, is_table_function, names_of
-from app.modules.database_connection.grammar import has_placeholder, is_allowed, is_query
-from app.modules.database_connection.growth import check_growth
-from app.modules.database_connection.joins import Joins
-from app.modules.database_connection.parsing import parsed
-from app.modules.database_connection.plans import without_explain
-from app.modules.database_connection.references import Catalog
-from app.modules.database_connection.rewriting import rewritten
+from app.modules.database_connection.guard.amplification import check_growth
+from app.modules.database_connection.guard.functions import is_allowed_function, is_table_function, names_of
+from app.modules.database_connection.guard.grammar import has_placeholder, is_allowed, is_query
+from app.modules.database_connection.guard.joins import Joins
+from app.modules.database_connection.guard.plans import without_explain
+from app.modules.database_connection.guard.references import Catalog
+from app.modules.database_connection.guard.rewriting import rewritten
+from app.modules.database_connection.guard.spelling import pivot_as_select, plainly_spelled
+from app.modules.database_connection.guard.statement_text import check_text, check_words
 from app.modules.database_connection.schema import Schema
-from app.modules.database_connection.spelling import pivot_as_select, plainly_spelled
-from app.modules.database_connection.statement_text import check_text, check_words
+from app.modules.sql.parsing import parsed
 from graph.errors import StatementRefused
 
 _TERMINAL_COLORS = re.compile(r"\x1b\[\d*m")

@@ -10,16 +10,16 @@ from typing import Literal
 import psycopg
 from sqlalchemy import URL, Engine, StaticPool, create_engine
 
-from app.modules.database_connection.network import ONE_USER, Access
-from app.modules.database_connection.postgres_role import rights_beyond_reading
-from app.modules.database_connection.postgres_session import (
+from app.modules.database_connection.engines.postgres_role import rights_beyond_reading
+from app.modules.database_connection.engines.postgres_session import (
     Connection,
     PostgresSession,
     cancel,
     load_times_as_text,
 )
+from app.modules.database_connection.engines.watching import cancelled_when_due
+from app.modules.database_connection.network import ONE_USER, Access
 from app.modules.database_connection.threads import Stop
-from app.modules.database_connection.watching import cancelled_when_due
 from graph.errors import DatabaseUnavailable
 
 _SESSION: Mapping[str, str] = {

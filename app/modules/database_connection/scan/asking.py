@@ -8,7 +8,7 @@ from typing import TypeAlias
 from sqlalchemy import Connection, Executable
 from sqlalchemy.exc import DBAPIError
 
-from app.modules.database_connection.databases import stopped
+from app.modules.database_connection.engines.databases import stopped
 from app.modules.database_connection.threads import Stop
 
 Rows: TypeAlias = Sequence[Sequence[object]]

@@ -9,10 +9,10 @@ from sqlglot.errors import OptimizeError, SqlglotError
 from sqlglot.optimizer.qualify import qualify
 from sqlglot.optimizer.scope import traverse_scope
 
-from app.modules.database_connection.guard import check
-from app.modules.database_connection.parsing import sqlglot_errors_only
+from app.modules.database_connection.guard.check import check
 from app.modules.database_connection.results import ResultSet
 from app.modules.database_connection.schema import Schema, Table
+from app.modules.sql.parsing import sqlglot_errors_only
 
 SAMPLE_ROWS = 20
 

@@ -8,11 +8,11 @@ from typing import Literal
 
 from sqlalchemy import URL, Engine
 
-from app.modules.database_connection.duckdb_catalog import engine_over
-from app.modules.database_connection.duckdb_process import ChildEnded, DuckdbProcess, DuckdbRefused
-from app.modules.database_connection.duckdb_session import DuckdbSession
+from app.modules.database_connection.engines.duckdb_catalog import engine_over
+from app.modules.database_connection.engines.duckdb_process import ChildEnded, DuckdbProcess, DuckdbRefused
+from app.modules.database_connection.engines.duckdb_session import DuckdbSession
+from app.modules.database_connection.engines.watching import cancelled_when_due
 from app.modules.database_connection.threads import Stop
-from app.modules.database_connection.watching import cancelled_when_due
 from graph.errors import DatabaseUnavailable
 
 # What the library says while opening, and what people are told: the first that fits.

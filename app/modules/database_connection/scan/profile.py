@@ -5,11 +5,11 @@ from dataclasses import replace
 
 from sqlalchemy import ColumnElement, Executable, Null, column, func, null, select, table
 
-from app.modules.database_connection.asking import Questions
-from app.modules.database_connection.formats import text_format
 from app.modules.database_connection.results import type_of_values
+from app.modules.database_connection.scan.asking import Questions
+from app.modules.database_connection.scan.formats import text_format
+from app.modules.database_connection.scan.texts import LONGEST_TEXT, described, distinct_texts, shortened
 from app.modules.database_connection.schema import Column, Profile, Table
-from app.modules.database_connection.texts import LONGEST_TEXT, described, distinct_texts, shortened
 
 _SAMPLE_ROWS = 200
 _ORDERED = {"integer", "number", "date", "datetime"}

@@ -8,9 +8,9 @@ from app.core.llm.calls import Charge
 from app.core.llm.embedding import MOST_TEXTS, EmbeddingModel
 from app.core.llm.errors import ModelRejected, ModelUnavailable
 from app.core.storage.port import Storage, StorageUnavailable
+from app.modules.database_connection.scan.table_text import digest_of, table_text
+from app.modules.database_connection.scan.vectors_kept import VectorsKept
 from app.modules.database_connection.schema import Table
-from app.modules.database_connection.table_text import digest_of, table_text
-from app.modules.database_connection.vectors_kept import VectorsKept
 
 logger = logging.getLogger(__name__)
 

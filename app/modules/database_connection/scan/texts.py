@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from sqlalchemy import ColumnElement, Executable, Text, cast, column, func, select, table
 
-from app.modules.database_connection.asking import Questions
+from app.modules.database_connection.scan.asking import Questions
 from app.modules.database_connection.schema import Column, Table
 
 LONGEST_TEXT = 100

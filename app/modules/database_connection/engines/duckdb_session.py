@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from app.modules.database_connection.databases import stopped
-from app.modules.database_connection.duckdb_process import ChildEnded, DuckdbProcess, DuckdbRefused
+from app.modules.database_connection.engines.databases import stopped
+from app.modules.database_connection.engines.duckdb_process import ChildEnded, DuckdbProcess, DuckdbRefused
 from app.modules.database_connection.numbers import of_single_precision
 from app.modules.database_connection.results import RawRows
 from app.modules.database_connection.schema import ColumnType
