@@ -4,10 +4,9 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
-from sqlglot.optimizer.normalize_identifiers import normalize_identifiers
 
 from app.modules.prompt_sections import sections
-from app.modules.sql.parsing import parsed_one
+from app.modules.sql.statement import statement_of
 from app.modules.sql_generation.business import Told, glossary, house_rules, precedents
 from app.modules.sql_generation.linking.cards import named_values, quoted
 from app.modules.sql_generation.linking.mentions import Mention
@@ -57,10 +56,10 @@ def tables_read(sql: str, index: SchemaIndex) -> list[str]:
     """The tables of the schema that a statement reads; none of one that cannot be parsed."""
     names = index.names
     try:
-        statement = parsed_one(sql, names.dialect)
+        statement = statement_of(sql, names.dialect).folded
     except (SqlglotError, RecursionError):
         return []
-    read = {each.name for each in normalize_identifiers(statement, names.dialect).find_all(exp.Table)}
+    read = {each.name for each in statement.find_all(exp.Table)}
     return [name for folded, name in names.tables.items() if folded in read]
 
 

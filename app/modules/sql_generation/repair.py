@@ -6,11 +6,11 @@ from datetime import date
 from pathlib import Path
 
 from sqlglot.errors import SqlglotError
-from sqlglot.optimizer.normalize_identifiers import normalize_identifiers
 
 from app.core.llm.model import PromptMessage
 from app.modules.prompt_sections import sections
-from app.modules.sql.parsing import parsed_one, sqlglot_errors_only
+from app.modules.sql.parsing import sqlglot_errors_only
+from app.modules.sql.statement import statement_of
 from app.modules.sql_generation.checking.check import check
 from app.modules.sql_generation.checking.names import nearest
 from app.modules.sql_generation.context import tables_read
@@ -87,6 +87,6 @@ def _normalized(sql: str, dialect: str) -> str:
     """One text for all ways to write a statement; of one that cannot be read only its spaces are evened."""
     try:
         with sqlglot_errors_only():
-            return normalize_identifiers(parsed_one(sql, dialect), dialect).sql(dialect, comments=False)
+            return statement_of(sql, dialect).folded.sql(dialect, comments=False)
     except (SqlglotError, RecursionError):
         return " ".join(sql.rstrip("; \r\n\t").split())

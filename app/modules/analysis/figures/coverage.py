@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import date
 
 from pydantic import JsonValue
-from sqlglot import exp, parse_one
+from sqlglot import exp
 from sqlglot.errors import SqlglotError
 from sqlglot.optimizer.scope import Scope, build_scope
 
@@ -13,6 +13,7 @@ from app.modules.analysis.figures.course import Span
 from app.modules.analysis.figures.statement import calendar_unit
 from app.modules.database_connection.schema import Schema
 from app.modules.sql.parsing import sqlglot_errors_only
+from app.modules.sql.statement import statement_of
 
 _DEEPEST = 12
 
@@ -25,7 +26,7 @@ def span_statement(sql: str, schema: Schema) -> str | None:
     """
     try:
         with sqlglot_errors_only():
-            scope = build_scope(parse_one(sql, dialect=schema.dialect))
+            scope = build_scope(statement_of(sql, schema.dialect).tree)
             found = _cut_date(scope, schema) if scope is not None else None
     except (SqlglotError, RecursionError):
         return None
@@ -41,7 +42,7 @@ def key_columns(sql: str, schema: Schema) -> frozenset[str]:
     """The names, in lower case, of the columns that identify or refer to rows of the statement's tables."""
     try:
         with sqlglot_errors_only():
-            tree = parse_one(sql, dialect=schema.dialect)
+            tree = statement_of(sql, schema.dialect).tree
     except (SqlglotError, RecursionError):
         return frozenset()
     read = {table.name.lower() for table in tree.find_all(exp.Table)}

@@ -4,12 +4,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from sqlglot import exp, parse_one
+from sqlglot import exp
 from sqlglot.errors import SqlglotError
 from sqlglot.optimizer.scope import Scope, build_scope
 
 from app.modules.analysis.figures.calendar import Unit
 from app.modules.sql.parsing import sqlglot_errors_only
+from app.modules.sql.statement import statement_of
 
 Kind = Literal[
     "key",
@@ -93,7 +94,7 @@ def read_statement(sql: str, dialect: str) -> StatementReading:
     """Nothing is known of a statement that cannot be parsed."""
     try:
         with sqlglot_errors_only():
-            scope = build_scope(parse_one(sql, dialect=dialect))
+            scope = build_scope(statement_of(sql, dialect).tree)
             return StatementReading() if scope is None else _read(scope, depth=0)
     except (SqlglotError, RecursionError):
         return StatementReading()

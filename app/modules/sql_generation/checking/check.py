@@ -7,17 +7,15 @@ there are faults. What sqlglot cannot tell is left to the guard and the database
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
-from sqlglot.optimizer.normalize_identifiers import normalize_identifiers
 
 from app.modules.sql.parsing import sqlglot_errors_only
+from app.modules.sql.statement import statement_of
 from app.modules.sql_generation.checking.columns import check_columns
 from app.modules.sql_generation.checking.findings import Correction, Fault, corrected
 from app.modules.sql_generation.checking.grouping import missing_groups
 from app.modules.sql_generation.checking.names import SchemaNames
-from app.modules.sql_generation.checking.resolution import qualified
 from app.modules.sql_generation.checking.tables import check_tables
 
 _MOST_PASSES = 4
@@ -58,10 +56,10 @@ def missing(sql: str, schema: SchemaNames) -> list[Correction]:
     """The corrections of what a statement without faults lacks in GROUP BY."""
     try:
         with sqlglot_errors_only():
-            statement = sqlglot.parse_one(sql, dialect=schema.dialect)
-            if not isinstance(statement, exp.Query):
+            statement = statement_of(sql, schema.dialect)
+            if not isinstance(statement.tree, exp.Query):
                 return []
-            resolved = qualified(normalize_identifiers(statement, dialect=schema.dialect), schema)
+            resolved = statement.qualified(schema.mapping)
             return [] if resolved is None else list(missing_groups(sql, resolved, schema))
     except (SqlglotError, RecursionError):
         return []
@@ -70,13 +68,12 @@ def missing(sql: str, schema: SchemaNames) -> list[Correction]:
 def _findings(sql: str, schema: SchemaNames) -> list[Fault | Correction]:
     try:
         with sqlglot_errors_only():
-            statement = sqlglot.parse_one(sql, dialect=schema.dialect)
-            if not isinstance(statement, exp.Query):
+            statement = statement_of(sql, schema.dialect)
+            if not isinstance(statement.tree, exp.Query):
                 return []
-            folded = normalize_identifiers(statement, dialect=schema.dialect)
-            if found := list(check_tables(folded, schema)):
+            if found := list(check_tables(statement.folded, schema)):
                 return found
-            resolved = qualified(folded, schema)
+            resolved = statement.qualified(schema.mapping)
             return [] if resolved is None else list(check_columns(sql, resolved, schema))
     except (SqlglotError, RecursionError):
         return []

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from sqlglot.errors import SqlglotError
 
-from app.modules.sql.parsing import parsed_one
+from app.modules.sql.statement import statement_of
 from app.modules.sql_generation.checking.check import check, missing
 from app.modules.sql_generation.checking.dialects import in_dialect
 from app.modules.sql_generation.checking.division import keep_fractions
@@ -67,7 +67,7 @@ def _correct(sql: str, schema: SchemaNames) -> Corrected | None:
 
 def _is_readable(sql: str, dialect: str) -> bool:
     try:
-        parsed_one(sql, dialect)
+        _ = statement_of(sql, dialect).tree
     except (SqlglotError, RecursionError):
         return False
     return True

@@ -11,6 +11,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 from app.modules.database_connection.guard.check import check_shape
 from app.modules.database_connection.guard.functions import is_allowed_function, names_of
 from app.modules.sql.parsing import parsed_one, sqlglot_errors_only
+from app.modules.sql.statement import statement_of
 from app.modules.sql_generation.checking.findings import Correction, Edit, quoted
 from graph.errors import StatementRefused
 
@@ -61,7 +62,7 @@ def _is_understood(sql: str, dialect: str) -> bool:
     """Whether the statement parses and names no function that the database does not have."""
     try:
         check_shape(sql, dialect)
-        statement = parsed_one(sql, dialect)
+        statement = statement_of(sql, dialect).tree
     except StatementRefused as refused:
         return refused.rule not in _FOREIGN_RULES
     except (SqlglotError, RecursionError):
@@ -162,7 +163,7 @@ def _said(sql: str, name: str, dialect: str) -> str:
 
 def _unknown_functions(sql: str, dialect: str) -> Iterator[str]:
     try:
-        statement = parsed_one(sql, dialect)
+        statement = statement_of(sql, dialect).tree
     except (SqlglotError, RecursionError):
         return
     for function in statement.find_all(exp.Func):

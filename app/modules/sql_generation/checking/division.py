@@ -2,13 +2,12 @@
 
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
-from sqlglot.optimizer.normalize_identifiers import normalize_identifiers
 from sqlglot.optimizer.scope import Scope, traverse_scope
 
-from app.modules.sql.parsing import parsed_one, sqlglot_errors_only
+from app.modules.sql.parsing import sqlglot_errors_only
+from app.modules.sql.statement import Statement, statement_of
 from app.modules.sql_generation.checking.findings import Correction, Edit, quoted
 from app.modules.sql_generation.checking.names import SchemaNames
-from app.modules.sql_generation.checking.resolution import qualified
 
 _CUTTING = {"sqlite", "postgres"}
 _DATABASES = {"sqlite": "SQLite", "postgres": "PostgreSQL"}
@@ -24,8 +23,9 @@ def keep_fractions(sql: str, schema: SchemaNames) -> Correction | None:
         return None
     try:
         with sqlglot_errors_only():
-            statement = parsed_one(sql, schema.dialect)
-            divided = _divide(statement, schema)
+            read = statement_of(sql, schema.dialect)
+            statement = read.tree.copy()
+            divided = _divide(statement, read, schema)
     except (SqlglotError, RecursionError):
         return None
     if not divided:
@@ -35,12 +35,12 @@ def keep_fractions(sql: str, schema: SchemaNames) -> Correction | None:
     return Correction("division", said, (Edit(0, len(sql), statement.sql(schema.dialect, comments=False)),))
 
 
-def _divide(statement: exp.Expr, schema: SchemaNames) -> list[str]:
+def _divide(statement: exp.Expr, read: Statement, schema: SchemaNames) -> list[str]:
     """Make the quotients of the statement itself keep their fraction; as they were written."""
-    resolved = qualified(normalize_identifiers(statement.copy(), schema.dialect), schema)
+    written = list(statement.find_all(exp.Div))
+    resolved = read.qualified(schema.mapping) if written else None
     if resolved is None:
         return []
-    written = list(statement.find_all(exp.Div))
     quotients = list(resolved.find_all(exp.Div))
     if len(written) != len(quotients):
         return []

@@ -11,10 +11,10 @@ from sqlglot.errors import SqlglotError
 from sqlglot.optimizer.normalize_identifiers import normalize_identifiers
 from sqlglot.optimizer.scope import traverse_scope
 
-from app.modules.sql.parsing import parsed_one, sqlglot_errors_only
+from app.modules.sql.parsing import sqlglot_errors_only
+from app.modules.sql.statement import qualified, statement_of
 from app.modules.sql_generation.checking.findings import Correction, Edit, quoted
 from app.modules.sql_generation.checking.names import SchemaNames
-from app.modules.sql_generation.checking.resolution import qualified
 
 
 def drop_joins(sql: str, sources: Collection[str], schema: SchemaNames) -> Correction | None:
@@ -22,7 +22,7 @@ def drop_joins(sql: str, sources: Collection[str], schema: SchemaNames) -> Corre
     the joins that only led to it. None where all are used, or where that cannot be known."""
     try:
         with sqlglot_errors_only():
-            statement = parsed_one(sql, schema.dialect)
+            statement = statement_of(sql, schema.dialect).tree.copy()
             dropped = _drop(statement, set(sources), schema)
     except (SqlglotError, RecursionError):
         return None
@@ -51,7 +51,9 @@ def _unused(
 ) -> tuple[exp.Join, set[str]] | None:
     """A join of one of the sources that no column outside of its own condition is read from, with the
     sources that its condition names."""
-    resolved = qualified(normalize_identifiers(statement.copy(), schema.dialect), schema)
+    resolved = qualified(
+        normalize_identifiers(statement.copy(), schema.dialect), schema.dialect, schema.mapping
+    )
     if resolved is None:
         return None
     written = list(statement.find_all(exp.Select))

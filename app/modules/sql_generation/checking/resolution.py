@@ -3,28 +3,10 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from sqlglot import exp
-from sqlglot.errors import SqlglotError
-from sqlglot.optimizer.qualify import qualify
 from sqlglot.optimizer.resolver import Resolver
 from sqlglot.optimizer.scope import Scope, traverse_scope
 
 from app.modules.sql_generation.checking.names import SchemaNames
-
-
-def qualified(statement: exp.Expr, names: SchemaNames) -> exp.Expr | None:
-    """The statement with every column that can be resolved under its table's alias; None when sqlglot
-    gives up. Names are folded, and remember where they stood."""
-    try:
-        return qualify(
-            statement,
-            dialect=names.dialect,
-            schema=names.mapping,
-            allow_partial_qualification=True,
-            validate_qualify_columns=False,
-            quote_identifiers=False,
-        )
-    except (SqlglotError, RecursionError):
-        return None
 
 
 def base_tables(statement: exp.Expr) -> Iterator[exp.Table]:

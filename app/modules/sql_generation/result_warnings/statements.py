@@ -2,21 +2,18 @@
 
 from collections.abc import Iterator, Mapping
 
-import sqlglot
 from sqlglot import exp
-from sqlglot.optimizer.normalize_identifiers import normalize_identifiers
 from sqlglot.optimizer.scope import Scope
 
 from app.modules.database_connection.schema import Table
+from app.modules.sql.statement import statement_of
 from app.modules.sql_generation.checking.names import SchemaNames
-from app.modules.sql_generation.checking.resolution import qualified
 from app.modules.sql_generation.schema_index import SchemaIndex
 
 
 def read_statement(sql: str, names: SchemaNames) -> exp.Expr | None:
-    """None when sqlglot gives up. Raises `SqlglotError`, `RecursionError` and others of sqlglot's."""
-    statement = sqlglot.parse_one(sql, dialect=names.dialect)
-    return qualified(normalize_identifiers(statement, dialect=names.dialect), names)
+    """None when sqlglot gives up. Raises `SqlglotError` and `RecursionError`."""
+    return statement_of(sql, names.dialect).qualified(names.mapping)
 
 
 def scanned_tables(scope: Scope, index: SchemaIndex) -> Mapping[str, Table]:
