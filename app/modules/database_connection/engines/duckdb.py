@@ -3,14 +3,14 @@
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal
 
-from sqlalchemy import URL, Engine
+from sqlalchemy import Engine
 
 from app.modules.database_connection.engines.duckdb_catalog import engine_over
 from app.modules.database_connection.engines.duckdb_process import ChildEnded, DuckdbProcess, DuckdbRefused
 from app.modules.database_connection.engines.duckdb_session import DuckdbSession
+from app.modules.database_connection.engines.files import FileDatabase
 from app.modules.database_connection.engines.watching import cancelled_when_due
 from app.modules.database_connection.threads import Stop
 from graph.errors import DatabaseUnavailable
@@ -26,23 +26,10 @@ _CAUSES: Sequence[tuple[str, str]] = (
 
 
 @dataclass(frozen=True)
-class DuckdbDatabase:
+class DuckdbDatabase(FileDatabase):
     """A file that existed when its URL was read; DuckDB's code runs in a process beside KAI's."""
 
-    path: Path
     dialect: Literal["duckdb"] = "duckdb"
-
-    @property
-    def url(self) -> str:
-        return URL.create("duckdb", database=str(self.path)).render_as_string()
-
-    @property
-    def masked_url(self) -> str:
-        return self.path.name
-
-    def warnings(self, stop: Stop, connect_seconds: float) -> Sequence[str]:
-        """None: a file has no accounts, and is opened so that nobody can write by it."""
-        return ()
 
     @contextmanager
     def session(self, stop: Stop, connect_seconds: float) -> Iterator[DuckdbSession]:

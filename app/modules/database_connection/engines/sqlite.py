@@ -4,12 +4,12 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal
 
-from sqlalchemy import URL, Engine, StaticPool, create_engine
+from sqlalchemy import Engine, StaticPool, create_engine
 
 from app.modules.database_connection.engines.databases import stopped
+from app.modules.database_connection.engines.files import FileDatabase
 from app.modules.database_connection.guard.functions import allowed_names
 from app.modules.database_connection.results import RawRows
 from app.modules.database_connection.threads import Stop
@@ -45,23 +45,10 @@ _AWAY = {
 
 
 @dataclass(frozen=True)
-class SqliteDatabase:
+class SqliteDatabase(FileDatabase):
     """A file that existed when its URL was read."""
 
-    path: Path
     dialect: Literal["sqlite"] = "sqlite"
-
-    @property
-    def url(self) -> str:
-        return URL.create("sqlite", database=str(self.path)).render_as_string()
-
-    @property
-    def masked_url(self) -> str:
-        return self.path.name
-
-    def warnings(self, stop: Stop, connect_seconds: float) -> Sequence[str]:
-        """None: a file has no accounts, and is opened so that nobody can write by it."""
-        return ()
 
     @contextmanager
     def session(self, stop: Stop, connect_seconds: float) -> Iterator["_SqliteSession"]:

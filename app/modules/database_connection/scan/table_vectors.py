@@ -1,6 +1,7 @@
 """Tables by what they mean: embedded in the background as they change, and ranked for a question."""
 
 import asyncio
+import hashlib
 import logging
 from collections.abc import Sequence
 
@@ -8,12 +9,13 @@ from app.core.llm.calls import Charge
 from app.core.llm.embedding import MOST_TEXTS, EmbeddingModel
 from app.core.llm.errors import ModelRejected, ModelUnavailable
 from app.core.storage.port import Storage, StorageUnavailable
-from app.modules.database_connection.scan.table_text import digest_of, table_text
 from app.modules.database_connection.scan.vectors_kept import VectorsKept
-from app.modules.database_connection.schema import Table
+from app.modules.database_connection.schema import Column, Table
 
 logger = logging.getLogger(__name__)
 
+_LONGEST = 6_000
+"""Characters; embedding models read some 8,000 tokens, and not all refuse or cut what is longer."""
 _NEAREST = 10
 _QUESTION_SECONDS = 1.0
 _QUESTION_LENGTH = 4_000
@@ -76,8 +78,8 @@ class TableVectors:
 
     async def _embed_changed(self, connection_id: str, tables: Sequence[Table]) -> None:
         """The ledger is kept after each request, so that nothing is embedded again after a break."""
-        texts = {table.name: table_text(table) for table in tables}
-        digests = {name: digest_of(text) for name, text in texts.items()}
+        texts = {table.name: _text(table) for table in tables}
+        digests = {name: _digest(text) for name, text in texts.items()}
         ledger = await self._kept.ledger(connection_id)
         if gone := ledger.keys() - texts.keys():
             await self._kept.drop(connection_id, gone)
@@ -96,3 +98,16 @@ class TableVectors:
             task.cancel()
         if tasks:
             await asyncio.wait(tasks)
+
+
+def _text(table: Table) -> str:
+    """A table as an embedding model reads it: what it is called and said to be, never what is in it."""
+    return "\n".join([_told(table), *map(_told, table.columns)])[:_LONGEST]
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _told(named: Table | Column) -> str:
+    return f"{named.name}: {named.description}" if named.description else named.name

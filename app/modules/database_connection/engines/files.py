@@ -1,0 +1,30 @@
+"""What all databases have in common that are a file."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlalchemy import URL
+
+from app.modules.database_connection.engines.databases import Dialect
+from app.modules.database_connection.threads import Stop
+
+
+@dataclass(frozen=True)
+class FileDatabase:
+    """A file that existed when its URL was read."""
+
+    path: Path
+    dialect: Dialect
+
+    @property
+    def url(self) -> str:
+        return URL.create(self.dialect, database=str(self.path)).render_as_string()
+
+    @property
+    def masked_url(self) -> str:
+        return self.path.name
+
+    def warnings(self, stop: Stop, connect_seconds: float) -> Sequence[str]:
+        """None: a file has no accounts, and it is opened so that it can only be read."""
+        return ()
