@@ -79,11 +79,12 @@ def _conversation(exchanges: Sequence[Message]) -> Iterator[PromptMessage]:
 
 
 def _request(question: Question, shown: Sequence[Message], instruction: Instruction) -> str:
-    """The question alone, or under its heading after what was looked up."""
+    """The question under its heading after what was looked up; alone in the short form without that."""
     details = "\n\n".join(
         filter(None, [question.context["details"], sections(_sections(question, shown, instruction))])
     )
-    asked = sections([("Question", question.text)]) if details else fenced(question.text)
+    is_bare = instruction == "short" and not details
+    asked = fenced(question.text) if is_bare else sections([("Question", question.text)])
     return "\n\n".join(filter(None, [details, asked]))
 
 
