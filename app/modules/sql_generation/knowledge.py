@@ -58,7 +58,8 @@ class Knowledge:
 
     async def find_warnings(self, question: Question, sql: str, rows: Rows) -> list[ResultWarning]:
         """Find what speaks against a result although its statement ran."""
-        asked = "\n".join(conversation_of(question))
+        # Where people write the statement themselves, its limit is what they asked for.
+        asked = "" if question.author == "user" else "\n".join(conversation_of(question))
         return await asyncio.to_thread(find_warnings, sql, rows, await self.index(), asked)
 
     async def join_probes(self, sql: str) -> list[JoinProbe]:
