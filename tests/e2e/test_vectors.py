@@ -26,7 +26,7 @@ async def test_a_table_is_shown_that_only_its_vector_speaks_for_and_without_the_
     with running_server(tmp_path / "kai", settings) as server:
         async with client_of(server) as kai, asyncio.timeout(60):
             session = await kai.open_session(await kai.connect(f"sqlite:///{tmp_path}/many.db"))
-            while "table procurement" not in "".join(each.text for each in model.requests):
+            while "CREATE TABLE procurement" not in "".join(each.text for each in model.requests):
                 await kai.ask(session, QUESTION)
             model.embedding = Scripted(status=503)
             assert (await kai.ask(session, QUESTION))[-1].data["status"] == "complete"

@@ -32,7 +32,7 @@ async def test_a_follow_up_is_asked_in_the_session_of_the_question_before_it(sho
 async def test_the_model_sees_the_conversation_that_it_is_in(shop: Shop, model: ScriptedModel) -> None:
     await shop.evaluate(*TALK)
     writers = [asked for asked in model.requests if "SQL writer" in asked.text]
-    assert "Q: How many customers?" in writers[1].text
+    assert "\nHow many customers?\n```sql\n" in writers[1].text
 
 
 async def test_nobody_waits_for_the_reading_of_rows_that_nothing_follows(
