@@ -10,7 +10,7 @@ import pytest
 from pydantic import SecretStr
 
 from app.bootstrap import Services, open_services
-from app.core.settings import LlmSettings, Settings
+from app.core.settings import LlmSettings, QuotaSettings, Settings
 from app.modules.session.model import Session
 from tests.support.model_script import Scripted
 from tests.support.scripted_model import ScriptedModel, scripted_model
@@ -45,7 +45,10 @@ def opened(model: ScriptedModel, tmp_path: Path) -> Open:
             titles=titles,
             memories=memories,
         )
-        async with open_services(Settings(data_dir=tmp_path / "data", llm=llm)) as services:
+        # Tokens are counted only where a day has a limit.
+        limited = QuotaSettings(tokens_per_day=1_000_000)
+        settings = Settings(data_dir=tmp_path / "data", llm=llm, quotas=limited)
+        async with open_services(settings) as services:
             yield services
 
     return opening
