@@ -81,7 +81,7 @@ async def followed(apis: list[Server], asked: Asked, chance: random.Random) -> l
 
 async def kill_and_start(cluster: Cluster, redis: RedisServer, chance: random.Random) -> None:
     while True:
-        await asyncio.sleep(chance.uniform(3, 6))
+        await asyncio.sleep(chance.uniform(6, 9))  # a stream that lost its end needs five seconds of silence
         victim = chance.choice([*cluster.processes, None])
         (victim or redis).kill()
         await asyncio.sleep(chance.uniform(0, 1))
