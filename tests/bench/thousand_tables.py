@@ -19,7 +19,7 @@ from app.core.storage.sqlite import open_sqlite
 from app.modules.database_connection.limits import Limits
 from app.modules.database_connection.scan.known import Known
 from app.modules.database_connection.service import DatabaseConnections
-from app.modules.sql_generation.business import Told
+from app.modules.sql_generation.business import Business
 from app.modules.sql_generation.checking.check import check
 from app.modules.sql_generation.context import context_for
 from app.modules.sql_generation.schema_index import SchemaIndex
@@ -103,7 +103,7 @@ def linked(known: Known) -> None:
     question = Question("Total amount of claims of the payment machines by status in City 7?")
     for turn in ("first", "later"):
         begun = time.perf_counter()
-        shown = context_for(question, index, Told(), BUDGET)
+        shown = context_for(question, index, Business(), BUDGET)
         text = shown["schema"] + shown["details"]
         took = (time.perf_counter() - begun) * 1_000
         print(f"{turn} question linked in {took:.0f} ms")

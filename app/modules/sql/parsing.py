@@ -7,6 +7,9 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.errors import ParseError, SqlglotError
 
+DATABASE_NAMES = {"sqlite": "SQLite", "postgres": "PostgreSQL", "mysql": "MySQL", "duckdb": "DuckDB"}
+"""The databases that can be asked, by dialect, as people write them."""
+
 
 def parsed(sql: str, dialect: str) -> Sequence[exp.Expr | None]:
     """The statements in a text. Raises `SqlglotError` and `RecursionError`."""

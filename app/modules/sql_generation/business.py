@@ -1,4 +1,4 @@
-"""What people have told of a database, as far as it matters to a question and fits a prompt."""
+"""What people have written about a database, as far as it matters to a question and fits a prompt."""
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ _INSTRUCTION_TOKENS = 800
 
 
 @dataclass(frozen=True)
-class Told:
+class Business:
     """All of a database, latest first; the examples are verified."""
 
     examples: Sequence[Example] = field(default=())
@@ -25,21 +25,21 @@ class Told:
     instructions: Sequence[Instruction] = field(default=())
 
 
-def house_rules(told: Told, tables: Collection[str]) -> str:
+def house_rules(business: Business, tables: Collection[str]) -> str:
     """Instructions for the whole database, and those about a table that is shown; the latest that fit."""
-    return _within(_INSTRUCTION_TOKENS, "\n", _rules(told.instructions, tables))
+    return _within(_INSTRUCTION_TOKENS, "\n", _rules(business.instructions, tables))
 
 
-def glossary(told: Told, conversation: Sequence[str]) -> str:
+def glossary(business: Business, conversation: Sequence[str]) -> str:
     """Terms that occur in the conversation; the latest that fit."""
-    return _within(_TERM_TOKENS, "\n", _occurring(told.terms, conversation))
+    return _within(_TERM_TOKENS, "\n", _occurring(business.terms, conversation))
 
 
-def precedents(told: Told, conversation: Sequence[str]) -> list[Precedent]:
+def precedents(business: Business, conversation: Sequence[str]) -> list[Precedent]:
     """Verified examples that resemble the conversation, the most alike last; at most three that fit."""
     kept: list[Precedent] = []
     spent = 0
-    for example in _alike(told.examples, conversation):
+    for example in _alike(business.examples, conversation):
         cost = approximate_tokens(f"{example.question}\n{example.sql}")
         if spent + cost <= _EXAMPLE_TOKENS:
             spent += cost
@@ -47,13 +47,13 @@ def precedents(told: Told, conversation: Sequence[str]) -> list[Precedent]:
     return kept[::-1]
 
 
-def unheeded(told: Told, asked: str, tables: Collection[str]) -> str:
+def unheeded(business: Business, asked: str, tables: Collection[str]) -> str:
     """What the built-in writer, which reads none of it, leaves aside of what applies; empty for nothing.
 
     `tables` are those of its statement.
     """
-    rules = [f"“{_line(each.text)}”" for each in told.instructions if each.scope in (None, *tables)]
-    terms = [f"“{_line(each.term)}”" for each in _mentioned(told.terms, [asked])]
+    rules = [f"“{_line(each.text)}”" for each in business.instructions if each.scope in (None, *tables)]
+    terms = [f"“{_line(each.term)}”" for each in _mentioned(business.terms, [asked])]
     parts = [
         *([f"instructions ({_few(rules)})"] if rules else []),
         *([f"the glossary ({_few(terms)})"] if terms else []),

@@ -1,4 +1,4 @@
-"""What a model is shown with a question: what people have told, the schema, and stored texts."""
+"""What a model is shown with a question: what people have written, the schema, and stored texts."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,7 @@ from sqlglot.errors import SqlglotError
 
 from app.modules.prompt_sections import sections
 from app.modules.sql.statement import statement_of
-from app.modules.sql_generation.business import Told, glossary, house_rules, precedents
+from app.modules.sql_generation.business import Business, glossary, house_rules, precedents
 from app.modules.sql_generation.linking.cards import named_values, quoted
 from app.modules.sql_generation.linking.mentions import Mention
 from app.modules.sql_generation.linking.words import words_of
@@ -23,7 +23,11 @@ def conversation_of(question: Question) -> list[str]:
 
 
 def context_for(
-    question: Question, index: SchemaIndex, told: Told, budget_tokens: int, near: Sequence[str] = ()
+    question: Question,
+    index: SchemaIndex,
+    business: Business,
+    budget_tokens: int,
+    near: Sequence[str] = (),
 ) -> Context:
     """What a model is shown; the budget is the schema's, the other parts have small ones of their own.
 
@@ -37,10 +41,10 @@ def context_for(
     linked = link(index, conversation, tables_read(question.previous_sql or "", index), budget_tokens, near)
     shown = [index.tables[name] for name in linked.tables]
     return Context(
-        schema=sections([("Schema", linked.cards), ("House rules", house_rules(told, linked.tables))]),
+        schema=sections([("Schema", linked.cards), ("House rules", house_rules(business, linked.tables))]),
         details=sections(
             [
-                ("Glossary", glossary(told, conversation)),
+                ("Glossary", glossary(business, conversation)),
                 (
                     "Values of columns that the question names",
                     "\n".join(named_values(shown, index.stored.texts, asked)),
@@ -48,7 +52,7 @@ def context_for(
                 ("Stored values that may be meant", "\n".join(map(_meant, linked.mentions))),
             ]
         ),
-        precedents=precedents(told, conversation),
+        precedents=precedents(business, conversation),
     )
 
 

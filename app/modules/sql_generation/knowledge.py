@@ -6,7 +6,7 @@ from app.modules.context_store.model import Example
 from app.modules.context_store.service import ContextStore
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.service import DatabaseConnections
-from app.modules.sql_generation.business import Told, unheeded
+from app.modules.sql_generation.business import Business, unheeded
 from app.modules.sql_generation.checking.check import check
 from app.modules.sql_generation.checking.correct import Corrected, correct
 from app.modules.sql_generation.context import context_for, conversation_of, tables_read
@@ -39,9 +39,9 @@ class Knowledge:
 
     async def context(self, question: Question, budget_tokens: int) -> Context:
         """What a model is shown with a question."""
-        index, told = await self.index(), await self._told()
+        index, business = await self.index(), await self._business()
         near = await self._near(question, index, budget_tokens)
-        return await asyncio.to_thread(context_for, question, index, told, budget_tokens, near)
+        return await asyncio.to_thread(context_for, question, index, business, budget_tokens, near)
 
     async def verified_answer(self, question: str) -> Example | None:
         return await self._context.verified_answer(self._connection, question)
@@ -68,9 +68,9 @@ class Knowledge:
 
     async def unheeded(self, asked: str, sql: str) -> str:
         """What applies of instructions and glossary to a statement whose writer has not read them."""
-        told = await self._told()
+        business = await self._business()
         tables = await asyncio.to_thread(tables_read, sql, await self.index())
-        return unheeded(told, asked, tables)
+        return unheeded(business, asked, tables)
 
     async def _near(self, question: Question, index: SchemaIndex, budget_tokens: int) -> list[str]:
         """Of a schema that is shown whole nothing is ranked."""
@@ -84,11 +84,11 @@ class Knowledge:
         known = await self._connections.known(self._connection)
         return self._indexes.of(self._connection.id, known)
 
-    async def _told(self) -> Told:
+    async def _business(self) -> Business:
         connection = self._connection
         examples, terms, instructions = await asyncio.gather(
             self._context.verified_examples(connection),
             self._context.terms.latest(connection.id),
             self._context.instructions.latest(connection.id),
         )
-        return Told(examples, terms, instructions)
+        return Business(examples, terms, instructions)

@@ -14,6 +14,7 @@ from app.core.llm.capabilities import Instruction, ReplyFormat
 from app.core.llm.model import PromptMessage
 from app.modules.prompt_rows import rows_as_lines
 from app.modules.prompt_sections import fenced, sections
+from app.modules.sql.parsing import DATABASE_NAMES
 from graph.ports import Question
 from graph.state import Message
 
@@ -32,7 +33,6 @@ _LATEST = 3
 _ANSWER_CHARACTERS = 400
 _ROWS_TOKENS = 200
 """Of the rows already fetched: enough to see what they hold."""
-_DIALECTS = {"sqlite": "SQLite", "postgres": "PostgreSQL", "mysql": "MySQL", "duckdb": "DuckDB"}
 
 
 def write_sql_messages(
@@ -51,7 +51,7 @@ def write_sql_messages(
     rules = (
         _INSTRUCTIONS[form]
         .replace("{reply}", _REPLY[reply_format])
-        .replace("{dialect}", _DIALECTS.get(dialect, dialect))
+        .replace("{dialect}", DATABASE_NAMES[dialect])
         .replace("{today}", today.isoformat())
     )
     latest = question.exchanges[-_LATEST:]

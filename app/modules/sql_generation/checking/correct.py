@@ -26,8 +26,7 @@ class Corrected:
 
 
 def correct(sql: str, schema: SchemaNames) -> Corrected:
-    """Never raises. A statement that stays faulty is given back as it came, so that its faults are told of
-    what was written."""
+    """Never raises. Returns a statement that stays faulty as it was written: its faults name places in it."""
     translated = in_dialect(sql, schema.dialect)
     found = _correct(sql if translated is None else corrected(sql, [translated]), schema)
     if found is None:

@@ -10,12 +10,11 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from app.modules.database_connection.guard.check import check_shape
 from app.modules.database_connection.guard.functions import is_allowed_function, names_of
-from app.modules.sql.parsing import parsed_one, sqlglot_errors_only
+from app.modules.sql.parsing import DATABASE_NAMES, parsed_one, sqlglot_errors_only
 from app.modules.sql.statement import statement_of
 from app.modules.sql_generation.checking.findings import Correction, Edit, quoted
 from graph.errors import StatementRefused
 
-_KNOWN = {"sqlite": "SQLite", "postgres": "PostgreSQL", "mysql": "MySQL", "duckdb": "DuckDB"}
 _OTHERS = {"tsql": "SQL Server", "bigquery": "BigQuery", "snowflake": "Snowflake", "oracle": "Oracle"}
 _BEFORE_NAMES = {
     TokenType.SELECT,
@@ -54,7 +53,7 @@ def in_dialect(sql: str, dialect: str) -> Correction | None:
 
 def _others(sql: str, dialect: str) -> Iterator[tuple[str, str]]:
     """Those first whose double quotes mean names if the statement has any."""
-    known = [each for each in (*_KNOWN.items(), *_OTHERS.items()) if each[0] != dialect]
+    known = [each for each in (*DATABASE_NAMES.items(), *_OTHERS.items()) if each[0] != dialect]
     yield from sorted(known, key=lambda each: '"' in sql and each[0] in ("mysql", "bigquery"))
 
 
@@ -111,7 +110,7 @@ def _translated(sql: str, other: str, dialect: str) -> str | None:
         statement = parsed_one(sql, other)
         if not isinstance(statement, exp.Query):
             return None
-        if other in _KNOWN and not _is_allowed(sql, other):
+        if other in DATABASE_NAMES and not _is_allowed(sql, other):
             return None
         if other in _OTHERS and statement.find(exp.Anonymous) is not None:
             return None
@@ -155,7 +154,7 @@ def _strftime(form: str, of: exp.Expr) -> exp.Expr:
 
 def _said(sql: str, name: str, dialect: str) -> str:
     functions = list(dict.fromkeys(_unknown_functions(sql, dialect)))
-    own = _KNOWN[dialect]
+    own = DATABASE_NAMES[dialect]
     if functions:
         return f"Wrote {', '.join(map(quoted, functions))} as {own} does, which has no such function."
     return f"Wrote the statement in the SQL of {own}; it was in that of {name}."

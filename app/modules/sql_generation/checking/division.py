@@ -4,13 +4,12 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 from sqlglot.optimizer.scope import Scope, traverse_scope
 
-from app.modules.sql.parsing import sqlglot_errors_only
+from app.modules.sql.parsing import DATABASE_NAMES, sqlglot_errors_only
 from app.modules.sql.statement import Statement, statement_of
 from app.modules.sql_generation.checking.findings import Correction, Edit, quoted
 from app.modules.sql_generation.checking.names import SchemaNames
 
 _CUTTING = {"sqlite", "postgres"}
-_DATABASES = {"sqlite": "SQLite", "postgres": "PostgreSQL"}
 _KEEPING_TYPE = (exp.Sum, exp.Min, exp.Max, exp.Paren, exp.Neg, exp.Abs)
 
 
@@ -30,7 +29,7 @@ def keep_fractions(sql: str, schema: SchemaNames) -> Correction | None:
         return None
     if not divided:
         return None
-    database = _DATABASES[schema.dialect]
+    database = DATABASE_NAMES[schema.dialect]
     said = f"Divided {' and '.join(map(quoted, divided))} with a fraction, which {database} would cut off."
     return Correction("division", said, (Edit(0, len(sql), statement.sql(schema.dialect, comments=False)),))
 
