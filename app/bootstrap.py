@@ -11,6 +11,7 @@ from typing import Literal
 from prometheus_client import CollectorRegistry, Gauge
 
 from app.core.auth.identity import Identity, identity
+from app.core.best_effort_cache import best_effort_cache
 from app.core.bus.completed import Completed, CompletedEvents, Kind
 from app.core.bus.listener import Listener
 from app.core.bus.local import LocalLogs, LocalQueue
@@ -30,7 +31,6 @@ from app.core.llm.calls import ModelCalls
 from app.core.llm.capabilities import Instruction, InstructionSetting, instruction_for
 from app.core.llm.embedding import EmbeddingModel
 from app.core.llm.model import LanguageModel, ModelSettings
-from app.core.passing_texts import passing_texts
 from app.core.process_metrics import process_metrics
 from app.core.readiness import Check, Readiness
 from app.core.secrets import CheckpointCipher, ClearCheckpoints, SecretBox, load_or_create_key
@@ -58,10 +58,10 @@ from app.modules.history.remembering import Remembering
 from app.modules.history.titling import Titling
 from app.modules.memory.service import ConversationMemories
 from app.modules.run.attempt import Executions
-from app.modules.run.follower import Following
-from app.modules.run.lifecycle import Turns
-from app.modules.run.observer import RunWatch
-from app.modules.run.ports import Models, PortsOfRun
+from app.modules.run.follower import RunFollower
+from app.modules.run.lifecycle import RunLifecycle
+from app.modules.run.observer import RunObserver
+from app.modules.run.ports import Models, PortFactory
 from app.modules.run.run_metrics import RunMetrics
 from app.modules.run.submission import Submissions
 from app.modules.run.worker import Worker
@@ -151,7 +151,7 @@ async def open_services(settings: Settings, role: Role = "all") -> AsyncGenerato
             RowStore(storage),
         )
         queue, logs, completed = await opened.enter_async_context(_bus(settings))
-        turns = Turns(repository, queue, logs, completed)
+        lifecycle = RunLifecycle(repository, queue, logs, completed)
         rates = await opened.enter_async_context(open_rates(settings.redis, _policies(settings.quotas)))
         models: Models | None = None
         if settings.llm.configured and role != "api":
@@ -168,18 +168,18 @@ async def open_services(settings: Settings, role: Role = "all") -> AsyncGenerato
                 listener = Listener(completed, kind, working, at_once, settings.worker.lease_seconds)
                 await opened.enter_async_context(_listening(settings, role, listener))
         if role in ("worker", "all", "once"):
-            ports = PortsOfRun(connections, context, rows, models, metrics)
-            watch = RunWatch(RunMetrics(metrics))
-            execution = Executions(graph, turns, repository, logs, ports.bind, allowances, watch)
+            ports = PortFactory(connections, context, rows, models, metrics)
+            watch = RunObserver(RunMetrics(metrics))
+            execution = Executions(graph, lifecycle, repository, logs, ports.bind, allowances, watch)
             waiting = Gauge("kai_runs_waiting", "Runs that wait for a worker, any worker", registry=metrics)
             concurrency = settings.worker.concurrency
-            worker = Worker(turns, repository, queue, execution, concurrency, waiting)
+            worker = Worker(lifecycle, repository, queue, execution, concurrency, waiting)
             await opened.enter_async_context(_working(settings, role, worker))
         sessions = SessionService(
             repository,
             rows,
-            Submissions(turns, repository, queue, logs, allowances, settings.worker.max_waiting),
-            Following(repository, rows, logs),
+            Submissions(lifecycle, repository, queue, logs, allowances, settings.worker.max_waiting),
+            RunFollower(repository, rows, logs),
             graph,
             connections,
             context,
@@ -380,7 +380,7 @@ async def _shared_cache(
         yield None
         return
     box = SecretBox(_key(settings)) if settings.encrypt_checkpoints else None
-    async with passing_texts(url.get_secret_value(), LIFETIME) as texts:
+    async with best_effort_cache(url.get_secret_value(), LIFETIME) as texts:
         yield SharedConversations(texts, settings.redis.cache_prefix, box, metrics)
 
 

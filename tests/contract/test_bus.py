@@ -7,8 +7,8 @@ from collections.abc import AsyncGenerator
 import pytest
 
 from app.core.bus.event_log import first_id
-from app.core.bus.port import Delivery
-from tests.support.buses import Bus, heard, local_bus, new_prefix, redis_bus, ticket
+from app.core.bus.port import LeasedRun
+from tests.support.buses import Bus, heard, local_bus, new_prefix, redis_bus, ref
 
 NOW, SOON = 0.05, 5.0
 
@@ -24,9 +24,9 @@ async def bus(request: pytest.FixtureRequest) -> AsyncGenerator[Bus]:
 
 async def test_runs_are_delivered_in_the_order_they_were_put_in(bus: Bus) -> None:
     for number in range(5):
-        await bus.queue.put(ticket(number), first=True)
+        await bus.queue.put(ref(number), first=True)
     taken = [await bus.queue.take(SOON) for _ in range(5)]
-    assert taken == [Delivery(ticket(number), first=True) for number in range(5)]
+    assert taken == [LeasedRun(ref(number), first=True) for number in range(5)]
 
 
 async def test_nothing_comes_of_an_empty_queue(bus: Bus) -> None:
@@ -36,44 +36,44 @@ async def test_nothing_comes_of_an_empty_queue(bus: Bus) -> None:
 async def test_who_waits_is_woken(bus: Bus) -> None:
     taking = asyncio.create_task(bus.queue.take(SOON))
     await asyncio.sleep(0)
-    await bus.queue.put(ticket(), first=True)
-    assert await asyncio.wait_for(taking, 1) == Delivery(ticket(), first=True)
+    await bus.queue.put(ref(), first=True)
+    assert await asyncio.wait_for(taking, 1) == LeasedRun(ref(), first=True)
 
 
 async def test_a_run_put_in_twice_is_delivered_once(bus: Bus) -> None:
-    await bus.queue.put(ticket(), first=True)
-    await bus.queue.put(ticket(), first=False)
-    assert await bus.queue.take(SOON) == Delivery(ticket(), first=True)
-    await bus.queue.put(ticket(), first=True)
+    await bus.queue.put(ref(), first=True)
+    await bus.queue.put(ref(), first=False)
+    assert await bus.queue.take(SOON) == LeasedRun(ref(), first=True)
+    await bus.queue.put(ref(), first=True)
     assert await bus.queue.take(NOW) is None
 
 
 async def test_a_run_given_back_goes_before_all_that_wait(bus: Bus) -> None:
-    await bus.queue.put(ticket(0), first=True)
-    await bus.queue.put(ticket(1), first=True)
-    delivery = await bus.queue.take(SOON)
-    assert delivery is not None
-    await bus.queue.give_back(Delivery(delivery.ticket, first=False))
-    assert await bus.queue.take(SOON) == Delivery(ticket(0), first=False)
-    assert await bus.queue.take(SOON) == Delivery(ticket(1), first=True)
+    await bus.queue.put(ref(0), first=True)
+    await bus.queue.put(ref(1), first=True)
+    leased = await bus.queue.take(SOON)
+    assert leased is not None
+    await bus.queue.requeue(LeasedRun(leased.ref, first=False))
+    assert await bus.queue.take(SOON) == LeasedRun(ref(0), first=False)
+    assert await bus.queue.take(SOON) == LeasedRun(ref(1), first=True)
 
 
 async def test_what_waits_is_counted_and_what_is_unknown_is_missing(bus: Bus) -> None:
     for number in range(3):
-        await bus.queue.put(ticket(number), first=True)
+        await bus.queue.put(ref(number), first=True)
     await bus.queue.take(SOON)
     assert await bus.queue.waiting() == 2
-    assert await bus.queue.missing([ticket(number) for number in range(5)]) == [ticket(3), ticket(4)]
+    assert await bus.queue.missing([ref(number) for number in range(5)]) == [ref(3), ref(4)]
     assert await bus.queue.missing([]) == []
 
 
 async def test_a_run_that_is_over_is_gone_and_may_be_put_in_again(bus: Bus) -> None:
-    await bus.queue.put(ticket(), first=True)
+    await bus.queue.put(ref(), first=True)
     await bus.queue.take(SOON)
-    await bus.queue.remove(ticket())
-    assert await bus.queue.missing([ticket()]) == [ticket()]
-    await bus.queue.put(ticket(), first=False)
-    assert await bus.queue.take(SOON) == Delivery(ticket(), first=False)
+    await bus.queue.ack(ref())
+    assert await bus.queue.missing([ref()]) == [ref()]
+    await bus.queue.put(ref(), first=False)
+    assert await bus.queue.take(SOON) == LeasedRun(ref(), first=False)
 
 
 async def test_a_cancellation_is_told_at_once_and_again_with_the_lease(bus: Bus) -> None:
@@ -81,10 +81,10 @@ async def test_a_cancellation_is_told_at_once_and_again_with_the_lease(bus: Bus)
     await asyncio.sleep(0.1)  # it has subscribed by then
     await bus.queue.cancel("run-0")
     assert await asyncio.wait_for(listening, SOON) == "run-0"
-    kept = await bus.queue.keep([(ticket(0), 1), (ticket(1), 1)])
-    assert [(each.ticket, each.lost, each.cancelled) for each in kept] == [
-        (ticket(0), False, True),
-        (ticket(1), False, False),
+    kept = await bus.queue.renew([(ref(0), 1), (ref(1), 1)])
+    assert [(each.ref, each.lost, each.cancelled) for each in kept] == [
+        (ref(0), False, True),
+        (ref(1), False, False),
     ]
 
 

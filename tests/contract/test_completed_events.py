@@ -96,7 +96,7 @@ async def test_two_consumers_share_the_events_of_a_kind(reopen: Open) -> None:
 
 async def test_a_settled_event_does_not_come_again(events: CompletedEvents) -> None:
     await events.publish(event("a"))
-    await events.settle("history", await taken(events.take("history", SOON)))
+    await events.ack("history", await taken(events.take("history", SOON)))
     assert await events.take("history", 2 * LEASE_SECONDS) is None
 
 
@@ -116,7 +116,7 @@ async def test_a_lease_that_is_kept_does_not_run_out(reopen: Open) -> None:
         notice = await taken(one.take("history", SOON))
         for _ in range(5):
             assert await other.take("history", LEASE_SECONDS / 2) is None
-            await one.keep("history", notice)
+            await one.renew("history", notice)
 
 
 async def test_who_lost_an_event_cannot_keep_it_from_the_one_who_has_it_now(reopen: Open) -> None:
@@ -124,6 +124,6 @@ async def test_who_lost_an_event_cannot_keep_it_from_the_one_who_has_it_now(reop
         slow, quick, third = [await opened.enter_async_context(reopen()) for _ in range(3)]
         await slow.publish(event("a"))
         lost = await taken(slow.take("history", SOON))
-        await quick.settle("history", await taken(quick.take("history", SOON)))
-        await slow.keep("history", lost)
+        await quick.ack("history", await taken(quick.take("history", SOON)))
+        await slow.renew("history", lost)
         assert await third.take("history", 2 * LEASE_SECONDS) is None

@@ -34,7 +34,7 @@ def bus(redis: RedisClients, keys: RedisKeys) -> RedisCompletedEvents:
 async def work_off(events: RedisCompletedEvents, kind: Kind) -> int:
     settled = 0
     while (notice := await events.take(kind, 0.05)) is not None:
-        await events.settle(kind, notice)
+        await events.ack(kind, notice)
         settled += 1
     return settled
 

@@ -6,11 +6,11 @@ from collections.abc import AsyncGenerator, Iterator
 import pytest
 
 from app.core.bus.event_log import first_id
-from app.core.bus.port import BusUnavailable, Delivery
+from app.core.bus.port import BusUnavailable, LeasedRun
 from app.core.bus.redis_client import redis_clients
 from app.core.errors import CannotRun
 from tests.support import redis_server as redis_program
-from tests.support.buses import LEASE_SECONDS, Bus, heard, new_prefix, redis_bus, ticket
+from tests.support.buses import LEASE_SECONDS, Bus, heard, new_prefix, redis_bus, ref
 from tests.support.redis_server import RedisServer, running_redis
 
 NOW, SOON = 0.05, 5.0
@@ -43,17 +43,17 @@ async def other(redis: RedisServer, prefix: str) -> AsyncGenerator[Bus]:
 
 
 async def test_a_lease_that_is_not_kept_runs_out(one: Bus, other: Bus) -> None:
-    await one.queue.put(ticket(), first=True)
-    assert await one.queue.take(SOON) == Delivery(ticket(), first=True)
+    await one.queue.put(ref(), first=True)
+    assert await one.queue.take(SOON) == LeasedRun(ref(), first=True)
     assert await other.queue.take(NOW) is None
-    assert await other.queue.take(LEASE_SECONDS + 3) == Delivery(ticket(), first=False)
+    assert await other.queue.take(LEASE_SECONDS + 3) == LeasedRun(ref(), first=False)
 
 
 async def test_a_lease_that_is_kept_does_not(one: Bus, other: Bus) -> None:
-    await one.queue.put(ticket(), first=True)
+    await one.queue.put(ref(), first=True)
     await one.queue.take(SOON)
     for _ in range(8):
-        await one.queue.keep([(ticket(), 1)])
+        await one.queue.renew([(ref(), 1)])
         assert await other.queue.take(LEASE_SECONDS / 4) is None
 
 
@@ -61,29 +61,29 @@ async def test_of_many_takers_one_gets_a_run(redis: RedisServer, prefix: str) ->
     async with redis_bus(redis, prefix, 60) as one, redis_bus(redis, prefix, 60) as other:
         taking = [asyncio.create_task(bus.queue.take(0.2)) for bus in (one, other) * 5]
         for number in range(3):
-            await one.queue.put(ticket(number), first=True)
-        taken = [delivery.ticket.run_id for delivery in await asyncio.gather(*taking) if delivery]
+            await one.queue.put(ref(number), first=True)
+        taken = [leased.ref.run_id for leased in await asyncio.gather(*taking) if leased]
     assert sorted(taken) == ["run-0", "run-1", "run-2"]
 
 
 async def test_an_attempt_learns_that_a_later_one_speaks(one: Bus, other: Bus) -> None:
     one.logs.writer("run-0", 1).append("chunk", "old")
     await other.logs.say("run-0", 2, [("reset", "new")], ended=False)
-    (kept,) = await one.queue.keep([(ticket(), 1)])
+    (kept,) = await one.queue.renew([(ref(), 1)])
     assert kept.lost
-    (kept,) = await other.queue.keep([(ticket(), 2)])
+    (kept,) = await other.queue.renew([(ref(), 2)])
     assert not kept.lost
 
 
 async def test_a_redis_that_has_forgotten_everything_learns_it_again(
     one: Bus, other: Bus, redis: RedisServer
 ) -> None:
-    await one.queue.put(ticket(0), first=True)
-    await one.queue.put(ticket(1), first=True)
+    await one.queue.put(ref(0), first=True)
+    await one.queue.put(ref(1), first=True)
     await one.queue.take(SOON)
     redis.empty()
-    await one.queue.keep([(ticket(0), 1)])
-    assert await other.queue.missing([ticket(0), ticket(1)]) == [ticket(1)]
+    await one.queue.renew([(ref(0), 1)])
+    assert await other.queue.missing([ref(0), ref(1)]) == [ref(1)]
     assert await other.queue.take(NOW) is None
 
 
@@ -146,7 +146,7 @@ async def test_followers_and_writers_outlive_a_redis_that_is_killed(
         redis.kill()
         writer.append("chunk", "meanwhile")
         with pytest.raises(BusUnavailable):
-            await one.queue.put(ticket(), first=True)
+            await one.queue.put(ref(), first=True)
         redis.start()
         await writer.end("done", "after")
         assert [data for _, data in await asyncio.wait_for(listening, 10)] == ["before", "meanwhile", "after"]

@@ -15,8 +15,8 @@ from prometheus_client import CollectorRegistry
 from pydantic import JsonValue
 from redis.asyncio import Redis
 
+from app.core.best_effort_cache import best_effort_cache
 from app.core.ids import new_id
-from app.core.passing_texts import passing_texts
 from app.core.secrets import SecretBox
 from app.core.storage.sqlite import SqliteStorage
 from app.modules.run.messages import answer_message, question_message, question_sequence
@@ -39,7 +39,7 @@ class Process:
         self.metrics = CollectorRegistry()
 
     async def open(self, url: str, prefix: str = "", box: SecretBox | None = None) -> "Process":
-        texts = await self._opened.enter_async_context(passing_texts(url, LIFETIME))
+        texts = await self._opened.enter_async_context(best_effort_cache(url, LIFETIME))
 
         async def connected() -> bool:
             await texts.put("connected", b"yes")

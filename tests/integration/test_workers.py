@@ -15,16 +15,16 @@ from pydantic import JsonValue
 
 from app.core.bus.local import LocalLogs, LocalQueue
 from app.core.bus.local_completed import LocalCompletedEvents
-from app.core.bus.port import BusUnavailable, Delivery, Ticket
+from app.core.bus.port import BusUnavailable, LeasedRun, RunRef
 from app.core.clock import now_ms
 from app.core.ids import new_id
 from app.core.secrets import ClearCheckpoints
 from app.core.storage.port import Storage, StorageUnavailable
 from app.core.storage.sqlite import open_sqlite
 from app.modules.run.attempt import Executions
-from app.modules.run.lifecycle import Turns, ticket_of
+from app.modules.run.lifecycle import RunLifecycle, ref_of
 from app.modules.run.messages import Ending, question_message, question_sequence
-from app.modules.run.observer import RunWatch
+from app.modules.run.observer import RunObserver
 from app.modules.run.run_metrics import RunMetrics
 from app.modules.run.submission import Submissions
 from app.modules.run.worker import Worker
@@ -63,7 +63,7 @@ class WrongAnalyst(FakeAnalyst):
         return replace(analysed, analysis=Analysis(text="Three.", claims=[], chart=chart, suggestions=[]))
 
 
-class LosingAnswers(Turns):
+class LosingAnswers(RunLifecycle):
     """Over a store that does as it is told; that it has done so is lost on the way the first time."""
 
     lost = False
@@ -76,7 +76,7 @@ class LosingAnswers(Turns):
         return ended
 
 
-class StoreAway(Turns):
+class StoreAway(RunLifecycle):
     """Over a store that does not answer when a run ends."""
 
     async def close(self, run: Run, ending: Ending) -> Run | None:
@@ -90,7 +90,7 @@ class FaultyQueue(LocalQueue):
         super().__init__()
         self.faults = 1
 
-    async def take(self, patience_seconds: float) -> Delivery | None:
+    async def take(self, patience_seconds: float) -> LeasedRun | None:
         if self.faults:
             self.faults -= 1
             raise ValueError("a defect")
@@ -102,23 +102,23 @@ class AwayOnce(LocalQueue):
 
     away = True
 
-    async def put(self, ticket: Ticket, *, first: bool) -> None:
+    async def put(self, ref: RunRef, *, first: bool) -> None:
         if self.away:
             self.away = False
             raise BusUnavailable("away")
-        await super().put(ticket, first=first)
+        await super().put(ref, first=first)
 
 
-class UnreadableOnce(Turns):
+class UnreadableOnce(RunLifecycle):
     """Over a store that does not answer the first time that a run is taken."""
 
     unreadable = True
 
-    async def take_up(self, delivery: Delivery) -> tuple[Session, Run] | None:
+    async def take_up(self, leased: LeasedRun) -> tuple[Session, Run] | None:
         if self.unreadable:
             self.unreadable = False
             raise StorageUnavailable("no answer")
-        return await super().take_up(delivery)
+        return await super().take_up(leased)
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ class Process:
 
     storage: Storage
     repository: SessionRepository
-    turns: Turns
+    turns: RunLifecycle
     bus: Bus
     worker: Worker
 
@@ -161,7 +161,9 @@ class Process:
 
 
 @asynccontextmanager
-async def process(folder: Path, bus: Bus, ports: Ports, kind: type[Turns] = Turns) -> AsyncGenerator[Process]:
+async def process(
+    folder: Path, bus: Bus, ports: Ports, kind: type[RunLifecycle] = RunLifecycle
+) -> AsyncGenerator[Process]:
     async with AsyncExitStack() as opened:
         storage = await opened.enter_async_context(open_sqlite(folder / "kai.db"))
         await migrate(storage)
@@ -173,7 +175,7 @@ async def process(folder: Path, bus: Bus, ports: Ports, kind: type[Turns] = Turn
             return ports
 
         allowances = Allowances(UsageRepository(storage), Quotas(None, None, None))
-        watch = RunWatch(RunMetrics(CollectorRegistry()))
+        watch = RunObserver(RunMetrics(CollectorRegistry()))
         execution = Executions(SessionGraph(saver), turns, repository, bus.logs, bind, allowances, watch)
         waiting = Gauge("waiting", "Runs that wait", registry=CollectorRegistry())
         worker = Worker(turns, repository, bus.queue, execution, 4, waiting)
@@ -195,10 +197,10 @@ async def test_a_run_that_comes_back_to_its_own_worker_is_not_begun_a_second_tim
     async with redis_bus(redis_server, new_prefix()) as bus:
         async with process(tmp_path, bus, fake_ports(writer := SlowWriter())) as here, working(here.worker):
             _, run = await here.asked()
-            await bus.queue.put(ticket_of(run), first=True)
+            await bus.queue.put(ref_of(run), first=True)
             await asyncio.sleep(2 * LEASE_SECONDS)  # nobody has renewed its lease by then
             _, other = await here.asked()
-            await bus.queue.put(ticket_of(other), first=True)
+            await bus.queue.put(ref_of(other), first=True)
             await here.over(other)
             over = await here.over(run)
         assert (over.status, over.attempt, len(writer.asked)) == ("complete", 1, 2)
@@ -209,8 +211,8 @@ async def test_a_delivery_given_back_late_does_not_join_the_attempt_that_has_beg
 ) -> None:
     async with process(tmp_path, local_bus(), fake_ports()) as here:
         _, run = await here.asked()
-        begun = await here.turns.take_up(Delivery(ticket_of(run), first=False))
-        late = await here.turns.take_up(Delivery(ticket_of(run), first=True))
+        begun = await here.turns.take_up(LeasedRun(ref_of(run), first=False))
+        late = await here.turns.take_up(LeasedRun(ref_of(run), first=True))
         assert begun is not None
         assert late is not None
         assert (begun[1].attempt, late[1].attempt) == (2, 3)
@@ -223,7 +225,7 @@ async def test_a_worker_goes_on_after_a_defect_in_one_of_its_loops(
     bus = Bus(FaultyQueue(), LocalLogs())
     async with process(tmp_path, bus, fake_ports()) as here, working(here.worker):
         _, run = await here.asked()
-        await bus.queue.put(ticket_of(run), first=True)
+        await bus.queue.put(ref_of(run), first=True)
         assert (await here.over(run)).status == "complete"
     assert [each.message for each in caplog.records if each.exc_info] == [
         "a loop of the worker failed and begins again"
@@ -234,7 +236,7 @@ async def test_an_answer_that_cannot_be_kept_ends_its_run_as_failed(tmp_path: Pa
     ports, bus = fake_ports(analyst=WrongAnalyst()), local_bus()
     async with process(tmp_path, bus, ports) as here, working(here.worker):
         _, run = await here.asked()
-        await bus.queue.put(ticket_of(run), first=True)
+        await bus.queue.put(ref_of(run), first=True)
         over = await here.over(run)
         async with bus.logs.follow(run.id) as log:
             *_, (_, done) = await heard(log)
@@ -248,7 +250,7 @@ async def test_an_answer_is_kept_before_done_also_when_the_store_is_not_heard_to
     bus = local_bus()
     async with process(tmp_path, bus, fake_ports(), LosingAnswers) as here, working(here.worker):
         session, run = await here.asked()
-        await bus.queue.put(ticket_of(run), first=True)
+        await bus.queue.put(ref_of(run), first=True)
         async with bus.logs.follow(run.id) as log:
             await asyncio.wait_for(heard(log), 10)
         answer = await here.repository.get_answer(session, run.message_id)
@@ -260,7 +262,7 @@ async def test_a_worker_can_stop_although_the_end_of_a_cancelled_run_cannot_be_k
     async with process(tmp_path, bus, fake_ports(SlowWriter()), StoreAway) as here:
         here.worker.start()
         _, run = await here.asked()
-        await bus.queue.put(ticket_of(run), first=True)
+        await bus.queue.put(ref_of(run), first=True)
         async with bus.logs.follow(run.id) as log:
             await log.news()
         await bus.queue.cancel(run.id)
@@ -283,7 +285,7 @@ async def test_a_run_is_cancelled_although_another_attempt_at_it_has_begun_meanw
     bus = local_bus()
     async with process(tmp_path, bus, fake_ports()) as here:
         session, run = await here.asked()
-        await here.turns.take_up(Delivery(ticket_of(run), first=False))
+        await here.turns.take_up(LeasedRun(ref_of(run), first=False))
         allowances = Allowances(UsageRepository(here.storage), Quotas(None, None, None))
         submissions = Submissions(here.turns, here.repository, bus.queue, bus.logs, allowances, 10)
         await submissions.cancel(session, run)
@@ -311,7 +313,7 @@ async def test_a_run_that_is_answered_is_logged_as_taken_and_finished(
 ) -> None:
     async with process(tmp_path, local_bus(), fake_ports()) as here, working(here.worker):
         _, run = await here.asked()
-        await here.bus.queue.put(ticket_of(run), first=True)
+        await here.bus.queue.put(ref_of(run), first=True)
         await here.over(run)
     assert life(log, run) == ["taken", "finished"]
 
@@ -322,7 +324,7 @@ async def test_a_run_that_fails_is_logged_with_the_kind_of_its_problem(
     ports = fake_ports(analyst=WrongAnalyst())
     async with process(tmp_path, local_bus(), ports) as here, working(here.worker):
         _, run = await here.asked()
-        await here.bus.queue.put(ticket_of(run), first=True)
+        await here.bus.queue.put(ref_of(run), first=True)
         await here.over(run)
     assert life(log, run) == ["taken", "failed"]
     assert [vars(line)["problem"] for line in log.records if line.message == "run failed"] == ["internal"]
@@ -333,7 +335,7 @@ async def test_a_run_that_is_stopped_is_logged_as_cancelled(
 ) -> None:
     async with process(tmp_path, local_bus(), fake_ports(SlowWriter())) as here, working(here.worker):
         _, run = await here.asked()
-        await here.bus.queue.put(ticket_of(run), first=True)
+        await here.bus.queue.put(ref_of(run), first=True)
         async with here.bus.logs.follow(run.id) as events:
             await events.news()
         await here.bus.queue.cancel(run.id)
@@ -347,7 +349,7 @@ async def test_a_run_of_a_worker_that_stops_is_logged_as_handed_over(
     async with process(tmp_path, local_bus(), fake_ports(SlowWriter())) as here:
         here.worker.start()
         _, run = await here.asked()
-        await here.bus.queue.put(ticket_of(run), first=True)
+        await here.bus.queue.put(ref_of(run), first=True)
         async with here.bus.logs.follow(run.id) as events:
             await events.news()
         await here.worker.stop(0)
@@ -359,6 +361,6 @@ async def test_a_run_that_waits_for_the_store_is_logged_as_requeued(
 ) -> None:
     async with process(tmp_path, local_bus(), fake_ports(), UnreadableOnce) as here, working(here.worker):
         _, run = await here.asked()
-        await here.bus.queue.put(ticket_of(run), first=True)
+        await here.bus.queue.put(ref_of(run), first=True)
         await here.over(run)
     assert life(log, run) == ["requeued", "taken", "finished"]

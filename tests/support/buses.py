@@ -7,7 +7,7 @@ from uuid import uuid4
 
 from app.core.bus.event_log import EventLog
 from app.core.bus.local import LocalLogs, LocalQueue
-from app.core.bus.port import EventLogs, RunQueue, Ticket
+from app.core.bus.port import EventLogs, RunQueue, RunRef
 from app.core.bus.redis_client import redis_clients
 from app.core.bus.redis_keys import RedisKeys
 from app.core.bus.redis_logs import RedisLogs
@@ -46,8 +46,8 @@ async def redis_bus(
             await logs.aclose()
 
 
-def ticket(number: int = 0) -> Ticket:
-    return Ticket("session", f"run-{number}")
+def ref(number: int = 0) -> RunRef:
+    return RunRef("session", f"run-{number}")
 
 
 async def heard(log: EventLog, after: int = 0) -> list[tuple[int, str]]:

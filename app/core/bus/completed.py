@@ -43,8 +43,8 @@ class CompletedEvents(Protocol):
     async def take(self, kind: Kind, patience_seconds: float) -> Notice | None:
         """The next event for a kind, leased; one whose lease ran out goes first. None if none is in time."""
 
-    async def keep(self, kind: Kind, notice: Notice) -> None:
+    async def renew(self, kind: Kind, notice: Notice) -> None:
         """Renew the lease; of one that another has taken since, nothing changes for him."""
 
-    async def settle(self, kind: Kind, notice: Notice) -> None:
+    async def ack(self, kind: Kind, notice: Notice) -> None:
         """This kind is done with the event."""

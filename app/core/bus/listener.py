@@ -83,7 +83,7 @@ class Listener:
                 "%s gives message %s of session %s (run %s) up after %d tries",
                 *(kind, event.message_id, event.session_id, event.run_id, MAX_TRIES),
             )
-            await self._events.settle(kind, notice)
+            await self._events.ack(kind, notice)
             return
         keeping = asyncio.create_task(self._keep(notice), name=f"{self._kind}: renew a lease")
         try:
@@ -93,7 +93,7 @@ class Listener:
             return
         finally:
             keeping.cancel()
-        await self._events.settle(kind, notice)
+        await self._events.ack(kind, notice)
 
     async def _until_store_answers(self, event: Completed) -> None:
         """A store that is away is nobody's failure: the event waits for it."""
@@ -110,7 +110,7 @@ class Listener:
         while True:
             await asyncio.sleep(self._keep_seconds)
             with suppress(BusUnavailable):
-                await self._events.keep(self._kind, notice)
+                await self._events.renew(self._kind, notice)
 
     async def _pause(self) -> None:
         with suppress(TimeoutError):

@@ -9,7 +9,7 @@ from weakref import WeakValueDictionary
 from cachetools import TTLCache
 
 from app.core.bus.event_log import Attempt, EventLog
-from app.core.bus.port import Delivery, Kept, LogWriter, Ticket
+from app.core.bus.port import LeasedRun, LogWriter, RenewedLease, RunRef
 
 KEPT_SECONDS = 600
 KEPT_LOGS = 1_000
@@ -19,45 +19,43 @@ class LocalQueue:
     """Leases do not run out: who holds one lives as long as the queue itself."""
 
     def __init__(self) -> None:
-        self._waiting: OrderedDict[Ticket, bool] = OrderedDict()
-        self._taken: set[Ticket] = set()
+        self._waiting: OrderedDict[RunRef, bool] = OrderedDict()
+        self._taken: set[RunRef] = set()
         self._ready = asyncio.Condition()
         self._to_cancel: set[str] = set()
         self._cancelled: asyncio.Queue[str] = asyncio.Queue()
 
-    async def put(self, ticket: Ticket, *, first: bool) -> None:
-        if ticket not in self._waiting and ticket not in self._taken:
-            self._waiting[ticket] = first
+    async def put(self, ref: RunRef, *, first: bool) -> None:
+        if ref not in self._waiting and ref not in self._taken:
+            self._waiting[ref] = first
             await self._wake()
 
-    async def take(self, patience_seconds: float) -> Delivery | None:
+    async def take(self, patience_seconds: float) -> LeasedRun | None:
         try:
             async with asyncio.timeout(patience_seconds), self._ready:
                 await self._ready.wait_for(lambda: bool(self._waiting))
-                ticket, first = self._waiting.popitem(last=False)
+                ref, first = self._waiting.popitem(last=False)
         except TimeoutError:
             return None
-        self._taken.add(ticket)
-        return Delivery(ticket, first)
+        self._taken.add(ref)
+        return LeasedRun(ref, first)
 
-    async def keep(self, attempts: Sequence[tuple[Ticket, int]]) -> Sequence[Kept]:
-        return [
-            Kept(ticket, lost=False, cancelled=ticket.run_id in self._to_cancel) for ticket, _ in attempts
-        ]
+    async def renew(self, attempts: Sequence[tuple[RunRef, int]]) -> Sequence[RenewedLease]:
+        return [RenewedLease(ref, lost=False, cancelled=ref.run_id in self._to_cancel) for ref, _ in attempts]
 
-    async def remove(self, ticket: Ticket) -> None:
-        self._waiting.pop(ticket, None)
-        self._taken.discard(ticket)
-        self._to_cancel.discard(ticket.run_id)
+    async def ack(self, ref: RunRef) -> None:
+        self._waiting.pop(ref, None)
+        self._taken.discard(ref)
+        self._to_cancel.discard(ref.run_id)
 
-    async def give_back(self, delivery: Delivery) -> None:
-        self._taken.discard(delivery.ticket)
-        self._waiting[delivery.ticket] = delivery.first
-        self._waiting.move_to_end(delivery.ticket, last=False)
+    async def requeue(self, leased: LeasedRun) -> None:
+        self._taken.discard(leased.ref)
+        self._waiting[leased.ref] = leased.first
+        self._waiting.move_to_end(leased.ref, last=False)
         await self._wake()
 
-    async def missing(self, tickets: Collection[Ticket]) -> Sequence[Ticket]:
-        return [each for each in tickets if each not in self._waiting and each not in self._taken]
+    async def missing(self, refs: Collection[RunRef]) -> Sequence[RunRef]:
+        return [each for each in refs if each not in self._waiting and each not in self._taken]
 
     async def waiting(self) -> int:
         return len(self._waiting)

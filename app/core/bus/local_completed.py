@@ -44,12 +44,12 @@ class LocalCompletedEvents:
         box.leased[notice.receipt] = time.monotonic() + self._lease_seconds, notice
         return notice
 
-    async def keep(self, kind: Kind, notice: Notice) -> None:
+    async def renew(self, kind: Kind, notice: Notice) -> None:
         leased = self._boxes[kind].leased
         if notice.receipt in leased and leased[notice.receipt][1] == notice:
             leased[notice.receipt] = time.monotonic() + self._lease_seconds, notice
 
-    async def settle(self, kind: Kind, notice: Notice) -> None:
+    async def ack(self, kind: Kind, notice: Notice) -> None:
         self._boxes[kind].leased.pop(notice.receipt, None)
 
 

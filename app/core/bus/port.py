@@ -19,7 +19,7 @@ class BusUnavailable(CannotRun):
 
 
 @dataclass(frozen=True)
-class Ticket:
+class RunRef:
     """A run that is ready to be answered; its particulars are in the store."""
 
     session_id: str
@@ -27,18 +27,18 @@ class Ticket:
 
 
 @dataclass(frozen=True)
-class Delivery:
-    """A ticket with its lease; `first` means that certainly nobody has begun the run before."""
+class LeasedRun:
+    """A run with its lease. `first` means that certainly no attempt has begun before."""
 
-    ticket: Ticket
+    ref: RunRef
     first: bool
 
 
 @dataclass(frozen=True)
-class Kept:
+class RenewedLease:
     """What became of a renewed lease."""
 
-    ticket: Ticket
+    ref: RunRef
     lost: bool
     """Another attempt of the run has begun to speak: this one has to fall silent."""
     cancelled: bool
@@ -50,22 +50,22 @@ class RunQueue(Protocol):
     All methods raise `BusUnavailable` when the queue is away.
     """
 
-    async def put(self, ticket: Ticket, *, first: bool) -> None:
+    async def put(self, ref: RunRef, *, first: bool) -> None:
         """Make a run ready. One that is waiting or worked on already stays as it is."""
 
-    async def take(self, patience_seconds: float) -> Delivery | None:
+    async def take(self, patience_seconds: float) -> LeasedRun | None:
         """The next run, leased; one whose lease ran out goes first. None when there is none in time."""
 
-    async def keep(self, attempts: Sequence[tuple[Ticket, int]]) -> Sequence[Kept]:
+    async def renew(self, attempts: Sequence[tuple[RunRef, int]]) -> Sequence[RenewedLease]:
         """Renew the leases of these runs, at these attempts; of a forgotten one, anew."""
 
-    async def remove(self, ticket: Ticket) -> None:
+    async def ack(self, ref: RunRef) -> None:
         """The run is over."""
 
-    async def give_back(self, delivery: Delivery) -> None:
+    async def requeue(self, leased: LeasedRun) -> None:
         """Let another take it, before all that wait."""
 
-    async def missing(self, tickets: Collection[Ticket]) -> Sequence[Ticket]:
+    async def missing(self, refs: Collection[RunRef]) -> Sequence[RunRef]:
         """Those of them that neither wait nor are leased."""
 
     async def waiting(self) -> int:
@@ -75,7 +75,7 @@ class RunQueue(Protocol):
         """Ask whoever answers the run to stop."""
 
     def cancellations(self) -> AsyncIterator[str]:
-        """The runs somebody asks to stop, as it happens; some may be missed, and `keep` tells those."""
+        """The runs somebody asks to stop, as it happens; some may be missed, and `renew` tells those."""
 
     async def ping(self) -> None:
         """Returns if the queue answers."""

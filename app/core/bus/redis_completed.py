@@ -33,7 +33,7 @@ class RedisCompletedEvents:
         self._lease_ms = round(lease_seconds * 1_000)
         self._consumer = new_id()
         self._tidied_at = float("-inf")
-        self._keep_script = redis.register_script(script("keep_event"))
+        self._renew_script = redis.register_script(script("renew_event"))
         self._tidy_script = redis.register_script(script("forget_seen"))
 
     async def publish(self, event: Completed) -> None:
@@ -63,11 +63,11 @@ class RedisCompletedEvents:
                 if time.monotonic() >= until:
                     return None
 
-    async def keep(self, kind: Kind, notice: Notice) -> None:
+    async def renew(self, kind: Kind, notice: Notice) -> None:
         with translated_errors():
-            await self._keep_script([self._stream], [kind, self._consumer, notice.receipt])
+            await self._renew_script([self._stream], [kind, self._consumer, notice.receipt])
 
-    async def settle(self, kind: Kind, notice: Notice) -> None:
+    async def ack(self, kind: Kind, notice: Notice) -> None:
         with translated_errors():
             await self._redis.xack(self._stream, kind, notice.receipt)
 

@@ -11,17 +11,17 @@ class RedisKeys:
 
     @property
     def waiting(self) -> str:
-        """Sorted set of tickets, by when they were put in."""
+        """Sorted set of runs, by when they were put in."""
         return f"{self.prefix}runs:waiting"
 
     @property
     def leased(self) -> str:
-        """Sorted set of tickets, by when their lease runs out (epoch milliseconds)."""
+        """Sorted set of runs, by when their lease runs out (epoch milliseconds)."""
         return f"{self.prefix}runs:leased"
 
     @property
     def first(self) -> str:
-        """Set of the waiting tickets that nobody has had before."""
+        """Set of the waiting runs that nobody has had before."""
         return f"{self.prefix}runs:first"
 
     @property

@@ -1,4 +1,4 @@
-"""The queue of runs in Redis: a sorted set of tickets that wait, and one of those that are leased.
+"""The queue of runs in Redis: a sorted set of runs that wait, and one of those that are leased.
 
 Not a stream with a consumer group: who holds a lease must find it again when Redis has lost its data, and
 a run put in twice must be one. The scripts are in `lua/`; times are those of the Redis server, so the
@@ -9,7 +9,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Collection, Sequence
 
-from app.core.bus.port import Delivery, Kept, Ticket
+from app.core.bus.port import LeasedRun, RenewedLease, RunRef
 from app.core.bus.redis_client import (
     BLOCKS_SECONDS,
     REDIS_FAILURES,
@@ -33,60 +33,60 @@ class RedisQueue:
         self._lease_ms = round(lease_seconds * 1_000)
         self._put_script = redis.register_script(script("put"))
         self._take_script = redis.register_script(script("take"))
-        self._keep_script = redis.register_script(script("keep"))
+        self._renew_script = redis.register_script(script("renew"))
 
-    async def put(self, ticket: Ticket, *, first: bool) -> None:
-        await self._put(_text(ticket), "1" if first else "0")
+    async def put(self, ref: RunRef, *, first: bool) -> None:
+        await self._put(_text(ref), "1" if first else "0")
 
-    async def take(self, patience_seconds: float) -> Delivery | None:
+    async def take(self, patience_seconds: float) -> LeasedRun | None:
         keys, until = self._keys, time.monotonic() + patience_seconds
         with translated_errors():
             while True:
                 where = [keys.waiting, keys.leased, keys.first]
                 if (taken := await self._take_script(where, [self._lease_ms])) is not None:
-                    return Delivery(_ticket(taken[0]), first=bool(taken[1]))
+                    return LeasedRun(_ref(taken[0]), first=bool(taken[1]))
                 left = min(until - time.monotonic(), BLOCKS_SECONDS)
                 if left <= 0:
                     return None
                 await self._patient.blpop([keys.wake], timeout=left)
 
-    async def keep(self, attempts: Sequence[tuple[Ticket, int]]) -> Sequence[Kept]:
+    async def renew(self, attempts: Sequence[tuple[RunRef, int]]) -> Sequence[RenewedLease]:
         where, arguments = [self._keys.leased], [str(self._lease_ms), str(KEPT_SECONDS)]
-        for ticket, attempt in attempts:
-            where += [self._keys.log(ticket.run_id), self._keys.cancelled(ticket.run_id)]
-            arguments += [_text(ticket), str(attempt)]
+        for ref, attempt in attempts:
+            where += [self._keys.log(ref.run_id), self._keys.cancelled(ref.run_id)]
+            arguments += [_text(ref), str(attempt)]
         with translated_errors():
-            told = await self._keep_script(where, arguments)
+            told = await self._renew_script(where, arguments)
         return [
-            Kept(ticket, lost=bool(lost), cancelled=bool(cancelled))
-            for (ticket, _), (lost, cancelled) in zip(attempts, told, strict=True)
+            RenewedLease(ref, lost=bool(lost), cancelled=bool(cancelled))
+            for (ref, _), (lost, cancelled) in zip(attempts, told, strict=True)
         ]
 
-    async def remove(self, ticket: Ticket) -> None:
-        keys, text = self._keys, _text(ticket)
+    async def ack(self, ref: RunRef) -> None:
+        keys, text = self._keys, _text(ref)
         with translated_errors():
             async with self._redis.pipeline() as together:
                 together.zrem(keys.leased, text)
                 together.zrem(keys.waiting, text)
                 together.srem(keys.first, text)
-                together.delete(keys.cancelled(ticket.run_id))
+                together.delete(keys.cancelled(ref.run_id))
                 await together.execute()
 
-    async def give_back(self, delivery: Delivery) -> None:
-        text = _text(delivery.ticket)
+    async def requeue(self, leased: LeasedRun) -> None:
+        text = _text(leased.ref)
         with translated_errors():
             await self._redis.zrem(self._keys.leased, text)
-        await self._put(text, "1" if delivery.first else "0", _BEFORE_ALL)
+        await self._put(text, "1" if leased.first else "0", _BEFORE_ALL)
 
-    async def missing(self, tickets: Collection[Ticket]) -> Sequence[Ticket]:
-        if not tickets:
+    async def missing(self, refs: Collection[RunRef]) -> Sequence[RunRef]:
+        if not refs:
             return []
-        texts = [_text(each) for each in tickets]
+        texts = [_text(each) for each in refs]
         with translated_errors():
             waiting = await self._redis.zmscore(self._keys.waiting, texts)
             leased = await self._redis.zmscore(self._keys.leased, texts)
-        found = zip(tickets, waiting, leased, strict=True)
-        return [ticket for ticket, waits, held in found if waits is None and held is None]
+        found = zip(refs, waiting, leased, strict=True)
+        return [ref for ref, waits, held in found if waits is None and held is None]
 
     async def waiting(self) -> int:
         with translated_errors():
@@ -119,10 +119,10 @@ class RedisQueue:
             await self._put_script([keys.waiting, keys.leased, keys.first, keys.wake], arguments)
 
 
-def _text(ticket: Ticket) -> str:
-    return f"{ticket.session_id}:{ticket.run_id}"
+def _text(ref: RunRef) -> str:
+    return f"{ref.session_id}:{ref.run_id}"
 
 
-def _ticket(text: bytes) -> Ticket:
+def _ref(text: bytes) -> RunRef:
     session_id, run_id = text.decode().split(":")
-    return Ticket(session_id, run_id)
+    return RunRef(session_id, run_id)

@@ -15,9 +15,9 @@ from app.core.bus.port import BusUnavailable, EventLogs, LogWriter
 from app.core.clock import now_ms, rfc3339
 from app.core.llm.calls import Meter, metered
 from app.core.storage.port import StorageUnavailable
-from app.modules.run.lifecycle import Turns
+from app.modules.run.lifecycle import RunLifecycle
 from app.modules.run.messages import Ending, done_event, failure_of, wire
-from app.modules.run.observer import RunWatch, log_end
+from app.modules.run.observer import RunObserver, log_end
 from app.modules.session.model import Outcome, Run, Session
 from app.modules.session.repository import SessionRepository
 from app.modules.usage.service import Allowances
@@ -58,7 +58,7 @@ class StoreWasAway(TurnError):
     retryable = True
 
 
-class Execution:
+class RunAttempt:
     """Answers a run; whoever holds it may let another go on with it, cancel it, or hush it."""
 
     def __init__(self, session: Session, run: Run, common: "Executions") -> None:
@@ -67,7 +67,7 @@ class Execution:
         self._session = session
         self._run = run
         self._graph = common.graph
-        self._turns = common.turns
+        self._lifecycle = common.lifecycle
         self._repository = common.repository
         self._logs = common.logs
         self._bind = common.bind
@@ -206,7 +206,7 @@ class Execution:
 
     async def _kept(self, ending: Ending) -> Result:
         if self._ended is None:
-            self._ended = await self._turns.close(self._run, ending)
+            self._ended = await self._lifecycle.close(self._run, ending)
         if self._ended is None:
             now = await self._repository.find_run(self._run.id)
             if now is not None and now.status == "open":
@@ -215,7 +215,7 @@ class Execution:
                 return "over"
             self._ended = now  # by this very attempt: the store's answer to that was lost
         try:
-            await self._turns.keep(self._session, self._ended, ending.answer)
+            await self._lifecycle.keep(self._session, self._ended, ending.answer)
         except BusUnavailable:
             return "ending"
         return "over"
@@ -237,7 +237,7 @@ class Execution:
         """For who ended the run and did not live to keep its answer, or to say so."""
         run = self._run
         ending = Ending(outcome, run.ended_at or now_ms(), None, await self._graph.answer(self.turn))
-        await self._turns.keep(self._session, run, ending.answer)
+        await self._lifecycle.keep(self._session, run, ending.answer)
         await self._allowances.spent(run.owner, ending.answer.tokens_used)
         done = done_event(run, ending)
         await self._logs.say(run.id, run.attempt + 1, [wire(done)], ended=True)
@@ -249,15 +249,15 @@ class Executions:
     """Makes them: all that they have in common."""
 
     graph: SessionGraph
-    turns: Turns
+    lifecycle: RunLifecycle
     repository: SessionRepository
     logs: EventLogs
     bind: Bind
     allowances: Allowances
-    watch: RunWatch
+    watch: RunObserver
 
-    def __call__(self, session: Session, run: Run) -> Execution:
-        return Execution(session, run, self)
+    def __call__(self, session: Session, run: Run) -> RunAttempt:
+        return RunAttempt(session, run, self)
 
 
 def _turn(session: Session, run: Run) -> Turn:

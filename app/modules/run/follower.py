@@ -23,7 +23,7 @@ for a thousand streams that wait would keep it, and this process, busy with noth
 _SILENT_AT_MOST_SECONDS = 30.0
 
 
-class Following:
+class RunFollower:
     def __init__(self, repository: SessionRepository, rows: RowStore, logs: EventLogs) -> None:
         self._repository = repository
         self._rows = rows

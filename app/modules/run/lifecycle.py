@@ -8,7 +8,7 @@ import asyncio
 import logging
 
 from app.core.bus.completed import Completed, CompletedEvents
-from app.core.bus.port import BusUnavailable, Delivery, EventLogs, RunQueue, Ticket
+from app.core.bus.port import BusUnavailable, EventLogs, LeasedRun, RunQueue, RunRef
 from app.core.clock import now_ms
 from app.modules.run.messages import (
     Ending,
@@ -26,7 +26,7 @@ from graph.answer import Answer
 logger = logging.getLogger(__name__)
 
 
-class Turns:
+class RunLifecycle:
     """What those who submit runs and those who answer them have in common."""
 
     def __init__(
@@ -49,7 +49,7 @@ class Turns:
         if sequence != question_sequence(held.turn):
             await self._repository.place_question(run, question_sequence(held.turn))
         try:
-            await self._queue.put(ticket_of(run), first=run.attempt == 1)
+            await self._queue.put(ref_of(run), first=run.attempt == 1)
         except BusUnavailable as error:
             logger.warning("run %s of session %s waits for a sweep: %s", run.id, run.session_id, error)
         return True
@@ -106,23 +106,23 @@ class Turns:
         """Count an attempt that was ended for no fault of the run."""
         await self._repository.change_run(run, {"handovers": run.handovers + 1})
 
-    async def take_up(self, delivery: Delivery) -> tuple[Session, Run] | None:
+    async def take_up(self, leased: LeasedRun) -> tuple[Session, Run] | None:
         """The run to answer, at its new attempt; over already, if only its ending is to be finished.
 
         None when there is nothing to do: its run or session is gone, or somebody else is at it.
         """
-        ticket = delivery.ticket
+        ref = leased.ref
         session, run = await asyncio.gather(
-            self._repository.find(ticket.session_id), self._repository.find_run(ticket.run_id)
+            self._repository.find(ref.session_id), self._repository.find_run(ref.run_id)
         )
-        if session is None or session.active_run_id != ticket.run_id:
-            await self._queue.remove(ticket)
+        if session is None or session.active_run_id != ref.run_id:
+            await self._queue.ack(ref)
             return None
         if run is None:
-            await self.let_go(session, ticket.run_id)
-            await self._queue.remove(ticket)
+            await self.let_go(session, ref.run_id)
+            await self._queue.ack(ref)
             return None
-        if run.status != "open" or (delivery.first and run.attempt == 1):
+        if run.status != "open" or (leased.first and run.attempt == 1):
             return session, run
         await self._repository.place_question(run, question_sequence(session.turn))
         again = await self._repository.change_run(run, {"attempt": run.attempt + 1})
@@ -130,5 +130,5 @@ class Turns:
         return None if again is None or fenced is None else (fenced, again)
 
 
-def ticket_of(run: Run) -> Ticket:
-    return Ticket(run.session_id, run.id)
+def ref_of(run: Run) -> RunRef:
+    return RunRef(run.session_id, run.id)

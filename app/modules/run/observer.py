@@ -16,7 +16,7 @@ from graph import SessionEvent
 from graph.events import Done, Failure
 
 
-class RunWatch:
+class RunObserver:
     """Of the runs of this process."""
 
     def __init__(self, metrics: RunMetrics) -> None:

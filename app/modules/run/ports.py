@@ -57,7 +57,7 @@ class Models:
     candidates: int
 
 
-class PortsOfRun:
+class PortFactory:
     """Makes the ports of a run; without models the built-in parts do all the work."""
 
     def __init__(

@@ -10,7 +10,7 @@ from app.core.clock import now_ms
 from app.core.ids import id_of, new_id
 from app.core.storage.port import DocumentExists
 from app.core.tracing.spans import current_traceparent
-from app.modules.run.lifecycle import Turns
+from app.modules.run.lifecycle import RunLifecycle
 from app.modules.run.messages import question_message, question_sequence, waiting_sequence, wire
 from app.modules.session.errors import (
     KeyReused,
@@ -36,14 +36,14 @@ class Submissions:
 
     def __init__(
         self,
-        turns: Turns,
+        lifecycle: RunLifecycle,
         repository: SessionRepository,
         queue: RunQueue,
         logs: EventLogs,
         allowances: Allowances,
         max_waiting: int,
     ) -> None:
-        self._turns = turns
+        self._lifecycle = lifecycle
         self._repository = repository
         self._queue = queue
         self._logs = logs
@@ -79,7 +79,7 @@ class Submissions:
                 await self._repository.add_run(run, asked)
         except DocumentExists:
             return _same(await self._repository.get_run(session, run.id), run)
-        if not await self._turns.start(session, run, asked.sequence):
+        if not await self._lifecycle.start(session, run, asked.sequence):
             await self._line_up(session, run, asked, on_busy)
         return run
 
@@ -94,7 +94,7 @@ class Submissions:
         if now.active_run_id == run.id:
             await self._queue.cancel(run.id)
         else:
-            await self._turns.drop(session, run)
+            await self._lifecycle.drop(session, run)
 
     @asynccontextmanager
     async def stopped(self, session: Session) -> AsyncGenerator[None]:
@@ -154,7 +154,7 @@ class Submissions:
             step="loading_context", message="Waiting for the question before this one", run_id=run.id
         )
         await self._logs.say(run.id, 0, [wire(notice)], ended=False)
-        await self._turns.start_next(session.id)
+        await self._lifecycle.start_next(session.id)
 
     async def _left(self, session: Session) -> list[Run]:
         """Runs that are open, and the one that is over but still holds the session."""

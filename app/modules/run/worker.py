@@ -7,12 +7,12 @@ from contextlib import suppress
 
 from prometheus_client import Gauge
 
-from app.core.bus.port import BusUnavailable, Delivery, RunQueue, Ticket
+from app.core.bus.port import BusUnavailable, LeasedRun, RunQueue, RunRef
 from app.core.clock import now_ms
 from app.core.storage.port import StorageUnavailable
 from app.core.tasks import end_tasks
-from app.modules.run.attempt import Execution, Result
-from app.modules.run.lifecycle import Turns
+from app.modules.run.attempt import Result, RunAttempt
+from app.modules.run.lifecycle import RunLifecycle
 from app.modules.run.run_log import Action, log_run
 from app.modules.session.model import Run, Session
 from app.modules.session.repository import SessionRepository
@@ -33,21 +33,21 @@ class Worker:
 
     def __init__(
         self,
-        turns: Turns,
+        lifecycle: RunLifecycle,
         repository: SessionRepository,
         queue: RunQueue,
-        execution: Callable[[Session, Run], Execution],
+        execution: Callable[[Session, Run], RunAttempt],
         concurrency: int,
         waiting: Gauge,
     ) -> None:
-        self._turns = turns
+        self._lifecycle = lifecycle
         self._repository = repository
         self._queue = queue
         self._execution = execution
         self._room = asyncio.Semaphore(concurrency)
         self._waiting = waiting
-        self._executions: dict[Ticket, Execution] = {}
-        self._held: set[Ticket] = set()
+        self._executions: dict[RunRef, RunAttempt] = {}
+        self._held: set[RunRef] = set()
         self._answering: set[asyncio.Task[None]] = set()
         self._loops: list[asyncio.Task[None]] = []
 
@@ -78,19 +78,19 @@ class Worker:
     async def sweep(self, before: int) -> None:
         """Put in again what the queue has forgotten of runs that have not moved since then (epoch ms)."""
         held = {
-            Ticket(session.id, session.active_run_id)
+            RunRef(session.id, session.active_run_id)
             async for session in self._repository.held(before)
             if session.active_run_id is not None
         }
         missing = await self._queue.missing(held)
         if missing:
             await asyncio.sleep(2 * KEEP_SECONDS)  # for who is at it to find its lease again
-        for ticket in await self._queue.missing(missing):
-            await self._queue.put(ticket, first=False)
-            _log(ticket, "requeued", reason="the queue had lost it")
+        for ref in await self._queue.missing(missing):
+            await self._queue.put(ref, first=False)
+            _log(ref, "requeued", reason="the queue had lost it")
         waiting = {run.session_id async for run in self._repository.all_open_runs(before)}
-        for session_id in waiting - {ticket.session_id for ticket in held}:
-            await self._turns.start_next(session_id)
+        for session_id in waiting - {ref.session_id for ref in held}:
+            await self._lifecycle.start_next(session_id)
 
     async def _wait(self, seconds: float) -> None:
         if self._answering:
@@ -99,22 +99,22 @@ class Worker:
     async def _take(self) -> None:
         while True:
             await self._room.acquire()
-            delivery: Delivery | None = None
+            leased: LeasedRun | None = None
             try:
-                delivery = await self._queue.take(_PATIENCE_SECONDS)
+                leased = await self._queue.take(_PATIENCE_SECONDS)
             except BusUnavailable as error:
                 logger.warning("no runs are taken: %s", error)
                 await asyncio.sleep(_AGAIN_SECONDS)
             finally:
                 # What is under way here needs no second attempt: its lease ran out, and has begun anew.
-                if delivery is None or delivery.ticket in self._held:
+                if leased is None or leased.ref in self._held:
                     self._room.release()
                 else:
-                    self._begin(delivery)
+                    self._begin(leased)
 
-    def _begin(self, delivery: Delivery) -> None:
-        self._held.add(delivery.ticket)
-        answering = asyncio.create_task(self._answer(delivery), name=f"run {delivery.ticket.run_id}")
+    def _begin(self, leased: LeasedRun) -> None:
+        self._held.add(leased.ref)
+        answering = asyncio.create_task(self._answer(leased), name=f"run {leased.ref.run_id}")
         self._answering.add(answering)
         answering.add_done_callback(self._answered)
 
@@ -124,44 +124,44 @@ class Worker:
         if not answering.cancelled() and (error := answering.exception()) is not None:
             logger.error("a run could not be answered", exc_info=error)
 
-    async def _answer(self, delivery: Delivery) -> None:
-        ticket = delivery.ticket
+    async def _answer(self, leased: LeasedRun) -> None:
+        ref = leased.ref
         try:
-            match await self._attempt(delivery):
+            match await self._attempt(leased):
                 case "over":
-                    await self._queue.remove(ticket)
+                    await self._queue.ack(ref)
                 case "ending":
-                    await self._queue.give_back(Delivery(ticket, first=False))
-                    _log(ticket, "requeued", reason="its end could not be published")
+                    await self._queue.requeue(LeasedRun(ref, first=False))
+                    _log(ref, "requeued", reason="its end could not be published")
                 case "handed over":
-                    await self._queue.give_back(Delivery(ticket, first=False))
-                    _log(ticket, "handed_over")
+                    await self._queue.requeue(LeasedRun(ref, first=False))
+                    _log(ref, "handed_over")
                 case "lost":
-                    _log(ticket, "lost")
+                    _log(ref, "lost")
                 case None:
                     pass
         except (StorageUnavailable, CheckpointsUnavailable) as error:
             await asyncio.sleep(_AGAIN_SECONDS)
-            await self._queue.give_back(delivery)
-            _log(ticket, "requeued", reason=str(error))
+            await self._queue.requeue(leased)
+            _log(ref, "requeued", reason=str(error))
         except BusUnavailable as error:
-            logger.warning("run %s: %s", ticket.run_id, error)
+            logger.warning("run %s: %s", ref.run_id, error)
 
-    async def _attempt(self, delivery: Delivery) -> Result | None:
+    async def _attempt(self, leased: LeasedRun) -> Result | None:
         """None when there is nothing to do."""
-        ticket = delivery.ticket
+        ref = leased.ref
         try:
-            taken = await self._turns.take_up(delivery)
+            taken = await self._lifecycle.take_up(leased)
             if taken is None:
                 return None
-            execution = self._executions[ticket] = self._execution(*taken)
+            execution = self._executions[ref] = self._execution(*taken)
             result = await execution.run()
             if result == "handed over":
-                await self._turns.hand_over(taken[1])
+                await self._lifecycle.hand_over(taken[1])
             return result
         finally:
-            self._executions.pop(ticket, None)
-            self._held.discard(ticket)  # before the queue may deliver it anew
+            self._executions.pop(ref, None)
+            self._held.discard(ref)  # before the queue may deliver it anew
 
     async def _keep(self) -> None:
         while True:
@@ -170,9 +170,9 @@ class Worker:
                 self._waiting.set(await self._queue.waiting())
                 if not self._executions:
                     continue
-                attempts = [(ticket, each.attempt) for ticket, each in self._executions.items()]
-                for kept in await self._queue.keep(attempts):
-                    if (execution := self._executions.get(kept.ticket)) is None:
+                attempts = [(ref, each.attempt) for ref, each in self._executions.items()]
+                for kept in await self._queue.renew(attempts):
+                    if (execution := self._executions.get(kept.ref)) is None:
                         continue
                     if kept.lost:
                         execution.stop("lost")
@@ -181,8 +181,8 @@ class Worker:
 
     async def _cancel(self) -> None:
         async for run_id in self._queue.cancellations():
-            for ticket, execution in self._executions.items():
-                if ticket.run_id == run_id:
+            for ref, execution in self._executions.items():
+                if ref.run_id == run_id:
                     execution.stop("cancelled")
 
     async def _sweep(self) -> None:
@@ -194,8 +194,8 @@ class Worker:
             await asyncio.sleep(SWEEP_SECONDS)
 
 
-def _log(ticket: Ticket, action: Action, reason: str | None = None) -> None:
-    log_run(action, run_id=ticket.run_id, session_id=ticket.session_id, reason=reason)
+def _log(ref: RunRef, action: Action, reason: str | None = None) -> None:
+    log_run(action, run_id=ref.run_id, session_id=ref.session_id, reason=reason)
 
 
 async def _for_ever(loop: Callable[[], Awaitable[None]]) -> None:

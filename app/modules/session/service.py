@@ -15,7 +15,7 @@ from app.core.storage.port import Condition, Equals, InvalidCursor, is_uuid
 from app.modules.context_store.service import ContextStore
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.memory.service import ConversationMemories
-from app.modules.run.follower import Following
+from app.modules.run.follower import RunFollower
 from app.modules.run.submission import OnBusy, Submissions, run_id_of
 from app.modules.session.errors import (
     CheckpointUnknown,
@@ -53,7 +53,7 @@ class SessionService:
         repository: SessionRepository,
         rows: RowStore,
         submissions: Submissions,
-        following: Following,
+        following: RunFollower,
         graph: SessionGraph,
         connections: DatabaseConnections,
         context: ContextStore,

@@ -13,8 +13,8 @@ from prometheus_client import CollectorRegistry, Counter
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic.alias_generators import to_camel
 
+from app.core.best_effort_cache import BestEffortCache
 from app.core.clock import rfc3339
-from app.core.passing_texts import PassingTexts
 from app.core.secrets import SecretBox, SecretUnreadable
 from app.modules.session.cache import Page
 from app.modules.session.model import Message, Session
@@ -74,7 +74,7 @@ class SharedConversations:
     """Encrypts what it keeps if it is given a box, and then believes nothing that is not."""
 
     def __init__(
-        self, texts: PassingTexts, prefix: str, box: SecretBox | None, registry: CollectorRegistry
+        self, texts: BestEffortCache, prefix: str, box: SecretBox | None, registry: CollectorRegistry
     ) -> None:
         self._texts = texts
         self._prefix = prefix

@@ -6,8 +6,8 @@ from datetime import timedelta
 
 from prometheus_client import CollectorRegistry
 
+from app.core.best_effort_cache import best_effort_cache
 from app.core.ids import new_id
-from app.core.passing_texts import passing_texts
 from app.core.storage.port import Storage
 from app.modules.session.cache import ConversationCache
 from app.modules.session.model import Message, Session
@@ -26,7 +26,7 @@ async def measure(ground: Ground, reads: int) -> None:
     title(f"Reading a session with its latest {MESSAGES} messages, {reads} times (p50 / p99)")
     async with (
         open_typesense(address_of(ground.typesense), "conversations_") as storage,
-        passing_texts(ground.redis.url, timedelta(hours=1)) as texts,
+        best_effort_cache(ground.redis.url, timedelta(hours=1)) as texts,
     ):
         await migrate(storage)
         session = await _conversation(storage)

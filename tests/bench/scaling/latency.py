@@ -9,7 +9,7 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 
-from app.core.bus.port import Ticket
+from app.core.bus.port import RunRef
 from app.core.bus.redis_client import redis_clients
 from app.core.bus.redis_keys import RedisKeys
 from app.core.bus.redis_logs import RedisLogs
@@ -115,10 +115,10 @@ async def _timed(turns: int, work: Callable[[], Awaitable[None]]) -> str:
 
 
 async def _put_and_taken(queue: RedisQueue) -> None:
-    await queue.put(Ticket(new_id(), new_id()), first=True)
+    await queue.put(RunRef(new_id(), new_id()), first=True)
     taken = await queue.take(1)
     assert taken is not None
-    await queue.remove(taken.ticket)
+    await queue.ack(taken.ref)
 
 
 async def _followed(logs: RedisLogs) -> None:

@@ -18,7 +18,7 @@ _PAUSE_SECONDS = 1.0
 _MAX_CONNECTIONS = 1_000
 
 
-class PassingTexts:
+class BestEffortCache:
     """Cache whose methods never fail: a Redis that is unavailable or slow counts as empty for a second."""
 
     def __init__(self, redis: Redis, lifetime: timedelta) -> None:
@@ -57,10 +57,10 @@ class PassingTexts:
 
 
 @asynccontextmanager
-async def passing_texts(url: str, lifetime: timedelta) -> AsyncGenerator[PassingTexts]:
+async def best_effort_cache(url: str, lifetime: timedelta) -> AsyncGenerator[BestEffortCache]:
     """Connects when first used."""
     redis = Redis.from_url(url, max_connections=_MAX_CONNECTIONS, retry=Retry(NoBackoff(), 0))
     try:
-        yield PassingTexts(redis, lifetime)
+        yield BestEffortCache(redis, lifetime)
     finally:
         await redis.aclose()
