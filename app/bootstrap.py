@@ -57,12 +57,11 @@ from app.modules.database_connection.service import DatabaseConnections
 from app.modules.history.remembering import Remembering
 from app.modules.history.titling import Titling
 from app.modules.memory.service import ConversationMemories
-from app.modules.run.attempt import Executions
+from app.modules.run.engine import RunServices
 from app.modules.run.follower import RunFollower
 from app.modules.run.lifecycle import RunLifecycle
 from app.modules.run.observer import RunObserver
 from app.modules.run.ports import Models, PortFactory
-from app.modules.run.run_metrics import RunMetrics
 from app.modules.run.submission import Submissions
 from app.modules.run.worker import Worker
 from app.modules.session.cache import ConversationCache
@@ -169,11 +168,18 @@ async def open_services(settings: Settings, role: Role = "all") -> AsyncGenerato
                 await opened.enter_async_context(_listening(settings, role, listener))
         if role in ("worker", "all", "once"):
             ports = PortFactory(connections, context, rows, models, metrics)
-            watch = RunObserver(RunMetrics(metrics))
-            execution = Executions(graph, lifecycle, repository, logs, ports.bind, allowances, watch)
+            answering = RunServices(
+                graph=graph,
+                lifecycle=lifecycle,
+                repository=repository,
+                logs=logs,
+                bind=ports.bind,
+                allowances=allowances,
+                observer=RunObserver(metrics),
+            )
             waiting = Gauge("kai_runs_waiting", "Runs that wait for a worker, any worker", registry=metrics)
             concurrency = settings.worker.concurrency
-            worker = Worker(lifecycle, repository, queue, execution, concurrency, waiting)
+            worker = Worker(answering, queue, concurrency, waiting)
             await opened.enter_async_context(_working(settings, role, worker))
         sessions = SessionService(
             repository,

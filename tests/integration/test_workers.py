@@ -21,11 +21,10 @@ from app.core.ids import new_id
 from app.core.secrets import ClearCheckpoints
 from app.core.storage.port import Storage, StorageUnavailable
 from app.core.storage.sqlite import open_sqlite
-from app.modules.run.attempt import Executions
+from app.modules.run.engine import RunServices
 from app.modules.run.lifecycle import RunLifecycle, ref_of
 from app.modules.run.messages import Ending, question_message, question_sequence
 from app.modules.run.observer import RunObserver
-from app.modules.run.run_metrics import RunMetrics
 from app.modules.run.submission import Submissions
 from app.modules.run.worker import Worker
 from app.modules.session.model import Run, Session
@@ -175,10 +174,17 @@ async def process(
             return ports
 
         allowances = Allowances(UsageRepository(storage), Quotas(None, None, None))
-        watch = RunObserver(RunMetrics(CollectorRegistry()))
-        execution = Executions(SessionGraph(saver), turns, repository, bus.logs, bind, allowances, watch)
+        services = RunServices(
+            graph=SessionGraph(saver),
+            lifecycle=turns,
+            repository=repository,
+            logs=bus.logs,
+            bind=bind,
+            allowances=allowances,
+            observer=RunObserver(CollectorRegistry()),
+        )
         waiting = Gauge("waiting", "Runs that wait", registry=CollectorRegistry())
-        worker = Worker(turns, repository, bus.queue, execution, 4, waiting)
+        worker = Worker(services, bus.queue, 4, waiting)
         yield Process(storage, repository, turns, bus, worker)
 
 

@@ -55,14 +55,16 @@ class RunLifecycle:
         return True
 
     async def start_next(self, session_id: str) -> None:
-        """If the session is idle, the question that waits longest has it now."""
-        while True:
-            session = await self._repository.find(session_id)
-            if session is None or session.active_run_id is not None or session.status == "closed":
-                return
-            waiting = await self._repository.open_runs(session_id)
+        """If the session is idle, give it to the run that waits longest."""
+        await self._start_next(await self._repository.find(session_id))
+
+    async def _start_next(self, session: Session | None) -> None:
+        """Starts from the session as it was read last, and reads it again only if it has changed since."""
+        while session is not None and session.active_run_id is None and session.status != "closed":
+            waiting = await self._repository.open_runs(session.id)
             if not waiting or await self.start(session, waiting[0], waiting_sequence(waiting[0])):
                 return
+            session = await self._repository.find(session.id)
 
     async def close(self, run: Run, ending: Ending) -> Run | None:
         """The run, over now; None when it is over already, or another attempt has begun meanwhile."""
@@ -80,14 +82,14 @@ class RunLifecycle:
         )
         status: SessionStatus = "error" if ended.status == "failed" else "idle"
         released = await self._repository.release(session, ended.id, status, answer.summary)
-        await self.start_next(session.id)
+        await self._start_next(released or await self._repository.find(session.id))
         if released is not None:
             await self._repository.share(released)
 
     async def let_go(self, session: Session, run_id: str) -> None:
         """The session is the next one's, if this run held it."""
-        await self._repository.release(session, run_id)
-        await self.start_next(session.id)
+        released = await self._repository.release(session, run_id)
+        await self._start_next(released or await self._repository.find(session.id))
 
     async def drop(self, session: Session, run: Run) -> None:
         """End a run that nobody has begun, as cancelled; with nothing answered, there is no event."""

@@ -1,74 +1,170 @@
-"""What is told of a run beside its own events: numbers, a span, and its ids in every line of log."""
+"""Metrics, spans and log lines of the runs of this process, all taken from the events that the runs emit."""
 
+import logging
+import time
 from collections.abc import Generator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Literal
 
 from opentelemetry import trace
 from opentelemetry.trace import StatusCode
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
+from app.core.clock import now_ms
 from app.core.errors import problem_kind
 from app.core.logs.ids import bound
 from app.core.tracing.spans import span_from
-from app.modules.run.run_log import ACTION_OF_OUTCOME, log_run
-from app.modules.run.run_metrics import RunMetrics
-from app.modules.session.model import Run
+from app.modules.session.model import Outcome, Run
 from graph import SessionEvent
-from graph.events import Done, Failure
+from graph.events import Done, Failure, Status, TextChunk
+
+Action = Literal["taken", "finished", "failed", "cancelled", "handed_over", "requeued", "lost"]
+
+_ACTION_OF_OUTCOME: dict[Outcome, Action] = {
+    "complete": "finished",
+    "failed": "failed",
+    "cancelled": "cancelled",
+}
+_WARNINGS: tuple[Action, ...] = ("requeued", "lost")
+
+_LONG = (0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300)
+_SOON = (0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
+
+logger = logging.getLogger("kai.runs")
+
+
+@dataclass
+class _Progress:
+    """Progress of an attempt. `since` is the start of `step`, a reading of the monotonic clock."""
+
+    step: str | None = None
+    since: float = field(default_factory=time.monotonic)
+    has_event: bool = False
+    has_token: bool = False
+    problem: str | None = None
+    """Kind of the latest problem."""
 
 
 class RunObserver:
-    """Of the runs of this process."""
+    """Observes attempts. No label of a metric names an owner, a session or a run."""
 
-    def __init__(self, metrics: RunMetrics) -> None:
-        self._metrics = metrics
-        self._problems: dict[tuple[str, int], str] = {}
-        """The latest problem of a run under way, by run id and attempt."""
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self._attempts: dict[tuple[str, int], _Progress] = {}
+        """By run id and attempt: one that has lost its run may still be ending while the next one begins."""
+        self._started = Counter("kai_runs_started", "Runs begun or taken up again", registry=registry)
+        self._ended = Counter("kai_runs_ended", "Runs that ended", ["outcome"], registry=registry)
+        self._errors = Counter(
+            "kai_run_errors", "Problems told in runs, by their kind", ["problem"], registry=registry
+        )
+        self._tokens = Counter("kai_run_tokens", "Tokens of prompts and replies", registry=registry)
+        self._seconds = Histogram(
+            "kai_run_duration_seconds",
+            "From a question to its done, waiting included",
+            ["outcome"],
+            buckets=_LONG,
+            registry=registry,
+        )
+        self._steps = Histogram(
+            "kai_step_duration_seconds", "Of a step of a run", ["step"], buckets=_LONG, registry=registry
+        )
+        self._first_event = Histogram(
+            "kai_run_first_event_seconds",
+            "From a question to its run's first event",
+            buckets=_SOON,
+            registry=registry,
+        )
+        self._first_token = Histogram(
+            "kai_run_first_token_seconds",
+            "From a question to the first token of its answer",
+            buckets=_SOON,
+            registry=registry,
+        )
+        under_way = Gauge("kai_runs_under_way", "Runs under way in this process", registry=registry)
+        under_way.set_function(lambda: len(self._attempts))
 
     @contextmanager
-    def over(self, run: Run, traceparent: str | None) -> Generator[None]:
-        """The block is an attempt at the run, in logs and traces: all tasks that are started in it are its.
+    def attempt(self, run: Run) -> Generator[None]:
+        """Observe an attempt at the run: every task started within the block has its ids and its span.
 
-        `traceparent` names the request that asked for it. The span ends with `done` or with the block.
+        The span continues the trace of the request that asked the question. The attempt counts as under
+        way, and its span lasts, until `done` is observed or the block ends.
         """
         attributes: dict[str, str | int] = {
             "kai.run.id": run.id,
             "kai.session.id": run.session_id,
             "kai.run.attempt": run.attempt,
         }
-        began = trace.get_tracer("kai").start_span("run", span_from(traceparent), attributes=attributes)
+        span = trace.get_tracer("kai").start_span("run", span_from(run.traceparent), attributes=attributes)
         ids = bound(run_id=run.id, session_id=run.session_id, owner=run.owner)
-        with ids, trace.use_span(began), self._metrics.under_way(run):
+        with ids, trace.use_span(span):
+            self._attempts[run.id, run.attempt] = _Progress()
+            self._started.inc()
             log_run("taken", run_id=run.id, session_id=run.session_id, attempt=run.attempt)
             try:
                 yield
             finally:
-                self._problems.pop((run.id, run.attempt), None)
-                if began.is_recording():
-                    began.end()
+                self._attempts.pop((run.id, run.attempt), None)
+                if span.is_recording():
+                    span.end()
 
-    def heard(self, run: Run, event: SessionEvent) -> None:
-        """Take what a run says, within its block, before it is published."""
-        self._metrics.heard(run, event)
+    def observe(self, run: Run, event: SessionEvent) -> None:
+        """Take an event of the attempt, within its block. Nothing follows `done`."""
+        progress = self._attempts[run.id, run.attempt]
+        if not progress.has_event and run.attempt == 1:
+            self._first_event.observe(_seconds_since(run))
+        progress.has_event = True
         match event:
+            case Status():
+                self._end_step(progress)
+                progress.step = event.step
+                progress.since = time.monotonic()
+            case TextChunk() if not progress.has_token:
+                progress.has_token = True
+                self._first_token.observe(_seconds_since(run))
             case Failure():
-                problem = problem_kind(event.type)
-                self._problems[run.id, run.attempt] = problem
-                trace.get_current_span().set_attribute("error.type", problem)
+                progress.problem = problem_kind(event.type)
+                self._errors.labels(progress.problem).inc()
+                trace.get_current_span().set_attribute("error.type", progress.problem)
             case Done():
-                log_end(run, event, self._problems.get((run.id, run.attempt)))
-                current = trace.get_current_span()
-                current.set_attributes({"kai.run.outcome": event.status, "kai.run.tokens": event.tokens_used})
-                if event.status == "failed":  # an answer may come in spite of a failure
-                    current.set_status(StatusCode.ERROR)
-                current.end()
+                self._end_step(progress)
+                self._end(run, event, progress)
             case _:
                 pass
 
+    def _end_step(self, progress: _Progress) -> None:
+        if progress.step is not None:
+            self._steps.labels(progress.step).observe(time.monotonic() - progress.since)
+
+    def _end(self, run: Run, done: Done, progress: _Progress) -> None:
+        self._ended.labels(done.status).inc()
+        self._seconds.labels(done.status).observe(done.elapsed_ms / 1000)
+        self._tokens.inc(done.tokens_used)
+        del self._attempts[run.id, run.attempt]
+        log_end(run, done, progress.problem)
+        span = trace.get_current_span()
+        span.set_attributes({"kai.run.outcome": done.status, "kai.run.tokens": done.tokens_used})
+        if done.status == "failed":  # an answer may come in spite of a failure
+            span.set_status(StatusCode.ERROR)
+        span.end()
+
+
+def log_run(action: Action, *, run_id: str, session_id: str, **details: str | int | None) -> None:
+    """Log what happened to a run. `details` hold no contents: ids, counts and names of problems only."""
+    ids = {"run_id": run_id, "session_id": session_id}
+    known = {name: value for name, value in details.items() if value is not None}
+    logger.log(
+        logging.WARNING if action in _WARNINGS else logging.INFO,
+        "run %s",
+        action.replace("_", " "),
+        extra={"action": action, **ids, **known},
+    )
+
 
 def log_end(run: Run, done: Done, problem: str | None = None) -> None:
-    """Log that a run has ended; `problem` is the kind of what went wrong, also where an answer came."""
+    """Log that a run has ended. `problem` is the kind of its latest problem, also where an answer came."""
     log_run(
-        ACTION_OF_OUTCOME[done.status],
+        _ACTION_OF_OUTCOME[done.status],
         run_id=run.id,
         session_id=run.session_id,
         owner=run.owner,
@@ -77,3 +173,7 @@ def log_end(run: Run, done: Done, problem: str | None = None) -> None:
         tokens_used=done.tokens_used,
         elapsed_ms=done.elapsed_ms,
     )
+
+
+def _seconds_since(run: Run) -> float:
+    return max(now_ms() - run.created_at, 0) / 1000

@@ -12,10 +12,8 @@ from app.core.clock import now_ms
 from app.core.storage.port import StorageUnavailable
 from app.core.tasks import end_tasks
 from app.modules.run.attempt import Result, RunAttempt
-from app.modules.run.lifecycle import RunLifecycle
-from app.modules.run.run_log import Action, log_run
-from app.modules.session.model import Run, Session
-from app.modules.session.repository import SessionRepository
+from app.modules.run.engine import RunServices
+from app.modules.run.observer import Action, log_run
 from graph.errors import CheckpointsUnavailable
 
 logger = logging.getLogger(__name__)
@@ -33,20 +31,18 @@ class Worker:
 
     def __init__(
         self,
-        lifecycle: RunLifecycle,
-        repository: SessionRepository,
+        services: RunServices,
         queue: RunQueue,
-        execution: Callable[[Session, Run], RunAttempt],
         concurrency: int,
         waiting: Gauge,
     ) -> None:
-        self._lifecycle = lifecycle
-        self._repository = repository
+        self._services = services
+        self._lifecycle = services.lifecycle
+        self._repository = services.repository
         self._queue = queue
-        self._execution = execution
         self._room = asyncio.Semaphore(concurrency)
         self._waiting = waiting
-        self._executions: dict[RunRef, RunAttempt] = {}
+        self._attempts: dict[RunRef, RunAttempt] = {}
         self._held: set[RunRef] = set()
         self._answering: set[asyncio.Task[None]] = set()
         self._loops: list[asyncio.Task[None]] = []
@@ -67,11 +63,11 @@ class Worker:
         taking, *others = self._loops
         await end_tasks([taking])
         await self._wait(drain_seconds / 2)
-        for execution in self._executions.values():
-            execution.drain()
+        for attempt in self._attempts.values():
+            attempt.drain()
         await self._wait(drain_seconds / 2)
-        for execution in self._executions.values():
-            execution.stop("handed over")
+        for attempt in self._attempts.values():
+            attempt.stop("handed over")
         await asyncio.gather(*self._answering, return_exceptions=True)
         await end_tasks(others)
 
@@ -128,9 +124,9 @@ class Worker:
         ref = leased.ref
         try:
             match await self._attempt(leased):
-                case "over":
+                case "ended":
                     await self._queue.ack(ref)
-                case "ending":
+                case "unpublished":
                     await self._queue.requeue(LeasedRun(ref, first=False))
                     _log(ref, "requeued", reason="its end could not be published")
                 case "handed over":
@@ -154,13 +150,13 @@ class Worker:
             taken = await self._lifecycle.take_up(leased)
             if taken is None:
                 return None
-            execution = self._executions[ref] = self._execution(*taken)
-            result = await execution.run()
+            attempt = self._attempts[ref] = RunAttempt(*taken, self._services)
+            result = await attempt.run()
             if result == "handed over":
                 await self._lifecycle.hand_over(taken[1])
             return result
         finally:
-            self._executions.pop(ref, None)
+            self._attempts.pop(ref, None)
             self._held.discard(ref)  # before the queue may deliver it anew
 
     async def _keep(self) -> None:
@@ -168,22 +164,22 @@ class Worker:
             await asyncio.sleep(KEEP_SECONDS)
             with suppress(BusUnavailable):  # what comes of that, the next time tells
                 self._waiting.set(await self._queue.waiting())
-                if not self._executions:
+                if not self._attempts:
                     continue
-                attempts = [(ref, each.attempt) for ref, each in self._executions.items()]
+                attempts = [(ref, each.number) for ref, each in self._attempts.items()]
                 for kept in await self._queue.renew(attempts):
-                    if (execution := self._executions.get(kept.ref)) is None:
+                    if (attempt := self._attempts.get(kept.ref)) is None:
                         continue
                     if kept.lost:
-                        execution.stop("lost")
+                        attempt.stop("lost")
                     elif kept.cancelled:
-                        execution.stop("cancelled")
+                        attempt.stop("cancelled")
 
     async def _cancel(self) -> None:
         async for run_id in self._queue.cancellations():
-            for ref, execution in self._executions.items():
+            for ref, attempt in self._attempts.items():
                 if ref.run_id == run_id:
-                    execution.stop("cancelled")
+                    attempt.stop("cancelled")
 
     async def _sweep(self) -> None:
         while True:

@@ -1,0 +1,53 @@
+"""Services that all attempts at runs share, and the stream of events of one attempt."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from app.core.bus.port import EventLogs, LogWriter
+from app.modules.run.lifecycle import RunLifecycle
+from app.modules.run.messages import wire
+from app.modules.run.observer import RunObserver
+from app.modules.session.model import Run, Session
+from app.modules.session.repository import SessionRepository
+from app.modules.usage.service import Allowances
+from graph import Ports, SessionEvent, SessionGraph
+from graph.events import Done, TextChunk
+
+MAX_EVENTS = 10_000
+"""Of one attempt. Token deltas beyond this are left out, for the whole text follows them anyway."""
+
+Bind = Callable[[Session, Run], Awaitable[Ports]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunServices:
+    """Services of all attempts in a process."""
+
+    graph: SessionGraph
+    lifecycle: RunLifecycle
+    repository: SessionRepository
+    logs: EventLogs
+    bind: Bind
+    allowances: Allowances
+    observer: RunObserver
+
+
+@dataclass(frozen=True)
+class RunStream:
+    """Events of one attempt: each is appended to the run's log and observed."""
+
+    run: Run
+    log: LogWriter
+    observer: RunObserver
+
+    def emit(self, event: SessionEvent) -> None:
+        """Emit any event but the last."""
+        if self.log.size >= MAX_EVENTS and isinstance(event, TextChunk):
+            return
+        self.log.append(*wire(event))
+        self.observer.observe(self.run, event)
+
+    async def end(self, done: Done) -> None:
+        """Emit the last event. Returns when followers can read all events."""
+        self.observer.observe(self.run, done)
+        await self.log.end(*wire(done))
