@@ -26,13 +26,12 @@ from app.core.clock import now_ms
 from app.core.errors import CannotRun
 from app.core.exclusive import exclusive_folder
 from app.core.ids import new_id
-from app.core.limits.rates import Policy, Rates, open_rates
 from app.core.llm.calls import ModelCalls
 from app.core.llm.capabilities import Instruction, InstructionSetting, instruction_for
 from app.core.llm.embedding import EmbeddingModel
 from app.core.llm.model import LanguageModel, ModelSettings
 from app.core.process_metrics import process_metrics
-from app.core.readiness import Check, Readiness
+from app.core.rates import Policy, Rates, open_rates
 from app.core.secrets import CheckpointCipher, ClearCheckpoints, SecretBox, load_or_create_key
 from app.core.settings import (
     MAKE_A_KEY,
@@ -49,6 +48,7 @@ from app.core.storage.port import Storage, StorageRefused, StorageUnavailable
 from app.core.storage.sqlite import open_sqlite
 from app.core.storage.typesense import TypesenseStorage
 from app.core.storage.typesense_client import TypesenseAddress, translated_errors, typesense_client
+from app.http.readiness import Check, Readiness
 from app.modules.context_store.service import ContextStore
 from app.modules.database_connection.limits import Limits, StatementLimits
 from app.modules.database_connection.network import ONE_USER, Access

@@ -6,15 +6,17 @@ from fastapi import Depends, FastAPI
 
 from app import __version__
 from app.bootstrap import Services
-from app.core.health import health, tell_health
-from app.core.hosts import AllowedHosts
-from app.core.http import API_PREFIX, BodyLimit, answer_problems, storage_away
-from app.core.limits.counting import count_request
-from app.core.limits.fields import RateLimitFields
-from app.core.login import Login
-from app.core.requests import QUIET, RequestMetrics, Requests
 from app.core.settings import Settings
-from app.modules.chat.router import router as chat
+from app.http.access_log import QUIET, AccessLog, RequestMetrics
+from app.http.allowed_hosts import AllowedHosts
+from app.http.authentication import Authentication
+from app.http.body_limit import BodyLimit
+from app.http.health import health, tell_health
+from app.http.problems import answer_problems, storage_away
+from app.http.rate_limit_fields import RateLimitFields
+from app.http.rate_limits import count_request
+from app.http.routes import API_PREFIX
+from app.modules.chat_api.router import router as chat
 from app.modules.context_store.router import router as context_store
 from app.modules.database_connection.router import router as database_connections
 from app.modules.identity.router import router as identity
@@ -37,9 +39,9 @@ def create_app(services: Services, settings: Settings) -> FastAPI:
     app.add_exception_handler(CheckpointsUnavailable, storage_away)
     app.add_middleware(RateLimitFields)
     app.add_middleware(BodyLimit)
-    app.add_middleware(Login, identity=services.identity, open_to_all=_open_to_all(settings))
+    app.add_middleware(Authentication, identity=services.identity, open_to_all=_open_to_all(settings))
     app.add_middleware(AllowedHosts, allowed_hosts=_hosts(settings))
-    app.add_middleware(Requests, metrics=RequestMetrics(services.metrics))
+    app.add_middleware(AccessLog, metrics=RequestMetrics(services.metrics))
     return app
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from app.check_sql import Judge, Layer, check_sql
+from app.commands.check_sql import Judge, Layer, check_sql
 from app.modules.database_connection.engines.databases import Dialect
 from app.modules.database_connection.guard.check import check
 from app.modules.database_connection.schema import Column, Schema, Table

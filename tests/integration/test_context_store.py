@@ -9,9 +9,10 @@ import pytest
 from cryptography.fernet import Fernet
 from fastapi import FastAPI
 
-from app.core.http import answer_problems, current_caller
 from app.core.secrets import SecretBox
 from app.core.storage.sqlite import SqliteStorage
+from app.http.callers import current_caller
+from app.http.problems import answer_problems
 from app.modules.context_store.router import router
 from app.modules.context_store.service import ContextStore
 from app.modules.database_connection.limits import Limits

@@ -8,17 +8,17 @@ from uuid import uuid4
 
 import pytest
 
-from app.backup import backup, restore
 from app.bootstrap import Services, open_services, open_store
+from app.commands.backup import backup, restore
+from app.commands.migrate import copy_store, migrate_store
+from app.commands.prune import prune
 from app.core.auth.caller import LOCAL_OWNER
 from app.core.errors import Invalid
 from app.core.exclusive import FolderInUse
 from app.core.settings import Settings, read_settings
 from app.core.storage.copying import CopyDiffers, contents, copy_collection
 from app.core.storage.typesense_server import TypesenseServer
-from app.migrating import copy_store, migrate_store
 from app.modules.database_connection.scan.vectors_kept import VectorsKept
-from app.pruning import prune
 from migrations.m0001_initial import COLLECTIONS
 from migrations.runner import StoreTooOld
 

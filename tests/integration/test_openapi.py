@@ -7,8 +7,8 @@ import pytest
 from fastapi.routing import APIRoute, iter_route_contexts
 
 from app.bootstrap import open_services
-from app.core.http import Requires
 from app.core.settings import Settings
+from app.http.callers import Requires
 from app.main import create_app, describe_api
 
 OPEN = {"/healthz", "/readyz", "/metrics"}

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 import pytest
 from pydantic import SecretStr
 
-from app.core.limits.rates import PATIENCE_SECONDS, Count, Policy, Rates, open_rates
+from app.core.rates import PATIENCE_SECONDS, Count, Policy, Rates, open_rates
 from app.core.settings import RedisSettings
 from tests.support.redis_server import RedisServer
 

@@ -51,13 +51,7 @@ def main(descriptor: int) -> None:
 
 
 def _import_application() -> None:
-    import app.backup
-    import app.check_sql
-    import app.evaluation.run
-    import app.keys
-    import app.migrating
-    import app.pruning
-    import app.serving  # noqa: F401
+    pass
 
 
 def _fork(orders: socket.socket) -> Order:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from app.core.errors import NotFound, Problem, problem_kind, problem_type
-from app.core.http import problem_answer
+from app.http.problems import problem_answer
 from app.modules.model_errors import stand_in_notice
 from app.modules.run.messages import failure_of
 from app.modules.session.model import Run

@@ -2,8 +2,8 @@
 
 import http_sf
 
-from app.core.limits.fields import limit_field, policy_field
-from app.core.limits.rates import Count, Policy
+from app.core.rates import Count, Policy
+from app.http.rate_limit_fields import limit_field, policy_field
 
 COUNTS = [
     Count(Policy("requests", 600, 60), remaining=598, reset_seconds=58, exceeded=False),

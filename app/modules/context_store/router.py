@@ -5,8 +5,10 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query, Request, status
 
 from app.core.clock import now_ms
-from app.core.http import MANAGE, PROBLEM_RESPONSES, READ, Owner, PageOf, PageQuery, Text
 from app.core.storage.port import Condition, Equals
+from app.http.callers import MANAGE, READ, Owner
+from app.http.problems import PROBLEM_RESPONSES
+from app.http.routes import PageOf, PageQuery, Text
 from app.modules.context_store.model import ExampleStatus
 from app.modules.context_store.repository import Entries, Entry
 from app.modules.context_store.schemas import (

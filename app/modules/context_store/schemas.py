@@ -11,7 +11,7 @@ from pydantic import (
     field_validator,
 )
 
-from app.core.http import Body, Text, Time, not_null, storable
+from app.http.routes import Body, Text, Time, not_null, storable
 from app.modules.context_store.model import ExampleStatus
 
 ConnectionId = Annotated[Text, Field(max_length=100)]

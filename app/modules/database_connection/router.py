@@ -4,7 +4,9 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query, Request, status
 
-from app.core.http import ASK, MANAGE, PROBLEM_RESPONSES, READ, Owner, PageOf, PageQuery
+from app.http.callers import ASK, MANAGE, READ, Owner
+from app.http.problems import PROBLEM_RESPONSES
+from app.http.routes import PageOf, PageQuery
 from app.modules.database_connection.schemas import (
     ConnectionBody,
     ConnectionChange,

@@ -12,7 +12,7 @@ from pydantic import (
     StringConstraints,
 )
 
-from app.core.http import Body, Text, Time, storable
+from app.http.routes import Body, Text, Time, storable
 from app.modules.database_connection.scan.progress import ScanState
 from app.modules.database_connection.schema import Column, ColumnType, ForeignKey
 

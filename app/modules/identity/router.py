@@ -5,7 +5,9 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query, Request, status
 
 from app.core.auth.api_keys import ApiKeys
-from app.core.http import ADMIN, ANYBODY, PROBLEM_RESPONSES, CurrentCaller, PageOf, PageQuery
+from app.http.callers import ADMIN, ANYBODY, CurrentCaller
+from app.http.problems import PROBLEM_RESPONSES
+from app.http.routes import PageOf, PageQuery
 from app.modules.identity.schemas import ApiKeyBody, MeBody, NewApiKey, NewApiKeyBody
 
 router = APIRouter(tags=["identity"], responses=PROBLEM_RESPONSES)

@@ -8,7 +8,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstra
 from app.core.auth.api_keys import NewKey
 from app.core.auth.caller import Role, Scope, SignIn, checked_owner
 from app.core.clock import now_ms
-from app.core.http import Body, Time, storable
+from app.http.routes import Body, Time, storable
 
 MAX_DAYS = 3_650
 _MILLISECONDS = timedelta(milliseconds=1)

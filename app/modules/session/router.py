@@ -5,8 +5,10 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Depends, Header, Query, Request, Response, status
 from fastapi.responses import StreamingResponse
 
-from app.core.http import ASK, PROBLEM_RESPONSES, READ, Owner, PageOf, PageQuery, Text
-from app.core.limits.counting import count_question
+from app.http.callers import ASK, READ, Owner
+from app.http.problems import PROBLEM_RESPONSES
+from app.http.rate_limits import count_question
+from app.http.routes import PageOf, PageQuery, Text
 from app.modules.run.sse import EventStream, event_stream, last_event_id
 from app.modules.session import export
 from app.modules.session.model import Message, SessionStatus

@@ -14,7 +14,7 @@ from pydantic import (
     field_validator,
 )
 
-from app.core.http import Body, PageOf, Text, Time, not_null, storable
+from app.http.routes import Body, PageOf, Text, Time, not_null, storable
 from app.modules.session.model import Mode, Outcome, SessionStatus
 from graph.state import Claim, Column, Cut, Option, Route
 

@@ -2,8 +2,9 @@
 
 from fastapi import APIRouter, Request
 
-from app.core.http import PROBLEM_RESPONSES, READ, Owner
-from app.core.limits.rates import Rates
+from app.core.rates import Rates
+from app.http.callers import READ, Owner
+from app.http.problems import PROBLEM_RESPONSES
 from app.modules.usage.schemas import RateBody, UsageBody, Used, UsedToday
 from app.modules.usage.service import Allowances
 

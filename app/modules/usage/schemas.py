@@ -2,7 +2,7 @@
 
 from pydantic import BaseModel
 
-from app.core.http import Time
+from app.http.routes import Time
 
 
 class Used(BaseModel):

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from app.check_sql import check_sql
+from app.commands.check_sql import check_sql
 from app.modules.database_connection.execution import Statement
 from app.modules.database_connection.limits import StatementLimits
 from app.modules.database_connection.results import ResultSet, collect

@@ -11,9 +11,10 @@ import pytest
 from cryptography.fernet import Fernet
 from fastapi import FastAPI
 
-from app.core.http import answer_problems, current_caller
 from app.core.secrets import SecretBox
 from app.core.storage.sqlite import open_sqlite
+from app.http.callers import current_caller
+from app.http.problems import answer_problems
 from app.modules.database_connection.limits import Limits
 from app.modules.database_connection.router import router
 from app.modules.database_connection.service import DatabaseConnections

@@ -8,10 +8,10 @@ import pytest
 from fastapi import FastAPI
 from prometheus_client import CollectorRegistry
 
-from app.core.health import health, tell_health
-from app.core.readiness import CHECK_SECONDS, Check, Readiness
-from app.core.requests import RequestMetrics, Requests
 from app.core.storage.port import StorageUnavailable
+from app.http.access_log import AccessLog, RequestMetrics
+from app.http.health import health, tell_health
+from app.http.readiness import CHECK_SECONDS, Check, Readiness
 
 
 async def well() -> None:
@@ -36,7 +36,7 @@ def served(*checks: Check) -> tuple[Readiness, httpx.AsyncClient]:
     async def broken() -> None:
         raise ValueError("a cell's value")
 
-    app.add_middleware(Requests, metrics=RequestMetrics(registry))
+    app.add_middleware(AccessLog, metrics=RequestMetrics(registry))
     return readiness, httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://kai")
 
 

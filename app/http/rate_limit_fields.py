@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.core.limits.rates import Count
+from app.core.rates import Count
 
 _COUNTS = "kai.rate_counts"
 

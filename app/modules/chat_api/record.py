@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from app.modules.chat.schemas import ChatMessage, Conversation, ConversationWithMessages, MemoryBody
+from app.modules.chat_api.schemas import ChatMessage, Conversation, ConversationWithMessages, MemoryBody
 from app.modules.memory.model import Memory
 from app.modules.session.model import Message, Session
 from app.modules.session.plain import plain_content, plain_id, plain_role

@@ -9,10 +9,11 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.core.http import API_PREFIX, internal_problem
 from app.core.ids import new_id
 from app.core.logs.ids import bound
 from app.core.logs.start import ACCESS
+from app.http.problems import internal_problem
+from app.http.routes import API_PREFIX
 
 QUIET = frozenset({"/healthz", "/readyz", "/metrics"})
 """Routes that machines call every few seconds: logged at level debug, not traced."""
@@ -46,7 +47,7 @@ class RequestMetrics:
         self.events = Counter("kai_stream_events_sent", "Events sent over streams", registry=registry)
 
 
-class Requests:
+class AccessLog:
     """Outermost ASGI middleware: logs and counts requests, and answers a defect with a problem object."""
 
     def __init__(self, app: ASGIApp, metrics: RequestMetrics) -> None:

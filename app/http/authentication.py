@@ -8,12 +8,12 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app.core.auth.identity import Identity
 from app.core.errors import Problem, Unauthenticated
-from app.core.http import problem_answer, storage_away
 from app.core.logs.ids import note
 from app.core.storage.port import StorageUnavailable
+from app.http.problems import problem_answer, storage_away
 
 
-class Login:
+class Authentication:
     """ASGI middleware that authenticates the caller before a body is read, as `request.state.caller`.
 
     Every path that is not `open_to_all` is closed, new routes included.

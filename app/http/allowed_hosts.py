@@ -7,7 +7,7 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.core.errors import Malformed
-from app.core.http import problem_answer
+from app.http.problems import problem_answer
 
 
 class AllowedHosts:

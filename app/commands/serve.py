@@ -22,11 +22,11 @@ from app.core.auth.caller import LOCAL_OWNER
 from app.core.bus.port import BusUnavailable
 from app.core.errors import Invalid, reason
 from app.core.logs.start import start_logs
-from app.core.readiness import Readiness
 from app.core.settings import Settings, Store
 from app.core.storage.port import Equals, StorageRefused, StorageUnavailable
 from app.core.storage.typesense_server import TypesenseServer
 from app.core.tracing.export import traced
+from app.http.readiness import Readiness
 from app.main import create_app, create_health_app
 from app.sample_data.build import build_sample
 from app.terminal import command_settings, say

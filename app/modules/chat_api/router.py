@@ -4,11 +4,13 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Header, Path, Query, Request, status
 
-from app.core.http import ASK, PROBLEM_RESPONSES, READ, Owner, PageQuery
-from app.core.limits.counting import count_question
-from app.modules.chat import record
-from app.modules.chat.errors import ConnectionNeeded, UserUnknown
-from app.modules.chat.schemas import (
+from app.http.callers import ASK, READ, Owner
+from app.http.problems import PROBLEM_RESPONSES
+from app.http.rate_limits import count_question
+from app.http.routes import PageQuery
+from app.modules.chat_api import record
+from app.modules.chat_api.errors import ConnectionNeeded, UserUnknown
+from app.modules.chat_api.schemas import (
     ChatQuestion,
     Conversation,
     ConversationPage,

@@ -4,9 +4,9 @@ from fastapi import Request
 
 from app.core.clock import now_ms, rfc3339
 from app.core.errors import TooMany
-from app.core.http import Owner
-from app.core.limits.fields import note
-from app.core.limits.rates import Count, Rates
+from app.core.rates import Count, Rates
+from app.http.callers import Owner
+from app.http.rate_limit_fields import note
 
 
 class RateExceeded(TooMany):

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints
 from pydantic.alias_generators import to_camel
 
-from app.core.http import Body, Text, Time
+from app.http.routes import Body, Text, Time
 from app.modules.session.model import Outcome
 from app.modules.session.schemas import Question, Title
 

@@ -4,7 +4,7 @@ from fastapi import APIRouter, FastAPI, Request
 from fastapi.responses import JSONResponse, PlainTextResponse, Response
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
 
-from app.core.readiness import Readiness, Verdict
+from app.http.readiness import Readiness, Verdict
 
 health = APIRouter(tags=["health"])
 

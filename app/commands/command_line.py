@@ -1,0 +1,368 @@
+"""The `kai` command. Imports are inside the commands: help comes at once, and servers load only their own."""
+
+import asyncio
+import sys
+from collections.abc import Coroutine
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+app = typer.Typer(
+    help="Ask questions of your SQL databases in plain language.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
+)
+
+_MISUSED = 2
+
+StoreName = Literal["sqlite", "typesense"]
+Port = Annotated[
+    int | None,
+    typer.Option(min=0, max=65_535, help="Port to listen on [env KAI_PORT, default 8000]."),
+]
+Host = Annotated[str | None, typer.Option(help="Address to listen on [env KAI_HOST, default 127.0.0.1].")]
+DataDir = Annotated[
+    Path | None,
+    typer.Option(
+        help="Folder for everything KAI keeps [env KAI_DATA_DIR, default ~/.kai, or the demo's .kai here]."
+    ),
+]
+
+ModeOption = Annotated[
+    Literal["exact", "subset", "bird"],
+    typer.Option(help="What is right: the gold's columns exactly, more columns too, or BIRD's set of rows."),
+]
+Split = Literal["tune", "report"]
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        from app import __version__  # noqa: PLC0415
+
+        typer.echo(f"kai {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _kai(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """Ask questions of your SQL databases in plain language."""
+
+
+@app.command()
+def serve(host: Host = None, port: Port = None, data_dir: DataDir = None) -> None:
+    """Serve the HTTP API."""
+    from app.commands.serve import serve as run  # noqa: PLC0415
+
+    _run(run(host=host, port=port, data_dir=data_dir))
+
+
+@app.command()
+def api(host: Host = None, port: Port = None, data_dir: DataDir = None) -> None:
+    """Serve the HTTP API and its streams; workers answer the questions (KAI_REDIS__URL)."""
+    from app.commands.serve import serve as run  # noqa: PLC0415
+
+    _run(run(host=host, port=port, data_dir=data_dir, role="api"))
+
+
+@app.command()
+def worker(
+    kind: Annotated[
+        Literal["runs", "history", "memory"],
+        typer.Option(help="Answer questions; or, once they are answered, write titles, or memories."),
+    ] = "runs",
+    data_dir: DataDir = None,
+) -> None:
+    """Answer the questions that any API has taken in, or work on what is answered (KAI_REDIS__URL)."""
+    from app.commands.serve import work as run  # noqa: PLC0415
+
+    _run(run(kind, data_dir))
+
+
+@app.command()
+def demo(
+    host: Host = None,
+    port: Port = None,
+    data_dir: DataDir = None,
+    store: Annotated[
+        StoreName | None,
+        typer.Option(help="Where to keep everything; a Typesense is started for it [env KAI_STORE]."),
+    ] = None,
+    access_log: Annotated[
+        bool, typer.Option("--access-log", help="Log each HTTP request [env KAI_ACCESS_LOG].")
+    ] = False,
+) -> None:
+    """Serve the HTTP API with a sample business to ask about; needs no model, no key and no database."""
+    from app.commands.serve import demo as run  # noqa: PLC0415
+
+    _run(run(host, port, data_dir, store=store, access_log=access_log))
+
+
+@app.command()
+def ask(
+    question: Annotated[str, typer.Argument(help="For example: 'Top 5 customers by revenue'.")],
+    db: Annotated[str, typer.Option(envvar="KAI_DB", help="Database URL, or the path of a SQLite file.")],
+) -> None:
+    """Ask one question of a database and show the steps, the SQL, the rows and the analysis."""
+    from app.commands.ask import ask as run  # noqa: PLC0415
+    from app.http.routes import storable  # noqa: PLC0415
+
+    try:
+        storable(question)
+    except ValueError as error:
+        _fail(f"The question cannot be asked: {error}.")
+    _run(run(question, db))
+
+
+@app.command()
+def check_sql(
+    sql: Annotated[str | None, typer.Argument(help="One statement.", metavar="SQL")] = None,
+    dialect: Annotated[
+        str | None, typer.Option(help="The statement's dialect.", metavar="sqlite|postgres|mysql|duckdb")
+    ] = None,
+    db: Annotated[
+        str | None,
+        typer.Option(help="Database URL or SQLite file: check tables and columns against it, too."),
+    ] = None,
+    jsonl: Annotated[
+        str | None,
+        typer.Option(help="Statements as JSON lines with id and sql; - is standard input.", metavar="FILE|-"),
+    ] = None,
+) -> None:
+    """Say whether KAI would run a statement, without running it.
+
+    Exits with 0 for allow, 1 for block, 2 for wrong options; after --jsonl with 0 once all lines are judged.
+    """
+    from app.commands.check_sql import check_sql as run  # noqa: PLC0415
+
+    raise typer.Exit(run(sql, dialect, db, jsonl))
+
+
+@app.command()
+def migrate(
+    source: Annotated[
+        StoreName | None, typer.Option("--from", help="Copy everything from this store ...")
+    ] = None,
+    target: Annotated[StoreName | None, typer.Option("--to", help="... to this one.")] = None,
+    data_dir: DataDir = None,
+) -> None:
+    """Bring the store up to date, or (with both options) copy everything to another one."""
+    from app.commands.migrate import copy_store, migrate_store  # noqa: PLC0415
+
+    if source is None and target is None:
+        _run(migrate_store(data_dir))
+    elif source is None or target is None or source == target:
+        _fail("--from and --to go together and name different stores, as in: --from sqlite --to typesense")
+    else:
+        _run(copy_store(source, target, data_dir))
+
+
+Folder = Annotated[Path, typer.Argument(help="The folder of the backup.")]
+
+
+@app.command()
+def backup(folder: Folder, data_dir: DataDir = None) -> None:
+    """Copy everything that KAI keeps into a new folder; it may go on serving."""
+    from app.commands.backup import backup as run  # noqa: PLC0415
+
+    _run(run(folder, data_dir))
+
+
+@app.command()
+def restore(folder: Folder, data_dir: DataDir = None) -> None:
+    """Put a backup in the place of what KAI keeps; stop it before."""
+    from app.commands.backup import restore as run  # noqa: PLC0415
+
+    _run(run(folder, data_dir))
+
+
+@app.command()
+def prune(
+    idle_days: Annotated[
+        int, typer.Option(min=1, max=36_500, help="Sessions that nobody has used for this long.")
+    ] = 30,
+    data_dir: DataDir = None,
+) -> None:
+    """Delete the past states of sessions long unused; they can go on, but not be forked from their past."""
+    from app.commands.prune import prune as run  # noqa: PLC0415
+
+    _run(run(idle_days, data_dir))
+
+
+@app.command("eval")
+def evaluate(
+    questions: Annotated[Path, typer.Argument(help="Question set: a JSON object a line.", metavar="FILE")],
+    db: Annotated[
+        str, typer.Option(help="Database URL or SQLite file; {db} stands for a question's own db.")
+    ],
+    output: Annotated[
+        Path | None, typer.Option(help="Results file [default: FILE's name, .results.jsonl]; it is resumed.")
+    ] = None,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Ask again what the results file holds.")] = False,
+    mode: ModeOption = "exact",
+    split: Annotated[
+        Split | None, typer.Option(help="Ask one half only: tune on one, report the other.")
+    ] = None,
+    tag: Annotated[
+        list[str] | None, typer.Option(help="Ask only questions with this tag; repeatable.")
+    ] = None,
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="Ask so many conversations, drawn by the seed.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Draws the halves and the limit.")] = 0,
+    jobs: Annotated[
+        int | None,
+        typer.Option(min=1, max=64, help="Conversations at a time [default: 4, without a model 1]."),
+    ] = None,
+    baseline: Annotated[
+        Literal["plain"] | None,
+        typer.Option(help="Ask the model itself, with a prompt of nothing but the schema and the question."),
+    ] = None,
+    compare_prompts: Annotated[
+        bool,
+        typer.Option("--compare-prompts", help="Ask with short and long instructions; KAI uses the better."),
+    ] = False,
+) -> None:
+    """Measure execution accuracy: ask every question of a set and score the rows against its gold SQL."""
+    from app.evaluation.prompts import compare_prompts as compare  # noqa: PLC0415
+    from app.evaluation.question_set import Selection  # noqa: PLC0415
+    from app.evaluation.run import Evaluation  # noqa: PLC0415
+    from app.evaluation.run import evaluate as run  # noqa: PLC0415
+
+    selection = Selection(split, tag or (), limit, seed)
+    wanted = Evaluation(
+        questions=questions,
+        database=db,
+        output=output,
+        selection=selection,
+        mode=mode,
+        jobs=jobs,
+        fresh=fresh,
+        system=baseline or "kai",
+    )
+    if not compare_prompts:
+        _run(run(wanted))
+    elif baseline is None:
+        _run(compare(wanted))
+    else:
+        _fail("--compare-prompts compares KAI's own instructions; it does not go with --baseline.", _MISUSED)
+
+
+@app.command()
+def eval_compare(
+    first: Annotated[Path, typer.Argument(help="Results of kai eval.", metavar="A")],
+    second: Annotated[Path, typer.Argument(help="Other results on the same set.", metavar="B")],
+    mode: ModeOption = "exact",
+) -> None:
+    """Compare two evaluations: what B lost and won against A, and whether that may be chance."""
+    from app.evaluation.run import compare_results as run  # noqa: PLC0415
+
+    _run(run(first, second, mode))
+
+
+keys = typer.Typer(help="Make, list and revoke API keys, also while KAI serves.", no_args_is_help=True)
+app.add_typer(keys, name="keys")
+
+
+@keys.command("create")
+def create_key(
+    owner: Annotated[str, typer.Option(help="Whose key it is, and what is made with it.")],
+    role: Annotated[
+        Literal["user", "admin"], typer.Option(help="A user asks; an admin manages databases and keys.")
+    ] = "user",
+    scope: Annotated[
+        list[str] | None,
+        typer.Option(help="Only this of what the role may: read, ask, manage or admin; repeatable."),
+    ] = None,
+    days: Annotated[int, typer.Option(min=1, max=3_650, help="How long it is good for.")] = 90,
+    never_expires: Annotated[bool, typer.Option("--never-expires", help="Good until it is revoked.")] = False,
+    name: Annotated[str, typer.Option(help="What it is for.")] = "",
+    data_dir: DataDir = None,
+) -> None:
+    """Make a key and show it, this once."""
+    from app.commands.keys import create as run  # noqa: PLC0415
+
+    lifetime_days = None if never_expires else days
+    _run(run(data_dir, owner=owner, name=name, role=role, scopes=scope or [], days=lifetime_days))
+
+
+@keys.command("list")
+def list_keys(data_dir: DataDir = None) -> None:
+    """List the keys of everybody, without their secrets."""
+    from app.commands.keys import show_all as run  # noqa: PLC0415
+
+    _run(run(data_dir))
+
+
+@keys.command("revoke")
+def revoke_key(
+    key_id: Annotated[str, typer.Argument(help="As `kai keys list` shows it.", metavar="ID")],
+    data_dir: DataDir = None,
+) -> None:
+    """Revoke a key for ever; servers stop accepting it within seconds."""
+    from app.commands.keys import revoke as run  # noqa: PLC0415
+
+    _run(run(data_dir, key_id))
+
+
+def main() -> None:
+    """Entry point: every expected error is one line on stderr. A command line or a setting that makes no
+    sense ends with 2, all else that fails with 1."""
+    try:
+        code = app(prog_name="kai", standalone_mode=False)
+    except typer.TyperException as error:
+        _explain(error)
+        code = _MISUSED
+    except typer.Abort:
+        code = 1
+    sys.exit(code)
+
+
+def _explain(error: typer.TyperException) -> None:
+    """Nothing where the help was asked for: it is shown already."""
+    said = " ".join(error.format_message().split()).replace("Value error, ", "")
+    command = getattr(getattr(error, "ctx", None), "command_path", "kai")
+    if said:
+        sys.stderr.write(f"kai: {said}{'' if said.endswith(('.', '?')) else '.'} See {command} --help\n")
+
+
+def _run(command: Coroutine[None, None, int | None]) -> None:
+    from pydantic import ValidationError  # noqa: PLC0415
+    from pydantic_settings import SettingsError  # noqa: PLC0415
+
+    from app.core.errors import CannotRun, Problem, told_of_file  # noqa: PLC0415
+    from app.core.settings_errors import told_of_value, told_of_variable  # noqa: PLC0415
+    from app.core.variables import UnknownVariable  # noqa: PLC0415
+    from graph.errors import CheckpointsUnavailable  # noqa: PLC0415
+
+    code: int | None = 130
+    try:
+        code = asyncio.run(command)
+    except KeyboardInterrupt:
+        pass
+    except ValidationError as error:
+        _fail(told_of_value(error), _MISUSED)
+    except SettingsError as error:
+        _fail(told_of_variable(error), _MISUSED)
+    except UnknownVariable as error:
+        _fail(str(error), _MISUSED)
+    except CannotRun as error:
+        _fail(str(error))
+    except OSError as error:
+        _fail(told_of_file(error))
+    except Problem as error:
+        _fail(error.detail)
+    except CheckpointsUnavailable:
+        _fail("The store of the checkpoints does not answer. Run this again; what is done stays done.")
+    raise typer.Exit(code or 0)
+
+
+def _fail(message: str, code: int = 1) -> None:
+    sys.stderr.write(f"kai: {message}\n")
+    raise typer.Exit(code)

@@ -1,0 +1,52 @@
+"""Dependencies of routes: the authenticated caller, the owner, and the scope that a route needs."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import Depends, Request, Security
+from fastapi.security import APIKeyHeader, HTTPAuthorizationCredentials, HTTPBearer
+
+from app.core.auth.caller import Caller, ScopeMissing
+from app.core.auth.caller import Scope as AuthScope
+
+_BEARER = HTTPBearer(auto_error=False, description="An API key, or a token of the configured issuer")
+_API_KEY = APIKeyHeader(name="X-API-Key", auto_error=False, description="An API key")
+
+
+def current_caller(
+    request: Request,
+    _bearer: Annotated[HTTPAuthorizationCredentials | None, Security(_BEARER)],
+    _key: Annotated[str | None, Security(_API_KEY)],
+) -> Caller:
+    """The authenticated caller. The credentials are parameters only so that OpenAPI describes them."""
+    caller: Caller = request.state.caller
+    return caller
+
+
+CurrentCaller = Annotated[Caller, Depends(current_caller)]
+
+
+def current_owner(caller: CurrentCaller) -> str:
+    return caller.owner
+
+
+Owner = Annotated[str, Depends(current_owner)]
+
+
+@dataclass(frozen=True)
+class Requires:
+    """Dependency of a route: the scope that its caller needs, or None if any caller may use it."""
+
+    scope: AuthScope | None
+
+    async def __call__(self, caller: CurrentCaller) -> None:
+        """Raises `ScopeMissing`."""
+        if self.scope is not None and not caller.may(self.scope):
+            raise ScopeMissing(caller, self.scope)
+
+
+READ = Depends(Requires("read"))
+ASK = Depends(Requires("ask"))
+MANAGE = Depends(Requires("manage"))
+ADMIN = Depends(Requires("admin"))
+ANYBODY = Depends(Requires(None))

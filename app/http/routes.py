@@ -1,0 +1,55 @@
+"""Shared parts of routes and their bodies: storable text, times, and pages of a list."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Annotated, Generic, TypeVar
+
+from fastapi import Query
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict
+
+from app.core.clock import as_datetime
+
+API_PREFIX = "/api/v1"
+
+
+def storable(text: str) -> str:
+    """Returns the text. Raises `ValueError` for text that a store or a database cannot hold."""
+    if "\x00" in text or any("\ud800" <= character <= "\udfff" for character in text):
+        raise ValueError("the text holds a character that cannot be kept (NUL or half a surrogate pair)")
+    return text
+
+
+def not_null(value: object) -> object:
+    """Returns the value of a field that may be left out. Raises `ValueError` for null."""
+    if value is None:
+        raise ValueError("null is no value of this field; leave it out to keep what is there")
+    return value
+
+
+Text = Annotated[str, AfterValidator(storable)]
+"""Text that every store and database can hold."""
+Time = Annotated[datetime, BeforeValidator(as_datetime)]
+"""Epoch milliseconds in the store, RFC 3339 in UTC on the wire."""
+
+
+class Body(BaseModel):
+    """A request body; an unknown field is an error."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class PageQuery(Body):
+    """Which page of a list."""
+
+    limit: Annotated[int, Query(ge=1, le=100)] = 20
+    cursor: Annotated[Text | None, Query(max_length=1_000)] = None
+
+
+Item = TypeVar("Item")
+
+
+class PageOf(BaseModel, Generic[Item]):
+    """A page of a list; `next_cursor` asks for what follows and is null at the end."""
+
+    items: Sequence[Item]
+    next_cursor: str | None
