@@ -84,6 +84,6 @@ def test_a_file_is_shown_by_its_name_only(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_a_missing_driver_is_named_with_the_cure(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "app.modules.database_connection.engines.postgres", None)
+    monkeypatch.setitem(sys.modules, "app.modules.database_connection.engines.postgres.database", None)
     with pytest.raises(UrlNotSupported, match=r"pip install 'kai-analyst\[postgres\]'"):
         read_url(f"{SERVER}/shop")

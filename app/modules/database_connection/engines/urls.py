@@ -51,7 +51,7 @@ def _sqlite(url: URL, access: Access) -> Database:
 
 def _duckdb(url: URL, access: Access) -> Database:
     try:
-        from app.modules.database_connection.engines.duckdb import DuckdbDatabase  # noqa: PLC0415 - optional
+        from app.modules.database_connection.engines.duckdb.database import DuckdbDatabase  # noqa: PLC0415 - optional
     except ImportError:
         raise _driver_missing("DuckDB", "duckdb") from None
     return DuckdbDatabase(_file(url, access))
@@ -76,7 +76,7 @@ def _file(url: URL, access: Access) -> Path:
 
 def _postgres(url: URL, access: Access) -> Database:
     try:
-        from app.modules.database_connection.engines.postgres import PostgresDatabase  # noqa: PLC0415 - optional
+        from app.modules.database_connection.engines.postgres.database import PostgresDatabase  # noqa: PLC0415 - optional
     except ImportError:
         raise _driver_missing("PostgreSQL", "postgres") from None
     user, host, name = _server(url)
@@ -102,7 +102,7 @@ def _postgres_options(url: URL) -> dict[str, str]:
 
 def _mysql(url: URL, access: Access) -> Database:
     try:
-        from app.modules.database_connection.engines.mysql import MysqlDatabase, SslMode  # noqa: PLC0415 - optional
+        from app.modules.database_connection.engines.mysql.database import MysqlDatabase, SslMode  # noqa: PLC0415 - optional
     except ImportError:
         raise _driver_missing("MySQL", "mysql") from None
     user, host, name = _server(url)

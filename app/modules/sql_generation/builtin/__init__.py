@@ -1,7 +1,7 @@
 """Simple questions to SQL without a model: a first minute and a safety net."""
 
-from app.modules.sql_generation.builtin.options import Choice, chosen
 from app.modules.sql_generation.builtin.plan import Beyond
+from app.modules.sql_generation.builtin.question.options import Choice, chosen
 from app.modules.sql_generation.builtin.writer import (
     BuiltinAnswer,
     Clarification,

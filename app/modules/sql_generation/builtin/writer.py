@@ -8,32 +8,32 @@ from datetime import date
 from sqlglot import exp
 
 from app.modules.database_connection.schema import Schema
-from app.modules.sql_generation.builtin.accounting import account
-from app.modules.sql_generation.builtin.compose import compose
-from app.modules.sql_generation.builtin.explain import explain
-from app.modules.sql_generation.builtin.follow_up import (
+from app.modules.sql_generation.builtin.plan import Beyond, Unclear
+from app.modules.sql_generation.builtin.planning.follow_up import (
     edit,
     extreme,
     extreme_of_shown,
     is_narrowed,
     names_rows,
 )
-from app.modules.sql_generation.builtin.intent import Planner
-from app.modules.sql_generation.builtin.linking import Lexicon
-from app.modules.sql_generation.builtin.network import Network
-from app.modules.sql_generation.builtin.options import Choice, choices
-from app.modules.sql_generation.builtin.plan import Beyond, Unclear
-from app.modules.sql_generation.builtin.preferences import split
-from app.modules.sql_generation.builtin.reading import read
-from app.modules.sql_generation.builtin.references import (
+from app.modules.sql_generation.builtin.planning.intent import Planner
+from app.modules.sql_generation.builtin.question.lexicon import Lexicon
+from app.modules.sql_generation.builtin.question.options import Choice, choices
+from app.modules.sql_generation.builtin.question.pointing import (
     is_adding,
     opens_as_follow_up,
     pointing,
     without,
 )
-from app.modules.sql_generation.builtin.roles import assign
-from app.modules.sql_generation.builtin.small_talk import reply
-from app.modules.sql_generation.builtin.words import Token, tokenise
+from app.modules.sql_generation.builtin.question.preferences import split
+from app.modules.sql_generation.builtin.question.reading import read
+from app.modules.sql_generation.builtin.question.roles import assign
+from app.modules.sql_generation.builtin.question.small_talk import reply
+from app.modules.sql_generation.builtin.question.words import Token, tokenise
+from app.modules.sql_generation.builtin.statement.accounting import account
+from app.modules.sql_generation.builtin.statement.compose import compose
+from app.modules.sql_generation.builtin.statement.explain import explain
+from app.modules.sql_generation.builtin.statement.network import Network
 from app.modules.sql_generation.linking.stored_texts import StoredTexts
 
 

@@ -3,9 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from app.modules.sql_generation.builtin import measures
-from app.modules.sql_generation.builtin.linking import EXACT, Link, reporting_keys
-from app.modules.sql_generation.builtin.measures import is_quantity
 from app.modules.sql_generation.builtin.periods import Period
 from app.modules.sql_generation.builtin.plan import (
     Among,
@@ -26,11 +23,28 @@ from app.modules.sql_generation.builtin.plan import (
     Within,
     Without,
 )
-from app.modules.sql_generation.builtin.reading import BIRTH, DATE, HAVING, Comparison, Mention, Revenue
-from app.modules.sql_generation.builtin.readings import of_compared, of_meaning, spoken
-from app.modules.sql_generation.builtin.resolving import Resolver
-from app.modules.sql_generation.builtin.roles import Measured, Reports, Valued, is_number, is_table, is_verb
-from app.modules.sql_generation.builtin.words import words_of
+from app.modules.sql_generation.builtin.planning import measures
+from app.modules.sql_generation.builtin.planning.measures import is_quantity
+from app.modules.sql_generation.builtin.planning.resolving import Resolver
+from app.modules.sql_generation.builtin.question.lexicon import EXACT, Link, reporting_keys
+from app.modules.sql_generation.builtin.question.reading import (
+    BIRTH,
+    DATE,
+    HAVING,
+    Comparison,
+    Mention,
+    Revenue,
+)
+from app.modules.sql_generation.builtin.question.readings import of_compared, of_meaning, spoken
+from app.modules.sql_generation.builtin.question.roles import (
+    Measured,
+    Reports,
+    Valued,
+    is_number,
+    is_table,
+    is_verb,
+)
+from app.modules.sql_generation.builtin.question.words import words_of
 
 _DATES = ("date", "datetime")
 _NUMERIC = ("integer", "number")

@@ -13,17 +13,17 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from app.modules.sql.parsing import parsed_one
-from app.modules.sql_generation.builtin.compose import group_keys, labelled
-from app.modules.sql_generation.builtin.conditions import filters
-from app.modules.sql_generation.builtin.draft import Draft, measured
-from app.modules.sql_generation.builtin.explain import filtering, grouping, measuring
-from app.modules.sql_generation.builtin.intent import Planner
-from app.modules.sql_generation.builtin.network import Network
 from app.modules.sql_generation.builtin.periods import Unit
 from app.modules.sql_generation.builtin.plan import Beyond, Condition, Dimension, Field, Grain
-from app.modules.sql_generation.builtin.reading import Mention, Revenue
-from app.modules.sql_generation.builtin.roles import Roles, is_table
-from app.modules.sql_generation.builtin.words import Token, words_of
+from app.modules.sql_generation.builtin.planning.intent import Planner
+from app.modules.sql_generation.builtin.question.reading import Mention, Revenue
+from app.modules.sql_generation.builtin.question.roles import Roles, is_table
+from app.modules.sql_generation.builtin.question.words import Token, words_of
+from app.modules.sql_generation.builtin.statement.compose import group_keys, labelled
+from app.modules.sql_generation.builtin.statement.conditions import filters
+from app.modules.sql_generation.builtin.statement.draft import Draft, measured
+from app.modules.sql_generation.builtin.statement.explain import filtering, grouping, measuring
+from app.modules.sql_generation.builtin.statement.network import Network
 
 _ENTANGLED = (exp.SetOperation, exp.Window, exp.With)
 _FILTERS = frozenset(

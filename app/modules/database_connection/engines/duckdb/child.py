@@ -1,4 +1,4 @@
-"""One connection to a DuckDB file, in a process of its own: see `duckdb_process`. Imports nothing of KAI.
+"""One connection to a DuckDB file, in a process of its own: see `process.py`. Imports nothing of KAI.
 
 Reads requests from its standard input and answers on its standard output, a line of JSON each. What
 runs here may take all the memory and time it likes: it is bounded, and killed, from outside. A value

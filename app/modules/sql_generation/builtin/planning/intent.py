@@ -3,10 +3,6 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from app.modules.sql_generation.builtin import measures
-from app.modules.sql_generation.builtin.filtering import Filters, is_birth
-from app.modules.sql_generation.builtin.linking import EXACT
-from app.modules.sql_generation.builtin.measures import is_quantity
 from app.modules.sql_generation.builtin.plan import (
     Beyond,
     Compared,
@@ -22,10 +18,28 @@ from app.modules.sql_generation.builtin.plan import (
     Unclear,
     Without,
 )
-from app.modules.sql_generation.builtin.reading import AGE, BIRTH, DATE, POSSESSIVE, Mention, Rank, Revenue
-from app.modules.sql_generation.builtin.readings import FUNCTIONS, of_functions, of_order, plural, spoken
-from app.modules.sql_generation.builtin.roles import Measured, is_event, is_number, is_table, is_verb
-from app.modules.sql_generation.builtin.words import words_of
+from app.modules.sql_generation.builtin.planning import measures
+from app.modules.sql_generation.builtin.planning.filtering import Filters, is_birth
+from app.modules.sql_generation.builtin.planning.measures import is_quantity
+from app.modules.sql_generation.builtin.question.lexicon import EXACT
+from app.modules.sql_generation.builtin.question.reading import (
+    AGE,
+    BIRTH,
+    DATE,
+    POSSESSIVE,
+    Mention,
+    Rank,
+    Revenue,
+)
+from app.modules.sql_generation.builtin.question.readings import (
+    FUNCTIONS,
+    of_functions,
+    of_order,
+    plural,
+    spoken,
+)
+from app.modules.sql_generation.builtin.question.roles import Measured, is_event, is_number, is_table, is_verb
+from app.modules.sql_generation.builtin.question.words import words_of
 
 _SEVERAL = 10
 

@@ -4,9 +4,6 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from app.modules.sql_generation.builtin.conditions import filters
-from app.modules.sql_generation.builtin.draft import Draft, measured, table_expression
-from app.modules.sql_generation.builtin.network import Network
 from app.modules.sql_generation.builtin.plan import (
     Dimension,
     Entity,
@@ -17,6 +14,9 @@ from app.modules.sql_generation.builtin.plan import (
     Query,
     Related,
 )
+from app.modules.sql_generation.builtin.statement.conditions import filters
+from app.modules.sql_generation.builtin.statement.draft import Draft, measured, table_expression
+from app.modules.sql_generation.builtin.statement.network import Network
 
 _LABELS = {"day": "%Y-%m-%d", "month": "%Y-%m", "year": "%Y"}
 

@@ -6,9 +6,9 @@ from functools import cached_property
 
 from app.modules.database_connection.schema import Column, Schema, Table
 from app.modules.sql_generation.builtin.plan import Beyond, Entity, Field, Reading, Unclear
-from app.modules.sql_generation.builtin.preferences import NO_PREFERENCES, Preferences
-from app.modules.sql_generation.builtin.readings import spoken
-from app.modules.sql_generation.builtin.words import words_of
+from app.modules.sql_generation.builtin.question.preferences import NO_PREFERENCES, Preferences
+from app.modules.sql_generation.builtin.question.readings import spoken
+from app.modules.sql_generation.builtin.question.words import words_of
 
 _NAMES = (("name",), ("full", "name"), ("company", "name"), ("title",), ("label",), ("description",))
 

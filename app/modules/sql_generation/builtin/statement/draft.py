@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from app.modules.sql_generation.builtin.network import Hop, Network
 from app.modules.sql_generation.builtin.plan import Beyond, Field, Measure
+from app.modules.sql_generation.builtin.statement.network import Hop, Network
 
 
 @dataclass

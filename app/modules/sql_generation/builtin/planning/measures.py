@@ -2,10 +2,10 @@
 
 from collections.abc import Collection
 
-from app.modules.sql_generation.builtin.network import Network
 from app.modules.sql_generation.builtin.plan import Beyond, Field, Measure, Reading, Unclear
-from app.modules.sql_generation.builtin.readings import qualified
-from app.modules.sql_generation.builtin.words import words_of
+from app.modules.sql_generation.builtin.question.readings import qualified
+from app.modules.sql_generation.builtin.question.words import words_of
+from app.modules.sql_generation.builtin.statement.network import Network
 
 _EARNED = frozenset({"revenue", "sale", "turnover"})
 _AMOUNTS = frozenset({"amount", "total", "subtotal"})

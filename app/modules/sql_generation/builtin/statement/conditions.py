@@ -6,14 +6,6 @@ from typing import assert_never
 
 from sqlglot import exp
 
-from app.modules.sql_generation.builtin.draft import (
-    Draft,
-    column_expression,
-    measured,
-    meeting,
-    table_expression,
-)
-from app.modules.sql_generation.builtin.network import Path
 from app.modules.sql_generation.builtin.periods import Period
 from app.modules.sql_generation.builtin.plan import (
     Among,
@@ -32,6 +24,14 @@ from app.modules.sql_generation.builtin.plan import (
     Within,
     Without,
 )
+from app.modules.sql_generation.builtin.statement.draft import (
+    Draft,
+    column_expression,
+    measured,
+    meeting,
+    table_expression,
+)
+from app.modules.sql_generation.builtin.statement.network import Path
 
 _NUMERIC = ("integer", "number")
 _OTHER = "other"

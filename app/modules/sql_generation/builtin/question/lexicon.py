@@ -8,7 +8,7 @@ from itertools import pairwise, product
 
 from app.modules.database_connection.schema import Column, ForeignKey, Schema, Table
 from app.modules.sql_generation.builtin.plan import Field
-from app.modules.sql_generation.builtin.words import (
+from app.modules.sql_generation.builtin.question.words import (
     ORDERING,
     SELLING,
     Token,

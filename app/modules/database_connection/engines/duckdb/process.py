@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, JsonValue
 
 from app.modules.database_connection.limits import STATEMENT_MEMORY_BYTES
 
-_CHILD = Path(__file__).parent / "duckdb_child.py"
+_CHILD = Path(__file__).parent / "child.py"
 _MEMORY_BYTES = 2 * STATEMENT_MEMORY_BYTES  # of the process; DuckDB itself counts not all that it takes
 _CONFIGURATION: Mapping[str, str | bool | int] = {
     "enable_external_access": False,  # no file, no network, no ATTACH, COPY, INSTALL or LOAD

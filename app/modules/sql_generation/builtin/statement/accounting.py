@@ -4,10 +4,9 @@ from collections.abc import Iterator, Sequence
 
 from sqlglot import exp
 
-from app.modules.sql_generation.builtin.linking import Link
-from app.modules.sql_generation.builtin.network import Network
 from app.modules.sql_generation.builtin.plan import Beyond, Missing, Query, Superior, Within
-from app.modules.sql_generation.builtin.reading import (
+from app.modules.sql_generation.builtin.question.lexicon import Link
+from app.modules.sql_generation.builtin.question.reading import (
     Aggregate,
     Calendar,
     Comparison,
@@ -28,7 +27,8 @@ from app.modules.sql_generation.builtin.reading import (
     Time,
     Unrelated,
 )
-from app.modules.sql_generation.builtin.roles import is_event, is_table, is_value
+from app.modules.sql_generation.builtin.question.roles import is_event, is_table, is_value
+from app.modules.sql_generation.builtin.statement.network import Network
 
 _FUNCTIONS: dict[str, type[exp.AggFunc]] = {"avg": exp.Avg, "sum": exp.Sum, "min": exp.Min, "max": exp.Max}
 _NEGATIONS = (exp.Not, exp.NEQ, exp.Is, exp.EQ)

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Iterable, Sequence
 
-from app.modules.sql_generation.builtin.linking import EXACT, Link, reporting_keys
-from app.modules.sql_generation.builtin.network import Network
 from app.modules.sql_generation.builtin.plan import Beyond, Dimension, Field, Grain, Unclear
-from app.modules.sql_generation.builtin.reading import Calendar, Mention
-from app.modules.sql_generation.builtin.readings import of_date, of_meaning, of_units, spoken
-from app.modules.sql_generation.builtin.roles import Roles, is_event, is_table, is_verb
-from app.modules.sql_generation.builtin.words import words_of
+from app.modules.sql_generation.builtin.question.lexicon import EXACT, Link, reporting_keys
+from app.modules.sql_generation.builtin.question.reading import Calendar, Mention
+from app.modules.sql_generation.builtin.question.readings import of_date, of_meaning, of_units, spoken
+from app.modules.sql_generation.builtin.question.roles import Roles, is_event, is_table, is_verb
+from app.modules.sql_generation.builtin.question.words import words_of
+from app.modules.sql_generation.builtin.statement.network import Network
 
 _DATES = ("date", "datetime")
 _HAPPENING = frozenset(

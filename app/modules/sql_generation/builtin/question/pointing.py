@@ -3,9 +3,9 @@
 import re
 from collections.abc import Collection, Sequence
 
-from app.modules.sql_generation.builtin.linking import Lexicon
 from app.modules.sql_generation.builtin.periods import unit_of
-from app.modules.sql_generation.builtin.words import Token, singular
+from app.modules.sql_generation.builtin.question.lexicon import Lexicon
+from app.modules.sql_generation.builtin.question.words import Token, singular
 
 
 def _set(words: str) -> frozenset[str]:

@@ -12,9 +12,9 @@ import pymysql
 from pymysql.cursors import Cursor, SSCursor
 from sqlalchemy import URL, Engine, StaticPool, create_engine
 
-from app.modules.database_connection.engines.mysql_account import rights_beyond_reading
-from app.modules.database_connection.engines.mysql_session import Connection, MysqlSession, Server, restrict
-from app.modules.database_connection.engines.mysql_values import CONVERSIONS
+from app.modules.database_connection.engines.mysql.account import rights_beyond_reading
+from app.modules.database_connection.engines.mysql.session import Connection, MysqlSession, Server, restrict
+from app.modules.database_connection.engines.mysql.values import CONVERSIONS
 from app.modules.database_connection.engines.watching import cancelled_when_due
 from app.modules.database_connection.network import ONE_USER, Access
 from app.modules.database_connection.threads import Stop

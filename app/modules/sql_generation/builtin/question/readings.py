@@ -3,9 +3,9 @@
 import re
 from collections.abc import Sequence
 
-from app.modules.sql_generation.builtin.linking import Link
 from app.modules.sql_generation.builtin.plan import Field, Reading
-from app.modules.sql_generation.builtin.words import singular, words_of
+from app.modules.sql_generation.builtin.question.lexicon import Link
+from app.modules.sql_generation.builtin.question.words import singular, words_of
 
 _BOUNDARY = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[\W_]+")
 FUNCTIONS = ("average", "highest", "lowest", "total")

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from app.modules.sql_generation.builtin.linking import EXACT_TABLE, Link
 from app.modules.sql_generation.builtin.periods import Period
 from app.modules.sql_generation.builtin.plan import Beyond, Function
-from app.modules.sql_generation.builtin.reading import (
+from app.modules.sql_generation.builtin.question.lexicon import EXACT_TABLE, Link
+from app.modules.sql_generation.builtin.question.reading import (
     DATE,
     POSSESSIVE,
     Aggregate,

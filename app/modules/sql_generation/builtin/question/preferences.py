@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from app.modules.sql_generation.builtin.linking import Lexicon, Link
 from app.modules.sql_generation.builtin.plan import Beyond, Field
-from app.modules.sql_generation.builtin.words import Token
+from app.modules.sql_generation.builtin.question.lexicon import Lexicon, Link
+from app.modules.sql_generation.builtin.question.words import Token
 
 _THROUGH = ("through", "via")
 _USING = "using"

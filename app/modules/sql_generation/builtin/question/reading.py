@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Literal
 
-from app.modules.sql_generation.builtin.linking import EXACT, Lexicon, Link
 from app.modules.sql_generation.builtin.periods import Period, Unit, read_period, unit_of
 from app.modules.sql_generation.builtin.plan import Beyond, Function, Operator
-from app.modules.sql_generation.builtin.words import REVENUE, Token
+from app.modules.sql_generation.builtin.question.lexicon import EXACT, Lexicon, Link
+from app.modules.sql_generation.builtin.question.words import REVENUE, Token
 
 LONGEST_QUESTION = 60
 

@@ -10,8 +10,8 @@ from typing import Literal
 import psycopg
 from sqlalchemy import URL, Engine, StaticPool, create_engine
 
-from app.modules.database_connection.engines.postgres_role import rights_beyond_reading
-from app.modules.database_connection.engines.postgres_session import (
+from app.modules.database_connection.engines.postgres.role import rights_beyond_reading
+from app.modules.database_connection.engines.postgres.session import (
     Connection,
     PostgresSession,
     cancel,

@@ -18,7 +18,7 @@ from sqlalchemy.engine.interfaces import (
     ReflectedTableComment,
 )
 
-from app.modules.database_connection.engines.duckdb_process import ChildEnded, DuckdbProcess, DuckdbRefused
+from app.modules.database_connection.engines.duckdb.process import ChildEnded, DuckdbProcess, DuckdbRefused
 
 Constraint: TypeAlias = tuple[str, list[str], str, list[str]]
 """Its kind, its columns, and for a foreign key the table and columns it refers to."""

@@ -7,9 +7,9 @@ from typing import Literal
 
 from sqlalchemy import Engine
 
-from app.modules.database_connection.engines.duckdb_catalog import engine_over
-from app.modules.database_connection.engines.duckdb_process import ChildEnded, DuckdbProcess, DuckdbRefused
-from app.modules.database_connection.engines.duckdb_session import DuckdbSession
+from app.modules.database_connection.engines.duckdb.catalog import engine_over
+from app.modules.database_connection.engines.duckdb.process import ChildEnded, DuckdbProcess, DuckdbRefused
+from app.modules.database_connection.engines.duckdb.session import DuckdbSession
 from app.modules.database_connection.engines.files import FileDatabase
 from app.modules.database_connection.engines.watching import cancelled_when_due
 from app.modules.database_connection.threads import Stop

@@ -11,7 +11,7 @@ from pymysql.constants import ER
 from pymysql.cursors import Cursor
 
 from app.modules.database_connection.engines.databases import stopped
-from app.modules.database_connection.engines.mysql_values import TYPES
+from app.modules.database_connection.engines.mysql.values import TYPES
 from app.modules.database_connection.limits import STATEMENT_MEMORY_BYTES
 from app.modules.database_connection.results import RawRows
 from app.modules.database_connection.threads import Stop
