@@ -4,19 +4,19 @@ import asyncio
 import gc
 import shlex
 from collections.abc import AsyncGenerator, Callable, Generator
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, contextmanager
 from datetime import date
 from pathlib import Path
 from signal import SIGINT, SIGTERM
 from socket import IPPROTO_TCP, TCP_NODELAY, AddressFamily, create_server, socket
 from types import FrameType
-from typing import Literal
+from typing import Literal, TypeVar
 
 import uvicorn
 from fastapi import FastAPI
 from pydantic import SecretStr
 
-from app.bootstrap import Role, Services, open_services
+from app.bootstrap import Services, open_services, open_worker
 from app.core.auth.api_keys import ApiKeys, NewKey
 from app.core.auth.caller import LOCAL_OWNER
 from app.core.bus.port import BusUnavailable
@@ -40,18 +40,22 @@ _FROM_HERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - compared, not
 
 WorkerKind = Literal["runs", "history", "memory"]
 
+_T = TypeVar("_T")
+
 SAMPLE_NAME = "Sample business"
 _DEMO_OWNER = "demo"
 _DEMO_KEY = "Demo"
 _SAMPLE_QUESTION = "Top 5 products by revenue"
 
 
-async def serve(host: str | None, port: int | None, data_dir: Path | None, role: Role = "all") -> None:
+async def serve(
+    host: str | None, port: int | None, data_dir: Path | None, role: Literal["all", "api"] = "all"
+) -> None:
     """`all`: everything in this process; `api`: the routes and streams, whose runs workers answer."""
     settings = _settings(host, port, data_dir)
     start_logs(settings, access_log=settings.access_log is not False)
     with _bind(settings) as opened, traced():
-        async with _services(settings, role) as services:
+        async with _when_available(lambda: open_services(settings, role), settings) as services:
             await _check_door(services, settings)
             server = _Server(create_app(services, settings), services.readiness, settings.drain_seconds)
             await server.listen(opened, "KAI is ready at {}".format)
@@ -63,8 +67,9 @@ async def work(kind: WorkerKind, data_dir: Path | None) -> None:
     start_logs(settings, access_log=settings.access_log is not False)
     its = settings.model_copy(update={"host": settings.worker.host, "port": settings.worker.port})
     with _bind(its, "KAI_WORKER__HOST and KAI_WORKER__PORT") as opened, traced():
-        async with _services(settings, "worker" if kind == "runs" else kind) as services:
-            server = _Server(create_health_app(services), services.readiness, settings.drain_seconds)
+        role: Literal["worker", "history", "memory"] = "worker" if kind == "runs" else kind
+        async with _when_available(lambda: open_worker(settings, role), settings) as worker:
+            server = _Server(create_health_app(worker), worker.readiness, settings.drain_seconds)
             await server.listen(opened, "KAI works; its health is at {}/readyz".format)
 
 
@@ -84,7 +89,7 @@ async def demo(
         traced(),
         _store_of_its_own(settings, store or settings.store) as settings,
     ):
-        async with _services(settings) as services:
+        async with _when_available(lambda: open_services(settings), settings) as services:
             key = await _demo_key(services.identity.keys) if settings.login_required else None
             owner = LOCAL_OWNER if key is None else _DEMO_OWNER
             session_id = await _sample_session(services, owner, settings.data_dir.resolve() / "sample.db")
@@ -93,13 +98,15 @@ async def demo(
 
 
 @asynccontextmanager
-async def _services(settings: Settings, role: Role = "all") -> AsyncGenerator[Services]:
-    """Waits for a server that is away; a refusal, and all other failures, are told at once."""
+async def _when_available(
+    open_: Callable[[], AbstractAsyncContextManager[_T]], settings: Settings
+) -> AsyncGenerator[_T]:
+    """Tries again while a server is unavailable. Raises a refusal, and every other failure, at once."""
     async with AsyncExitStack() as opened:
-        services: Services | None = None
+        services: _T | None = None
         while services is None:
             try:
-                services = await opened.enter_async_context(open_services(settings, role))
+                services = await opened.enter_async_context(open_())
             except (StorageUnavailable, BusUnavailable) as error:
                 if settings.store == "sqlite" or isinstance(error, StorageRefused):
                     raise

@@ -17,6 +17,14 @@ class Exchange:
 
 
 @dataclass(frozen=True)
+class SessionExchanges:
+    """Exchanges of one session, by the id of their answer and in their order."""
+
+    owner: str
+    exchanges: dict[str, Exchange]
+
+
+@dataclass(frozen=True)
 class Summary:
     """A conversation in a paragraph, and what it is about in a few short themes."""
 

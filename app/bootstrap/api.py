@@ -1,0 +1,120 @@
+"""Opens the services behind the routes, with or without a worker in the same process."""
+
+import tempfile
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from prometheus_client import CollectorRegistry
+
+from app.bootstrap.common import open_common
+from app.bootstrap.models import measured_instruction
+from app.bootstrap.worker import answer_runs, work_on_answers
+from app.core.auth.identity import Identity, identity
+from app.core.bus.completed import KINDS
+from app.core.llm.calls import ModelCalls
+from app.core.rates import Policy, Rates, open_rates
+from app.core.settings import NO_QUOTAS, QuotaSettings, RedisSettings, Settings
+from app.core.storage.port import Storage
+from app.http.readiness import Readiness
+from app.modules.context_store.service import ContextStore
+from app.modules.database_connection.service import DatabaseConnections
+from app.modules.memory.service import ConversationMemories
+from app.modules.run.follower import RunFollower
+from app.modules.run.ports import Models
+from app.modules.run.submission import Submissions
+from app.modules.session.service import SessionService
+from app.modules.usage.service import Allowances
+
+
+@dataclass(frozen=True, kw_only=True)
+class Services:
+    """Services that the routes and commands use."""
+
+    storage: Storage
+    database_connections: DatabaseConnections
+    calls: ModelCalls
+    models: Models | None
+    """None if no model is configured, and in a process that answers no questions."""
+    context_store: ContextStore
+    sessions: SessionService
+    memories: ConversationMemories
+    rates: Rates
+    allowances: Allowances
+    metrics: CollectorRegistry
+    readiness: Readiness
+    identity: Identity
+
+
+@asynccontextmanager
+async def open_services(
+    settings: Settings, role: Literal["all", "once", "api"] = "all"
+) -> AsyncGenerator[Services]:
+    """Opens the services of the routes, and unless the role is `api` a worker.
+
+    Raises what `open_common` raises.
+    """
+    async with AsyncExitStack() as opened:
+        common = await opened.enter_async_context(open_common(settings, role))
+        rates = await opened.enter_async_context(open_rates(settings.redis, _policies(settings.quotas)))
+        if role == "all":
+            for kind in KINDS:
+                await opened.enter_async_context(work_on_answers(common, kind))
+        if role != "api":
+            await opened.enter_async_context(answer_runs(common))
+        submissions = Submissions(
+            common.lifecycle,
+            common.sessions,
+            common.queue,
+            common.logs,
+            common.allowances,
+            settings.worker.max_waiting,
+        )
+        sessions = SessionService(
+            common.sessions,
+            common.rows,
+            submissions,
+            RunFollower(common.sessions, common.rows, common.logs),
+            common.graph,
+            common.connections,
+            common.context_store,
+            common.memories,
+            common.allowances,
+        )
+        yield Services(
+            storage=common.storage,
+            database_connections=common.connections,
+            calls=common.calls,
+            models=common.models,
+            context_store=common.context_store,
+            sessions=sessions,
+            memories=common.memories,
+            rates=rates,
+            allowances=common.allowances,
+            metrics=common.metrics,
+            readiness=common.readiness,
+            identity=identity(common.storage, settings.auth, login_required=settings.login_required),
+        )
+
+
+@asynccontextmanager
+async def open_services_for_once(settings: Settings) -> AsyncGenerator[Services]:
+    """Opens services over a temporary store, whatever store the settings name: another process may serve from
+    that one, and its runs must not be taken up. The user has no quotas. Of the named store, only the measured
+    instructions of the model are read.
+
+    Raises `StorageUnavailable`, or `OSError` if the temporary folder cannot be written.
+    """
+    llm = settings.llm.model_copy(update={"instruction": await measured_instruction(settings)})
+    with tempfile.TemporaryDirectory(prefix="kai-") as folder:
+        own = {"data_dir": Path(folder), "store": "sqlite", "redis": RedisSettings(), "quotas": NO_QUOTAS}
+        alone = settings.model_copy(update={**own, "llm": llm, "migrate_at_start": True})
+        async with open_services(alone, "once") as services:
+            yield services
+
+
+def _policies(settings: QuotaSettings) -> list[Policy]:
+    granted = {"requests": settings.requests_per_minute, "questions": settings.questions_per_minute}
+    return [Policy(name, quota, window_seconds=60) for name, quota in granted.items() if quota > 0]

@@ -1,0 +1,100 @@
+"""Opens a worker: the engine that answers runs, and the jobs that follow an answer."""
+
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Literal
+
+from prometheus_client import Gauge
+
+from app.bootstrap.common import CommonServices, open_common
+from app.core.bus.completed import Completed, Kind
+from app.core.bus.listener import Listener
+from app.core.clock import now_ms
+from app.core.settings import Settings
+from app.modules.memory.memory_job import MemoryJob
+from app.modules.run.engine import RunServices
+from app.modules.run.observer import RunObserver
+from app.modules.run.ports import PortFactory
+from app.modules.run.worker import Worker
+from app.modules.session.exchanges import SessionExchangeReader
+from app.modules.session.title_job import TitleJob
+
+_DRAIN_ALL_SECONDS = 1.0
+_CONCURRENT_JOBS = 8
+"""Of a process for one kind of job. A process that does everything runs one job of each kind at a time."""
+
+
+@asynccontextmanager
+async def open_worker(
+    settings: Settings, role: Literal["worker", "history", "memory"]
+) -> AsyncGenerator[CommonServices]:
+    """A worker of one role, at work until the block ends. Raises what `open_common` raises."""
+    async with AsyncExitStack() as opened:
+        common = await opened.enter_async_context(open_common(settings, role))
+        if role == "worker":
+            await opened.enter_async_context(answer_runs(common))
+        else:
+            await opened.enter_async_context(work_on_answers(common, role))
+        yield common
+
+
+@asynccontextmanager
+async def answer_runs(common: CommonServices) -> AsyncGenerator[None]:
+    """Answers runs until the block ends. Begins with those that an earlier process has left behind."""
+    settings = common.settings
+    ports = PortFactory(common.connections, common.context_store, common.rows, common.models, common.metrics)
+    services = RunServices(
+        graph=common.graph,
+        lifecycle=common.lifecycle,
+        repository=common.sessions,
+        logs=common.logs,
+        bind=ports.bind,
+        allowances=common.allowances,
+        observer=RunObserver(common.metrics),
+    )
+    waiting = Gauge("kai_runs_waiting", "Runs that wait for a worker, any worker", registry=common.metrics)
+    worker = Worker(services, common.queue, settings.worker.concurrency, waiting)
+    if settings.redis.url is None:
+        await worker.sweep(before=now_ms())
+    worker.start()
+    try:
+        yield
+    finally:
+        await worker.stop(_drain_seconds(common))
+
+
+@asynccontextmanager
+async def work_on_answers(common: CommonServices, kind: Kind) -> AsyncGenerator[None]:
+    """Does one kind of job for each complete answer until the block ends."""
+    settings = common.settings
+    job = _job(common, kind)
+
+    async def charged(event: Completed) -> None:
+        async with common.allowances.charged(event.owner):
+            await job.work(event)
+
+    concurrency = 1 if common.role == "all" else _CONCURRENT_JOBS
+    listener = Listener(common.completed, kind, charged, concurrency, settings.worker.lease_seconds)
+    listener.start()
+    try:
+        yield
+    finally:
+        await listener.stop(_drain_seconds(common))
+
+
+def _job(common: CommonServices, kind: Kind) -> TitleJob | MemoryJob:
+    llm = common.settings.llm
+    model = None if common.models is None else common.models.summary
+    match kind:
+        case "history":
+            return TitleJob(common.sessions, model if llm.titles else None)
+        case "memory":
+            reader = SessionExchangeReader(common.sessions)
+            return MemoryJob(reader, common.memories, model if llm.memories else None)
+
+
+def _drain_seconds(common: CommonServices) -> float:
+    """A process that does everything has closed its streams by the time it stops, so no reader waits."""
+    if common.role in ("all", "once"):
+        return _DRAIN_ALL_SECONDS
+    return common.settings.worker.drain_seconds

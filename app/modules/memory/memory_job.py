@@ -1,0 +1,86 @@
+"""Job that keeps one searchable summary of each session."""
+
+import logging
+from collections.abc import Sequence
+from typing import Protocol
+
+from app.core.bus.completed import Completed
+from app.core.clock import now_ms
+from app.core.llm.model import LanguageModel, ModelRejected, ModelUnavailable
+from app.modules.memory.model import Exchange, Memory, SessionExchanges, Summary
+from app.modules.memory.service import ConversationMemories
+from app.modules.memory.summary import digest, written
+
+logger = logging.getLogger(__name__)
+
+_MAX_MESSAGES = 40
+"""Messages that are read. Older ones are in the memory already, or are left out."""
+
+
+class ExchangeReader(Protocol):
+    """Reads the exchanges of any owner's session. Both methods raise `StorageUnavailable`."""
+
+    async def has_session(self, session_id: str) -> bool: ...
+
+    async def read_latest(self, session_id: str, max_messages: int) -> SessionExchanges | None:
+        """Exchanges among the latest messages. Returns None if the session is gone."""
+
+
+class MemoryJob:
+    """Writes memories: by the model, or as a digest where there is none or it fails."""
+
+    def __init__(
+        self, reader: ExchangeReader, memories: ConversationMemories, model: LanguageModel | None
+    ) -> None:
+        self._reader = reader
+        self._memories = memories
+        self._model = model
+
+    async def work(self, event: Completed) -> None:
+        """Raises `StorageUnavailable`. A repeated or overtaken event changes nothing."""
+        while True:
+            session = await self._reader.read_latest(event.session_id, _MAX_MESSAGES)
+            if session is None:
+                return
+            known = await self._memories.find(event.session_id)
+            new = session.exchanges if known is None else _after(known.covers, session.exchanges)
+            if not new or await self._remember(event.session_id, session.owner, known, new):
+                return
+
+    async def _remember(
+        self, session_id: str, owner: str, known: Memory | None, new: dict[str, Exchange]
+    ) -> bool:
+        """Returns False if another job has changed the memory meanwhile."""
+        earlier = None if known is None else Summary(known.summary, known.themes)
+        summary = await self._summarize(session_id, earlier, list(new.values()))
+        memory = Memory(
+            id=session_id,
+            owner=owner,
+            session_id=session_id,
+            summary=summary.text,
+            themes=summary.themes,
+            covers=list(new)[-1],
+            updated_at=now_ms(),
+        )
+        kept = await self._memories.keep(memory, known)
+        if kept and not await self._reader.has_session(session_id):  # deleted meanwhile
+            await self._memories.forget_conversation(session_id)
+        return kept
+
+    async def _summarize(
+        self, session_id: str, earlier: Summary | None, exchanges: Sequence[Exchange]
+    ) -> Summary:
+        if self._model is not None:
+            try:
+                if (by_model := await written(self._model, earlier, exchanges)) is not None:
+                    return by_model
+            except (ModelUnavailable, ModelRejected) as error:
+                logger.warning("session %s is remembered as a digest: %s", session_id, error)
+        return digest(earlier, exchanges)
+
+
+def _after(message_id: str, exchanges: dict[str, Exchange]) -> dict[str, Exchange]:
+    """Exchanges that follow this message; all of them if it is not among them."""
+    ids = list(exchanges)
+    start = ids.index(message_id) + 1 if message_id in exchanges else 0
+    return {each: exchanges[each] for each in ids[start:]}

@@ -1,0 +1,97 @@
+"""Job that has a model title a session: after its first answer, and once more when the session has grown."""
+
+import logging
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from app.core.bus.completed import Completed
+from app.core.llm.model import LanguageModel, ModelRejected, ModelUnavailable, PromptMessage
+from app.core.storage.port import Equals
+from app.modules.memory.model import Exchange
+from app.modules.prompt_sections import sections
+from app.modules.session.exchanges import answered_exchanges
+from app.modules.session.model import TitledBy
+from app.modules.session.repository import SessionRepository
+
+logger = logging.getLogger(__name__)
+
+GROWN_EXCHANGES = 5
+"""Answered exchanges after which a session gets its second and last title from the model."""
+
+_MAX_MESSAGES = 4 * GROWN_EXCHANGES
+"""Messages that are read: enough even if half of the questions got no answer."""
+
+_PROMPT_WORDS = 6
+_MAX_CHARACTERS = 80
+_MAX_WORDS = 9
+"""A longer reply is not a title."""
+_MAX_PART_CHARACTERS = 1_000
+"""Of one question or answer in the prompt."""
+
+_INSTRUCTIONS = (
+    (Path(__file__).parent / "prompts" / "title.md")
+    .read_text(encoding="utf-8")
+    .replace("{words}", str(_PROMPT_WORDS))
+)
+_LABEL = re.compile(r"^\W*title\W*:", re.IGNORECASE)
+_CONTROL_CHARACTERS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+_DECORATION = " \t*_`#\"'“”„«».:;,-\u2013\u2014"
+
+
+class TitleJob:
+    """Writes titles. It leaves a title that a person gave, and without a model every title."""
+
+    def __init__(self, repository: SessionRepository, model: LanguageModel | None) -> None:
+        self._repository = repository
+        self._model = model
+
+    async def work(self, event: Completed) -> None:
+        """Raises `StorageUnavailable`. If the model fails, the title stays until the next answer."""
+        session = await self._repository.find(event.session_id)
+        if self._model is None or session is None or session.titled_by not in ("question", "first_exchange"):
+            return
+        messages = await self._repository.first_messages(session, _MAX_MESSAGES)
+        exchanges = list(answered_exchanges(messages).values())
+        titled_by = _next_title(session.titled_by, len(exchanges))
+        if titled_by is None:
+            return
+        try:
+            title = await _write_title(self._model, exchanges[:GROWN_EXCHANGES])
+        except (ModelUnavailable, ModelRejected) as error:
+            logger.warning("session %s keeps its title: %s", session.id, error)
+            return
+        if title is not None:
+            same = Equals("titled_by", session.titled_by)  # a person may have named it meanwhile
+            await self._repository.change(session, {"title": title, "titled_by": titled_by}, [same])
+
+
+def _next_title(titled_by: TitledBy, exchanges: int) -> TitledBy | None:
+    """What the session is to be titled by now. Returns None if its title stays."""
+    if exchanges >= GROWN_EXCHANGES:
+        return "conversation"
+    return "first_exchange" if titled_by == "question" and exchanges else None
+
+
+async def _write_title(model: LanguageModel, exchanges: Sequence[Exchange]) -> str | None:
+    """Returns None if the reply is not a title. Raises `ModelUnavailable` or `ModelRejected`."""
+    parts = [
+        (name, text[:_MAX_PART_CHARACTERS])
+        for each in exchanges
+        for name, text in (("Question", each.question), ("Answer", each.answer))
+    ]
+    reply = await model.reply(
+        [PromptMessage("system", _INSTRUCTIONS), PromptMessage("user", sections(parts))],
+        on_token=lambda _: None,
+    )
+    return clean_title(reply.text)
+
+
+def clean_title(reply: str) -> str | None:
+    """The first line of a reply that has words, without decoration. Returns None if that is not a title."""
+    for line in reply.splitlines():
+        bare = _LABEL.sub("", _CONTROL_CHARACTERS.sub(" ", line), count=1).strip(_DECORATION)
+        title = " ".join(bare.split())
+        if title:
+            return title if len(title.split()) <= _MAX_WORDS and len(title) <= _MAX_CHARACTERS else None
+    return None
