@@ -3,15 +3,12 @@
 import socket
 from collections.abc import Sequence
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from ipaddress import ip_address, ip_network
 from pathlib import Path
-from typing import TypeAlias
 
+from app.modules.database_connection.addresses import Network, is_connectable, is_metadata_name
 from app.modules.database_connection.errors import UrlNotSupported
 from graph.errors import DatabaseUnavailable
-
-Address: TypeAlias = IPv4Address | IPv6Address
-Network: TypeAlias = IPv4Network | IPv6Network
 
 LOCAL_NETWORKS: Sequence[Network] = tuple(
     ip_network(each)
@@ -25,7 +22,6 @@ LOCAL_NETWORKS: Sequence[Network] = tuple(
         "fc00::/7",
     )
 )
-_NAT64 = ip_network("64:ff9b::/96")
 
 
 @dataclass(frozen=True)
@@ -33,7 +29,7 @@ class Access:
     """What a server of KAI may connect to besides public addresses.
 
     `ONE_USER`, the default, is for one user on his own machine: every file he may read, and every
-    network he is in, but no link-local address (where clouds tell machines their secrets).
+    network he is in, but no link-local address. No setting allows the metadata services of clouds.
     `own_files` are KAI's own and never opened, by whatever name.
     """
 
@@ -56,31 +52,20 @@ class Access:
 
         Raises `DatabaseUnavailable`.
         """
+        if is_metadata_name(host):
+            raise DatabaseUnavailable("The host is a cloud's metadata service, which is no database.")
         try:
             found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
         except (OSError, UnicodeError):
             raise DatabaseUnavailable("The database cannot be used: the host is unknown.") from None
         addresses = list(dict.fromkeys(str(each[4][0]) for each in found))
-        if not all(self._is_allowed(ip_address(each)) for each in addresses):
+        if not all(is_connectable(ip_address(each), self.networks) for each in addresses):
             raise DatabaseUnavailable(
                 "The host has a private, local or reserved address, which is not connected to from here. "
-                "If databases stand there, name the network in KAI_DATABASES__NETWORKS."
+                "If databases stand there, name the network in KAI_DATABASES__NETWORKS; a cloud's metadata "
+                "service is never connected to."
             )
         return addresses
 
-    def _is_allowed(self, address: Address) -> bool:
-        meant = _meant(address)
-        public = meant.is_global and not meant.is_multicast
-        return public or any(meant in network for network in self.networks)
-
 
 ONE_USER = Access()
-
-
-def _meant(address: Address) -> Address:
-    """The IPv4 address inside an IPv6 one that only wraps it."""
-    if isinstance(address, IPv4Address):
-        return address
-    if address in _NAT64:
-        return IPv4Address(int(address) & 0xFFFF_FFFF)
-    return address.ipv4_mapped or address.sixtofour or address
