@@ -9,7 +9,7 @@ import pytest
 from app.bootstrap import Services, open_services
 from app.core.auth.caller import LOCAL_OWNER
 from app.core.settings import read_settings
-from app.modules.session.errors import RowsGone
+from app.modules.run.records import RowsGone
 from app.modules.session.model import Message
 
 DAYS = 731

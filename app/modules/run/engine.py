@@ -7,8 +7,8 @@ from app.core.bus.port import EventLogs, LogWriter
 from app.modules.run.lifecycle import RunLifecycle
 from app.modules.run.messages import wire
 from app.modules.run.observer import RunObserver
+from app.modules.run.records import SessionRecords
 from app.modules.session.model import Run, Session
-from app.modules.session.repository import SessionRepository
 from app.modules.usage.service import Allowances
 from graph import Ports, SessionEvent, SessionGraph
 from graph.events import Done, TextChunk
@@ -25,7 +25,7 @@ class RunServices:
 
     graph: SessionGraph
     lifecycle: RunLifecycle
-    repository: SessionRepository
+    repository: SessionRecords
     logs: EventLogs
     bind: Bind
     allowances: Allowances

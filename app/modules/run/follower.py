@@ -8,10 +8,8 @@ from app.core.bus.event_log import EventLog, entries, first_id
 from app.core.bus.port import EventLogs
 from app.core.storage.port import StorageUnavailable
 from app.modules.run.messages import Ending, done_event, said, wire
-from app.modules.session.errors import MessageUnknown, RowsGone
-from app.modules.session.model import Run, Session
-from app.modules.session.repository import SessionRepository
-from app.modules.session.rows import HEAD_ROWS, Row, RowStore
+from app.modules.run.records import HEAD_ROWS, ResultRows, Row, RowsGone, SessionRecords
+from app.modules.session.model import Message, Run, Session
 from graph.answer import Answer
 from graph.events import Reset, SessionEvent
 from graph.state import Rows
@@ -24,7 +22,7 @@ _SILENT_AT_MOST_SECONDS = 30.0
 
 
 class RunFollower:
-    def __init__(self, repository: SessionRepository, rows: RowStore, logs: EventLogs) -> None:
+    def __init__(self, repository: SessionRecords, rows: ResultRows, logs: EventLogs) -> None:
         self._repository = repository
         self._rows = rows
         self._logs = logs
@@ -34,7 +32,7 @@ class RunFollower:
         """The log of a run as it grows to its end; of one that ended long ago, its answer said again."""
         async with self._logs.follow(run.id) as log:
             if run.status != "open" and log.last_id == 0:
-                with suppress(MessageUnknown, StorageUnavailable):
+                with suppress(StorageUnavailable):
                     await self._say_again(session, run, log)
             watching = asyncio.create_task(
                 self._watch(session, run, log), name=f"run {run.id}: check a silent log"
@@ -54,7 +52,7 @@ class RunFollower:
                 patience = _SILENT_SECONDS
                 continue
             patience = min(2 * patience, _SILENT_AT_MOST_SECONDS)
-            with suppress(MessageUnknown, StorageUnavailable):
+            with suppress(StorageUnavailable):
                 now = await self._repository.find_run(run.id)
                 if now is None:  # deleted, with its session
                     log.extend([], ended=True)
@@ -62,23 +60,23 @@ class RunFollower:
                     await self._say_again(session, now, log)
 
     async def _say_again(self, session: Session, run: Run, log: EventLog) -> None:
-        """Raises `MessageUnknown` while the answer is being kept; if it never will be, says the end alone.
+        """Extend the log by the stored answer, or by `done` alone if the answer will never be stored.
 
-        A run holds its session until its message is kept. One that was cancelled while it waited holds none,
-        and who cancelled it may have died before keeping that.
+        Does nothing while the answer is being stored: a run holds its session until then. A run that was
+        cancelled while it waited holds none, and its answer may never be stored.
         """
-        try:
-            events = await self._answer(session, run)
-        except MessageUnknown:
+        message = await self._repository.find_answer(session, run.message_id)
+        if message is not None:
+            events = await self._answer(run, message)
+        else:
             now = await self._repository.find(session.id)
             if run.status == "open" or (now is not None and now.active_run_id == run.id):
-                raise
+                return
             events = [done_event(run, Ending(run.status, run.ended_at or run.created_at))]
         start = max(first_id(run.attempt + 1), log.last_id + 1)
         log.extend(entries(start, [wire(event) for event in events]), ended=True)
 
-    async def _answer(self, session: Session, run: Run) -> list[SessionEvent]:
-        message = await self._repository.get_answer(session, run.message_id)
+    async def _answer(self, run: Run, message: Message) -> list[SessionEvent]:
         head: Rows | None = None
         if message.row_count is not None:
             head = Rows(

@@ -19,8 +19,8 @@ from app.modules.run.messages import (
     wire,
 )
 from app.modules.run.observer import log_end
+from app.modules.run.records import SessionRecords
 from app.modules.session.model import Run, Session, SessionStatus
-from app.modules.session.repository import SessionRepository
 from graph.answer import Answer
 
 logger = logging.getLogger(__name__)
@@ -30,7 +30,7 @@ class RunLifecycle:
     """What those who submit runs and those who answer them have in common."""
 
     def __init__(
-        self, repository: SessionRepository, queue: RunQueue, logs: EventLogs, completed: CompletedEvents
+        self, repository: SessionRecords, queue: RunQueue, logs: EventLogs, completed: CompletedEvents
     ) -> None:
         self._repository = repository
         self._queue = queue

@@ -19,12 +19,11 @@ from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.results import ResultSet
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.run.given_sql import GivenSql, OnlyOnce
+from app.modules.run.records import HEAD_ROWS, Result, ResultRows, RowsGone
 from app.modules.run.result_checking import RunResultChecker
 from app.modules.run.summary import DigestSummarizer, ModelSummarizer
 from app.modules.run.traced_ports import traced
-from app.modules.session.errors import RowsGone
 from app.modules.session.model import Run, Session
-from app.modules.session.rows import HEAD_ROWS, Result, RowStore
 from app.modules.sql_generation.candidates import Candidates, Tried
 from app.modules.sql_generation.checking.correct import Corrected
 from app.modules.sql_generation.clarified import ClarifiedWriter, resolved
@@ -64,7 +63,7 @@ class PortFactory:
         self,
         connections: DatabaseConnections,
         context: ContextStore,
-        rows: RowStore,
+        rows: ResultRows,
         models: Models | None,
         metrics: CollectorRegistry,
     ) -> None:
@@ -236,7 +235,7 @@ class _KeepingRunner:
     connections: DatabaseConnections
     connection: Connection
     knowledge: Knowledge
-    rows: RowStore
+    rows: ResultRows
     run_of: Run
     in_hand: Rows | None = None
     """All rows that this attempt has kept."""

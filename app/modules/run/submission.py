@@ -10,9 +10,7 @@ from app.core.clock import now_ms
 from app.core.ids import id_of, new_id
 from app.core.storage.port import DocumentExists
 from app.core.tracing.spans import current_traceparent
-from app.modules.run.lifecycle import RunLifecycle
-from app.modules.run.messages import question_message, question_sequence, waiting_sequence, wire
-from app.modules.session.errors import (
+from app.modules.run.errors import (
     KeyReused,
     QueueFull,
     SessionBusy,
@@ -20,8 +18,10 @@ from app.modules.session.errors import (
     StillStopping,
     WorkersBusy,
 )
+from app.modules.run.lifecycle import RunLifecycle
+from app.modules.run.messages import question_message, question_sequence, waiting_sequence, wire
+from app.modules.run.records import MAX_WAITING, SessionRecords
 from app.modules.session.model import Message, Run, Session
-from app.modules.session.repository import MAX_WAITING, SessionRepository
 from app.modules.usage.service import Allowances
 from graph.events import Status
 
@@ -37,7 +37,7 @@ class Submissions:
     def __init__(
         self,
         lifecycle: RunLifecycle,
-        repository: SessionRepository,
+        repository: SessionRecords,
         queue: RunQueue,
         logs: EventLogs,
         allowances: Allowances,
@@ -129,7 +129,7 @@ class Submissions:
             raise SessionClosed
         if session.active_run_id is not None and on_busy == "reject":
             raise SessionBusy(session.active_run_id)
-        if on_busy == "enqueue" and len(await self._open(session)) > MAX_WAITING:
+        if on_busy == "enqueue" and len(await self._repository.open_runs(session.id)) > MAX_WAITING:
             raise QueueFull(MAX_WAITING)
 
     async def _line_up(self, session: Session, run: Run, asked: Message, on_busy: OnBusy) -> None:
@@ -141,7 +141,7 @@ class Submissions:
             await self._repository.withdraw(run)
             now = await self._repository.get(session.owner, session.id)
             raise SessionClosed if now.status == "closed" else SessionBusy(now.active_run_id)
-        others = [each for each in await self._open(now) if each.id != run.id]
+        others = [each for each in await self._repository.open_runs(now.id) if each.id != run.id]
         if on_busy == "interrupt":
             with suppress(BusUnavailable):  # it is kept by now, and waits for those that go on
                 for other in others:
@@ -160,10 +160,7 @@ class Submissions:
         """Runs that are open, and the one that is over but still holds the session."""
         now = await self.without_ghost(await self._repository.get(session.owner, session.id))
         holding = await self._repository.find_run(now.active_run_id) if now.active_run_id else None
-        return [*await self._open(session), *([holding] if holding else [])]
-
-    async def _open(self, session: Session) -> list[Run]:
-        return list(await self._repository.open_runs(session.id))
+        return [*await self._repository.open_runs(session.id), *([holding] if holding else [])]
 
 
 def run_id_of(session_id: str, idempotency_key: str) -> str:

@@ -10,8 +10,8 @@ from typing import TypeAlias
 
 from pydantic import JsonValue
 
+from app.modules.run.records import Row
 from app.modules.session.errors import FormatUnavailable
-from app.modules.session.rows import Row
 from graph.state import Column
 
 _NUMBERS = ("integer", "number")

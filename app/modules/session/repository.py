@@ -20,6 +20,7 @@ from app.core.storage.port import (
     Storage,
     StorageUnavailable,
 )
+from app.modules.run.records import MAX_WAITING
 from app.modules.session.cache import ConversationCache
 from app.modules.session.errors import MessageUnknown, RunUnknown, SessionUnknown
 from app.modules.session.model import Feedback, Message, Run, Session, SessionStatus
@@ -29,9 +30,6 @@ _OF_A_SESSION = ("messages", "runs", "result_chunks", "feedback")
 _SEARCHED_MATCHES = 250
 _MAX_TITLE = 80
 _SHARED_MESSAGES = 20
-
-MAX_WAITING = 10
-"""Questions for one session."""
 
 _SESSION = TypeAdapter(Session)
 _RUN = TypeAdapter(Run)
@@ -225,7 +223,7 @@ class SessionRepository:
         found = await self._storage.get("runs", run_id)
         return None if found is None else _RUN.validate_python(found)
 
-    async def open_runs(self, session_id: str) -> Sequence[Run]:
+    async def open_runs(self, session_id: str) -> list[Run]:
         """Those that wait, and the one that holds the session: the first asked first, as many as may wait."""
         where = [Equals("session_id", session_id), Equals("status", "open")]
         page = await self._storage.query("runs", where, order_by="created_at", limit=MAX_WAITING + 1)
@@ -330,9 +328,16 @@ class SessionRepository:
 
     async def get_answer(self, session: Session, message_id: str) -> Message:
         """Raises `MessageUnknown` also for questions."""
+        message = await self.find_answer(session, message_id)
+        if message is None:
+            raise MessageUnknown
+        return message
+
+    async def find_answer(self, session: Session, message_id: str) -> Message | None:
+        """Returns None also for the id of a question."""
         found = await self._storage.get("messages", message_id)
         if found is None or found["session_id"] != session.id or found["role"] != "assistant":
-            raise MessageUnknown
+            return None
         return _MESSAGE.validate_python(found)
 
     async def save_feedback(self, feedback: Feedback) -> None:

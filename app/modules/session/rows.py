@@ -1,32 +1,16 @@
 """The rows of answers: kept in chunks beside the messages, so that any page is one read."""
 
 from collections.abc import AsyncGenerator, Sequence
-from typing import TypedDict, cast
-
-from pydantic import JsonValue
+from typing import cast
 
 from app.core.ids import id_of
 from app.core.storage.port import AnyOf, Document, Storage
-from app.modules.session.errors import RowsGone
+from app.modules.run.records import HEAD_ROWS, Result, Row, RowsGone
 from app.modules.session.model import Message
-from graph.state import Column, Cut, Rows
+from graph.state import Rows
 
 ROWS_PER_CHUNK = 500
 _ROWS_PER_READ = 10 * ROWS_PER_CHUNK
-HEAD_ROWS = 100
-"""How many rows a run says, and its state keeps; the others are fetched by reference."""
-
-Row = list[JsonValue]
-
-
-class Result(TypedDict):
-    """What rows are: of which statement, and whether a limit cut them."""
-
-    sql: str
-    columns: list[Column]
-    row_count: int
-    truncated: bool
-    cut_by: Cut | None
 
 
 class RowStore:

@@ -15,18 +15,19 @@ from app.core.storage.port import Condition, Equals, InvalidCursor, is_uuid
 from app.modules.context_store.service import ContextStore
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.memory.service import ConversationMemories
+from app.modules.run.errors import SessionClosed
 from app.modules.run.follower import RunFollower
+from app.modules.run.records import Row
 from app.modules.run.submission import OnBusy, Submissions, run_id_of
 from app.modules.session.errors import (
     CheckpointUnknown,
     ConnectionGone,
     MessageUnknown,
-    SessionClosed,
     StatusHeld,
 )
 from app.modules.session.model import Feedback, Message, Mode, Rating, Run, Session, TitledBy
 from app.modules.session.repository import SessionRepository, later
-from app.modules.session.rows import Row, RowStore
+from app.modules.session.rows import RowStore
 from app.modules.usage.service import Allowances
 from graph import Checkpoint, SessionGraph
 from graph.state import SessionState

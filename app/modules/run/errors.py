@@ -1,0 +1,63 @@
+"""What can be wrong with a request about a run."""
+
+from app.core.errors import Conflict, Invalid, TooMany
+
+_BUSY_SECONDS = 10
+
+
+class SessionClosed(Conflict):
+    """A closed session takes no questions."""
+
+    problem = "session-closed"
+
+    def __init__(self) -> None:
+        super().__init__('The session is closed. PATCH it with {"status": "idle"} to resume it.')
+
+
+class SessionBusy(Conflict):
+    """A run holds the session."""
+
+    problem = "session-busy"
+
+    def __init__(self, active_run_id: str | None) -> None:
+        detail = "The session is answering another question. Wait for it, cancel it, or choose `on_busy`."
+        super().__init__(detail, active_run_id=active_run_id)
+
+
+class StillStopping(Conflict):
+    """A run of the session does not end."""
+
+    problem = "still-stopping"
+
+    def __init__(self) -> None:
+        super().__init__("The session is still stopping its runs. Try again in a moment.")
+
+
+class QueueFull(TooMany):
+    """Too many questions wait for the session."""
+
+    problem = "queue-full"
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(
+            f"{limit} questions already wait for this session. Ask again when some are answered."
+        )
+
+
+class WorkersBusy(TooMany):
+    """More questions wait for a worker than will be answered soon."""
+
+    problem = "workers-busy"
+
+    def __init__(self) -> None:
+        detail = "Too many questions wait to be answered. Ask again in a moment."
+        super().__init__(detail, retry_after_seconds=_BUSY_SECONDS)
+
+
+class KeyReused(Invalid):
+    """An Idempotency-Key came back with another question."""
+
+    problem = "idempotency-key-reused"
+
+    def __init__(self) -> None:
+        super().__init__("This Idempotency-Key was used for another question. Use a new key.")

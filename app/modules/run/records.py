@@ -1,0 +1,132 @@
+"""What the engine needs of the store: sessions, runs, messages and rows. The session module implements it.
+
+Implementations are structural. Every method raises `StorageUnavailable`.
+"""
+
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from typing import Protocol, TypedDict
+
+from pydantic import JsonValue
+
+from app.core.errors import NotFound
+from app.core.storage.port import Condition
+from app.modules.session.model import Message, Run, Session, SessionStatus
+from graph.state import Column, Cut, Rows
+
+MAX_WAITING = 10
+"""Questions that may wait for one session."""
+
+HEAD_ROWS = 100
+"""Rows that a run emits and its state holds. The others are read by reference."""
+
+Row = list[JsonValue]
+
+
+class RowsGone(NotFound):
+    """The rows of an answer are no longer stored."""
+
+    def __init__(self) -> None:
+        super().__init__("The rows of this answer are no longer stored. Ask the question again.")
+
+
+class Result(TypedDict):
+    """The statement and the shape of stored rows, and whether a limit cut them."""
+
+    sql: str
+    columns: list[Column]
+    row_count: int
+    truncated: bool
+    cut_by: Cut | None
+
+
+class SessionRecords(Protocol):
+    """Sessions, their runs and their messages.
+
+    Every change is conditional: of several processes, one makes it. The others get None or False.
+    """
+
+    async def get(self, owner: str, session_id: str) -> Session:
+        """Raises `NotFound` if the owner has no such session."""
+
+    async def find(self, session_id: str) -> Session | None:
+        """A session of any owner."""
+
+    async def change(
+        self, session: Session, changes: Mapping[str, JsonValue], where: Sequence[Condition] = ()
+    ) -> Session | None:
+        """Returns the changed session. Returns None if it does not meet the conditions."""
+
+    def held(self, before: int) -> AsyncGenerator[Session]:
+        """Sessions of all owners that a run holds and that have not changed since then (epoch ms)."""
+
+    async def claim(self, session: Session, run: Run) -> Session | None:
+        """Give an idle session to a run. Returns the claimed session, or None if it is not idle."""
+
+    async def raise_fence(self, session: Session) -> Session | None:
+        """Fence out the earlier attempt at the session's run. Returns None if another process has done so."""
+
+    async def next_turn(self, session: Session) -> int:
+        """Number of a turn for a run that never held the session. Returns 0 if the session is gone."""
+
+    async def release(
+        self, session: Session, run_id: str, status: SessionStatus = "idle", summary: str | None = None
+    ) -> Session | None:
+        """Take the session from the run that holds it. A closed session stays closed.
+
+        Without a summary the session keeps its own. Returns None if the run does not hold the session.
+        """
+
+    async def share(self, session: Session) -> None:
+        """Put the session's latest messages into the cache of all processes, if there is one.
+
+        `session` is as it was when its latest run ended.
+        """
+
+    async def add_run(self, run: Run, question: Message) -> None:
+        """Store both. A crash between the two leaves a question without a run. Raises `DocumentExists`."""
+
+    async def withdraw(self, run: Run) -> None:
+        """Delete a run that no client knows yet, and its question."""
+
+    async def change_run(self, run: Run, changes: Mapping[str, JsonValue]) -> Run | None:
+        """Returns the changed run. Returns None if it has ended, is gone, or is at another attempt."""
+
+    async def get_run(self, session: Session, run_id: str) -> Run:
+        """Raises `NotFound` if the session has no such run."""
+
+    async def find_run(self, run_id: str) -> Run | None: ...
+
+    async def open_runs(self, session_id: str) -> list[Run]:
+        """The run that holds the session and those that wait, oldest first. At most `MAX_WAITING` + 1."""
+
+    def all_open_runs(self, before: int) -> AsyncGenerator[Run]:
+        """Open runs of all owners that were asked before then (epoch ms)."""
+
+    async def add_message(self, message: Message) -> None: ...
+
+    async def find_answer(self, session: Session, message_id: str) -> Message | None:
+        """Returns None also for the id of a question."""
+
+    async def move(self, message: Message, sequence: int) -> None:
+        """Change a message's place in the history, unless it has got another one meanwhile."""
+
+    async def place_question(self, run: Run, sequence: int) -> None:
+        """Give the question of a run its place in the history."""
+
+
+class ResultRows(Protocol):
+    """Rows of results, by the message that they answer."""
+
+    async def keep(
+        self, owner: str, session_id: str, message_id: str, rows: Sequence[Row], result: Result | None = None
+    ) -> None:
+        """Store all rows of a message, in place of those stored before."""
+
+    async def kept(self, message_id: str, sql: str) -> Rows | None:
+        """The head of the stored result of this statement. Returns None if there is none."""
+
+    async def read(self, message_id: str, start: int, stop: int) -> list[Row]:
+        """The rows from `start` up to, not including, `stop`. Raises `RowsGone`."""
+
+    def all(self, message_id: str, row_count: int) -> AsyncGenerator[list[Row]]:
+        """All rows, some chunks at a time. Raises `RowsGone`."""
