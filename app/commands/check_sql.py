@@ -47,7 +47,7 @@ _LAYERS: Mapping[str, Layer] = {
     "placeholder": "statement",
     "function": "function",
     "table": "table",
-    "growth": "cost",
+    "amplification": "cost",
     "unconnected-join": "cost",
 }
 _LONGEST_LINE = 16 * 1024 * 1024

@@ -36,7 +36,7 @@ class Policy:
 
 
 @dataclass(frozen=True)
-class Count:
+class RemainingQuota:
     """What a request has left of a policy, and in how many whole seconds (at least one) all is free again."""
 
     policy: Policy
@@ -56,7 +56,7 @@ class Rates:
         self.policies = policies
         self._asked_again_at = 0.0
 
-    async def count(self, name: str, owner: str) -> Count | None:
+    async def count(self, name: str, owner: str) -> RemainingQuota | None:
         """Count a request of an owner; None where there is no such policy, or Redis does not answer."""
         policy = next((each for each in self.policies if each.name == name), None)
         if policy is None or time.monotonic() < self._asked_again_at:
@@ -69,14 +69,14 @@ class Rates:
             logger.warning("Redis does not answer, so no request is refused for its rate: %s", error)
             return None
 
-    async def _count(self, policy: Policy, owner: str) -> Count:
+    async def _count(self, policy: Policy, owner: str) -> RemainingQuota:
         # Not by the library's strategy for this: it tells no count, and asks for it again afterwards.
         key = RateLimitItemPerSecond(policy.quota, policy.window_seconds, policy.name).key_for(owner)
         used = await self._storage.incr(key, policy.window_seconds)
         left = await self._storage.get_expiry(key) - time.time()
         # Redis rounds what is left of a window to whole seconds: one more, so that nobody comes too early.
         seconds = min(max(0, floor(left)) + 1, policy.window_seconds)
-        return Count(policy, max(0, policy.quota - used), seconds, exceeded=used > policy.quota)
+        return RemainingQuota(policy, max(0, policy.quota - used), seconds, exceeded=used > policy.quota)
 
 
 @asynccontextmanager

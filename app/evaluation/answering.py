@@ -44,7 +44,7 @@ _MODEL_PROBLEMS = tuple(problem_type(each.problem) for each in (ModelUnavailable
 
 
 @dataclass
-class Answer:
+class SystemAnswer:
     """What a run said up to its rows; `sql` is the last statement written, also one that did not run.
 
     `from_rows`: it answered in words from the rows of an earlier turn. `used` and `seconds` are what it
@@ -92,7 +92,7 @@ class Answer:
 class Respondent(Protocol):
     """Answers the questions of one conversation, in their order."""
 
-    async def ask(self, question: str, *, last: bool) -> Answer:
+    async def ask(self, question: str, *, last: bool) -> SystemAnswer:
         """The answer to the next question; `last` when no other question follows."""
         ...
 
@@ -119,13 +119,13 @@ class KaiSession:
         self._session_id = session_id
         self._costs = costs
 
-    async def ask(self, question: str, *, last: bool) -> Answer:
+    async def ask(self, question: str, *, last: bool) -> SystemAnswer:
         """The answer to the next question.
 
         After the last question the run is cancelled as soon as its rows are kept: their analysis is not
         scored, and a model takes as long for it as for the statement.
         """
-        answer = Answer()
+        answer = SystemAnswer()
         started = time.monotonic()
         is_measured = False
         sessions = self._services.sessions
@@ -153,7 +153,7 @@ class KaiSession:
         return ResultSet(tuple(columns), rows, message.truncated)
 
 
-def _is_after_answer(event: SessionEvent, answer: Answer) -> bool:
+def _is_after_answer(event: SessionEvent, answer: SystemAnswer) -> bool:
     """Whether the rows are there, or, where there are none, all that is said in their place."""
     if not isinstance(event, Status):
         return False
@@ -171,9 +171,9 @@ class PlainPrompt:
         self._connection = connection
         self._past: list[PromptMessage] = []
 
-    async def ask(self, question: str, *, last: bool) -> Answer:
+    async def ask(self, question: str, *, last: bool) -> SystemAnswer:
         """The answer to the next question; failures are in it, never raised."""
-        answer = Answer()
+        answer = SystemAnswer()
         started = time.monotonic()
         with metered() as meter:
             try:
@@ -184,7 +184,7 @@ class PlainPrompt:
         answer.seconds = time.monotonic() - started
         return answer
 
-    async def _answer(self, question: str, answer: Answer) -> None:
+    async def _answer(self, question: str, answer: SystemAnswer) -> None:
         schema = await self._connections.schema(self._connection)
         asked = PromptMessage("user", question)
         with model_errors_translated():

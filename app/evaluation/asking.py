@@ -11,9 +11,9 @@ from app.bootstrap import Services
 from app.core.auth.caller import LOCAL_OWNER
 from app.core.errors import problem_kind
 from app.core.llm.model import LanguageModel
-from app.evaluation.answering import Answer, KaiSession, PlainPrompt, Respondent, RunCosts
+from app.evaluation.answering import KaiSession, PlainPrompt, Respondent, RunCosts, SystemAnswer
 from app.evaluation.gold import EVALUATION, Gold, GoldFailed, run_gold
-from app.evaluation.question_set import Conversation, Question
+from app.evaluation.question_set import BenchmarkQuestion, Conversation
 from app.evaluation.results import Kind, Outcome, ShownRows, append
 from app.evaluation.verdict import Judgement, judge
 from app.modules.database_connection.repository import Connection
@@ -55,13 +55,15 @@ async def _respondent(
     return KaiSession(services, session.id, costs)
 
 
-def _text(question: Question, instructed: bool) -> str:
+def _text(question: BenchmarkQuestion, instructed: bool) -> str:
     if not instructed or not question.instructions:
         return question.question
     return f"{question.question}\n\n{question.instructions}"
 
 
-async def _score(services: Services, connection: Connection, question: Question, answer: Answer) -> Outcome:
+async def _score(
+    services: Services, connection: Connection, question: BenchmarkQuestion, answer: SystemAnswer
+) -> Outcome:
     ran = [await run_gold(services.database_connections, connection, sql) for sql in question.gold_sql]
     golds = [each for each in ran if isinstance(each, Gold)]
     outcome = _outline(question, answer)
@@ -76,7 +78,7 @@ async def _score(services: Services, connection: Connection, question: Question,
     return outcome.model_copy(update=_judged(judgement))
 
 
-def _outline(question: Question, answer: Answer) -> Outcome:
+def _outline(question: BenchmarkQuestion, answer: SystemAnswer) -> Outcome:
     """All that is known before anything is held against the gold."""
     return Outcome(
         id=question.id,
@@ -109,7 +111,7 @@ def _judged(judgement: Judgement) -> dict[str, object]:
     }
 
 
-async def _why_no_rows(services: Services, connection: Connection, answer: Answer) -> tuple[Kind, str]:
+async def _why_no_rows(services: Services, connection: Connection, answer: SystemAnswer) -> tuple[Kind, str]:
     if answer.clarification is not None:
         return "clarification", answer.clarification
     failure = answer.failure

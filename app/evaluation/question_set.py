@@ -26,7 +26,7 @@ def _as_list(value: object) -> object:
     return [value] if isinstance(value, str) else value
 
 
-class Question(BaseModel):
+class BenchmarkQuestion(BaseModel):
     """One line. `gold_sql` are alternatives, each of them right; `instructions` are definitions that an
     analyst would give along; questions of one `conversation_id` are asked in the order of `turn`."""
 
@@ -51,7 +51,7 @@ class Question(BaseModel):
         return self.conversation_id or self.id
 
 
-Conversation = Sequence[Question]
+Conversation = Sequence[BenchmarkQuestion]
 """Questions of one session, in their order."""
 
 
@@ -80,17 +80,17 @@ def read_question_set(path: Path) -> QuestionSet:
     return QuestionSet(path.name, hashlib.sha256(content).hexdigest(), _conversations(questions, path))
 
 
-def _question(line: str, place: str) -> Question:
+def _question(line: str, place: str) -> BenchmarkQuestion:
     try:
-        return Question.model_validate_json(line)
+        return BenchmarkQuestion.model_validate_json(line)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         field = ".".join(map(str, first["loc"]))
         raise QuestionSetInvalid(f"{place}: {f'{field}: ' if field else ''}{first['msg']}.") from None
 
 
-def _conversations(questions: Sequence[Question], path: Path) -> list[Conversation]:
-    turns: defaultdict[str, list[Question]] = defaultdict(list)
+def _conversations(questions: Sequence[BenchmarkQuestion], path: Path) -> list[Conversation]:
+    turns: defaultdict[str, list[BenchmarkQuestion]] = defaultdict(list)
     for question in questions:
         turns[question.interaction].append(question)
     for name, asked in turns.items():

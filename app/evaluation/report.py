@@ -11,12 +11,12 @@ from rich.table import Table
 from rich.text import Text
 
 from app.evaluation.results import Header, Mode, Outcome, Verdict
-from app.evaluation.summary import Comparison, Cost, Share, Summary, Tally
+from app.evaluation.summary import Comparison, Cost, EvaluationSummary, Share, Tally
 
 _QUESTIONS_SHOWN = 20
 
 
-def print_summary(console: Console, summary: Summary) -> None:
+def print_summary(console: Console, summary: EvaluationSummary) -> None:
     """The headline, then what it is made of. Terminal codes in names are inert."""
     console.print(Text(f"Execution accuracy ({summary.mode}): {summary.accuracy}", style="bold"))
     console.print(Text(f"Right of answered: {summary.tally.of_answered}", style="bold"))
@@ -60,7 +60,7 @@ def print_comparison(console: Console, comparison: Comparison, names: tuple[str,
             console.print(_questions(title, outcomes, names))
 
 
-def _kinds(summary: Summary) -> Table:
+def _kinds(summary: EvaluationSummary) -> Table:
     table = Table("kind", "questions")
     for kind, count in summary.kinds.items():
         table.add_row(kind, str(count))
@@ -95,7 +95,7 @@ def _percent(share: Share) -> str:
     return f"{share.value:.1%}" if share.all else "-"
 
 
-def _costs(summary: Summary) -> str:
+def _costs(summary: EvaluationSummary) -> str:
     return (
         f"{_cost_of(summary.tally.cost)}; {summary.tokens:,} tokens in all; "
         f"{summary.median_seconds:.2f} s a question (median), {summary.slowest_seconds:.2f} s the slowest; "
@@ -127,12 +127,12 @@ def _inert(text: str) -> str:
 _TEMPLATE = (Path(__file__).parent / "report.html.jinja").read_text(encoding="utf-8")
 
 
-def write_report(path: Path, header: Header, summary: Summary, outcomes: Sequence[Outcome]) -> None:
+def write_report(path: Path, header: Header, summary: EvaluationSummary, outcomes: Sequence[Outcome]) -> None:
     """The numbers, and every question that was not answered rightly, gold and prediction side by side."""
     path.write_text(render(header, summary, outcomes), encoding="utf-8")
 
 
-def render(header: Header, summary: Summary, outcomes: Sequence[Outcome]) -> str:
+def render(header: Header, summary: EvaluationSummary, outcomes: Sequence[Outcome]) -> str:
     """The page. Whatever comes from questions, statements and rows stands in it as text."""
     page = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     failures = [each for each in outcomes if not each.right(summary.mode)]

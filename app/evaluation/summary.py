@@ -145,7 +145,7 @@ def _cost(outcomes: Sequence[Outcome]) -> Cost:
 
 
 @dataclass(frozen=True)
-class Summary:
+class EvaluationSummary:
     """Tallies leave out questions whose gold failed. `by_mode` has one for each rule of comparison, the
     others are by the one asked for; `follow_ups` are the later turns of conversations, None where there are
     none. Times are seconds a question, to its rows."""
@@ -174,7 +174,7 @@ class Summary:
         return self.tally.accuracy
 
 
-def summarize(outcomes: Sequence[Outcome], mode: Mode) -> Summary:
+def summarize(outcomes: Sequence[Outcome], mode: Mode) -> EvaluationSummary:
     """Takes at least one outcome."""
     scored = [each for each in outcomes if each.scored]
     kinds = Counter(each.kind for each in outcomes)
@@ -182,7 +182,7 @@ def summarize(outcomes: Sequence[Outcome], mode: Mode) -> Summary:
     dialogues = by_interaction(scored)
     turns = [each for exchanges in dialogues.values() for each in exchanges]
     later = [each for exchanges in by_interaction(outcomes).values() for each in exchanges[1:] if each.scored]
-    return Summary(
+    return EvaluationSummary(
         mode=mode,
         by_mode={each: tally(scored, each) for each in get_args(Mode)},
         by_tag=_tallies(((tag, each) for each in scored for tag in each.tags), mode),

@@ -4,7 +4,7 @@ from fastapi import APIRouter, FastAPI, Request
 from fastapi.responses import JSONResponse, PlainTextResponse, Response
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
 
-from app.http.readiness import Readiness, Verdict
+from app.http.readiness import Readiness, ReadinessReport
 
 health = APIRouter(tags=["health"])
 
@@ -38,7 +38,7 @@ async def metrics(request: Request) -> Response:
     return Response(generate_latest(registry), headers={"Content-Type": CONTENT_TYPE_LATEST})
 
 
-def _told(verdict: Verdict) -> dict[str, object]:
+def _told(verdict: ReadinessReport) -> dict[str, object]:
     dependencies = {
         each.name: {
             "status": "error" if each.error else "ok",

@@ -6,23 +6,23 @@ from collections.abc import Sequence
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.core.rates import Count
+from app.core.rates import RemainingQuota
 
 _COUNTS = "kai.rate_counts"
 
 
-def policy_field(counts: Sequence[Count]) -> str:
+def policy_field(counts: Sequence[RemainingQuota]) -> str:
     policies = (each.policy for each in counts)
     return ", ".join(f'"{each.name}";q={each.quota};w={each.window_seconds}' for each in policies)
 
 
-def limit_field(counts: Sequence[Count]) -> str:
+def limit_field(counts: Sequence[RemainingQuota]) -> str:
     return ", ".join(f'"{each.policy.name}";r={each.remaining};t={each.reset_seconds}' for each in counts)
 
 
-def note(scope: Scope, count: Count) -> None:
+def note(scope: Scope, count: RemainingQuota) -> None:
     """Add a count to the rate limit fields of this request's answer."""
-    counts: list[Count] = scope[_COUNTS]
+    counts: list[RemainingQuota] = scope[_COUNTS]
     counts.append(count)
 
 
@@ -33,7 +33,7 @@ class RateLimitFields:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        counts: list[Count] = []
+        counts: list[RemainingQuota] = []
         scope[_COUNTS] = counts
 
         async def saying(message: Message) -> None:

@@ -4,7 +4,7 @@ from fastapi import Request
 
 from app.core.clock import now_ms, rfc3339
 from app.core.errors import TooMany
-from app.core.rates import Count, Rates
+from app.core.rates import Rates, RemainingQuota
 from app.http.callers import Owner
 from app.http.rate_limit_fields import note
 
@@ -15,7 +15,7 @@ class RateExceeded(TooMany):
     problem = "rate-limit"
     title = "Too many requests"
 
-    def __init__(self, count: Count) -> None:
+    def __init__(self, count: RemainingQuota) -> None:
         policy, seconds = count.policy, count.reset_seconds
         super().__init__(
             f"{policy.quota} {policy.name} in {policy.window_seconds} seconds are allowed. "

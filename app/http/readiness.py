@@ -25,7 +25,7 @@ class Dependency:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class ReadinessReport:
     status: Literal["ready", "unavailable", "draining"]
     dependencies: Sequence[Dependency]
 
@@ -41,12 +41,12 @@ class Readiness:
         """Announce that the process is about to stop. Cannot be undone."""
         self.draining = True
 
-    async def look(self) -> Verdict:
+    async def look(self) -> ReadinessReport:
         """Check all dependencies concurrently. Takes at most `CHECK_SECONDS`."""
         found = await asyncio.gather(*(_look(name, check) for name, check in self._checks))
         if self.draining:
-            return Verdict("draining", found)
-        return Verdict("unavailable" if any(each.error for each in found) else "ready", found)
+            return ReadinessReport("draining", found)
+        return ReadinessReport("unavailable" if any(each.error for each in found) else "ready", found)
 
 
 async def _look(name: str, check: Callable[[], Awaitable[object]]) -> Dependency:

@@ -14,9 +14,9 @@ def model_errors_translated() -> Generator[None]:
     """Around a call of a model: raises `graph.errors.ModelUnavailable` and `ModelRejected`."""
     try:
         yield
-    except model.ModelUnavailable as error:
+    except model.ProviderUnavailable as error:
         raise errors.ModelUnavailable(str(error)) from error
-    except model.ModelRejected as error:
+    except model.ProviderRejected as error:
         raise errors.ModelRejected(str(error)) from error
 
 

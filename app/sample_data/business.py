@@ -32,7 +32,7 @@ _USUAL_RETURN_RATE = 0.02
 
 
 @dataclass
-class Business:
+class SampleBusiness:
     """The rows of every table, in the order of the tables' columns."""
 
     regions: list[Row] = field(default_factory=list)
@@ -67,10 +67,10 @@ class _Product:
     launched: date
 
 
-def invent_business(today: date) -> Business:
+def invent_business(today: date) -> SampleBusiness:
     """Everything up to and including `today`."""
     chance = Random(_SEED)
-    business = Business(regions=[(at, name) for at, name in enumerate(names.PLACES, 1)])
+    business = SampleBusiness(regions=[(at, name) for at, name in enumerate(names.PLACES, 1)])
     start = today - timedelta(days=DAYS)
     employees = _employ(business, chance, start)
     customers = _sign_up(business, chance, start)
@@ -79,7 +79,7 @@ def invent_business(today: date) -> Business:
     return business
 
 
-def _employ(business: Business, chance: Random, start: date) -> list[_Employee]:
+def _employ(business: SampleBusiness, chance: Random, start: date) -> list[_Employee]:
     regions, employees = list(names.PLACES), list[_Employee]()
     for number in range(1, _EMPLOYEES + 1):
         region = regions[number % len(regions)]
@@ -96,7 +96,7 @@ def _employ(business: Business, chance: Random, start: date) -> list[_Employee]:
     return employees
 
 
-def _sign_up(business: Business, chance: Random, start: date) -> list[_Customer]:
+def _sign_up(business: SampleBusiness, chance: Random, start: date) -> list[_Customer]:
     customers: list[_Customer] = []
     regions = list(names.PLACES)
     for number in range(1, _CUSTOMERS + 1):
@@ -121,7 +121,7 @@ def _sign_up(business: Business, chance: Random, start: date) -> list[_Customer]
     return customers
 
 
-def _launch(business: Business, chance: Random, start: date) -> list[_Product]:
+def _launch(business: SampleBusiness, chance: Random, start: date) -> list[_Product]:
     products: list[_Product] = []
     for category, (kinds, lowest, highest, _) in names.CATEGORIES.items():
         for kind in kinds:
@@ -146,7 +146,7 @@ def _launch(business: Business, chance: Random, start: date) -> list[_Product]:
 
 
 def _sell(
-    business: Business,
+    business: SampleBusiness,
     chance: Random,
     start: date,
     today: date,
@@ -195,7 +195,7 @@ def _busy_days(chance: Random, start: date, today: date) -> list[date]:
 
 
 def _add_line(
-    business: Business,
+    business: SampleBusiness,
     chance: Random,
     order: int,
     product: _Product,
@@ -219,7 +219,7 @@ def _add_line(
         business.returns.append((number, line, back.isoformat(), returned, reason, refund))
 
 
-def _order_twice(business: Business) -> None:
+def _order_twice(business: SampleBusiness) -> None:
     """A double click here and there: the same order with the same lines again."""
     for copy in range(_DUPLICATED_ORDERS):
         number, *order = business.orders[(copy + 1) * 3_001]

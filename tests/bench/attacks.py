@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 
-from app.modules.database_connection.execution import Statement
+from app.modules.database_connection.execution import UncheckedStatement
 from app.modules.database_connection.guard.check import check
 from app.modules.database_connection.limits import StatementLimits
 from app.modules.database_connection.results import collect
@@ -79,7 +79,7 @@ def _in_session(dialect: str, line: Line, target: Target) -> None:
 
 
 def _together(dialect: str, line: Line, target: Target) -> None:
-    Statement(line.sql, shop_schema(dialect), target.database, _LIMITS, 5).run(Stop())
+    UncheckedStatement(line.sql, shop_schema(dialect), target.database, _LIMITS, 5).run(Stop())
 
 
 def _made(folder: Path) -> Path:

@@ -18,9 +18,9 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from app.evaluation.question_set import Conversation, Question, Selection, Split, read_question_set
+from app.evaluation.question_set import BenchmarkQuestion, Conversation, Selection, Split, read_question_set
 from app.modules.sql_generation.linking.cards import named_values, quoted
-from app.modules.sql_generation.linking.mentions import Mention
+from app.modules.sql_generation.linking.mentions import StoredTextMention
 from app.modules.sql_generation.linking.words import words_of
 from app.modules.sql_generation.schema_index import SchemaIndex
 from app.modules.sql_generation.schema_linking import link
@@ -40,14 +40,16 @@ class Tally:
     missed: list[str] = field(default_factory=list)
     noise: Counter[str] = field(default_factory=Counter)
 
-    def add(self, question: Question, index: SchemaIndex, hints: Sequence[Mention]) -> None:
+    def add(
+        self, question: BenchmarkQuestion, index: SchemaIndex, hints: Sequence[StoredTextMention]
+    ) -> None:
         first, *others = [literals(gold) for gold in question.gold_sql]
         stored = {
-            text for columns in index.known.texts.values() for texts in columns.values() for text in texts
+            text for columns in index.scanned.texts.values() for texts in columns.values() for text in texts
         }
         needed = {each for each in first & stored if any(map(str.isalpha, each))}
         asked = frozenset(words_of(question.question))
-        named = named_values(index.known.schema.tables, index.known.texts, asked)
+        named = named_values(index.scanned.schema.tables, index.scanned.texts, asked)
         shown = "\n".join([*index.cards.values(), *named])
         offered = {place.text for hint in hints for place in hint.places}
         offered |= {each for each in needed if quoted([each]) in shown}
@@ -73,7 +75,9 @@ def literals(sql: str) -> set[str]:
     return said | {each.this for each in tree.find_all(exp.Identifier) if each.quoted}
 
 
-def linked(conversation: Conversation, index: SchemaIndex) -> Iterator[tuple[Question, Sequence[Mention]]]:
+def linked(
+    conversation: Conversation, index: SchemaIndex
+) -> Iterator[tuple[BenchmarkQuestion, Sequence[StoredTextMention]]]:
     said: list[str] = []
     for question in conversation:
         said.append(question.question)

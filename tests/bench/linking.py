@@ -19,8 +19,8 @@ from sqlglot.errors import SqlglotError
 from app.core.llm.tokens import approximate_tokens
 from app.modules.database_connection.engines.sqlite import SqliteDatabase
 from app.modules.database_connection.limits import Limits
-from app.modules.database_connection.scan.known import Known
 from app.modules.database_connection.scan.read import scan
+from app.modules.database_connection.scan.scanned import ScannedSchema
 from app.modules.database_connection.schema import ForeignKey, Profile, Schema
 from app.modules.database_connection.threads import Stop
 from app.modules.sql_generation.linking.mentions import mentions
@@ -47,11 +47,11 @@ class Pool:
         profiles: list[Profile] = []
         for path in sorted(each for folder in folders for each in databases(folder)):
             profiles += self._profiles(path)
-        self.known = Known(
+        self.scanned = ScannedSchema(
             Schema("sqlite", [each.table for each in profiles]),
             {each.table.name: each.texts for each in profiles},
         )
-        self.index = SchemaIndex(self.known)
+        self.index = SchemaIndex(self.scanned)
 
     def _profiles(self, path: Path) -> list[Profile]:
         found: list[Profile] = []
@@ -92,7 +92,7 @@ class Pool:
         stored = {
             text
             for name in tables
-            for texts in self.known.texts.get(name, {}).values()
+            for texts in self.scanned.texts.get(name, {}).values()
             for text in texts
             if any(map(str.isalpha, text))
         }

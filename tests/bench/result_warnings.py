@@ -13,8 +13,8 @@ from pathlib import Path
 
 from app.modules.database_connection.engines.sqlite import SqliteDatabase
 from app.modules.database_connection.limits import Limits
-from app.modules.database_connection.scan.known import Known
 from app.modules.database_connection.scan.read import scan
+from app.modules.database_connection.scan.scanned import ScannedSchema
 from app.modules.database_connection.schema import Profile
 from app.modules.database_connection.threads import Stop
 from app.modules.sql_generation.result_warnings.empty_joins import join_probes
@@ -57,7 +57,7 @@ def _asked(rows: list[dict[str, object]]) -> Iterator[tuple[str, list[str], str]
 def _index(path: Path) -> SchemaIndex:
     profiles: list[Profile] = []
     schema = scan(SqliteDatabase(path.resolve()), Limits(), Stop(), profiles.extend)
-    return SchemaIndex(Known(schema, {each.table.name: each.texts for each in profiles}))
+    return SchemaIndex(ScannedSchema(schema, {each.table.name: each.texts for each in profiles}))
 
 
 def main() -> None:

@@ -17,7 +17,7 @@ from app.core.llm.tokens import approximate_tokens
 from app.core.secrets import SecretBox
 from app.core.storage.sqlite import open_sqlite
 from app.modules.database_connection.limits import Limits
-from app.modules.database_connection.scan.known import Known
+from app.modules.database_connection.scan.scanned import ScannedSchema
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.sql_generation.business import Business
 from app.modules.sql_generation.checking.check import check
@@ -76,7 +76,7 @@ def database(folder: Path, postgres: bool) -> Iterator[str]:
         yield server.url("postgres")
 
 
-async def scanned(connections: DatabaseConnections, url: str) -> Known:
+async def scanned(connections: DatabaseConnections, url: str) -> ScannedSchema:
     connection = await connections.register("bench", url, "thousand", "")
     begun = time.perf_counter()
     await connections.start_scan("bench", connection.id)
@@ -94,11 +94,11 @@ async def scanned(connections: DatabaseConnections, url: str) -> Known:
     if waits:
         middle, worst = statistics.median(waits) * 1_000, max(waits) * 1_000
         print(f"{len(waits)} statements meanwhile: {middle:.0f} ms in the middle, {worst:.0f} ms at worst")
-    return await connections.known(connection)
+    return await connections.scanned_schema(connection)
 
 
-def linked(known: Known) -> None:
-    index = SchemaIndex(known)
+def linked(scanned: ScannedSchema) -> None:
+    index = SchemaIndex(scanned)
     text = ""
     question = Question("Total amount of claims of the payment machines by status in City 7?")
     for turn in ("first", "later"):

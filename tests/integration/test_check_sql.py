@@ -14,7 +14,7 @@ import pytest
 from app.commands.check_sql import Judge, Layer, check_sql
 from app.modules.database_connection.engines.databases import Dialect
 from app.modules.database_connection.guard.check import check
-from app.modules.database_connection.schema import Column, Schema, Table
+from app.modules.database_connection.schema import Schema, Table, TableColumn
 from app.modules.sql_generation.checking.names import SchemaNames
 from graph.errors import StatementRefused
 from tests.support.command_line import kai
@@ -45,7 +45,7 @@ def answers(given: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
 
 
 def judge(dialect: Dialect, *columns: str) -> Judge:
-    found = [Column(each, "text", "TEXT") for each in columns]
+    found = [TableColumn(each, "text", "TEXT") for each in columns]
     schema = Schema(dialect, [Table("Track", "table", found)], "Chinook")
     return Judge(dialect, schema, SchemaNames(schema))
 

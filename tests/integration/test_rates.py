@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 import pytest
 from pydantic import SecretStr
 
-from app.core.rates import PATIENCE_SECONDS, Count, Policy, Rates, open_rates
+from app.core.rates import PATIENCE_SECONDS, Policy, Rates, RemainingQuota, open_rates
 from app.core.settings import RedisSettings
 from tests.support.redis_server import RedisServer
 
@@ -35,13 +35,13 @@ async def on(server: RedisServer, policy: Policy = SCARCE, prefix: str = "kai:")
         yield opened
 
 
-async def counted(rates: Rates, owner: str = "ada", name: str = "requests") -> Count:
+async def counted(rates: Rates, owner: str = "ada", name: str = "requests") -> RemainingQuota:
     count = await rates.count(name, owner)
     assert count is not None
     return count
 
 
-async def until(met: Callable[[Count | None], bool], rates: Rates) -> Count | None:
+async def until(met: Callable[[RemainingQuota | None], bool], rates: Rates) -> RemainingQuota | None:
     """The first count that is so, of at most ten seconds."""
     async with asyncio.timeout(60):
         while not met(count := await rates.count("requests", "ada")):  # noqa: ASYNC110  (time itself is awaited)

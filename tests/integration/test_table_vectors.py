@@ -20,7 +20,7 @@ from app.modules.context_store.service import ContextStore
 from app.modules.database_connection.limits import Limits
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.service import DatabaseConnections
-from app.modules.sql_generation.knowledge import Knowledge
+from app.modules.sql_generation.schema_context import SchemaContext
 from app.modules.sql_generation.schema_index import SchemaIndexes
 from graph.ports import Question
 from migrations.runner import migrate
@@ -101,8 +101,10 @@ async def shown(
     connections: DatabaseConnections, storage: Storage, connection: Connection, budget: int = BUDGET
 ) -> str:
     """What a model is shown with the question."""
-    knowledge = Knowledge(connections, ContextStore(storage, connections), SchemaIndexes(1), connection)
-    return (await knowledge.context(Question(QUESTION), budget))["schema"]
+    schema_context = SchemaContext(
+        connections, ContextStore(storage, connections), SchemaIndexes(1), connection
+    )
+    return (await schema_context.context(Question(QUESTION), budget))["schema"]
 
 
 async def vectors(storage: Storage) -> int:

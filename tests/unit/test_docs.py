@@ -8,7 +8,7 @@ import pytest
 from pydantic import BaseModel
 
 from app.core.settings import Settings
-from app.evaluation.question_set import Question
+from app.evaluation.question_set import BenchmarkQuestion
 from app.evaluation.results import Kind, Mode
 from graph import events
 
@@ -74,6 +74,6 @@ def test_every_command_of_the_readme_exists(command: str) -> None:
     assert re.search(rf"^{command}:", (ROOT / "Makefile").read_text(), re.MULTILINE)
 
 
-@pytest.mark.parametrize("name", [*get_args(Kind), *get_args(Mode), *Question.model_fields])
+@pytest.mark.parametrize("name", [*get_args(Kind), *get_args(Mode), *BenchmarkQuestion.model_fields])
 def test_every_kind_mode_and_field_of_an_evaluation_is_documented(name: str) -> None:
     assert re.search(rf"^\| .*\b{name}\b", EVALUATION, re.MULTILINE)

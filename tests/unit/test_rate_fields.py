@@ -2,12 +2,12 @@
 
 import http_sf
 
-from app.core.rates import Count, Policy
+from app.core.rates import Policy, RemainingQuota
 from app.http.rate_limit_fields import limit_field, policy_field
 
 COUNTS = [
-    Count(Policy("requests", 600, 60), remaining=598, reset_seconds=58, exceeded=False),
-    Count(Policy("questions", 60, 60), remaining=0, reset_seconds=1, exceeded=True),
+    RemainingQuota(Policy("requests", 600, 60), remaining=598, reset_seconds=58, exceeded=False),
+    RemainingQuota(Policy("questions", 60, 60), remaining=0, reset_seconds=1, exceeded=True),
 ]
 
 

@@ -77,7 +77,8 @@ async def stream_chunks(
     `max_tokens` is the limit of this reply; None is the model's usual one. `fields` are added to the
     request as they stand.
 
-    Raises `ModelUnavailable` or `ModelRejected`. Closing it, or cancelling its reader, closes the request.
+    Raises `ProviderUnavailable` or `ProviderRejected`. Closing it, or cancelling its reader, closes the
+    request.
     """
     body = dict(client.extra_body or {})
     if max_tokens is not None:

@@ -23,19 +23,19 @@ _FORMAT = re.compile(
 _OUT_OF_QUOTA = "insufficient_quota"
 
 
-class ModelUnavailable(Exception):
+class ProviderUnavailable(Exception):
     """The model did not answer, not in time, or broke off; asking again may work."""
 
 
-class ModelRejected(Exception):
+class ProviderRejected(Exception):
     """The model's service refused the request, or gave half an answer; asking again changes nothing."""
 
 
-class EmptyReply(ModelUnavailable):
+class EmptyReply(ProviderUnavailable):
     """The model ended its reply without a word."""
 
 
-class PassingFailure(ModelUnavailable):
+class PassingFailure(ProviderUnavailable):
     """One that another try may get past within seconds; the service may say in how many."""
 
     def __init__(self, message: str, pause_seconds: float | None = None) -> None:
@@ -43,16 +43,16 @@ class PassingFailure(ModelUnavailable):
         self.pause_seconds = pause_seconds
 
 
-class UsageNotCounted(ModelRejected):
+class UsageNotCounted(ProviderRejected):
     """The service does not know the option that has tokens counted; without it, it may answer."""
 
 
-class FormatRejected(ModelRejected):
+class FormatRejected(ProviderRejected):
     """The service refused the request, perhaps for the format that it asks a reply to have; a request for
     text may be answered."""
 
 
-def failure_told(error: Exception, model: str) -> ModelUnavailable | ModelRejected:
+def failure_told(error: Exception, model: str) -> ProviderUnavailable | ProviderRejected:
     """An error of the client library as one of ours."""
     import openai  # noqa: PLC0415 - loaded with the client by now
 
@@ -60,7 +60,7 @@ def failure_told(error: Exception, model: str) -> ModelUnavailable | ModelReject
         case openai.APIStatusError():
             return _refusal(error, model)
         case openai.APITimeoutError():
-            return ModelUnavailable(
+            return ProviderUnavailable(
                 "The model's service did not accept a connection in time. Check KAI_LLM__BASE_URL."
             )
         case openai.APIConnectionError():
@@ -74,24 +74,24 @@ def failure_told(error: Exception, model: str) -> ModelUnavailable | ModelReject
             )
 
 
-def _refusal(error: "APIStatusError", model: str) -> ModelUnavailable | ModelRejected:
+def _refusal(error: "APIStatusError", model: str) -> ProviderUnavailable | ProviderRejected:
     status = error.status_code
     if status in {404, 500, 501} and _FORMAT.search(error.message):
         return _rejected(error)
     if status in {401, 403}:
-        return ModelRejected(f"The model's service refused the key ({status}). Check KAI_LLM__API_KEY.")
+        return ProviderRejected(f"The model's service refused the key ({status}). Check KAI_LLM__API_KEY.")
     if status == 404:
         if not _VERSION.search(error.request.url.path):
-            return ModelRejected(
+            return ProviderRejected(
                 f"The model's service has nothing at this address, or no model {model} (404). Check "
                 "KAI_LLM__MODEL, and KAI_LLM__BASE_URL: most services need /v1 at its end, as in "
                 "http://127.0.0.1:11434/v1."
             )
         cure = "Check KAI_LLM__MODEL and KAI_LLM__BASE_URL."
-        return ModelRejected(f"The model's service does not know the model {model} (404). {cure}")
+        return ProviderRejected(f"The model's service does not know the model {model} (404). {cure}")
     if status == 402 or error.code == _OUT_OF_QUOTA:
         cure = "Check the plan behind KAI_LLM__API_KEY."
-        return ModelRejected(f"The account with the model's service is used up ({status}). {cure}")
+        return ProviderRejected(f"The account with the model's service is used up ({status}). {cure}")
     if status in {408, 409, 429} or status >= 500:
         return _passing(status, error.response.headers)
     if status == 413 or error.code == "context_length_exceeded" or _TOO_LONG.search(error.message):
@@ -107,10 +107,10 @@ def _rejected(error: "APIStatusError") -> FormatRejected:
     return FormatRejected(f"The model's service refused the request ({error.status_code}{code}). {cure}")
 
 
-def _passing(status: int, headers: Mapping[str, str]) -> ModelUnavailable:
+def _passing(status: int, headers: Mapping[str, str]) -> ProviderUnavailable:
     pause = _retry_after_seconds(headers)
     if pause is not None and pause > MAX_PAUSE_SECONDS:
-        return ModelUnavailable(f"The model's service is busy ({status}) and asks to wait {pause:g} s.")
+        return ProviderUnavailable(f"The model's service is busy ({status}) and asks to wait {pause:g} s.")
     return PassingFailure(f"The model's service is busy or broken ({status}).", pause)
 
 
@@ -123,7 +123,7 @@ def _retry_after_seconds(headers: Mapping[str, str]) -> float | None:
     return seconds if seconds >= 0 else None
 
 
-def _too_long(model: str) -> ModelRejected:
-    return ModelRejected(
+def _too_long(model: str) -> ProviderRejected:
+    return ProviderRejected(
         f"The question with its context is too long for the model {model}. Lower KAI_LLM__CONTEXT_TOKENS."
     )

@@ -15,22 +15,22 @@ from app.core.llm.errors import (
     MAX_PAUSE_SECONDS,
     EmptyReply,
     FormatRejected,
-    ModelRejected,
-    ModelUnavailable,
     PassingFailure,
+    ProviderRejected,
+    ProviderUnavailable,
     UsageNotCounted,
 )
 from app.core.llm.reply_schema import ReplySchema
 from app.core.llm.settings import ModelSettings
 from app.core.llm.tokens import approximate_tokens
-from app.core.llm.transcript import Transcript
+from app.core.llm.transcript import ReplyStream
 
 __all__ = [
     "LanguageModel",
-    "ModelRejected",
     "ModelSettings",
-    "ModelUnavailable",
     "PromptMessage",
+    "ProviderRejected",
+    "ProviderUnavailable",
     "Reply",
     "ReplyFormat",
     "ReplySchema",
@@ -99,8 +99,8 @@ class LanguageModel:
     ) -> Reply:
         """Have a reply written, handing each visible piece to `on_token` as it comes.
 
-        What failed is tried again only before the first piece. Raises `ModelUnavailable` or
-        `ModelRejected`; cancelling the caller closes the request.
+        What failed is tried again only before the first piece. Raises `ProviderUnavailable` or
+        `ProviderRejected`; cancelling the caller closes the request.
         """
         retries = self._settings.max_retries
         return await self._reply(_Request(messages, on_token, retries, temperature=temperature))
@@ -148,7 +148,7 @@ class LanguageModel:
     async def reply_within(self, messages: Sequence[PromptMessage], max_tokens: int) -> Reply:
         """Have a reply of at most so many tokens written, in one try; a longer one is cut there.
 
-        Raises `ModelUnavailable` or `ModelRejected`; cancelling the caller closes the request.
+        Raises `ProviderUnavailable` or `ProviderRejected`; cancelling the caller closes the request.
         """
         return await self._reply(_Request(messages, lambda _: None, 0, max_tokens))
 
@@ -159,7 +159,9 @@ class LanguageModel:
                 async with asyncio.timeout(total):
                     return await self._try_until_replied(request, call)
             except TimeoutError as error:
-                raise ModelUnavailable(f"The model {self.name} did not finish within {total:g} s.") from error
+                raise ProviderUnavailable(
+                    f"The model {self.name} did not finish within {total:g} s."
+                ) from error
 
     async def close(self) -> None:
         client = await self._client
@@ -168,7 +170,7 @@ class LanguageModel:
     async def _try_until_replied(self, request: "_Request", call: Call) -> Reply:
         tries = 0
         while True:
-            transcript = Transcript(request.on_token, request.schema)
+            transcript = ReplyStream(request.on_token, request.schema)
             try:
                 return await self._try(request, transcript, call)
             except UsageNotCounted:
@@ -182,7 +184,7 @@ class LanguageModel:
             tries += 1
             call.tried_again()
 
-    async def _try(self, request: "_Request", transcript: Transcript, call: Call) -> Reply:
+    async def _try(self, request: "_Request", transcript: ReplyStream, call: Call) -> Reply:
         try:
             await self._listen(request, transcript)
         finally:
@@ -195,7 +197,7 @@ class LanguageModel:
             raise FormatRejected(str(empty)) from None
         return Reply(text, used, transcript.cut)
 
-    async def _listen(self, request: "_Request", transcript: Transcript) -> None:
+    async def _listen(self, request: "_Request", transcript: ReplyStream) -> None:
         client = await asyncio.shield(self._client)
         silence, now = self._settings.first_token_timeout_seconds, asyncio.get_running_loop().time
         prompt = [(message.role, message.content) for message in request.messages]
@@ -212,10 +214,10 @@ class LanguageModel:
                     if transcript.runs_on:
                         break
         except TimeoutError as error:
-            raise ModelUnavailable(f"The model {self.name} sent nothing for {silence:g} s.") from error
+            raise ProviderUnavailable(f"The model {self.name} sent nothing for {silence:g} s.") from error
 
 
-def _note_usage(request: _Request, transcript: Transcript, call: Call) -> int:
+def _note_usage(request: _Request, transcript: ReplyStream, call: Call) -> int:
     """Count a reply, whole or interrupted, by the provider's figures or approximately; returns the tokens."""
     asked, used = transcript.input_tokens, transcript.tokens_used
     if not used and transcript.begun:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from app.core.llm.errors import EmptyReply, ModelRejected, PassingFailure
+from app.core.llm.errors import EmptyReply, PassingFailure, ProviderRejected
 from app.core.llm.reply_schema import ReplySchema
 from app.core.llm.thinking import VisibleText
 
@@ -14,7 +14,7 @@ _CHUNKS_AFTER_OBJECT = 8
 """The end of a block, the reason for the end and the usage take fewer."""
 
 
-class Transcript:
+class ReplyStream:
     """Takes chunks, passes on what is to be seen of them, and at the end tells a whole reply from half a one.
 
     Half a statement may run and give a wrong answer, so a reply that ends for any reason but its own is none.
@@ -69,7 +69,7 @@ class Transcript:
         return self._finish_reason == "length"
 
     def whole_text(self, model: str, *, may_be_cut: bool = False) -> str:
-        """Raises `ModelUnavailable` or `ModelRejected` when it is not whole."""
+        """Raises `ProviderUnavailable` or `ProviderRejected` when it is not whole."""
         match self._finish_reason:
             case None | "length" if self._chunks_after_object is not None:
                 pass
@@ -77,9 +77,11 @@ class Transcript:
                 raise PassingFailure("The model's service broke its answer off.")
             case "length" if not may_be_cut:
                 cure = "Raise KAI_LLM__MAX_OUTPUT_TOKENS."
-                raise ModelRejected(f"The answer of the model {model} is longer than it may be. {cure}")
+                raise ProviderRejected(f"The answer of the model {model} is longer than it may be. {cure}")
             case "content_filter":
-                raise ModelRejected("The model's service withheld its answer: its content filter objected.")
+                raise ProviderRejected(
+                    "The model's service withheld its answer: its content filter objected."
+                )
             case _:
                 self._pass_on(self._visible.end())
         text = self.text

@@ -18,7 +18,7 @@ from sqlalchemy.exc import IntegrityError
 
 from app.core.storage.paging import Order, Place, check_limit, check_vector, read_cursor, write_cursor
 from app.core.storage.port import Collection, Condition, Document, DocumentExists, Field, Page
-from app.core.storage.sqlite_access import Access
+from app.core.storage.sqlite_access import SqliteAccess
 from app.core.storage.sqlite_tables import CATALOG, CollectionTable
 
 _READERS = 4
@@ -30,8 +30,8 @@ class SqliteStorage:
     """Implements `Storage`; opened by `open_sqlite`."""
 
     def __init__(self, path: Path) -> None:
-        self._writing = Access(path, "BEGIN IMMEDIATE", connections=1)
-        self._reading = Access(path, "BEGIN", connections=_READERS)
+        self._writing = SqliteAccess(path, "BEGIN IMMEDIATE", connections=1)
+        self._reading = SqliteAccess(path, "BEGIN", connections=_READERS)
         self._tables: dict[str, CollectionTable] = {}
 
     async def load(self) -> None:

@@ -35,7 +35,7 @@ _AWAY = {
 Found = TypeVar("Found")
 
 
-class Access:
+class SqliteAccess:
     """Some connections to the file, and as many threads."""
 
     def __init__(self, path: Path, begin: Literal["BEGIN", "BEGIN IMMEDIATE"], connections: int) -> None:

@@ -26,7 +26,7 @@ from app.core.storage.port import (
     is_uuid,
 )
 from app.core.storage.typesense_client import translated_errors
-from app.core.storage.typesense_patches import Patches
+from app.core.storage.typesense_compare_and_set import CompareAndSet
 from typesense_checkpoint.collection import MAX_HITS, Search, TypesenseCollection
 
 _CATALOG = "collections0"
@@ -42,7 +42,7 @@ class TypesenseStorage:
         self._client = client
         self._prefix = prefix
         self._collections: dict[str, Collection] = {}
-        self._patches = Patches(TypesenseCollection(client, f"{prefix}patches0"))
+        self._patches = CompareAndSet(TypesenseCollection(client, f"{prefix}patches0"))
         self._catalog: TypesenseCollection[layout.Row] = TypesenseCollection(client, f"{prefix}{_CATALOG}")
 
     async def open(self) -> None:

@@ -34,7 +34,7 @@ class TypesenseAddress:
     max_retries: int
 
 
-class CurrentReads(httpx.AsyncBaseTransport):
+class ReadYourWrites(httpx.AsyncBaseTransport):
     """Lets no reader see the past.
 
     For a second or so after its start, Typesense says that it is well and answers from a part of what it
@@ -95,7 +95,7 @@ async def typesense_client(address: TypesenseAddress) -> AsyncGenerator[AsyncCli
         max_backoff_wait=2,
     )
     several = len(address.nodes) > 1
-    wire: httpx.AsyncBaseTransport = CurrentReads(httpx.AsyncHTTPTransport())
+    wire: httpx.AsyncBaseTransport = ReadYourWrites(httpx.AsyncHTTPTransport())
     transport = wire if several else RetryTransport(wire, retry)
     async with httpx.AsyncClient(transport=transport, timeout=address.timeout_seconds) as http:
         yield AsyncClient(

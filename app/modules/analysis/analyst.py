@@ -5,7 +5,7 @@ import logging
 from datetime import date
 from typing import Protocol
 
-from app.core.llm.model import LanguageModel, ModelRejected, ModelUnavailable, PromptMessage
+from app.core.llm.model import LanguageModel, PromptMessage, ProviderRejected, ProviderUnavailable
 from app.modules.analysis.chart import choose_chart
 from app.modules.analysis.checking import Checker
 from app.modules.analysis.figures import Figures, Span, figures
@@ -99,7 +99,7 @@ class ModelAnalyst:
                     [*prompt, PromptMessage("assistant", reply.text), PromptMessage("user", correction)],
                     lambda _: None,
                 )
-            except (ModelUnavailable, ModelRejected) as failure:
+            except (ProviderUnavailable, ProviderRejected) as failure:
                 logger.warning("what the rows contradict is taken out; no model put it right: %s", failure)
                 return None
             tokens_used += again.tokens_used

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from app.modules.analysis.claims.check import claims_in
 from app.modules.analysis.claims.strike import contradicted, in_first_sentence, struck, with_closing_line
-from app.modules.analysis.claims.table import Table
+from app.modules.analysis.claims.table import ClaimTable
 from app.modules.analysis.figures import Figures
 from graph.state import Claim, Rows
 
@@ -30,9 +30,9 @@ class Checker:
     found: Figures
 
     @cached_property
-    def _table(self) -> Table:
+    def _table(self) -> ClaimTable:
         """What was read of the rows for one text serves the next."""
-        return Table(self.rows, self.question, self.sql, self.found)
+        return ClaimTable(self.rows, self.question, self.sql, self.found)
 
     async def claims(self, text: str) -> list[Claim]:
         return await asyncio.to_thread(claims_in, text, self._table)

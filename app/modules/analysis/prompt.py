@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from app.core.llm.model import PromptMessage
-from app.modules.analysis.figures import Figures, Measure
+from app.modules.analysis.figures import Figures, NumericColumn
 from app.modules.analysis.figures.course import Course
 from app.modules.analysis.figures.ranking import Ranking
 from app.modules.analysis.text import describe
@@ -43,7 +43,7 @@ def _figures(rows: Rows, found: Figures) -> list[str]:
     return lines
 
 
-def _statistics(measure: Measure) -> str:
+def _statistics(measure: NumericColumn) -> str:
     parts = [f"{measure.count:,} values"]
     if measure.missing:
         parts.append(f"{measure.missing:,} rows without one")
@@ -54,7 +54,7 @@ def _statistics(measure: Measure) -> str:
     return f"{title(measure.name)}: {', '.join(parts)}"
 
 
-def _ranked(main: Measure, ranking: Ranking) -> str:
+def _ranked(main: NumericColumn, ranking: Ranking) -> str:
     shown = [f"{entry.label} {amount(entry.value)}" for entry in ranking.top(_LABELS)]
     columns = " and ".join(title(column["name"]) for column in ranking.columns)
     more = len(ranking) - len(shown)
@@ -63,7 +63,7 @@ def _ranked(main: Measure, ranking: Ranking) -> str:
     return f"{title(main.name)}, {summed} per {columns}: {'; '.join(shown)}{rest}"
 
 
-def _by_period(main: Measure, course: Course) -> list[str]:
+def _by_period(main: NumericColumn, course: Course) -> list[str]:
     """Periods in order; the latest ones of a long course. Partial ones are marked."""
     partial = {each.period for each in course.partial}
     shown = course.points[-_PERIODS:]

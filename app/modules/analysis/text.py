@@ -5,12 +5,12 @@ from decimal import Decimal
 
 from pydantic import JsonValue
 
-from app.modules.analysis.figures import Direction, Figures, Measure
+from app.modules.analysis.figures import Direction, Figures, NumericColumn
 from app.modules.analysis.figures.calendar import Period
-from app.modules.analysis.figures.course import Course, Partial, Point
+from app.modules.analysis.figures.course import Course, Partial, PeriodValue
 from app.modules.analysis.figures.names import is_calendar_or_key, is_numeric
 from app.modules.analysis.figures.numbers import exact
-from app.modules.analysis.figures.ranking import Entry, Ranking, led, named_cell
+from app.modules.analysis.figures.ranking import RankedValue, Ranking, led, named_cell
 from app.modules.analysis.words import amount, change, label, share, title
 from app.modules.cuts import cut_sentence
 from graph.state import Column, Rows
@@ -93,7 +93,7 @@ def _single(rows: Rows, found: Figures) -> list[str]:
 
 
 def _first_of_all(
-    row: Sequence[JsonValue], columns: Sequence[Column], found: Figures, main: Measure, end: Direction
+    row: Sequence[JsonValue], columns: Sequence[Column], found: Figures, main: NumericColumn, end: Direction
 ) -> list[str]:
     """The one row that a sorted statement keeps; a group goes by all that names it."""
     value = _cell(row[main.column], columns[main.column])
@@ -168,7 +168,7 @@ def _spreads(found: Figures) -> list[str]:
     return [_spread(measure) for measure in found.measures[:_SPREADS]]
 
 
-def _spread(measure: Measure) -> str:
+def _spread(measure: NumericColumn) -> str:
     name = _capital(title(measure.name))
     if measure.minimum == measure.maximum:
         return f"{name} is {amount(measure.minimum)} in all of them.{_missing(measure)}"
@@ -177,7 +177,7 @@ def _spread(measure: Measure) -> str:
     return f"{text}{average}.{_missing(measure)}"
 
 
-def _missing(measure: Measure) -> str:
+def _missing(measure: NumericColumn) -> str:
     return (
         f" {measure.missing:,} {_rows(measure.missing)} no {title(measure.name)}." if measure.missing else ""
     )
@@ -198,7 +198,7 @@ def _ranking(rows: Rows, found: Figures) -> list[str]:
     return [*_ends(rows, found, main, ranking), *_partial(found), *_nulls(ranking, main), *others]
 
 
-def _led(rows: Rows, found: Figures, measure: Measure) -> list[str]:
+def _led(rows: Rows, found: Figures, measure: NumericColumn) -> list[str]:
     """The label that has most of another measure."""
     by = [at for at in (found.label, found.group) if at is not None]
     leaders = led(rows, measure.values, by, additive=measure.additive, summed=found.summed)
@@ -209,7 +209,7 @@ def _led(rows: Rows, found: Figures, measure: Measure) -> list[str]:
     return [f"By {title(measure.name)}, {_plain(leaders)} {_are(leaders)} highest{of} with {value}."]
 
 
-def _ends(rows: Rows, found: Figures, main: Measure, ranking: Ranking) -> list[str]:
+def _ends(rows: Rows, found: Figures, main: NumericColumn, ranking: Ranking) -> list[str]:
     """The end asked for, what is next to it, and the other end."""
     if len(ranking) == 1:
         (only,) = ranking.highest
@@ -257,7 +257,7 @@ def _among(rows: Rows, ranking: Ranking) -> str:
     return f"In the {count:,} rows shown" if ranking.summed else f"Of the {count:,} shown"
 
 
-def _share(found: Figures, main: Measure, ranking: Ranking, leader: Entry) -> str:
+def _share(found: Figures, main: NumericColumn, ranking: Ranking, leader: RankedValue) -> str:
     if ranking.total is None or main.minimum < 0 or ranking.total <= 0:
         return ""
     part = share(leader.value, ranking.total)
@@ -266,7 +266,7 @@ def _share(found: Figures, main: Measure, ranking: Ranking, leader: Entry) -> st
     return f", {part} of the total of the {len(ranking):,} shown, {amount(ranking.total)}"
 
 
-def _nulls(ranking: Ranking, main: Measure) -> list[str]:
+def _nulls(ranking: Ranking, main: NumericColumn) -> list[str]:
     if not ranking.missing:
         return []
     return [f"{ranking.missing:,} {'has' if ranking.missing == 1 else 'have'} no {title(main.name)}."]
@@ -287,7 +287,7 @@ def _matrix(rows: Rows, found: Figures) -> list[str]:
     return [*sentences, *(_partial(found) if not found.periods else []), *_nulls(ranking, main)]
 
 
-def _share_of(ranking: Ranking, main: Measure, leader: Entry) -> str:
+def _share_of(ranking: Ranking, main: NumericColumn, leader: RankedValue) -> str:
     if ranking.total is None or main.minimum < 0 or ranking.total <= 0:
         return ""
     return f" ({share(leader.value, ranking.total)})"
@@ -312,13 +312,13 @@ def _series(found: Figures) -> list[str]:
     return [*sentences, *_gaps(found, course), *_missing_points(main)]
 
 
-def _course_of(found: Figures, main: Measure, course: Course) -> list[str]:
+def _course_of(found: Figures, main: NumericColumn, course: Course) -> list[str]:
     """The answer to "which month" before the course."""
     moved, extremes = _moved(main, course), _extremes(main, course, found.direction)
     return [*moved, *extremes] if found.direction is None else [*extremes, *moved]
 
 
-def _moved(main: Measure, course: Course, of_all: str = "") -> list[str]:
+def _moved(main: NumericColumn, course: Course, of_all: str = "") -> list[str]:
     """From the first to the last full period; partial ones are named and left out."""
     name, full = _capital(f"{of_all}{title(main.name)}"), course.full
     left_out = [_left_out(course, partial) for partial in course.partial]
@@ -335,7 +335,7 @@ def _moved(main: Measure, course: Course, of_all: str = "") -> list[str]:
     return [f"{text}{whole}.", *left_out]
 
 
-def _also_moved(other: Measure, found: Figures, course: Course) -> list[str]:
+def _also_moved(other: NumericColumn, found: Figures, course: Course) -> list[str]:
     """Another measure between the same two periods."""
     if len(course.full) < 2:
         return []
@@ -345,16 +345,16 @@ def _also_moved(other: Measure, found: Figures, course: Course) -> list[str]:
     if first is None or last is None or first == last:
         return []
     direction = "rose" if last > first else "fell"
-    between = f"from {_at(Point(start, first))} to {_at(Point(end, last))}"
+    between = f"from {_at(PeriodValue(start, first))} to {_at(PeriodValue(end, last))}"
     relative = f", {change(first, last)}" if first > 0 else ""
     return [f"{_capital(title(other.name))} {direction} {between}{relative}."]
 
 
-def _at(point: Point) -> str:
+def _at(point: PeriodValue) -> str:
     return f"{amount(point.value)} ({point.period})"
 
 
-def _relative(first: Point, last: Point) -> str:
+def _relative(first: PeriodValue, last: PeriodValue) -> str:
     return f", {change(first.value, last.value)}" if first.value > 0 else ""
 
 
@@ -363,11 +363,11 @@ def _left_out(course: Course, partial: Partial) -> str:
     return f"{_at_period(point)} is partial and left out: {_why(partial)}."
 
 
-def _at_period(point: Point) -> str:
+def _at_period(point: PeriodValue) -> str:
     return f"{point.period} ({amount(point.value)})"
 
 
-def _extremes(main: Measure, course: Course, asked: Direction | None) -> list[str]:
+def _extremes(main: NumericColumn, course: Course, asked: Direction | None) -> list[str]:
     """Peak and trough of the full periods; first the one that the question asks for."""
     peaks, troughs = course.peaks, course.troughs
     high, low = amount(peaks[0].value), amount(troughs[0].value)
@@ -388,11 +388,11 @@ def _extremes(main: Measure, course: Course, asked: Direction | None) -> list[st
     return [f"{first}; the {opposite} is {other} ({_when(rest)})."]
 
 
-def _when(points: Sequence[Point]) -> str:
+def _when(points: Sequence[PeriodValue]) -> str:
     return _listed([str(point.period) for point in points])
 
 
-def _by_months(main: Measure, months: Course) -> str:
+def _by_months(main: NumericColumn, months: Course) -> str:
     first, last = months.full[0], months.full[-1]
     if first.value == last.value:
         return f"By full months, it is {amount(first.value)} in {first.period} and in {last.period}."
@@ -403,7 +403,7 @@ def _by_months(main: Measure, months: Course) -> str:
     )
 
 
-def _yearly(main: Measure, course: Course) -> list[str]:
+def _yearly(main: NumericColumn, course: Course) -> list[str]:
     """The latest two years of full periods, and what their courses share."""
     year, sentences = course.year, list[str]()
     if year is None:
@@ -429,7 +429,7 @@ def _of_the_year(period: Period) -> str:
     return f"{period.start:%B}" if period.unit == "month" else f"Q{(period.start.month + 2) // 3}"
 
 
-def _total(found: Figures, main: Measure, course: Course) -> list[str]:
+def _total(found: Figures, main: NumericColumn, course: Course) -> list[str]:
     if not main.adds_over_time or len(course.points) < 2:
         return []
     total = amount(sum((point.value for point in course.points), Decimal(0)))
@@ -446,7 +446,7 @@ def _gaps(found: Figures, course: Course) -> list[str]:
     return [f"{count:,} {course.unit}{' has' if count == 1 else 's have'} no row: {named}."]
 
 
-def _missing_points(main: Measure) -> list[str]:
+def _missing_points(main: NumericColumn) -> list[str]:
     return [_missing(main).strip()] if main.missing else []
 
 
@@ -465,7 +465,7 @@ def _grouped_series(rows: Rows, found: Figures) -> list[str]:
 # Words
 
 
-def _superlative(main: Measure, end: Direction) -> str:
+def _superlative(main: NumericColumn, end: Direction) -> str:
     name = title(main.name)
     things = name.removeprefix("number of ")
     if main.kind in ("count", "distinct") and things.endswith("s"):
@@ -473,11 +473,11 @@ def _superlative(main: Measure, end: Direction) -> str:
     return f"the {end} {name}"
 
 
-def _bold(entries: Sequence[Entry]) -> str:
+def _bold(entries: Sequence[RankedValue]) -> str:
     return _listed([f"**{entry.label}**" for entry in entries])
 
 
-def _plain(entries: Sequence[Entry]) -> str:
+def _plain(entries: Sequence[RankedValue]) -> str:
     return _listed([entry.label for entry in entries])
 
 
@@ -487,11 +487,11 @@ def _listed(names: Sequence[str]) -> str:
     return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
-def _have(entries: Sequence[Entry]) -> str:
+def _have(entries: Sequence[RankedValue]) -> str:
     return "has" if len(entries) == 1 else "share"
 
 
-def _are(entries: Sequence[Entry]) -> str:
+def _are(entries: Sequence[RankedValue]) -> str:
     return "is" if len(entries) == 1 else "are"
 
 

@@ -11,7 +11,7 @@ from app.modules.database_connection.threads import Stop
 
 
 @dataclass(frozen=True)
-class Statement:
+class UncheckedStatement:
     """A statement that nobody has checked yet, with all that is needed to run it."""
 
     sql: str

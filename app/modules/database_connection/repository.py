@@ -12,8 +12,8 @@ from app.core.ids import id_of
 from app.core.storage.port import AnyOf, Document, Equals, Storage
 from app.modules.database_connection.engines.urls import database_name
 from app.modules.database_connection.errors import ConnectionNotFound, NotTheOwner
-from app.modules.database_connection.scan.known import Known
 from app.modules.database_connection.scan.progress import ScanProgress
+from app.modules.database_connection.scan.scanned import ScannedSchema
 from app.modules.database_connection.scan.vectors_kept import is_of_vectors
 from app.modules.database_connection.schema import Schema, Table
 
@@ -116,11 +116,13 @@ class ConnectionRepository:
             await self._storage.delete("tables", [mine])
             raise _not_found()
 
-    async def keep_profiles(self, connection: Connection, known: Known, names: Sequence[str]) -> None:
+    async def keep_profiles(
+        self, connection: Connection, scanned: ScannedSchema, names: Sequence[str]
+    ) -> None:
         """Keep what is known of the tables of these names."""
         wanted = set(names)
-        tables = [table for table in known.schema.tables if table.name in wanted]
-        texts = [_texts_document(connection, name, known.texts.get(name, {})) for name in names]
+        tables = [table for table in scanned.schema.tables if table.name in wanted]
+        texts = [_texts_document(connection, name, scanned.texts.get(name, {})) for name in names]
         await self._storage.put("tables", [_document(connection, table) for table in tables])
         await self._storage.put("column_texts", texts)
 
@@ -150,14 +152,14 @@ class ConnectionRepository:
         more = len(tables) > start + limit
         return tables[start : start + limit], position_cursor(start + limit) if more else None
 
-    async def known(self, connection: Connection) -> Known:
+    async def scanned_schema(self, connection: Connection) -> ScannedSchema:
         """All tables that the last scan has found, and the texts in their columns."""
         texts = {
             str(each["name"]): _TEXTS.validate_python(each["texts"])
             async for each in self._all("column_texts", connection)
         }
         database = database_name(connection.dialect, connection.masked_url)
-        return Known(Schema(connection.dialect, await self._tables(connection), database), texts)
+        return ScannedSchema(Schema(connection.dialect, await self._tables(connection), database), texts)
 
     async def _tables(self, connection: Connection) -> list[Table]:
         """By name."""

@@ -17,9 +17,9 @@ from app.modules.database_connection.engines.databases import Database
 from app.modules.database_connection.limits import Limits
 from app.modules.database_connection.records import StatementRecords
 from app.modules.database_connection.repository import Connection, ConnectionRepository
-from app.modules.database_connection.scan.known import Known, KnownDatabases
 from app.modules.database_connection.scan.progress import ScanProgress, ScanState
 from app.modules.database_connection.scan.read import scan
+from app.modules.database_connection.scan.scanned import ScannedSchema, ScannedSchemas
 from app.modules.database_connection.scan.table_vectors import TableVectors
 from app.modules.database_connection.schema import Profile, Table
 from app.modules.database_connection.threads import DatabaseThreads
@@ -56,14 +56,14 @@ class Scans:
     def __init__(
         self,
         repository: ConnectionRepository,
-        known: KnownDatabases,
+        schemas: ScannedSchemas,
         threads: DatabaseThreads,
         limits: Limits,
         vectors: TableVectors | None,
         records: StatementRecords,
     ) -> None:
         self._repository = repository
-        self._known = known
+        self._schemas = schemas
         self._threads = threads
         self._limits = limits
         self._vectors = vectors
@@ -152,19 +152,21 @@ class Scans:
 
     async def _embed(self, connection: Connection) -> None:
         if self._vectors is not None:
-            known = self._known.get(connection.id) or await self._repository.known(connection)
-            self._vectors.refresh(connection.owner, connection.id, known.schema.tables)
+            scanned = self._schemas.get(connection.id) or await self._repository.scanned_schema(connection)
+            self._vectors.refresh(connection.owner, connection.id, scanned.schema.tables)
 
     async def _take_catalog(self, connection: Connection, dialect: str, tables: Sequence[Table]) -> None:
-        async with self._known.lock(connection.id):
-            before = self._known.get(connection.id) or await self._repository.known(connection)
-            known = Known(replace(before.schema, dialect=dialect), before.texts).with_catalog(tables)
-            await self._repository.keep_catalog(connection, known.schema, replacing=before.schema)
-            self._known.remember(connection.id, known)
+        async with self._schemas.lock(connection.id):
+            before = self._schemas.get(connection.id) or await self._repository.scanned_schema(connection)
+            scanned = ScannedSchema(replace(before.schema, dialect=dialect), before.texts).with_catalog(
+                tables
+            )
+            await self._repository.keep_catalog(connection, scanned.schema, replacing=before.schema)
+            self._schemas.remember(connection.id, scanned)
 
     async def _take_profiles(self, connection: Connection, profiles: Sequence[Profile]) -> None:
-        async with self._known.lock(connection.id):
-            before = self._known.get(connection.id) or await self._repository.known(connection)
-            known = before.with_profiles(profiles)
-            await self._repository.keep_profiles(connection, known, [each.table.name for each in profiles])
-            self._known.remember(connection.id, known)
+        async with self._schemas.lock(connection.id):
+            before = self._schemas.get(connection.id) or await self._repository.scanned_schema(connection)
+            scanned = before.with_profiles(profiles)
+            await self._repository.keep_profiles(connection, scanned, [each.table.name for each in profiles])
+            self._schemas.remember(connection.id, scanned)

@@ -8,7 +8,7 @@ ColumnType = Literal["text", "integer", "number", "boolean", "date", "datetime",
 
 
 @dataclass(frozen=True)
-class Column:
+class TableColumn:
     """A column and its profile.
 
     `values` lists every distinct value of a low-cardinality text column (else it is empty);
@@ -45,7 +45,7 @@ class Table:
 
     name: str
     kind: Literal["table", "view"]
-    columns: Sequence[Column]
+    columns: Sequence[TableColumn]
     foreign_keys: Sequence[ForeignKey] = ()
     row_count: int | None = None
     description: str = ""

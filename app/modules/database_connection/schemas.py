@@ -14,7 +14,7 @@ from pydantic import (
 
 from app.http.routes import Body, Text, Time, storable
 from app.modules.database_connection.scan.progress import ScanState
-from app.modules.database_connection.schema import Column, ColumnType, ForeignKey
+from app.modules.database_connection.schema import ColumnType, ForeignKey, TableColumn
 
 Description = Annotated[Text, Field(max_length=2_000)]
 
@@ -142,5 +142,5 @@ class TableBody(BaseModel):
     kind: Literal["table", "view"]
     description: str
     row_count: int | None
-    columns: list[Column]
+    columns: list[TableColumn]
     foreign_keys: list[ForeignKey]

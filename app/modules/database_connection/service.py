@@ -23,7 +23,7 @@ from app.modules.database_connection.errors import (
     UrlNotSupported,
     as_problems,
 )
-from app.modules.database_connection.execution import Statement
+from app.modules.database_connection.execution import UncheckedStatement
 from app.modules.database_connection.guard.check import check
 from app.modules.database_connection.guard.inspection import (
     InspectedStatement,
@@ -37,8 +37,8 @@ from app.modules.database_connection.records import Asker, StatementRecords
 from app.modules.database_connection.repository import Connection, ConnectionRepository
 from app.modules.database_connection.results import ResultSet
 from app.modules.database_connection.scan.catalog import has_tables
-from app.modules.database_connection.scan.known import Known, KnownDatabases
 from app.modules.database_connection.scan.progress import ScanProgress
+from app.modules.database_connection.scan.scanned import ScannedSchema, ScannedSchemas
 from app.modules.database_connection.scan.table_vectors import TableVectors
 from app.modules.database_connection.scans import Scan, Scans
 from app.modules.database_connection.schema import Schema, Table
@@ -70,9 +70,9 @@ class DatabaseConnections:
         self._records = records
         self._access = access
         self._threads = DatabaseThreads(limits.max_threads)
-        self._known = KnownDatabases(limits.max_cached_schemas)
+        self._schemas = ScannedSchemas(limits.max_cached_schemas)
         self._vectors = TableVectors(storage, embedding, charge) if embedding else None
-        self._scans = Scans(self._repository, self._known, self._threads, limits, self._vectors, records)
+        self._scans = Scans(self._repository, self._schemas, self._threads, limits, self._vectors, records)
 
     async def close(self) -> None:
         """Break off the scans; the next need of their tables takes them up."""
@@ -128,7 +128,7 @@ class DatabaseConnections:
         if self._vectors is not None:
             await self._vectors.stop(connection.id)
         await self._repository.delete_parts(connection)  # those that the scan has found meanwhile
-        self._known.forget(connection.id)
+        self._schemas.forget(connection.id)
 
     async def start_scan(self, owner: str, connection_id: str) -> ScanProgress:
         """Begin to read the schema anew in the background; descriptions given by people stay.
@@ -170,14 +170,14 @@ class DatabaseConnections:
     ) -> Table:
         """Raises `TableNotFound`."""
         connection = await self._repository.own(owner, connection_id)
-        async with self._known.lock(connection.id):
-            known = self._known.get(connection.id) or await self._repository.known(connection)
-            found = known.table(table_name)
+        async with self._schemas.lock(connection.id):
+            scanned = self._schemas.get(connection.id) or await self._repository.scanned_schema(connection)
+            found = scanned.table(table_name)
             if found is None:
                 raise TableNotFound("The scanned schema has no table of this name.")
             described = replace(found, description=description)
             await self._repository.save_table(connection, described)
-            self._remember(connection, known.with_table(described))
+            self._remember(connection, scanned.with_table(described))
         return described
 
     async def sample(self, owner: str, connection_id: str, table_name: str) -> ResultSet:
@@ -208,19 +208,19 @@ class DatabaseConnections:
             return connection, await self.schema(connection)
 
     async def schema(self, connection: Connection) -> Schema:
-        """The schema of what is `known`. Raises `DatabaseUnavailable`."""
-        return (await self.known(connection)).schema
+        """The schema of what is `scanned_schema`. Raises `DatabaseUnavailable`."""
+        return (await self.scanned_schema(connection)).schema
 
-    async def known(self, connection: Connection) -> Known:
+    async def scanned_schema(self, connection: Connection) -> ScannedSchema:
         """The tables found so far and what is known of their values. Raises `DatabaseUnavailable`.
 
         The first need starts a scan, and waits for all tables but only a moment for their values.
         """
-        known = self._known.get(connection.id)
-        if known is None:
+        scanned = self._schemas.get(connection.id)
+        if scanned is None:
             await self._learn(connection)
-            known = self._known.get(connection.id) or await self._repository.known(connection)
-        return known
+            scanned = self._schemas.get(connection.id) or await self._repository.scanned_schema(connection)
+        return scanned
 
     async def nearest_tables(self, connection: Connection, text: str) -> list[str]:
         """The few tables whose descriptions are nearest to what was said, the nearest first.
@@ -242,7 +242,7 @@ class DatabaseConnections:
         schema = await self.schema(connection)
         limits = self._limits
         with self._records.of(connection, sql, asker) as record:
-            statement = Statement(
+            statement = UncheckedStatement(
                 sql, schema, self._database(connection), limits.statement, limits.connect_seconds
             )
             result = await self._threads.run(statement.run)
@@ -265,16 +265,16 @@ class DatabaseConnections:
         if now.scanned_at is None:
             await self._first_tables(self._start_scan(now))
             return
-        async with self._known.lock(now.id):
-            if self._known.get(now.id) is None:
-                self._remember(now, await self._repository.known(now))
+        async with self._schemas.lock(now.id):
+            if self._schemas.get(now.id) is None:
+                self._remember(now, await self._repository.scanned_schema(now))
         if (await self._repository.progress(now)).state in ("never", "running"):
             self._start_scan(now)  # an older KAI knew no values; another process was broken off
 
-    def _remember(self, connection: Connection, known: Known) -> None:
-        self._known.remember(connection.id, known)
+    def _remember(self, connection: Connection, scanned: ScannedSchema) -> None:
+        self._schemas.remember(connection.id, scanned)
         if self._vectors is not None:
-            self._vectors.refresh(connection.owner, connection.id, known.schema.tables)
+            self._vectors.refresh(connection.owner, connection.id, scanned.schema.tables)
 
     async def _first_tables(self, scan: Scan) -> None:
         await scan.tables_known.wait()

@@ -27,7 +27,7 @@ from app.modules.session.model import Run, Session
 from app.modules.sql_generation.candidates import Candidates, Tried
 from app.modules.sql_generation.checking.correct import Corrected
 from app.modules.sql_generation.clarified import ClarifiedWriter, resolved
-from app.modules.sql_generation.knowledge import Knowledge
+from app.modules.sql_generation.schema_context import SchemaContext
 from app.modules.sql_generation.schema_index import SchemaIndexes
 from app.modules.sql_generation.verified import VerifiedWriter
 from app.modules.sql_generation.writer import BuiltinWriter, ModelWriter, ReadIndex
@@ -81,21 +81,21 @@ class PortFactory:
         connection = await self._connections.get(session.owner, session.db_connection_id)
         models, today = self._models, datetime.now(UTC).date()
 
-        knowledge = Knowledge(self._connections, self._context, self._indexes, connection)
-        runner = _KeepingRunner(self._connections, connection, knowledge, self._rows, run)
-        checker = RunResultChecker(self._connections, connection, knowledge, run)
-        builtin = BuiltinWriter(connection.dialect, knowledge.index, today)
+        schema_context = SchemaContext(self._connections, self._context, self._indexes, connection)
+        runner = _KeepingRunner(self._connections, connection, schema_context, self._rows, run)
+        checker = RunResultChecker(self._connections, connection, schema_context, run)
+        builtin = BuiltinWriter(connection.dialect, schema_context.index, today)
         writer = (
             ModelWriter(
                 models.sql,
                 builtin,
-                _Correcting(knowledge, self._corrections),
+                _Correcting(schema_context, self._corrections),
                 instruction=models.instruction,
-                read_index=knowledge.index,
+                read_index=schema_context.index,
                 today=today,
                 candidates=Candidates(
                     count=models.candidates,
-                    try_out=_TryOut(self._connections, connection, knowledge, checker, run).try_out,
+                    try_out=_TryOut(self._connections, connection, schema_context, checker, run).try_out,
                     dialect=connection.dialect,
                     run_id=run.id,
                 ),
@@ -107,12 +107,14 @@ class PortFactory:
         figures = FiguresAnalyst(connection.dialect, _Background(self._connections, connection, run), today)
         analyst = ModelAnalyst(models.analysis, figures) if models else figures
         ports = Ports(
-            recall=_Recall(knowledge, models.context_tokens) if models else _NoRecall(knowledge.index),
-            writer=given or ClarifiedWriter(VerifiedWriter(writer, knowledge.verified_answer)),
+            recall=_Recall(schema_context, models.context_tokens)
+            if models
+            else _NoRecall(schema_context.index),
+            writer=given or ClarifiedWriter(VerifiedWriter(writer, schema_context.verified_answer)),
             runner=OnlyOnce(runner) if given else runner,
             checker=checker,
             results=runner,
-            analyst=_WarningAnalyst(analyst, checker, knowledge),
+            analyst=_WarningAnalyst(analyst, checker, schema_context),
             summarizer=ModelSummarizer(models.summary) if models else DigestSummarizer(),
         )
         return traced(ports)
@@ -122,11 +124,11 @@ class PortFactory:
 class _Correcting:
     """Corrects what a model has written, and counts that."""
 
-    knowledge: Knowledge
+    schema_context: SchemaContext
     corrections: Counter
 
     async def __call__(self, sql: str) -> Corrected:
-        corrected = await self.knowledge.corrected(sql)
+        corrected = await self.schema_context.corrected(sql)
         for each in corrected.corrections:
             self.corrections.labels(each.kind).inc()
         return corrected
@@ -136,11 +138,11 @@ class _Correcting:
 class _Recall:
     """What a model is shown; the schema is read if that was never done."""
 
-    knowledge: Knowledge
+    schema_context: SchemaContext
     budget_tokens: int
 
     async def recall(self, question: Question) -> Context:
-        return await self.knowledge.context(resolved(question), self.budget_tokens)
+        return await self.schema_context.context(resolved(question), self.budget_tokens)
 
 
 @dataclass(frozen=True)
@@ -190,13 +192,15 @@ class _WarningAnalyst:
 
     analyst: Analyst
     checker: RunResultChecker
-    knowledge: Knowledge
+    schema_context: SchemaContext
 
     async def analyse(self, question: Question, sql: str, rows: Rows, emit: Emit) -> Analysed:
         read = await self.analyst.analyse(question, sql, rows, emit)
         warnings = await self.checker.find_warnings(question, sql, rows)
         told = "\n\n**Worth checking:** " + " ".join(each.text for each in warnings) if warnings else ""
-        if question.author == "builtin" and (unheeded := await self.knowledge.unheeded(question.text, sql)):
+        if question.author == "builtin" and (
+            unheeded := await self.schema_context.unheeded(question.text, sql)
+        ):
             told += f"\n\n**Not followed:** {unheeded}"
         if not told:
             return read
@@ -211,14 +215,14 @@ class _TryOut:
 
     connections: DatabaseConnections
     connection: Connection
-    knowledge: Knowledge
+    schema_context: SchemaContext
     checker: RunResultChecker
     run_of: Run
 
     async def try_out(self, question: Question, sql: str) -> Tried | None:
         asker = Asker(self.run_of.owner, "candidate", self.run_of.session_id, self.run_of.id)
         try:
-            await self.knowledge.check(sql)
+            await self.schema_context.check(sql)
             fetched = await self.connections.run(self.connection, sql, asker)
         except (StatementFailed, DatabaseUnavailable) as error:
             logger.info("run %s: a candidate failed: %s", self.run_of.id, error.detail)
@@ -234,7 +238,7 @@ class _KeepingRunner:
 
     connections: DatabaseConnections
     connection: Connection
-    knowledge: Knowledge
+    schema_context: SchemaContext
     rows: ResultRows
     run_of: Run
     in_hand: Rows | None = None
@@ -247,7 +251,7 @@ class _KeepingRunner:
         self._fetched = None
         if run.attempt > 1 and (kept := await self.rows.kept(run.message_id, sql)) is not None:
             return kept
-        await self.knowledge.check(sql)
+        await self.schema_context.check(sql)
         asker = Asker(run.owner, "question", run.session_id, run.id)
         fetched = await self.connections.run(self.connection, sql, asker)
         rows = _rows_of(fetched)

@@ -8,9 +8,9 @@ from app.modules.database_connection.records import Asker
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.session.model import Run
-from app.modules.sql_generation.knowledge import Knowledge
 from app.modules.sql_generation.result_warnings.model import ResultWarning
 from app.modules.sql_generation.result_warnings.warnings import MOST_WARNINGS, is_empty
+from app.modules.sql_generation.schema_context import SchemaContext
 from graph.errors import DatabaseUnavailable, StatementFailed
 from graph.ports import Question
 from graph.state import Rows
@@ -27,7 +27,7 @@ class RunResultChecker:
 
     connections: DatabaseConnections
     connection: Connection
-    knowledge: Knowledge
+    schema_context: SchemaContext
     run_of: Run
     _probed: dict[str, bool] = field(default_factory=dict)
     """By the probe's text, whether it found a pair."""
@@ -37,7 +37,7 @@ class RunResultChecker:
         return [each.text for each in warnings if each.worth_repair]
 
     async def find_warnings(self, question: Question, sql: str, rows: Rows) -> list[ResultWarning]:
-        warnings = await self.knowledge.find_warnings(question, sql, rows)
+        warnings = await self.schema_context.find_warnings(question, sql, rows)
         if is_empty(rows) and not any(each.worth_repair for each in warnings):
             warnings += await self._find_empty_joins(sql)
         return warnings[:MOST_WARNINGS]
@@ -48,7 +48,7 @@ class RunResultChecker:
         empty: list[ResultWarning] = []
         try:
             async with asyncio.timeout(_PROBE_SECONDS):
-                for probe in await self.knowledge.join_probes(sql):
+                for probe in await self.schema_context.join_probes(sql):
                     if probe.sql not in self._probed:
                         result = await self.connections.run(self.connection, probe.sql, asker)
                         self._probed[probe.sql] = bool(result.rows)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from app.core.bus.completed import Completed
-from app.core.llm.model import LanguageModel, ModelRejected, ModelUnavailable, PromptMessage
+from app.core.llm.model import LanguageModel, PromptMessage, ProviderRejected, ProviderUnavailable
 from app.core.storage.port import Equals
 from app.modules.memory.model import Exchange
 from app.modules.prompt_sections import sections
@@ -58,7 +58,7 @@ class TitleJob:
             return
         try:
             title = await _write_title(self._model, exchanges[:GROWN_EXCHANGES])
-        except (ModelUnavailable, ModelRejected) as error:
+        except (ProviderUnavailable, ProviderRejected) as error:
             logger.warning("session %s keeps its title: %s", session.id, error)
             return
         if title is not None:
@@ -74,7 +74,7 @@ def _next_title(titled_by: TitledBy, exchanges: int) -> TitledBy | None:
 
 
 async def _write_title(model: LanguageModel, exchanges: Sequence[Exchange]) -> str | None:
-    """Returns None if the reply is not a title. Raises `ModelUnavailable` or `ModelRejected`."""
+    """Returns None if the reply is not a title. Raises `ProviderUnavailable` or `ProviderRejected`."""
     parts = [
         (name, text[:_MAX_PART_CHARACTERS])
         for each in exchanges

@@ -9,7 +9,7 @@ from app.modules.prompt_sections import sections
 from app.modules.sql.statement import statement_of
 from app.modules.sql_generation.business import Business, glossary, house_rules, precedents
 from app.modules.sql_generation.linking.cards import named_values, quoted
-from app.modules.sql_generation.linking.mentions import Mention
+from app.modules.sql_generation.linking.mentions import StoredTextMention
 from app.modules.sql_generation.linking.words import words_of
 from app.modules.sql_generation.schema_index import SchemaIndex
 from app.modules.sql_generation.schema_linking import link
@@ -67,6 +67,6 @@ def tables_read(sql: str, index: SchemaIndex) -> list[str]:
     return [name for folded, name in names.tables.items() if folded in read]
 
 
-def _meant(mention: Mention) -> str:
+def _meant(mention: StoredTextMention) -> str:
     places = ", ".join(f"{each.table}.{each.column} = {quoted([each.text])}" for each in mention.places)
     return f"{mention.said!r}: {'' if mention.exact else 'perhaps '}{places}"

@@ -6,7 +6,7 @@ from functools import cached_property
 from cachetools import LRUCache
 
 from app.core.llm.tokens import approximate_tokens
-from app.modules.database_connection.scan.known import Known
+from app.modules.database_connection.scan.scanned import ScannedSchema
 from app.modules.sql_generation.checking.names import SchemaNames
 from app.modules.sql_generation.linking.bm25 import Bm25
 from app.modules.sql_generation.linking.cards import card
@@ -21,10 +21,10 @@ _TEXTS_SHARED_SECONDS = 10
 class SchemaIndex:
     """Of one state of knowledge; a newer state gets an index of its own."""
 
-    def __init__(self, known: Known, stored: StoredTexts | None = None) -> None:
-        self.known = known
-        self.tables = {table.name: table for table in known.schema.tables}
-        self.stored = stored or StoredTexts(known.texts)
+    def __init__(self, scanned: ScannedSchema, stored: StoredTexts | None = None) -> None:
+        self.scanned = scanned
+        self.tables = {table.name: table for table in scanned.schema.tables}
+        self.stored = stored or StoredTexts(scanned.texts)
 
     @cached_property
     def cards(self) -> dict[str, str]:
@@ -42,19 +42,19 @@ class SchemaIndex:
 
     @cached_property
     def words(self) -> Bm25:
-        return index_tables(self.known.schema.tables)
+        return index_tables(self.scanned.schema.tables)
 
     @cached_property
     def references(self) -> References:
-        return References(self.known.schema.tables)
+        return References(self.scanned.schema.tables)
 
     @cached_property
     def columns(self) -> Columns:
-        return Columns(self.known.schema.tables, self.stored.texts)
+        return Columns(self.scanned.schema.tables, self.stored.texts)
 
     @cached_property
     def names(self) -> SchemaNames:
-        return SchemaNames(self.known.schema)
+        return SchemaNames(self.scanned.schema)
 
 
 class SchemaIndexes:
@@ -63,19 +63,19 @@ class SchemaIndexes:
     def __init__(self, limit: int) -> None:
         self._indexes: LRUCache[str, SchemaIndex] = LRUCache(limit)
 
-    def of(self, connection_id: str, known: Known) -> SchemaIndex:
+    def of(self, connection_id: str, scanned: ScannedSchema) -> SchemaIndex:
         """Made anew as soon as more is known; stored texts follow within ten seconds."""
         index = self._indexes.get(connection_id)
-        stored = _texts(index, known)
-        if index is None or index.known is not known or index.stored is not stored:
-            index = self._indexes[connection_id] = SchemaIndex(known, stored)
+        stored = _texts(index, scanned)
+        if index is None or index.scanned is not scanned or index.stored is not stored:
+            index = self._indexes[connection_id] = SchemaIndex(scanned, stored)
         return index
 
 
-def _texts(index: SchemaIndex | None, known: Known) -> StoredTexts:
+def _texts(index: SchemaIndex | None, scanned: ScannedSchema) -> StoredTexts:
     """Those at hand if they are the same, or so young that questions during a scan had better share them."""
     if index is not None:
         young = time.monotonic() - index.stored.made_at < _TEXTS_SHARED_SECONDS
-        if young or index.stored.texts is known.texts:
+        if young or index.stored.texts is scanned.texts:
             return index.stored
-    return StoredTexts(known.texts)
+    return StoredTexts(scanned.texts)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from app.core.llm.tokens import approximate_tokens
 from app.core.ranking import fused
 from app.modules.sql_generation.linking.cards import brief_card
-from app.modules.sql_generation.linking.mentions import Mention, mentions
+from app.modules.sql_generation.linking.mentions import StoredTextMention, mentions
 from app.modules.sql_generation.linking.words import words_of
 from app.modules.sql_generation.schema_index import SchemaIndex
 
@@ -24,7 +24,7 @@ class Linked:
 
     cards: str
     tables: Sequence[str]
-    mentions: Sequence[Mention]
+    mentions: Sequence[StoredTextMention]
 
 
 def link(
@@ -56,7 +56,7 @@ def rank(
     index: SchemaIndex,
     conversation: Sequence[str],
     at_hand: Sequence[str],
-    mentioned: Sequence[Mention],
+    mentioned: Sequence[StoredTextMention],
     near: Sequence[str] = (),
 ) -> list[str]:
     """Tables that have anything to do with the conversation, best first."""

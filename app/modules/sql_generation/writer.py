@@ -53,7 +53,7 @@ class BuiltinWriter:
             answer = await asyncio.to_thread(
                 builtin.write,
                 question.text,
-                index.known.schema,
+                index.scanned.schema,
                 stored=index.stored,
                 previous=_previous(question),
                 today=self._today,
@@ -62,7 +62,7 @@ class BuiltinWriter:
             _refuse_empty(index)
             raise QuestionBeyondWriter(f"{beyond.reason} {_HOW_TO_CONFIGURE}") from beyond
         match answer:
-            case builtin.Statement(sql=sql, explanation=explanation):
+            case builtin.WrittenSql(sql=sql, explanation=explanation):
                 emit(TextChunk(content=sql, channel="sql"))
                 return Written("sql", sql, explanation, author="builtin")
             case builtin.Clarification(text=text, options=options):
@@ -177,7 +177,7 @@ class ModelWriter:
 
 def _refuse_empty(index: SchemaIndex) -> None:
     """Raises `DatabaseEmpty`."""
-    if not index.known.schema.tables:
+    if not index.scanned.schema.tables:
         raise DatabaseEmpty(
             "This database has no tables that can be read, so there is nothing to ask it yet."
         )

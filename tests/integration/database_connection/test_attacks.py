@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from app.commands.check_sql import check_sql
-from app.modules.database_connection.execution import Statement
+from app.modules.database_connection.execution import UncheckedStatement
 from app.modules.database_connection.limits import StatementLimits
 from app.modules.database_connection.results import ResultSet, collect
 from app.modules.database_connection.threads import Stop
@@ -78,7 +78,9 @@ def test_guard_and_session_together_stop_every_attack(dialect: str, category: st
     before = target.state()
     for line in attacks(dialect):
         if line.category == category:
-            statement = Statement(line.sql, shop_schema(dialect), target.database, LIMITS, connect_seconds=5)
+            statement = UncheckedStatement(
+                line.sql, shop_schema(dialect), target.database, LIMITS, connect_seconds=5
+            )
             with pytest.raises(StatementFailed):
                 statement.run(Stop())
     assert target.state() == before
@@ -89,7 +91,9 @@ def test_an_honest_question_gets_what_the_database_would_answer(
     dialect: str, sql: str, target: Target
 ) -> None:
     limits = StatementLimits(timeout_seconds=10)
-    answer = Statement(sql, shop_schema(dialect), target.database, limits, connect_seconds=5).run(Stop())
+    answer = UncheckedStatement(sql, shop_schema(dialect), target.database, limits, connect_seconds=5).run(
+        Stop()
+    )
     plain = in_session(sql, target)
     assert answer.rows == plain.rows
     assert [column.type for column in answer.columns] == [column.type for column in plain.columns]

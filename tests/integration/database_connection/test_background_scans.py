@@ -75,8 +75,8 @@ async def test_a_scan_broken_off_goes_on_in_the_next_process(
     other = DatabaseConnections(storage, SECRETS, Limits(profile_statement_seconds=0.1), no_records())
     await other.schema(endless)
     await other.scan("ann", endless.id)
-    known = await other.known(endless)
-    assert known.texts["customers"] == {"country": ["Brazil", "Norway"]}
+    scanned = await other.scanned_schema(endless)
+    assert scanned.texts["customers"] == {"country": ["Brazil", "Norway"]}
     assert (await other.scan_progress("ann", endless.id)).state == "complete"
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from app.modules.database_connection.engines.databases import Database
 from app.modules.database_connection.engines.urls import read_url
-from app.modules.database_connection.execution import Statement
+from app.modules.database_connection.execution import UncheckedStatement
 from app.modules.database_connection.limits import Limits, StatementLimits
 from app.modules.database_connection.results import ResultSet
 from app.modules.database_connection.scan.read import scan
@@ -46,7 +46,9 @@ def schema(shop: Database) -> Schema:
 
 
 def run(sql: str, database: Database, schema: Schema) -> ResultSet:
-    return Statement(sql, schema, database, StatementLimits(timeout_seconds=5), connect_seconds=5).run(Stop())
+    return UncheckedStatement(
+        sql, schema, database, StatementLimits(timeout_seconds=5), connect_seconds=5
+    ).run(Stop())
 
 
 def test_rows_come_as_json_under_the_servers_types(shop: Database, schema: Schema) -> None:

@@ -10,7 +10,7 @@ import pytest
 from app.modules.database_connection.engines.sqlite import SqliteDatabase
 from app.modules.database_connection.limits import Limits
 from app.modules.database_connection.scan.read import scan
-from app.modules.database_connection.schema import Column, ForeignKey, Profile, Schema, Table
+from app.modules.database_connection.schema import ForeignKey, Profile, Schema, Table, TableColumn
 from app.modules.database_connection.threads import Stop
 from graph.errors import DatabaseUnavailable, StatementFailed
 
@@ -21,7 +21,7 @@ def table(schema: Schema, name: str) -> Table:
     return next(each for each in schema.tables if each.name == name)
 
 
-def column(schema: Schema, table_name: str, name: str) -> Column:
+def column(schema: Schema, table_name: str, name: str) -> TableColumn:
     return next(each for each in table(schema, table_name).columns if each.name == name)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from app.modules.database_connection.engines.sqlite import SqliteDatabase
-from app.modules.database_connection.execution import Statement
+from app.modules.database_connection.execution import UncheckedStatement
 from app.modules.database_connection.limits import StatementLimits
 from app.modules.database_connection.results import ResultSet
 from app.modules.database_connection.schema import Schema
@@ -18,7 +18,7 @@ LIMITS = StatementLimits(timeout_seconds=5)
 
 
 def run(sql: str, database: SqliteDatabase, schema: Schema) -> ResultSet:
-    return Statement(sql, schema, database, LIMITS, connect_seconds=5).run(Stop())
+    return UncheckedStatement(sql, schema, database, LIMITS, connect_seconds=5).run(Stop())
 
 
 def test_a_column_keeps_its_name_though_the_statement_is_rewritten(

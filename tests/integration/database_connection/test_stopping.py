@@ -8,7 +8,7 @@ import pytest
 from app.modules.database_connection.engines.databases import Database
 from app.modules.database_connection.engines.sqlite import SqliteDatabase
 from app.modules.database_connection.engines.urls import read_url
-from app.modules.database_connection.execution import Statement
+from app.modules.database_connection.execution import UncheckedStatement
 from app.modules.database_connection.limits import StatementLimits
 from app.modules.database_connection.results import ResultSet
 from app.modules.database_connection.schema import Schema
@@ -37,8 +37,8 @@ def database(request: pytest.FixtureRequest, tmp_path: Path) -> Database:
     return read_url(postgres.url("postgres"))
 
 
-def statement(sql: str, database: Database, limits: StatementLimits) -> Statement:
-    return Statement(sql, Schema(database.dialect, []), database, limits, connect_seconds=5)
+def statement(sql: str, database: Database, limits: StatementLimits) -> UncheckedStatement:
+    return UncheckedStatement(sql, Schema(database.dialect, []), database, limits, connect_seconds=5)
 
 
 async def test_a_runaway_statement_ends_at_its_time_limit_with_advice(database: Database) -> None:

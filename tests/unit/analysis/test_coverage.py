@@ -3,17 +3,21 @@
 import pytest
 
 from app.modules.analysis.figures.coverage import key_columns, read_span, span_statement
-from app.modules.database_connection.schema import Column, ForeignKey, Schema, Table
+from app.modules.database_connection.schema import ForeignKey, Schema, Table, TableColumn
 
 ORDERS = Table(
     "orders",
     "table",
-    [Column("id", "integer", "", primary_key=True), Column("day", "date", ""), Column("status", "text", "")],
+    [
+        TableColumn("id", "integer", "", primary_key=True),
+        TableColumn("day", "date", ""),
+        TableColumn("status", "text", ""),
+    ],
 )
 LINES = Table(
     "lines",
     "table",
-    [Column("order_id", "integer", ""), Column("amount", "number", "")],
+    [TableColumn("order_id", "integer", ""), TableColumn("amount", "number", "")],
     [ForeignKey(["order_id"], "orders", ["id"])],
 )
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from app.modules.database_connection.schema import Column, ColumnType, ForeignKey, Schema, Table
+from app.modules.database_connection.schema import ColumnType, ForeignKey, Schema, Table, TableColumn
 from app.modules.sql_generation.linking.stored_texts import StoredTexts
 from app.sample_data.build import build_sample
 
@@ -112,7 +112,7 @@ def _table(connection: sqlite3.Connection, name: str) -> Table:
     return Table(name, "table", columns, foreign, count)
 
 
-def _column(connection: sqlite3.Connection, table: str, row: tuple[Any, ...]) -> Column:
+def _column(connection: sqlite3.Connection, table: str, row: tuple[Any, ...]) -> TableColumn:
     kind, name = _type(row[2]), f'"{row[1]}"'
     values: list[str] = []
     maximum = None
@@ -123,7 +123,7 @@ def _column(connection: sqlite3.Connection, table: str, row: tuple[Any, ...]) ->
         values = [str(value) for (value,) in found] if len(found) <= _FEW else []
     if kind in ("integer", "number"):
         (maximum,) = connection.execute(f'select max({name}) from "{table}"').fetchone()
-    return Column(
+    return TableColumn(
         row[1],
         kind,
         row[2],

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from app.modules.database_connection.schema import Schema
-from app.modules.sql_generation.builtin import Beyond, Clarification, Statement, write
+from app.modules.sql_generation.builtin import Beyond, Clarification, WrittenSql, write
 from app.modules.sql_generation.linking.stored_texts import StoredTexts
 from tests.unit.builtin.databases import CHINOOK, SAMPLE_DAY, chinook, rows, sample, schema_of, stored_in
 
@@ -35,10 +35,10 @@ def known_of_chinook() -> tuple[Schema, StoredTexts]:
     return schema_of(chinook()), stored_in(chinook())
 
 
-def answered(question: str, known: tuple[Schema, StoredTexts]) -> Statement:
+def answered(question: str, known: tuple[Schema, StoredTexts]) -> WrittenSql:
     schema, stored = known
     answer = write(question, schema, stored=stored, previous=None, today=SAMPLE_DAY)
-    assert isinstance(answer, Statement), answer
+    assert isinstance(answer, WrittenSql), answer
     return answer
 
 

@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from app.modules.sql_generation.builtin import Beyond, FromRows, Previous, Statement, write
+from app.modules.sql_generation.builtin import Beyond, FromRows, Previous, WrittenSql, write
 from tests.unit.builtin.databases import business, rows, schema_of
 
 TODAY = date(2025, 7, 15)
@@ -15,7 +15,7 @@ _GROUPED = """select c.country, count(*) as n from orders o join customers c on 
 def sql_of(question: str, previous: str | None = None) -> str:
     before = Previous(previous) if previous else None
     answer = write(question, schema_of(business()), previous=before, today=TODAY)
-    assert isinstance(answer, Statement), answer
+    assert isinstance(answer, WrittenSql), answer
     return answer.sql
 
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlglot import exp
 
-from app.modules.database_connection.schema import Column, Schema, Table
-from app.modules.sql_generation.builtin import Beyond, Clarification, Previous, SmallTalk, Statement, write
+from app.modules.database_connection.schema import Schema, Table, TableColumn
+from app.modules.sql_generation.builtin import Beyond, Clarification, Previous, SmallTalk, WrittenSql, write
 from tests.unit.builtin.databases import business, rows, schema_of
 
 TODAY = date(2025, 7, 15)
@@ -82,7 +82,7 @@ def test_thanks_are_answered_shortly() -> None:
 def test_revenue_is_quantity_times_price_where_no_amount_is_stored() -> None:
     tables = [_without(table, "amount", "discount") for table in SCHEMA.tables]
     answer = write("revenue in 2025", replace(SCHEMA, tables=tables), previous=None, today=TODAY)
-    assert isinstance(answer, Statement)
+    assert isinstance(answer, WrittenSql)
     gold = "select sum(quantity * unit_price) from order_lines where order_id > 2"
     assert rows(business(), answer.sql) == rows(business(), gold)
 
@@ -100,15 +100,15 @@ def _without(table: Table, *names: str) -> Table:
 def test_periods_are_cut_in_the_words_of_postgres() -> None:
     schema = replace(SCHEMA, dialect="postgres")
     monthly = write("revenue by month", schema, previous=None, today=TODAY)
-    assert isinstance(monthly, Statement)
+    assert isinstance(monthly, WrittenSql)
     assert """TO_CHAR("orders"."order_date", 'YYYY-MM')""" in monthly.sql
 
 
 def test_names_and_values_are_quoted_whatever_they_hold() -> None:
-    name = Column('na"me', "text", "TEXT", values=["O'Hara; drop table x"])
+    name = TableColumn('na"me', "text", "TEXT", values=["O'Hara; drop table x"])
     schema = Schema("sqlite", [Table("odd table", "table", [name])])
     answer = write('odd tables "O\'Hara; drop table x"', schema, previous=None, today=TODAY)
-    assert isinstance(answer, Statement)
+    assert isinstance(answer, WrittenSql)
     assert """'O''Hara; drop table x'""" in answer.sql
     assert '"na""me"' in answer.sql
 
@@ -131,7 +131,7 @@ def test_any_text_gives_an_answer_or_a_reason_and_at_most_one_runnable_select(
         answer = write(question, SCHEMA, previous=previous, today=TODAY)
     except Beyond:
         return
-    if isinstance(answer, Statement):
+    if isinstance(answer, WrittenSql):
         (statement,) = sqlglot.parse(answer.sql, dialect="sqlite")
         assert isinstance(statement, exp.Select)
         rows(business(), answer.sql)

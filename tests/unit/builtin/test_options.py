@@ -7,7 +7,7 @@ from datetime import date
 import pytest
 
 from app.modules.database_connection.schema import Schema
-from app.modules.sql_generation.builtin import Beyond, Choice, Clarification, Statement, chosen, write
+from app.modules.sql_generation.builtin import Beyond, Choice, Clarification, WrittenSql, chosen, write
 from tests.unit.builtin.databases import CHINOOK, business, chinook, rows, schema_of
 
 TODAY = date(2025, 7, 15)
@@ -20,9 +20,9 @@ def offered(question: str, schema: Schema = SCHEMA) -> tuple[Choice, ...]:
     return answer.options
 
 
-def answered(question: str, schema: Schema = SCHEMA) -> Statement:
+def answered(question: str, schema: Schema = SCHEMA) -> WrittenSql:
     answer = write(question, schema, previous=None, today=TODAY)
-    assert isinstance(answer, Statement), answer
+    assert isinstance(answer, WrittenSql), answer
     return answer
 
 

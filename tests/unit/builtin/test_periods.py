@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.modules.sql_generation.builtin.periods import Period, read_period
+from app.modules.sql_generation.builtin.periods import DateRange, read_period
 
 TODAY = date(2025, 7, 15)
 DAYS = st.dates(min_value=date(1900, 1, 1), max_value=date(2099, 12, 31))
@@ -32,7 +32,7 @@ DAYS = st.dates(min_value=date(1900, 1, 1), max_value=date(2099, 12, 31))
     ],
 )
 def test_a_phrase_is_read_whole(phrase: str, start: str | None, end: str | None) -> None:
-    expected = Period(_day(start), _day(end))
+    expected = DateRange(_day(start), _day(end))
     assert read_period(phrase.split(), TODAY) == (expected, len(phrase.split()))
 
 
@@ -63,4 +63,4 @@ def test_the_last_days_are_as_many_as_asked_for_and_end_with_today(today: date, 
     found = read_period(["last", str(number), "days"], today)
     assert found is not None
     tomorrow = today + timedelta(days=1)
-    assert found[0] == Period(tomorrow - timedelta(days=number), tomorrow)
+    assert found[0] == DateRange(tomorrow - timedelta(days=number), tomorrow)

@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from app.modules.sql_generation.builtin import Statement, write
+from app.modules.sql_generation.builtin import WrittenSql, write
 from tests.unit.builtin.databases import CHINOOK, business, chinook, rows, schema_of
 
 TODAY = date(2025, 7, 15)
@@ -103,7 +103,7 @@ def ordered_if(question: str, found: list[tuple[object, ...]]) -> list[tuple[obj
 @pytest.mark.parametrize("question", BUSINESS)
 def test_a_question_about_the_business_gets_the_rows_of_the_hand_written_statement(question: str) -> None:
     answer = write(question, schema_of(business()), previous=None, today=TODAY)
-    assert isinstance(answer, Statement), answer
+    assert isinstance(answer, WrittenSql), answer
     gold = rows(business(), BUSINESS[question])
     assert ordered_if(question, rows(business(), answer.sql)) == ordered_if(question, gold), answer.sql
 
@@ -112,7 +112,7 @@ def test_a_question_about_the_business_gets_the_rows_of_the_hand_written_stateme
 @pytest.mark.parametrize("question", MUSIC)
 def test_a_question_about_music_gets_the_rows_of_the_hand_written_statement(question: str) -> None:
     answer = write(question, schema_of(chinook()), previous=None, today=TODAY)
-    assert isinstance(answer, Statement), answer
+    assert isinstance(answer, WrittenSql), answer
     gold = rows(chinook(), MUSIC[question])
     assert sorted(rows(chinook(), answer.sql), key=repr) == sorted(gold, key=repr), answer.sql
 
@@ -130,5 +130,5 @@ def test_a_question_about_music_gets_the_rows_of_the_hand_written_statement(ques
 )
 def test_the_explanation_names_every_column_and_filter(question: str, said: list[str]) -> None:
     answer = write(question, schema_of(business()), previous=None, today=TODAY)
-    assert isinstance(answer, Statement)
+    assert isinstance(answer, WrittenSql)
     assert all(part in answer.explanation for part in said), answer.explanation

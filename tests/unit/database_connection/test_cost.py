@@ -3,12 +3,12 @@
 import pytest
 
 from app.modules.database_connection.guard.check import check
-from app.modules.database_connection.schema import Column, Schema, Table
+from app.modules.database_connection.schema import Schema, Table, TableColumn
 from graph.errors import StatementFailed
 
 
 def table(name: str, rows: int | None, *columns: str) -> Table:
-    return Table(name, "table", [Column(each, "integer", "INTEGER") for each in columns], row_count=rows)
+    return Table(name, "table", [TableColumn(each, "integer", "INTEGER") for each in columns], row_count=rows)
 
 
 TABLES = [

@@ -58,11 +58,11 @@ def test_a_refusal_helps_to_repair_the_statement(sql: str, advice: str) -> None:
         ("select load_extension('x')", "function"),
         ("select * from x", "table"),
         ("select replace(hex(randomblob(9)), 'a', printf('%1000000000d', 1))", "function"),
-        ("select lpad('x', id, 'y') from orders", "growth"),
+        ("select lpad('x', id, 'y') from orders", "amplification"),
     ],
 )
 def test_a_refusal_names_the_rule_that_is_documented(sql: str, rule: str) -> None:
-    schema = POSTGRES if rule == "growth" else SQLITE
+    schema = POSTGRES if rule == "amplification" else SQLITE
     with pytest.raises(StatementRefused) as refused:
         check(sql, schema)
     assert refused.value.rule == rule

@@ -11,8 +11,8 @@ from sqlglot.dialects.dialect import Dialect
 from app.modules.analysis.figures.coverage import key_columns, span_statement
 from app.modules.analysis.figures.statement import read_statement
 from app.modules.database_connection.guard.check import check as guard_check
-from app.modules.database_connection.scan.known import Known
-from app.modules.database_connection.schema import Column, ForeignKey, Schema, Table
+from app.modules.database_connection.scan.scanned import ScannedSchema
+from app.modules.database_connection.schema import ForeignKey, Schema, Table, TableColumn
 from app.modules.sql.statement import Statement, statement_of
 from app.modules.sql_generation.checking.correct import correct
 from app.modules.sql_generation.context import tables_read
@@ -26,19 +26,19 @@ from graph.state import Rows
 P = ParamSpec("P")
 T = TypeVar("T")
 
-CUSTOMERS = Table("customers", "table", [Column("id", "integer", "INTEGER", primary_key=True)])
+CUSTOMERS = Table("customers", "table", [TableColumn("id", "integer", "INTEGER", primary_key=True)])
 INVOICES = Table(
     "invoices",
     "table",
     [
-        Column("id", "integer", "INTEGER", primary_key=True),
-        Column("customer_id", "integer", "INTEGER"),
-        Column("day", "date", "TEXT"),
+        TableColumn("id", "integer", "INTEGER", primary_key=True),
+        TableColumn("customer_id", "integer", "INTEGER"),
+        TableColumn("day", "date", "TEXT"),
     ],
     [ForeignKey(["customer_id"], "customers", ["id"])],
 )
 SCHEMA = Schema("sqlite", [CUSTOMERS, INVOICES])
-INDEX = SchemaIndex(Known(SCHEMA, {}))
+INDEX = SchemaIndex(ScannedSchema(SCHEMA, {}))
 ROWS = Rows(
     columns=[ResultColumn(name="month", type="text")], rows=[["2024-01"]], row_count=1, truncated=False
 )

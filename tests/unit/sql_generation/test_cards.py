@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.modules.database_connection.schema import Column, ForeignKey, Table
+from app.modules.database_connection.schema import ForeignKey, Table, TableColumn
 from app.modules.sql_generation.linking.cards import CardDetail, brief_card, card
 from app.modules.sql_generation.linking.contents import contents_of
 
@@ -15,15 +15,19 @@ CUSTOMER = Table(
     "customer",
     "table",
     [
-        Column("id", "integer", "INTEGER", primary_key=True, minimum="1", maximum="90"),
-        Column("first_name", "text", "TEXT", values=["Ada", "Bo"]),
-        Column("email", "text", "TEXT", values=[ADA]),
-        Column("birth_date", "date", "TEXT", minimum="1947-09-19", maximum="1990-01-02", format="YYYY-MM-DD"),
-        Column("tier", "text", "TEXT", values=["gold", "silver"], description="What they pay"),
-        Column("city", "text", "TEXT", values=[f"City {number}" for number in range(13)]),
-        Column("since", "datetime", "TEXT", minimum="2024-01-01 00:00:00", maximum="2024-05-01 00:00:00"),
-        Column("spent", "number", "REAL", minimum="0.5", maximum="812"),
-        Column("agent", "integer", "INTEGER"),
+        TableColumn("id", "integer", "INTEGER", primary_key=True, minimum="1", maximum="90"),
+        TableColumn("first_name", "text", "TEXT", values=["Ada", "Bo"]),
+        TableColumn("email", "text", "TEXT", values=[ADA]),
+        TableColumn(
+            "birth_date", "date", "TEXT", minimum="1947-09-19", maximum="1990-01-02", format="YYYY-MM-DD"
+        ),
+        TableColumn("tier", "text", "TEXT", values=["gold", "silver"], description="What they pay"),
+        TableColumn("city", "text", "TEXT", values=[f"City {number}" for number in range(13)]),
+        TableColumn(
+            "since", "datetime", "TEXT", minimum="2024-01-01 00:00:00", maximum="2024-05-01 00:00:00"
+        ),
+        TableColumn("spent", "number", "REAL", minimum="0.5", maximum="812"),
+        TableColumn("agent", "integer", "INTEGER"),
     ],
     [ForeignKey(["agent"], "staff", ["id"])],
     row_count=90,
@@ -31,11 +35,11 @@ CUSTOMER = Table(
 )
 
 
-def text(name: str, *values: str) -> Column:
-    return Column(name, "text", "TEXT", values=values)
+def text(name: str, *values: str) -> TableColumn:
+    return TableColumn(name, "text", "TEXT", values=values)
 
 
-def shown(column: Column, row_count: int | None = 1_000, table: str = "things") -> str:
+def shown(column: TableColumn, row_count: int | None = 1_000, table: str = "things") -> str:
     return card(Table(table, "table", [column], row_count=row_count)).splitlines()[1]
 
 
@@ -56,8 +60,8 @@ def test_a_card_names_columns_types_keys_and_few_values() -> None:
 
 
 def test_a_name_that_needs_quotes_has_them_and_a_key_of_several_columns_is_a_line() -> None:
-    columns = [Column("Order Id", "integer", "INTEGER", primary_key=True)]
-    columns.append(Column("line", "integer", "INTEGER", primary_key=True))
+    columns = [TableColumn("Order Id", "integer", "INTEGER", primary_key=True)]
+    columns.append(TableColumn("line", "integer", "INTEGER", primary_key=True))
     assert card(Table("order details", "view", columns)).splitlines() == [
         'CREATE VIEW "order details" (',
         '  "Order Id" integer,',

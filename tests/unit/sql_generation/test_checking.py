@@ -2,13 +2,13 @@
 
 import pytest
 
-from app.modules.database_connection.schema import Column, Schema, Table
+from app.modules.database_connection.schema import Schema, Table, TableColumn
 from app.modules.sql_generation.checking.check import check
 from app.modules.sql_generation.checking.names import SchemaNames
 
 
 def table(name: str, *columns: str) -> Table:
-    return Table(name, "table", [Column(each, "text", "TEXT") for each in columns])
+    return Table(name, "table", [TableColumn(each, "text", "TEXT") for each in columns])
 
 
 TABLES = [

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.modules.database_connection.scan.known import Known
-from app.modules.database_connection.schema import Column, ForeignKey, Schema, Table
+from app.modules.database_connection.scan.scanned import ScannedSchema
+from app.modules.database_connection.schema import ForeignKey, Schema, Table, TableColumn
 from app.modules.sql_generation.checking.check import check
 from app.modules.sql_generation.result_warnings.warnings import find_warnings
 from app.modules.sql_generation.schema_index import SchemaIndex
@@ -31,13 +31,13 @@ def index(dialect: str) -> SchemaIndex:
         Table(
             name,
             "table",
-            [Column(each, "text", "TEXT", primary_key=each == "id") for each in columns],
+            [TableColumn(each, "text", "TEXT", primary_key=each == "id") for each in columns],
             REFERENCES.get(name, ()),
         )
         for name, columns in COLUMNS.items()
     ]
     texts = {"customers": {"name": ["Ann", "Bob"], "country": ["Norway"]}}
-    return SchemaIndex(Known(Schema(dialect, tables), texts))
+    return SchemaIndex(ScannedSchema(Schema(dialect, tables), texts))
 
 
 INDEXES = {dialect: index(dialect) for dialect in DIALECTS}

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.modules.database_connection.schema import Column, ForeignKey, Schema, Table
+from app.modules.database_connection.schema import ForeignKey, Schema, Table, TableColumn
 from app.modules.sql_generation.checking.correct import correct
 from app.modules.sql_generation.checking.names import SchemaNames
 from tests.support.corpus import DIALECTS
@@ -16,7 +16,7 @@ from tests.unit.sql_generation.test_checks_by_chance import INDEXES
 
 def table(name: str, columns: str, *keys: ForeignKey, primary: str = "id") -> Table:
     primaries = primary.split()
-    made = [Column(each, "text", "TEXT", primary_key=each in primaries) for each in columns.split()]
+    made = [TableColumn(each, "text", "TEXT", primary_key=each in primaries) for each in columns.split()]
     return Table(name, "table", made, keys)
 
 
@@ -354,10 +354,10 @@ SHOPS = Table(
     "shop",
     "table",
     [
-        Column("id", "integer", "INTEGER", primary_key=True),
-        Column("sales", "integer", "INTEGER"),
-        Column("area", "number", "REAL"),
-        Column("opened", "integer", "INTEGER"),
+        TableColumn("id", "integer", "INTEGER", primary_key=True),
+        TableColumn("sales", "integer", "INTEGER"),
+        TableColumn("area", "number", "REAL"),
+        TableColumn("opened", "integer", "INTEGER"),
     ],
 )
 

@@ -4,8 +4,8 @@ import pytest
 
 from app.core.llm.tokens import approximate_tokens
 from app.core.ranking import fused
-from app.modules.database_connection.scan.known import Known
-from app.modules.database_connection.schema import Column, ForeignKey, Schema, Table
+from app.modules.database_connection.scan.scanned import ScannedSchema
+from app.modules.database_connection.schema import ForeignKey, Schema, Table, TableColumn
 from app.modules.sql_generation.linking.columns import Columns
 from app.modules.sql_generation.linking.mentions import mentions
 from app.modules.sql_generation.linking.references import References
@@ -25,7 +25,7 @@ NO_COLUMNS = Columns([], {})
 def table(name: str, *columns: str, refers: tuple[str, ...] = (), description: str = "") -> Table:
     keys = [ForeignKey([f"{other}_id"], other, ["id"]) for other in refers]
     names = ["id", *columns, *(f"{other}_id" for other in refers)]
-    described = [Column(each, "text", "TEXT", primary_key=each == "id") for each in names]
+    described = [TableColumn(each, "text", "TEXT", primary_key=each == "id") for each in names]
     return Table(name, "table", described, keys, description=description)
 
 
@@ -41,11 +41,11 @@ def thousand() -> list[Table]:
     return shop + [table(f"sensor_{number}", "reading", "unit", "taken_at") for number in range(995)]
 
 
-SHOP = SchemaIndex(Known(Schema("sqlite", thousand()), TEXTS))
+SHOP = SchemaIndex(ScannedSchema(Schema("sqlite", thousand()), TEXTS))
 
 
 def test_a_schema_that_fits_is_shown_whole() -> None:
-    small = SchemaIndex(Known(Schema("sqlite", thousand()[:5])))
+    small = SchemaIndex(ScannedSchema(Schema("sqlite", thousand()[:5])))
     assert link(small, ["anything"], [], 2_000).tables == [
         "customer",
         "orders",
@@ -105,8 +105,12 @@ def test_common_words_mean_no_stored_text(said: str) -> None:
 
 
 PRODUCTS = [
-    Table("product", "table", [Column("package_option", "text", "TEXT"), Column("homepage", "text", "TEXT")]),
-    Table("sale", "table", [Column("city", "text", "TEXT"), Column("status", "text", "TEXT")]),
+    Table(
+        "product",
+        "table",
+        [TableColumn("package_option", "text", "TEXT"), TableColumn("homepage", "text", "TEXT")],
+    ),
+    Table("sale", "table", [TableColumn("city", "text", "TEXT"), TableColumn("status", "text", "TEXT")]),
 ]
 STORED = {
     "product": {"package_option": ["Option", "Basic"], "homepage": ["www.lovelace.org"]},

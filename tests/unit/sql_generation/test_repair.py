@@ -4,8 +4,8 @@ from datetime import date
 
 import pytest
 
-from app.modules.database_connection.scan.known import Known
-from app.modules.database_connection.schema import Column, ForeignKey, Schema, Table
+from app.modules.database_connection.scan.scanned import ScannedSchema
+from app.modules.database_connection.schema import ForeignKey, Schema, Table, TableColumn
 from app.modules.sql_generation.repair import is_same_statement, repair_messages, tables_concerned
 from app.modules.sql_generation.schema_index import SchemaIndex
 from graph.ports import Question
@@ -16,12 +16,12 @@ EVERYTHING: Context = {"schema": "## Schema\neverything", "details": "", "preced
 
 def table(name: str, *columns: str, refers: str = "") -> Table:
     key = [ForeignKey([f"{refers}_id"], refers, ["id"])] if refers else []
-    ids = [Column("id", "integer", "INTEGER", primary_key=True)]
-    return Table(name, "table", [*ids, *(Column(each, "text", "TEXT") for each in columns)], key)
+    ids = [TableColumn("id", "integer", "INTEGER", primary_key=True)]
+    return Table(name, "table", [*ids, *(TableColumn(each, "text", "TEXT") for each in columns)], key)
 
 
 INDEX = SchemaIndex(
-    Known(
+    ScannedSchema(
         Schema(
             "sqlite",
             [

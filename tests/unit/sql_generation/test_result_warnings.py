@@ -3,8 +3,8 @@
 import pytest
 from pydantic import JsonValue
 
-from app.modules.database_connection.scan.known import Known
-from app.modules.database_connection.schema import Column, ForeignKey, Schema, Table
+from app.modules.database_connection.scan.scanned import ScannedSchema
+from app.modules.database_connection.schema import ForeignKey, Schema, Table, TableColumn
 from app.modules.sql_generation.result_warnings.empty_joins import join_probes
 from app.modules.sql_generation.result_warnings.model import ResultWarning
 from app.modules.sql_generation.result_warnings.warnings import find_warnings
@@ -13,12 +13,12 @@ from graph.state import Column as ResultColumn
 from graph.state import Rows
 
 
-def key(name: str) -> Column:
-    return Column(name, "integer", "INTEGER", primary_key=True)
+def key(name: str) -> TableColumn:
+    return TableColumn(name, "integer", "INTEGER", primary_key=True)
 
 
-def plain(name: str) -> Column:
-    return Column(name, "text", "TEXT")
+def plain(name: str) -> TableColumn:
+    return TableColumn(name, "text", "TEXT")
 
 
 CUSTOMERS = Table("Customers", "table", [key("id"), plain("Country"), plain("note")])
@@ -29,7 +29,7 @@ INVOICES = Table(
     [ForeignKey(["customer_id"], "Customers", ["id"])],
 )
 INDEX = SchemaIndex(
-    Known(Schema("sqlite", [CUSTOMERS, INVOICES]), {"Customers": {"Country": ["Brazil", "Norway"]}})
+    ScannedSchema(Schema("sqlite", [CUSTOMERS, INVOICES]), {"Customers": {"Country": ["Brazil", "Norway"]}})
 )
 
 
@@ -109,13 +109,13 @@ def test_an_aggregate_over_rows_that_stand_once_is_not(sql: str) -> None:
     assert find_warnings(sql, rows([3]), INDEX) == []
 
 
-def sized(name: str, count: int, *columns: Column, refers: dict[str, str] | None = None) -> Table:
+def sized(name: str, count: int, *columns: TableColumn, refers: dict[str, str] | None = None) -> Table:
     keys = [ForeignKey([column], other, ["id"]) for column, other in (refers or {}).items()]
     return Table(name, "table", [*columns], keys, count)
 
 
 SHOPS = SchemaIndex(
-    Known(
+    ScannedSchema(
         Schema(
             "sqlite",
             [

@@ -1,11 +1,11 @@
 """Indexes are made once for what is known, and anew when more is known."""
 
-from app.modules.database_connection.scan.known import Known
-from app.modules.database_connection.schema import Column, Schema, Table
+from app.modules.database_connection.scan.scanned import ScannedSchema
+from app.modules.database_connection.schema import Schema, Table, TableColumn
 from app.modules.sql_generation.schema_index import SchemaIndexes
 
-ORDERS = Table("orders", "table", [Column("id", "integer", "INTEGER")])
-KNOWN = Known(Schema("sqlite", [ORDERS]), {"orders": {"status": ["paid"]}})
+ORDERS = Table("orders", "table", [TableColumn("id", "integer", "INTEGER")])
+KNOWN = ScannedSchema(Schema("sqlite", [ORDERS]), {"orders": {"status": ["paid"]}})
 
 
 def test_the_same_knowledge_has_one_index() -> None:

@@ -3,7 +3,7 @@
 from app.modules.analysis.chart.drawing import MAX_SERIES, Drawing, Mark, Point, axis
 from app.modules.analysis.chart.leaders import selection
 from app.modules.analysis.chart.values import Cell, name, numbered, plotted, summed
-from app.modules.analysis.figures import Figures, Measure
+from app.modules.analysis.figures import Figures, NumericColumn
 from app.modules.analysis.words import title
 from graph.state import Rows
 
@@ -12,7 +12,7 @@ KEPT_CATEGORIES = 20
 MAX_SLICES = 8
 
 
-def bars(rows: Rows, found: Figures, main: Measure, label: int, wish: Mark | None) -> Drawing | None:
+def bars(rows: Rows, found: Figures, main: NumericColumn, label: int, wish: Mark | None) -> Drawing | None:
     """The measure asked for, by a label: a pie if it is wished for and true. None without two names."""
     cells, how = _cells(rows, found, main, label), list[str]()
     if len(cells) < 2:
@@ -39,7 +39,7 @@ def bars(rows: Rows, found: Figures, main: Measure, label: int, wish: Mark | Non
     )
 
 
-def matrix(rows: Rows, found: Figures, main: Measure, label: int, group: int) -> Drawing | None:
+def matrix(rows: Rows, found: Figures, main: NumericColumn, label: int, group: int) -> Drawing | None:
     """The measure asked for, by two labels: bars of several colours."""
     names = [(name(row[label]), name(row[group])) for row in rows["rows"]]
     labels, groups = len({each for each, _ in names}), len({each for _, each in names})
@@ -74,7 +74,7 @@ def matrix(rows: Rows, found: Figures, main: Measure, label: int, group: int) ->
     )
 
 
-def _cells(rows: Rows, found: Figures, main: Measure, label: int) -> list[Cell]:
+def _cells(rows: Rows, found: Figures, main: NumericColumn, label: int) -> list[Cell]:
     """A cell a name. Rows of one name are added up if they belong together, else they are numbered."""
     names = [name(row[label]) for row in rows["rows"]]
     if not (main.additive and found.summed):
@@ -93,7 +93,7 @@ def _repeated(rows: Rows, label: int, cells: list[Cell], drawn: list[Cell]) -> l
     return []
 
 
-def _no_pie(cells: list[Cell], main: Measure) -> str:
+def _no_pie(cells: list[Cell], main: NumericColumn) -> str:
     """Why the values are no parts of a whole; empty if they are."""
     if not main.additive:
         return f"Bars instead of a pie, as values of {title(main.name)} cannot be added up."

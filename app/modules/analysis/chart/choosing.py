@@ -7,7 +7,7 @@ from app.modules.analysis.chart.by_category import bars, matrix
 from app.modules.analysis.chart.drawing import MAX_POINTS, Drawing, Mark, Point, Spec, axis, spec_of
 from app.modules.analysis.chart.over_time import at_times, over_time
 from app.modules.analysis.chart.values import plotted
-from app.modules.analysis.figures import Figures, Measure
+from app.modules.analysis.figures import Figures, NumericColumn
 from graph.state import Rows
 
 _MIN_SCATTERED = 8
@@ -31,7 +31,7 @@ def choose_chart(question: str, rows: Rows, found: Figures) -> Spec | None:
     return None if drawing is None else spec_of(drawing, rows)
 
 
-def _drawing(rows: Rows, found: Figures, main: Measure, wish: Mark | None) -> Drawing | None:
+def _drawing(rows: Rows, found: Figures, main: NumericColumn, wish: Mark | None) -> Drawing | None:
     if found.time is not None:
         return over_time(rows, found, main, found.time, wish)
     times = _times(rows, found)
@@ -54,7 +54,7 @@ def _times(rows: Rows, found: Figures) -> int | None:
     return None
 
 
-def _scatter(rows: Rows, found: Figures, main: Measure) -> Drawing | None:
+def _scatter(rows: Rows, found: Figures, main: NumericColumn) -> Drawing | None:
     """The measure asked for, by the next one."""
     if len(found.measures) < 2:
         return None

@@ -8,19 +8,19 @@ from typing import Literal
 from pydantic import JsonValue
 
 from app.modules.analysis.chart.values import Cell, total
-from app.modules.analysis.figures import Figures, Measure
+from app.modules.analysis.figures import Figures, NumericColumn
 from app.modules.analysis.figures.numbers import number
 from app.modules.analysis.words import title
 
 
 @dataclass(frozen=True)
-class Selection:
+class LeaderSelection:
     """Which names are shown: those at the end of the scale that the question is about.
 
     The others are added up where the measure allows it, but not beside the lowest: these would vanish.
     """
 
-    measure: Measure
+    measure: NumericColumn
     end: Literal["highest", "lowest"]
 
     def of_places(self, cells: list[Cell], most: int, column: str) -> tuple[list[Cell], str]:
@@ -61,11 +61,11 @@ class Selection:
         return {each: end(number(cell) or 0.0 for cell in found) for each, found in values.items()}
 
 
-def selection(found: Figures, measure: Measure) -> Selection:
+def selection(found: Figures, measure: NumericColumn) -> LeaderSelection:
     """By the question's end of the scale, else by the one that the statement's order begins with."""
     if found.direction is not None:
-        return Selection(measure, found.direction)
-    return Selection(measure, "lowest" if found.sorted_descending is False else "highest")
+        return LeaderSelection(measure, found.direction)
+    return LeaderSelection(measure, "lowest" if found.sorted_descending is False else "highest")
 
 
 def _sorted(

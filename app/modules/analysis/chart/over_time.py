@@ -8,7 +8,7 @@ from datetime import timedelta
 from app.modules.analysis.chart.drawing import MAX_POINTS, MAX_SERIES, Drawing, Kind, Mark, Point, axis
 from app.modules.analysis.chart.leaders import selection
 from app.modules.analysis.chart.values import Cell, name, plotted, summed
-from app.modules.analysis.figures import Figures, Measure
+from app.modules.analysis.figures import Figures, NumericColumn
 from app.modules.analysis.figures.calendar import UNITS, Period, Unit
 from app.modules.analysis.figures.numbers import number
 from app.modules.analysis.words import title
@@ -27,20 +27,22 @@ class _Course:
     periods: dict[str, Period]
 
 
-def over_time(rows: Rows, found: Figures, main: Measure, time: int, wish: Mark | None) -> Drawing | None:
+def over_time(
+    rows: Rows, found: Figures, main: NumericColumn, time: int, wish: Mark | None
+) -> Drawing | None:
     """The measure asked for, over the periods of a column; None without two of them."""
     kind, course = _course(rows, found, main, time)
     return _drawing(rows, found, main, time, kind=kind, course=course, wish=wish)
 
 
-def at_times(rows: Rows, found: Figures, main: Measure, time: int, wish: Mark | None) -> Drawing | None:
+def at_times(rows: Rows, found: Figures, main: NumericColumn, time: int, wish: Mark | None) -> Drawing | None:
     """The measure asked for, at times that are no periods, such as hours."""
     timed = sorted((str(row[time]), row[main.column]) for row in rows["rows"] if row[time] is not None)
     course = _Course([Cell(place, value) for place, value in timed], {})
     return _drawing(rows, found, main, time, kind="temporal", course=course, wish=wish)
 
 
-def _course(rows: Rows, found: Figures, main: Measure, time: int) -> tuple[Kind, _Course]:
+def _course(rows: Rows, found: Figures, main: NumericColumn, time: int) -> tuple[Kind, _Course]:
     dated = sorted(
         (
             (period, str(row[time]), row)
@@ -78,7 +80,7 @@ def _are_named(periods: Sequence[Period]) -> bool:
 def _drawing(
     rows: Rows,
     found: Figures,
-    main: Measure,
+    main: NumericColumn,
     time: int,
     *,
     kind: Kind,
@@ -125,7 +127,7 @@ def _without_time(rows: Rows, time: int) -> list[str]:
     ]
 
 
-def _leading(course: _Course, found: Figures, main: Measure, column: str) -> tuple[_Course, str]:
+def _leading(course: _Course, found: Figures, main: NumericColumn, column: str) -> tuple[_Course, str]:
     chosen, said = selection(found, main).of_series(list(course.cells), MAX_SERIES, column)
     order = {place: at for at, place in enumerate(dict.fromkeys(cell.across for cell in course.cells))}
     cells = sorted(summed(chosen), key=lambda cell: order[cell.across])
@@ -163,7 +165,7 @@ def _ragged(course: _Course, unit: Unit) -> str:
     return said
 
 
-def _ends(course: _Course, main: Measure) -> tuple[_Course, str]:
+def _ends(course: _Course, main: NumericColumn) -> tuple[_Course, str]:
     """The lowest and the highest of every few points in a row, for values that cannot be added up."""
     series: defaultdict[str, list[tuple[int, Cell]]] = defaultdict(list)
     for at, cell in enumerate(course.cells):

@@ -9,11 +9,11 @@ import numpy as np
 from app.modules.analysis.claims import cues
 from app.modules.analysis.claims.changes import changes, moves, series_of
 from app.modules.analysis.claims.conditions import aged_columns, is_difference
-from app.modules.analysis.claims.context import Change, Scope, Sentence, Verdict, grouped, ordered
+from app.modules.analysis.claims.context import Change, ClaimVerdict, Scope, Sentence, grouped, ordered
 from app.modules.analysis.claims.counts import is_of_all, judge_count
-from app.modules.analysis.claims.mentions import TIME, Mention
-from app.modules.analysis.claims.numbers import Written
-from app.modules.analysis.claims.table import Column, Places, figure
+from app.modules.analysis.claims.mentions import TIME, LabelMention
+from app.modules.analysis.claims.numbers import WrittenNumber
+from app.modules.analysis.claims.table import ClaimColumn, Places, figure
 from graph.state import ClaimSource
 
 Found = tuple[float, ClaimSource]
@@ -26,9 +26,9 @@ _MANY_MEASURES = 4
 _LONGEST_SPAN = 60
 
 
-def judge(number: Written, sentence: Sentence) -> Verdict | None:
+def judge(number: WrittenNumber, sentence: Sentence) -> ClaimVerdict | None:
     """The status of a number; None when it claims nothing."""
-    verdict: Verdict | None
+    verdict: ClaimVerdict | None
     if number.kind in ("percent", "points"):
         verdict = _judge_percent(number, sentence)
     elif number.kind == "times":
@@ -40,7 +40,7 @@ def judge(number: Written, sentence: Sentence) -> Verdict | None:
     return verdict
 
 
-def _is_asked(number: Written, sentence: Sentence) -> bool:
+def _is_asked(number: WrittenNumber, sentence: Sentence) -> bool:
     """A number of the question is no claim of the answer; nor is a filter's in the statement."""
     value = number.value
     if number.kind == "percent":
@@ -48,22 +48,22 @@ def _is_asked(number: Written, sentence: Sentence) -> bool:
     return number.kind == "plain" and value in sentence.table.asked_numbers
 
 
-def first(candidates: Iterable[Found], fits: Callable[[float], bool]) -> Verdict | None:
+def first(candidates: Iterable[Found], fits: Callable[[float], bool]) -> ClaimVerdict | None:
     """The first value that the number may stand for."""
     for value, source in candidates:
         if value == value and fits(value):  # NaN equals nothing
-            return Verdict("checked", source)
+            return ClaimVerdict("checked", source)
     return None
 
 
-def source(column: Column, row: int | None, how: str) -> ClaimSource:
+def source(column: ClaimColumn, row: int | None, how: str) -> ClaimSource:
     return ClaimSource(column=column.name, row=row, how=how)
 
 
 # Plain numbers
 
 
-def _judge_plain(number: Written, sentence: Sentence) -> Verdict | None:
+def _judge_plain(number: WrittenNumber, sentence: Sentence) -> ClaimVerdict | None:
     counted = judge_count(number, sentence)
     if counted is not None and counted.status != "not_found":
         return counted
@@ -102,7 +102,7 @@ def _judge_plain(number: Written, sentence: Sentence) -> Verdict | None:
     return _accused(number, sentence, scopes, columns)
 
 
-def _columns(number: Written, sentence: Sentence) -> tuple[Sequence[Column], bool]:
+def _columns(number: WrittenNumber, sentence: Sentence) -> tuple[Sequence[ClaimColumn], bool]:
     """The measures that a number may be of; whether one is named right beside it."""
     if sentence.table.size == 1:
         return [each for each in sentence.table.columns if each.is_number], True
@@ -125,8 +125,8 @@ def _columns(number: Written, sentence: Sentence) -> tuple[Sequence[Column], boo
 
 
 def _in_scopes(
-    number: Written, sentence: Sentence, scopes: Sequence[Scope], columns: Sequence[Column]
-) -> Verdict | None:
+    number: WrittenNumber, sentence: Sentence, scopes: Sequence[Scope], columns: Sequence[ClaimColumn]
+) -> ClaimVerdict | None:
     for scope in scopes:
         found = first(
             chain.from_iterable(_of_rows(number, sentence, scope, each) for each in columns), _fitting(number)
@@ -136,7 +136,7 @@ def _in_scopes(
     return None
 
 
-def _fitting(number: Written) -> Callable[[float], bool]:
+def _fitting(number: WrittenNumber) -> Callable[[float], bool]:
     """Of rows that are named, "more than 100" may be far more; a loss may be written without its sign."""
 
     def fits(value: float) -> bool:
@@ -149,7 +149,7 @@ def _fitting(number: Written) -> Callable[[float], bool]:
     return fits
 
 
-def _of_rows(number: Written, sentence: Sentence, scope: Scope, column: Column) -> Iterator[Found]:
+def _of_rows(number: WrittenNumber, sentence: Sentence, scope: Scope, column: ClaimColumn) -> Iterator[Found]:
     rows, name = scope.rows, _named(scope, sentence)
     if len(rows) == 1:
         row = int(rows[0])
@@ -203,7 +203,7 @@ def _of_rows(number: Written, sentence: Sentence, scope: Scope, column: Column) 
                 yield float(found[at]), source(column, int(rows[present][at]), f"{column.title} of {name}")
 
 
-def _means_of_groups(sentence: Sentence, scope: Scope, column: Column) -> Iterator[Found]:
+def _means_of_groups(sentence: Sentence, scope: Scope, column: ClaimColumn) -> Iterator[Found]:
     """ "4,000 a month on average": the mean of a period's sums."""
     if not sentence.table.has_time:
         return
@@ -214,7 +214,7 @@ def _means_of_groups(sentence: Sentence, scope: Scope, column: Column) -> Iterat
             yield mean, source(column, None, f"mean of {column.title} per {grain[-1]}, {len(groups)} of them")
 
 
-def _overall(number: Written, sentence: Sentence, columns: Sequence[Column]) -> Iterator[Found]:
+def _overall(number: WrittenNumber, sentence: Sentence, columns: Sequence[ClaimColumn]) -> Iterator[Found]:
     """Of no rows in particular: aggregates and what stands out."""
     near = _near(number, sentence)
     for column in columns:
@@ -257,7 +257,7 @@ def _overall(number: Written, sentence: Sentence, columns: Sequence[Column]) -> 
             yield from _top_sums(column, how_many(sentence.text))
 
 
-def _repeated(column: Column) -> Iterator[Found]:
+def _repeated(column: ClaimColumn) -> Iterator[Found]:
     """The value that most rows share, if several do."""
     value, many = column.commonest
     if many > 1:
@@ -277,7 +277,7 @@ _NO_VALUE = re.compile(
 )
 
 
-def _top_sums(column: Column, numbers: Sequence[int]) -> Iterator[Found]:
+def _top_sums(column: ClaimColumn, numbers: Sequence[int]) -> Iterator[Found]:
     values = column.sorted
     for many in numbers:
         if 1 < many < len(values):
@@ -305,7 +305,7 @@ def how_many(text: str) -> list[int]:
     return [_COUNTS.get(word) or int(word) for word in words]
 
 
-def _outstanding(sentence: Sentence, column: Column, *, most: bool, least: bool) -> Iterator[Found]:
+def _outstanding(sentence: Sentence, column: ClaimColumn, *, most: bool, least: bool) -> Iterator[Found]:
     values = column.values
     order = column.order
     picked = [*(order[::-1][:_TOP].tolist() if most else ()), *(order[:_TOP].tolist() if least else ())]
@@ -327,8 +327,8 @@ def _outstanding(sentence: Sentence, column: Column, *, most: bool, least: bool)
 
 
 def _around(
-    number: Written, sentence: Sentence, scopes: Sequence[Scope], columns: Sequence[Column]
-) -> Verdict | None:
+    number: WrittenNumber, sentence: Sentence, scopes: Sequence[Scope], columns: Sequence[ClaimColumn]
+) -> ClaimVerdict | None:
     """A difference, a total or a mean that is said next to named rows."""
     left, right = sentence.left(number.start), sentence.right(number.end)
     near = f"{left} | {right}"
@@ -378,10 +378,10 @@ _RANGE = re.compile(
 
 
 def _end_of_range(
-    number: Written, sentence: Sentence, scopes: Sequence[Scope], columns: Sequence[Column]
-) -> Verdict:
+    number: WrittenNumber, sentence: Sentence, scopes: Sequence[Scope], columns: Sequence[ClaimColumn]
+) -> ClaimVerdict:
     """The least or the most, of the rows named or of all."""
-    refuted: Verdict | None = None
+    refuted: ClaimVerdict | None = None
     for column in columns:
         for rows in [*(each.rows for each in scopes if len(each.rows) > 1), np.arange(sentence.table.size)]:
             values = column.values[rows]
@@ -390,28 +390,30 @@ def _end_of_range(
             for at in (int(np.nanargmin(values)), int(np.nanargmax(values))):
                 row = int(rows[at])
                 if number.fits(float(values[at])):
-                    return Verdict(
+                    return ClaimVerdict(
                         "checked", source(column, row, f"{column.title} of {sentence.table.described(row)}")
                     )
             ends = f"{figure(float(np.nanmin(values)))} to {figure(float(np.nanmax(values)))}"
-            refuted = refuted or Verdict(
+            refuted = refuted or ClaimVerdict(
                 "contradicted", source(column, None, f"{column.title} goes from {ends}")
             )
-    return refuted or Verdict("not_found")
+    return refuted or ClaimVerdict("not_found")
 
 
-def _totals(columns: Sequence[Column]) -> Iterator[Found]:
+def _totals(columns: Sequence[ClaimColumn]) -> Iterator[Found]:
     for column in columns:
         if column.additive and len(column.present):
             yield column.total, source(column, None, f"sum of {column.title} over {len(column.present)} rows")
 
 
-def _is_aggregate(number: Written, sentence: Sentence) -> bool:
+def _is_aggregate(number: WrittenNumber, sentence: Sentence) -> bool:
     near = _near(number, sentence)
     return any(cue.search(near) is not None for cue in (cues.MEAN, cues.MEDIAN, cues.TOTAL))
 
 
-def _listed_beyond(number: Written, sentence: Sentence, columns: Sequence[Column]) -> Verdict | None:
+def _listed_beyond(
+    number: WrittenNumber, sentence: Sentence, columns: Sequence[ClaimColumn]
+) -> ClaimVerdict | None:
     """ "Three have 10,000 or more: A, B and C": all of them must."""
     if number.bound not in ("above", "at_least", "at_most") and number.start not in sentence.lines:
         return None
@@ -427,7 +429,7 @@ def _listed_beyond(number: Written, sentence: Sentence, columns: Sequence[Column
             values = [(each, sentence.value(each.rows, column)) for each in mentions]
             wrong = next((each for each in values if not fits(each[1])), None)
             if wrong is None:
-                return Verdict(
+                return ClaimVerdict(
                     "checked", source(column, None, f"{column.title} of the {len(mentions)} named")
                 )
         if len(columns) == 1 and wrong is not None:
@@ -435,11 +437,11 @@ def _listed_beyond(number: Written, sentence: Sentence, columns: Sequence[Column
                 f"{columns[0].title} of {sentence.between(wrong[0].start, wrong[0].end)} is "
                 f"{figure(wrong[1])}"
             )
-            return Verdict("contradicted", source(columns[0], None, how))
+            return ClaimVerdict("contradicted", source(columns[0], None, how))
     return None
 
 
-def _rolling(sentence: Sentence, columns: Sequence[Column]) -> Iterator[Found]:
+def _rolling(sentence: Sentence, columns: Sequence[ClaimColumn]) -> Iterator[Found]:
     """ "The 12 months to June sum to ...": the latest so many rows."""
     if not sentence.table.has_time:
         return
@@ -456,7 +458,7 @@ def _rolling(sentence: Sentence, columns: Sequence[Column]) -> Iterator[Found]:
                 )
 
 
-def _rolling_changes(sentence: Sentence, columns: Sequence[Column]) -> Iterator[Found]:
+def _rolling_changes(sentence: Sentence, columns: Sequence[ClaimColumn]) -> Iterator[Found]:
     for count in _spans_named(sentence):
         for column in columns:
             for skipped in (0, 1):  # the last row may hold a part of its period only
@@ -478,7 +480,7 @@ def _spans_named(sentence: Sentence) -> list[int]:
     return [each for each in dict.fromkeys(found) if 1 < each <= _LONGEST_SPAN]
 
 
-def _ranged(number: Written, sentence: Sentence, columns: Sequence[Column]) -> Verdict | None:
+def _ranged(number: WrittenNumber, sentence: Sentence, columns: Sequence[ClaimColumn]) -> ClaimVerdict | None:
     """ "between 10 and 34": the least and the most."""
     before = sentence.between(max(sentence.start, number.start - 70), number.start)
     if not re.search(
@@ -491,13 +493,15 @@ def _ranged(number: Written, sentence: Sentence, columns: Sequence[Column]) -> V
         if len(column.present):
             for row in (int(np.nanargmin(column.values)), int(np.nanargmax(column.values))):
                 if number.fits(float(column.values[row])):
-                    return Verdict(
+                    return ClaimVerdict(
                         "checked", source(column, row, f"{column.title} of {sentence.table.described(row)}")
                     )
     return None
 
 
-def _without_label(number: Written, sentence: Sentence, columns: Sequence[Column]) -> Verdict | None:
+def _without_label(
+    number: WrittenNumber, sentence: Sentence, columns: Sequence[ClaimColumn]
+) -> ClaimVerdict | None:
     """ "47 customers have no segment": the row whose label is empty."""
     if not re.search(
         r"\b(?:no|without|unknown|missing|none|null|unassigned|not recorded|blank|empty|"
@@ -511,13 +515,13 @@ def _without_label(number: Written, sentence: Sentence, columns: Sequence[Column
             for row in [at for at, cell in enumerate(label.cells) if cell is None][:20]:
                 for column in columns:
                     if number.fits(float(column.values[row])):
-                        return Verdict(
+                        return ClaimVerdict(
                             "checked", source(column, row, f"{column.title} without {label.title}")
                         )
     return None
 
 
-def _joint(sentence: Sentence, column: Column) -> Iterator[Found]:
+def _joint(sentence: Sentence, column: ClaimColumn) -> Iterator[Found]:
     """The sum of the labels that are named."""
     if not column.additive:
         return
@@ -539,7 +543,7 @@ def _joint(sentence: Sentence, column: Column) -> Iterator[Found]:
         yield float(np.nansum(column.values[before[-1].rows])), source(column, None, f"sum of {column.title}")
 
 
-def _differences(number: Written, sentence: Sentence, pairs: Iterable[Change]) -> Iterator[Found]:
+def _differences(number: WrittenNumber, sentence: Sentence, pairs: Iterable[Change]) -> Iterator[Found]:
     least, most = number.reach if number.kind == "plain" else (0.0, float("inf"))
     for each in pairs:
         difference = each.end - each.start
@@ -547,14 +551,14 @@ def _differences(number: Written, sentence: Sentence, pairs: Iterable[Change]) -
             yield (difference if number.signed else abs(difference)), each.source("difference")
 
 
-def _any_cell(number: Written, columns: Sequence[Column]) -> Verdict | None:
+def _any_cell(number: WrittenNumber, columns: Sequence[ClaimColumn]) -> ClaimVerdict | None:
     for column in columns:
         for value, step in number.readings:
             half = 0.5 * step + 1e-9 * abs(value)
             at = int(np.searchsorted(column.sorted, value - half))
             if at < len(column.sorted) and number.fits(float(column.sorted[at])):
                 row = int(np.flatnonzero(column.values == column.sorted[at])[0])
-                return Verdict("checked", source(column, row, column.title))
+                return ClaimVerdict("checked", source(column, row, column.title))
     return None
 
 
@@ -566,7 +570,7 @@ _SPAN = re.compile(
 )
 
 
-def _is_idle(number: Written, sentence: Sentence) -> bool:
+def _is_idle(number: WrittenNumber, sentence: Sentence) -> bool:
     """Not a figure: "the two", "top 5", "one", a list's "1."."""
     before = sentence.between(max(sentence.start, number.start - 24), number.start)
     after = sentence.between(number.end, min(sentence.end, number.end + 3))
@@ -592,15 +596,15 @@ def _is_idle(number: Written, sentence: Sentence) -> bool:
     )
 
 
-def _near(number: Written, sentence: Sentence) -> str:
+def _near(number: WrittenNumber, sentence: Sentence) -> str:
     """The words around a number; those after "of" are of the number that follows."""
     right = re.split(r"\b(?:of|von|out of|aus)\b", sentence.right(number.end))[0]
     return f"{sentence.left(number.start)} | {right}"
 
 
 def _accused(
-    number: Written, sentence: Sentence, scopes: Sequence[Scope], columns: Sequence[Column]
-) -> Verdict | None:
+    number: WrittenNumber, sentence: Sentence, scopes: Sequence[Scope], columns: Sequence[ClaimColumn]
+) -> ClaimVerdict | None:
     """Contradicted when the rows are named and hold another value; else nothing bears on it."""
     near = _near(number, sentence)
     apart = is_difference(number, sentence)
@@ -612,23 +616,25 @@ def _accused(
         column, rows = known[0], scopes[0].rows
         value = sentence.value(rows, column)
         how = f"{column.title} of {_named(scopes[0], sentence)} is {figure(value)}"
-        return Verdict("contradicted", source(column, int(rows[0]) if len(rows) == 1 else None, how))
+        return ClaimVerdict("contradicted", source(column, int(rows[0]) if len(rows) == 1 else None, how))
     if _is_key(number, sentence):
         return None
     stated = _stated_column(number, sentence, columns) if not scopes or not sentence.columns else None
     if stated is not None and (instead := _stated(near, stated)) is not None:
         value, how = instead
-        return Verdict("contradicted", source(stated, None, f"{how} is {figure(value)}"))
-    return Verdict("not_found")
+        return ClaimVerdict("contradicted", source(stated, None, f"{how} is {figure(value)}"))
+    return ClaimVerdict("not_found")
 
 
-def _is_key(number: Written, sentence: Sentence) -> bool:
+def _is_key(number: WrittenNumber, sentence: Sentence) -> bool:
     """A number of the column by which the rows are grouped: "6 Zylinder"."""
     keys = [each for each in sentence.table.columns[:1] if each.is_key and each.is_number]
     return number.kind == "plain" and any(bool((each.values == number.value).any()) for each in keys)
 
 
-def _stated_column(number: Written, sentence: Sentence, columns: Sequence[Column]) -> Column | None:
+def _stated_column(
+    number: WrittenNumber, sentence: Sentence, columns: Sequence[ClaimColumn]
+) -> ClaimColumn | None:
     """The measure that a number is of, where that is clear: the only one, or the one named beside it."""
     start = number.start - len(sentence.left(number.start))
     named = [each.column for each in sentence.mentions.measures_within(start, number.start)]
@@ -643,8 +649,8 @@ def _stated_column(number: Written, sentence: Sentence, columns: Sequence[Column
 
 
 def _other_difference(
-    sentence: Sentence, scopes: Sequence[Scope], columns: Sequence[Column], number: Written
-) -> Verdict | None:
+    sentence: Sentence, scopes: Sequence[Scope], columns: Sequence[ClaimColumn], number: WrittenNumber
+) -> ClaimVerdict | None:
     """What parts the two values that the text names."""
     if len(columns) != 1:
         return None
@@ -652,11 +658,11 @@ def _other_difference(
     if pair is None:
         return None
     how = f"difference of {columns[0].title}, {pair.how}, is {figure(abs(pair.end - pair.start))}"
-    return Verdict("contradicted", source(columns[0], None, how))
+    return ClaimVerdict("contradicted", source(columns[0], None, how))
 
 
 def _stated_pair(
-    sentence: Sentence, column: Column, scopes: Sequence[Scope], number: Written
+    sentence: Sentence, column: ClaimColumn, scopes: Sequence[Scope], number: WrittenNumber
 ) -> Change | None:
     """The two values of a comparison whose both sides are named."""
     named = scopes[0].named if scopes else ()
@@ -679,7 +685,7 @@ def _stated_pair(
     )
 
 
-def _stated(near: str, column: Column) -> tuple[float, str] | None:
+def _stated(near: str, column: ClaimColumn) -> tuple[float, str] | None:
     """What the words next to a number say that it is: a mean, a sum, an extreme."""
     if cues.SHARE.search(near):
         return None
@@ -696,7 +702,7 @@ def _stated(near: str, column: Column) -> tuple[float, str] | None:
     return None
 
 
-def _is_another(number: Written, columns: Sequence[Column]) -> bool:
+def _is_another(number: WrittenNumber, columns: Sequence[ClaimColumn]) -> bool:
     return number.digits >= _SPECIFIC and _any_cell(number, columns) is not None
 
 
@@ -710,7 +716,7 @@ def _named(scope: Scope, sentence: Sentence) -> str:
 # Shares and changes in percent
 
 
-def _judge_percent(number: Written, sentence: Sentence) -> Verdict:
+def _judge_percent(number: WrittenNumber, sentence: Sentence) -> ClaimVerdict:
     left, right = sentence.left(number.start), sentence.right(number.end)
     near = f"{left} | {right}"
     columns, _ = _columns(number, sentence)
@@ -751,7 +757,7 @@ def _judge_percent(number: Written, sentence: Sentence) -> Verdict:
     most = 1 if is_difference(number, sentence) else _TOP
     if sentence.columns and scopes and narrow and (share or change) and len(sentence.measures()) <= most:
         return _other_percent(number, sentence, scopes, narrow[0], share=share)
-    return Verdict("not_found")
+    return ClaimVerdict("not_found")
 
 
 _PART_OF = re.compile(
@@ -762,7 +768,9 @@ _PART_OF = re.compile(
 )
 
 
-def _part_of_named(number: Written, sentence: Sentence, columns: Sequence[Column]) -> Verdict | None:
+def _part_of_named(
+    number: WrittenNumber, sentence: Sentence, columns: Sequence[ClaimColumn]
+) -> ClaimVerdict | None:
     """ "A has 40 % of B's": the part that one named value is of another; None when that is not said."""
     for mentions in sentence.columns.values():
         after = next((each for each in mentions if each.start >= number.end), None)
@@ -779,7 +787,7 @@ def _part_of_named(number: Written, sentence: Sentence, columns: Sequence[Column
             or not _PART_OF.fullmatch(sentence.between(number.end, after.start))
         ):
             continue
-        refuted: Verdict | None = None
+        refuted: ClaimVerdict | None = None
         for column in columns:
             whole, part = sentence.value(after.rows, column), sentence.value(before[-1].rows, column)
             if not whole or np.isnan(whole) or np.isnan(part):
@@ -787,13 +795,13 @@ def _part_of_named(number: Written, sentence: Sentence, columns: Sequence[Column
             names = [sentence.between(each.start, each.end) for each in (before[-1], after)]
             how = f"{column.title} of {names[0]} in that of {names[1]} is {part / whole:.1%}"
             if number.fits(part / whole):
-                return Verdict("checked", source(column, None, how))
-            refuted = refuted or Verdict("contradicted", source(column, None, how))
+                return ClaimVerdict("checked", source(column, None, how))
+            refuted = refuted or ClaimVerdict("contradicted", source(column, None, how))
         return refuted if len(columns) == 1 else None
     return None
 
 
-def _percent_fitting(number: Written) -> Callable[[float], bool]:
+def _percent_fitting(number: WrittenNumber) -> Callable[[float], bool]:
     def fits(value: float) -> bool:
         return number.fits(value) or (not number.signed and value < 0 and number.fits(-value))
 
@@ -801,7 +809,7 @@ def _percent_fitting(number: Written) -> Callable[[float], bool]:
 
 
 def _as_percent(
-    number: Written, sentence: Sentence, scopes: Sequence[Scope], column: Column
+    number: WrittenNumber, sentence: Sentence, scopes: Sequence[Scope], column: ClaimColumn
 ) -> Iterator[Found]:
     """Cells that are percent already: 12.34 or 0.1234."""
     if not (column.is_share or len(column.present) == 0 or float(np.abs(column.present).max()) <= 100):
@@ -819,7 +827,7 @@ def _as_percent(
 
 
 def _shares(
-    number: Written, sentence: Sentence, scopes: Sequence[Scope], column: Column, near: str
+    number: WrittenNumber, sentence: Sentence, scopes: Sequence[Scope], column: ClaimColumn, near: str
 ) -> Iterator[Found]:
     """The part that named rows have of a total; of the leading ones; and what remains."""
     total = column.total if column.additive and len(column.present) else 0.0
@@ -854,7 +862,7 @@ def _shares(
 
 
 def _parts(
-    sentence: Sentence, scopes: Sequence[Scope], column: Column
+    sentence: Sentence, scopes: Sequence[Scope], column: ClaimColumn
 ) -> Iterator[tuple[Places, Places | None, str]]:
     for scope in scopes:
         name = _named(scope, sentence)
@@ -880,7 +888,9 @@ def _parts(
                 yield rows, None, f"the {many} named"
 
 
-def _leading_shares(sentence: Sentence, column: Column, total: float, remaining: bool) -> Iterator[Found]:
+def _leading_shares(
+    sentence: Sentence, column: ClaimColumn, total: float, remaining: bool
+) -> Iterator[Found]:
     orders: list[list[float]] = (
         [sorted(column.present.tolist(), reverse=True)] if len(column.present) <= 1_000 else []
     )
@@ -938,7 +948,7 @@ def _shares_of_rows(sentence: Sentence, scopes: Sequence[Scope]) -> Iterator[Fou
                 )
 
 
-def _ratios(sentence: Sentence, scopes: Sequence[Scope], columns: Sequence[Column]) -> Iterator[Found]:
+def _ratios(sentence: Sentence, scopes: Sequence[Scope], columns: Sequence[ClaimColumn]) -> Iterator[Found]:
     """One measure as a part of another: a margin."""
     measures = sentence.table.measures
     if len(measures) < 2 or len(measures) > _MANY_MEASURES:
@@ -959,7 +969,7 @@ def _ratios(sentence: Sentence, scopes: Sequence[Scope], columns: Sequence[Colum
 
 
 def _relative(
-    number: Written, sentence: Sentence, column: Column, named: tuple[Mention, ...]
+    number: WrittenNumber, sentence: Sentence, column: ClaimColumn, named: tuple[LabelMention, ...]
 ) -> Iterator[Found]:
     """Changes and differences in percent."""
     for each in changes(sentence, column, named, number):
@@ -990,7 +1000,7 @@ def _relative(
                     yield each.start / each.end, each.source("ratio")
 
 
-def _agrees(number: Written, sentence: Sentence, difference: float) -> bool:
+def _agrees(number: WrittenNumber, sentence: Sentence, difference: float) -> bool:
     """Whether the direction that is said of a change is that of the rows."""
     if number.signed:
         return difference * number.signed >= 0
@@ -999,18 +1009,18 @@ def _agrees(number: Written, sentence: Sentence, difference: float) -> bool:
 
 
 def _other_percent(
-    number: Written, sentence: Sentence, scopes: Sequence[Scope], column: Column, *, share: bool
-) -> Verdict:
+    number: WrittenNumber, sentence: Sentence, scopes: Sequence[Scope], column: ClaimColumn, *, share: bool
+) -> ClaimVerdict:
     """What the rows say instead."""
     if share and column.additive and column.total > 0:
         value = sentence.value(scopes[0].rows, column) / column.total
         how = f"share of {_named(scopes[0], sentence)} in all {column.title} is {value:.1%}"
-        return Verdict("contradicted", source(column, None, how))
+        return ClaimVerdict("contradicted", source(column, None, how))
     pair = next((each for each in changes(sentence, column, scopes[0].named, number) if each.start), None)
     if pair is None or not pair.explicit:
-        return Verdict("not_found")
+        return ClaimVerdict("not_found")
     relative = (pair.end - pair.start) / abs(pair.start)
-    return Verdict(
+    return ClaimVerdict(
         "contradicted", source(column, None, f"change of {column.title}, {pair.how}, is {relative:+.1%}")
     )
 
@@ -1020,7 +1030,7 @@ _TOP_SHARE = re.compile(
 )
 
 
-def _other_top_share(number: Written, sentence: Sentence, column: Column) -> Verdict | None:
+def _other_top_share(number: WrittenNumber, sentence: Sentence, column: ClaimColumn) -> ClaimVerdict | None:
     """ "The top three make up 60 %": what they make up."""
     left = sentence.left(number.start)
     many = how_many(left) or [
@@ -1035,7 +1045,7 @@ def _other_top_share(number: Written, sentence: Sentence, column: Column) -> Ver
         return None
     share = float(column.sorted[-many[0] :].sum()) / column.total
     how = f"share of the {many[0]} highest in all {column.title} is {share:.1%}"
-    return Verdict("contradicted", source(column, None, how))
+    return ClaimVerdict("contradicted", source(column, None, how))
 
 
 _WHOLE_COURSE = re.compile(
@@ -1045,7 +1055,7 @@ _WHOLE_COURSE = re.compile(
 )
 
 
-def _other_course(sentence: Sentence, column: Column) -> Verdict | None:
+def _other_course(sentence: Sentence, column: ClaimColumn) -> ClaimVerdict | None:
     """ "Rose by 20 % over the year": from the first to the last period."""
     if (
         not _WHOLE_COURSE.search(sentence.text)
@@ -1058,13 +1068,13 @@ def _other_course(sentence: Sentence, column: Column) -> Verdict | None:
         return None
     (_, start), (_, end) = series[0], series[-1]
     how = f"from {figure(start)} to {figure(end)}, {(end - start) / abs(start):+.1%}"
-    return Verdict("contradicted", source(column, None, f"{column.title} went {how}"))
+    return ClaimVerdict("contradicted", source(column, None, f"{column.title} went {how}"))
 
 
 # Times
 
 
-def _judge_times(number: Written, sentence: Sentence) -> Verdict | None:
+def _judge_times(number: WrittenNumber, sentence: Sentence) -> ClaimVerdict | None:
     columns, _ = _columns(number, sentence)
     scopes = sentence.scopes(number)
     named = scopes[0].named if scopes else ()
@@ -1094,12 +1104,12 @@ def _judge_times(number: Written, sentence: Sentence) -> Verdict | None:
         ratio = pair.end / pair.start
         ratio = 1 / ratio if ratio < 1 < number.value and not pair.timed else ratio
         how = f"ratio of {columns[0].title}, {pair.how}, is {figure(round(ratio, 2))}"
-        return Verdict("contradicted", source(columns[0], None, how))
-    return Verdict("not_found")
+        return ClaimVerdict("contradicted", source(columns[0], None, how))
+    return ClaimVerdict("not_found")
 
 
 def _multiples(
-    number: Written, sentence: Sentence, column: Column, named: tuple[Mention, ...]
+    number: WrittenNumber, sentence: Sentence, column: ClaimColumn, named: tuple[LabelMention, ...]
 ) -> Iterator[Found]:
     for each in changes(sentence, column, named, number):
         if each.start and each.end and each.end / each.start > 0:

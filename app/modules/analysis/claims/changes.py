@@ -10,9 +10,9 @@ import numpy as np
 
 from app.modules.analysis.claims import cues
 from app.modules.analysis.claims.context import Change, Sentence, grouped, ordered, period_key
-from app.modules.analysis.claims.mentions import TIME, Mention
-from app.modules.analysis.claims.numbers import Written
-from app.modules.analysis.claims.table import Column, Places
+from app.modules.analysis.claims.mentions import TIME, LabelMention
+from app.modules.analysis.claims.numbers import WrittenNumber
+from app.modules.analysis.claims.table import ClaimColumn, Places
 
 _MOST = 4
 _MOST_CHANGES = 120
@@ -23,7 +23,7 @@ _GRAINS = (("year",), ("year", "quarter"), ("year", "month"))
 
 
 def changes(
-    sentence: Sentence, column: Column, named: tuple[Mention, ...], number: Written
+    sentence: Sentence, column: ClaimColumn, named: tuple[LabelMention, ...], number: WrittenNumber
 ) -> Iterator[Change]:
     """The named pairs first, then those that a text leaves unsaid."""
     found = iter(_known(sentence, column, named))
@@ -49,7 +49,7 @@ def changes(
     return found
 
 
-def _known(sentence: Sentence, column: Column, named: tuple[Mention, ...]) -> list[Change]:
+def _known(sentence: Sentence, column: ClaimColumn, named: tuple[LabelMention, ...]) -> list[Change]:
     """The same for all numbers of a sentence, and of sentences that name nothing."""
     key = (
         column.index,
@@ -84,7 +84,7 @@ _ANCHOR = re.compile(
 )
 
 
-def _is_of_period(sentence: Sentence, number: Written) -> bool:
+def _is_of_period(sentence: Sentence, number: WrittenNumber) -> bool:
     """ "Declined 6.4 % in 2025": from the year before."""
     after = next((each for each in sentence.columns.get(TIME, ()) if each.start >= number.end), None)
     beside = after is not None and re.fullmatch(
@@ -102,7 +102,7 @@ def _against(change: Change, anchor: str) -> Change | None:
     return None
 
 
-def _between(sentence: Sentence, number: Written) -> set[str] | None:
+def _between(sentence: Sentence, number: WrittenNumber) -> set[str] | None:
     """ "The gap between A and B"."""
     found = re.search(r"\b(?:between|zwischen)\b", sentence.text, re.IGNORECASE)
     if found is None:
@@ -115,7 +115,7 @@ def _between(sentence: Sentence, number: Written) -> set[str] | None:
     return None
 
 
-def _anchor(sentence: Sentence, number: Written) -> str | None:
+def _anchor(sentence: Sentence, number: WrittenNumber) -> str | None:
     """What a number is measured against: November in "35 % above November"."""
     for mentions in sentence.columns.values():
         after = next((each for each in mentions if each.start >= number.end), None)
@@ -135,14 +135,14 @@ def _anchor(sentence: Sentence, number: Written) -> str | None:
     return None
 
 
-def moves(sentence: Sentence, number: Written) -> int:
+def moves(sentence: Sentence, number: WrittenNumber) -> int:
     """The direction that is said of a number: 1 up, -1 down, 0 none or both."""
     if number.start not in sentence.moved:
         sentence.moved[number.start] = _moves(sentence, number)
     return sentence.moved[number.start]
 
 
-def _moves(sentence: Sentence, number: Written) -> int:
+def _moves(sentence: Sentence, number: WrittenNumber) -> int:
     left, right = sentence.left(number.start), sentence.right(number.end, 25)
     up = list(cues.UP.finditer(left)) or list(cues.UP.finditer(right))
     down = list(cues.DOWN.finditer(left)) or list(cues.DOWN.finditer(right))
@@ -155,7 +155,7 @@ def _moves(sentence: Sentence, number: Written) -> int:
     return 1 if up else -1
 
 
-def _all(sentence: Sentence, column: Column, named: tuple[Mention, ...]) -> Iterator[Change]:
+def _all(sentence: Sentence, column: ClaimColumn, named: tuple[LabelMention, ...]) -> Iterator[Change]:
     label_columns = [index for index in sentence.columns if index != TIME]
     labelled = [each for each in named if each.column != TIME]
     base = labelled[0].rows if labelled else None
@@ -171,7 +171,7 @@ def _all(sentence: Sentence, column: Column, named: tuple[Mention, ...]) -> Iter
         yield from _outstanding(sentence, column)
 
 
-def _periods(sentence: Sentence, column: Column, base: Places | None) -> Iterator[Change]:
+def _periods(sentence: Sentence, column: ClaimColumn, base: Places | None) -> Iterator[Change]:
     if not sentence.table.has_time:
         return
     mentioned = sentence.columns.get(TIME, [])[:6]
@@ -193,7 +193,7 @@ def _periods(sentence: Sentence, column: Column, base: Places | None) -> Iterato
 
 
 def _between_named(
-    sentence: Sentence, column: Column, known: Sequence[tuple[Mention, Places]]
+    sentence: Sentence, column: ClaimColumn, known: Sequence[tuple[LabelMention, Places]]
 ) -> Iterator[Change]:
     for place, (one, rows) in enumerate(known):
         for other, others in known[place + 1 : place + 1 + _MOST]:
@@ -213,7 +213,7 @@ def _between_named(
 class _Course:
     """A measure over time at one grain."""
 
-    column: Column
+    column: ClaimColumn
     keys: Sequence[tuple[object, ...]]
     values: Sequence[float]
 
@@ -258,7 +258,7 @@ def _grains(sentence: Sentence) -> Iterator[tuple[str, ...]]:
 
 
 def _series(
-    sentence: Sentence, column: Column, base: Places | None, grain: tuple[str, ...]
+    sentence: Sentence, column: ClaimColumn, base: Places | None, grain: tuple[str, ...]
 ) -> list[tuple[tuple[object, ...], float]]:
     key = (column.index, None if base is None else (len(base), base.tobytes()[:4_000]), grain)
     cache = sentence.table.cache
@@ -272,7 +272,7 @@ def _series(
 
 
 def series_of(
-    sentence: Sentence, column: Column, base: Places | None
+    sentence: Sentence, column: ClaimColumn, base: Places | None
 ) -> Iterator[tuple[tuple[str, ...], list[tuple[tuple[object, ...], float]]]]:
     """The course of a measure at each grain of time, the finest first."""
     for grain in _grains(sentence):
@@ -285,7 +285,9 @@ def _year_before(keys: Sequence[tuple[object, ...]], at: int) -> int:
     return keys.index(before) if before in keys else -1
 
 
-def _labels(sentence: Sentence, column: Column, index: int, owners: list[Mention]) -> Iterator[Change]:
+def _labels(
+    sentence: Sentence, column: ClaimColumn, index: int, owners: list[LabelMention]
+) -> Iterator[Change]:
     """Two labels of a sentence; then one and those next to it in order."""
     mentions = sentence.columns.get(index, [])
     own = owners[0] if owners else mentions[0]
@@ -332,7 +334,7 @@ def _labels(sentence: Sentence, column: Column, index: int, owners: list[Mention
                     yield Change(value, groups[place][1], column.name, how)
 
 
-def _measures(sentence: Sentence, named: tuple[Mention, ...]) -> Iterator[Change]:
+def _measures(sentence: Sentence, named: tuple[LabelMention, ...]) -> Iterator[Change]:
     """Two measures of one row: actual and budget."""
     measures = sentence.measured if len(sentence.measured) > 1 else sentence.table.measures
     if not 1 < len(measures) <= _MOST or len(sentence.measured) < 2:
@@ -349,7 +351,7 @@ def _measures(sentence: Sentence, named: tuple[Mention, ...]) -> Iterator[Change
                 )
 
 
-def _outstanding(sentence: Sentence, column: Column) -> Iterator[Change]:
+def _outstanding(sentence: Sentence, column: ClaimColumn) -> Iterator[Change]:
     """The leader and those behind it, where no label is named."""
     for label in sentence.table.labels[:2]:
         groups = ordered(sentence.table, label.index, column, None)
@@ -370,7 +372,7 @@ def _when(sentence: Sentence, rows: Places) -> tuple[int, ...]:
     return tuple(each or 0 for each in period) if period is not None else ()
 
 
-def _text(sentence: Sentence, mention: Mention) -> str:
+def _text(sentence: Sentence, mention: LabelMention) -> str:
     return sentence.between(mention.start, mention.end)
 
 

@@ -3,14 +3,14 @@
 from bisect import bisect_left
 
 from app.modules.analysis.claims.amounts import judge
-from app.modules.analysis.claims.context import Change, Sentence, Verdict
-from app.modules.analysis.claims.mentions import Mention, Mentions
+from app.modules.analysis.claims.context import Change, ClaimVerdict, Sentence
+from app.modules.analysis.claims.mentions import LabelMention, Mentions
 from app.modules.analysis.claims.movements import judge_comparisons, judge_movements
 from app.modules.analysis.claims.names import judge_dates, judge_names
-from app.modules.analysis.claims.numbers import Written, written_numbers
+from app.modules.analysis.claims.numbers import WrittenNumber, written_numbers
 from app.modules.analysis.claims.plain import Plain, plain_text, sentences
 from app.modules.analysis.claims.rankings import judge_rankings
-from app.modules.analysis.claims.table import Column, Table
+from app.modules.analysis.claims.table import ClaimColumn, ClaimTable
 from app.modules.analysis.figures import Figures
 from graph.state import Claim, Rows
 
@@ -29,16 +29,16 @@ def check_claims(
     `found` are the figures of the same rows: they say what may be added up. Spans count Unicode code
     points of `text`. Time is bounded: 20,000 characters, 600 numbers and 300 claims are read.
     """
-    return claims_in(text, Table(rows, question, sql, found))
+    return claims_in(text, ClaimTable(rows, question, sql, found))
 
 
-def claims_in(text: str, table: Table) -> list[Claim]:
+def claims_in(text: str, table: ClaimTable) -> list[Claim]:
     """The same, of a result that is read once for several texts."""
     if not table.size or not table.columns:
         return []
     plain = plain_text(text)
     mentions = Mentions(plain, table)
-    judged: list[tuple[int, int, Verdict]] = [
+    judged: list[tuple[int, int, ClaimVerdict]] = [
         *judge_names(plain, mentions, table),
         *judge_dates(mentions, table),
     ]
@@ -58,16 +58,16 @@ def claims_in(text: str, table: Table) -> list[Claim]:
     return _claims(text, plain, judged)
 
 
-def _sentences(plain: Plain, table: Table, mentions: Mentions) -> list[Sentence]:
+def _sentences(plain: Plain, table: ClaimTable, mentions: Mentions) -> list[Sentence]:
     numbers = _numbers(plain.text, mentions, _unit(table))
     found: list[Sentence] = []
-    before: dict[int, Mention] = {}
-    topic: dict[int, Mention] = {}
-    measured: list[Column] = []
+    before: dict[int, LabelMention] = {}
+    topic: dict[int, LabelMention] = {}
+    measured: list[ClaimColumn] = []
     known_changes: dict[object, list[Change]] = {}
     at = 0
     for start, end in sentences(plain.text):
-        own: list[Written] = []
+        own: list[WrittenNumber] = []
         while at < len(numbers) and numbers[at].start < end:
             own.append(numbers[at])
             at += 1
@@ -94,15 +94,15 @@ def _sentences(plain: Plain, table: Table, mentions: Mentions) -> list[Sentence]
     return found
 
 
-def _unit(table: Table) -> float | None:
+def _unit(table: ClaimTable) -> float | None:
     """What a column's name says that its cells are counted in: viewers_m, revenue_k."""
     words = {each.words[-1] for each in table.columns if each.is_number and each.words}
     return next((unit for name, unit in _UNITS.items() if name in words), None)
 
 
-def _numbers(text: str, mentions: Mentions, unit: float | None) -> list[Written]:
+def _numbers(text: str, mentions: Mentions, unit: float | None) -> list[WrittenNumber]:
     """In the order of the text; none within a label or a date."""
-    kept: list[Written] = []
+    kept: list[WrittenNumber] = []
     free = [each for each in written_numbers(text) if not mentions.is_taken(each.start, each.end)]
     if unit is not None:
         free = [each.in_units(unit) for each in free]
@@ -114,7 +114,7 @@ def _numbers(text: str, mentions: Mentions, unit: float | None) -> list[Written]
     return kept
 
 
-def _claims(text: str, plain: Plain, judged: list[tuple[int, int, Verdict]]) -> list[Claim]:
+def _claims(text: str, plain: Plain, judged: list[tuple[int, int, ClaimVerdict]]) -> list[Claim]:
     claims: list[Claim] = []
     reached = 0
     for start, end, verdict in sorted(judged, key=lambda each: (each[0], -each[1])):

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from app.modules.analysis.claims.context import Sentence, Verdict, grouped
-from app.modules.analysis.claims.mentions import TIME, Mention
-from app.modules.analysis.claims.numbers import Written
-from app.modules.analysis.claims.table import Column, Floats, figure
+from app.modules.analysis.claims.context import ClaimVerdict, Sentence, grouped
+from app.modules.analysis.claims.mentions import TIME, LabelMention
+from app.modules.analysis.claims.numbers import WrittenNumber
+from app.modules.analysis.claims.table import ClaimColumn, Floats, figure
 from graph.state import ClaimSource
 
 _LINES = ("above", "at_least", "at_most", "below")
@@ -54,10 +54,10 @@ class Condition:
     test: str
     """`>`, `<` or `=`; a line itself may count for both sides."""
     values: tuple[float, ...]
-    number: Written | None = None
+    number: WrittenNumber | None = None
 
 
-def condition_of(number: Written, sentence: Sentence) -> Condition | None:
+def condition_of(number: WrittenNumber, sentence: Sentence) -> Condition | None:
     """The condition that stands with a count; None where none is understood."""
     before = sentence.between(max(sentence.start, number.start - 18), number.start)
     if _IDLE.search(before) and not re.search(r"\bof (?:the |these )?$", before):
@@ -97,7 +97,7 @@ def condition_of(number: Written, sentence: Sentence) -> Condition | None:
     return None
 
 
-def _is_plain(sentence: Sentence, number: Written, other: Written) -> bool:
+def _is_plain(sentence: Sentence, number: WrittenNumber, other: WrittenNumber) -> bool:
     """Whether no label and no comma stands between a count and a value."""
     named = sentence.mentions.within(number.end, other.start)
     return not named and "," not in sentence.between(number.end, other.start)
@@ -108,20 +108,22 @@ def _is_line(gap: str) -> bool:
     return len(gap) < 80 and not re.search(r"\b(?:account|contribut|together|combined|total)", gap)
 
 
-def _line(number: Written, test: str) -> str:
+def _line(number: WrittenNumber, test: str) -> str:
     return f"{'above' if test == '>' else 'below'} {figure(number.value)}"
 
 
-def _readings(number: Written) -> tuple[float, ...]:
+def _readings(number: WrittenNumber) -> tuple[float, ...]:
     return tuple(value for value, _ in number.readings)
 
 
-def judge_condition(number: Written, sentence: Sentence, noun: "Column | str | None") -> Verdict | None:
+def judge_condition(
+    number: WrittenNumber, sentence: Sentence, noun: "ClaimColumn | str | None"
+) -> ClaimVerdict | None:
     """Whether so many rows or groups fulfil the condition; None when there is no condition to judge by."""
     condition = condition_of(number, sentence)
     if condition is None:
         return None
-    counted: list[tuple[int, str, Column, int]] = []
+    counted: list[tuple[int, str, ClaimColumn, int]] = []
     for column in _measures(sentence, condition):
         for values in _groupings(sentence, column, noun, number):
             for many in _fulfilled(values, condition):
@@ -129,7 +131,7 @@ def judge_condition(number: Written, sentence: Sentence, noun: "Column | str | N
                     sentence.lines.add(condition.number.start)
                 if number.fits(many):
                     how = f"{many} of {len(values)} with {column.title} {condition.words}"
-                    return Verdict("checked", ClaimSource(column=column.name, row=None, how=how))
+                    return ClaimVerdict("checked", ClaimSource(column=column.name, row=None, how=how))
                 counted.append((many, condition.words, column, len(values)))
     if not counted or number.bound != "exact":
         return None
@@ -137,15 +139,15 @@ def judge_condition(number: Written, sentence: Sentence, noun: "Column | str | N
         return None
     many, words, column, size = next((each for each in counted if each[0]), counted[0])
     how = f"{many} of {size} have {column.title} {words}"
-    return Verdict("contradicted", ClaimSource(column=column.name, row=None, how=how))
+    return ClaimVerdict("contradicted", ClaimSource(column=column.name, row=None, how=how))
 
 
-def _is_met(counted: list[tuple[int, str, Column, int]]) -> bool:
+def _is_met(counted: list[tuple[int, str, ClaimColumn, int]]) -> bool:
     """Whether any row has the value: else it is the value that is wrong, and judged by itself."""
     return any(many for many, *_ in counted)
 
 
-def _measures(sentence: Sentence, condition: Condition) -> Sequence[Column]:
+def _measures(sentence: Sentence, condition: Condition) -> Sequence[ClaimColumn]:
     line = condition.number
     if line is not None:
         aged = aged_columns(line, sentence)
@@ -156,7 +158,7 @@ def _measures(sentence: Sentence, condition: Condition) -> Sequence[Column]:
     )
 
 
-def aged_columns(number: Written, sentence: Sentence) -> list[Column]:
+def aged_columns(number: WrittenNumber, sentence: Sentence) -> list[ClaimColumn]:
     """ "43 years old", "older than 48": the column of ages."""
     around = sentence.between(max(sentence.start, number.start - 24), min(sentence.end, number.end + 24))
     if not re.search(
@@ -167,7 +169,7 @@ def aged_columns(number: Written, sentence: Sentence) -> list[Column]:
 
 
 def _groupings(
-    sentence: Sentence, column: Column, noun: "Column | str | None", number: Written
+    sentence: Sentence, column: ClaimColumn, noun: "ClaimColumn | str | None", number: WrittenNumber
 ) -> Iterator[Floats]:
     """The values of what is counted: rows, or the groups of a label or of a unit of time."""
     before = [
@@ -176,10 +178,10 @@ def _groupings(
         for each in mentions
         if each.end <= number.start or each.column == TIME
     ]
-    withins: list[Mention | None] = [None, *before[:3]]
+    withins: list[LabelMention | None] = [None, *before[:3]]
     for within in withins:
         rows = None if within is None else within.rows
-        if isinstance(noun, Column) and not noun.is_time and noun.distinct < sentence.table.size:
+        if isinstance(noun, ClaimColumn) and not noun.is_time and noun.distinct < sentence.table.size:
             yield np.array(list(grouped(sentence.table, noun.index, column, rows).values()))
             continue
         unit = noun if isinstance(noun, str) else noun.words[-1] if noun is not None and noun.words else ""
@@ -219,7 +221,7 @@ def _half(condition: Condition) -> float:
     return 0.5 * condition.number.readings[0][1] if condition.number is not None else 0.0
 
 
-def is_difference(number: Written, sentence: Sentence) -> bool:
+def is_difference(number: WrittenNumber, sentence: Sentence) -> bool:
     """Whether a number is said to be what parts two values: "by 12", "12 more", "a gap of 12"."""
     left, right = sentence.left(number.start), sentence.right(number.end)
     return bool(_DIFFERS_BEFORE.search(left) or _DIFFERS_AFTER.match(right))

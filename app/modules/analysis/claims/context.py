@@ -11,10 +11,10 @@ from typing import NamedTuple
 import numpy as np
 
 from app.modules.analysis.claims import cues
-from app.modules.analysis.claims.mentions import TIME, Mention, Mentions
-from app.modules.analysis.claims.numbers import Written
-from app.modules.analysis.claims.periods import Period
-from app.modules.analysis.claims.table import Column, Floats, Order, Places, Table
+from app.modules.analysis.claims.mentions import TIME, LabelMention, Mentions
+from app.modules.analysis.claims.numbers import WrittenNumber
+from app.modules.analysis.claims.periods import PartialDate
+from app.modules.analysis.claims.table import ClaimColumn, ClaimTable, Floats, OrderedValues, Places
 from graph.state import ClaimSource, ClaimStatus
 
 _FOLLOWS = re.compile(
@@ -40,7 +40,7 @@ _SHORT_GAP = 24
 
 
 @dataclass(frozen=True)
-class Verdict:
+class ClaimVerdict:
     status: ClaimStatus
     source: ClaimSource | None = None
 
@@ -50,7 +50,7 @@ class Scope:
     """Rows that a claim is about. `named` are the mentions that chose them."""
 
     rows: Places
-    named: tuple[Mention, ...] = ()
+    named: tuple[LabelMention, ...] = ()
 
 
 class Change(NamedTuple):
@@ -80,14 +80,14 @@ class Sentence:
     start: int
     end: int
     text: str
-    table: Table
+    table: ClaimTable
     mentions: Mentions
-    here: list[Mention]
-    before: dict[int, Mention] = field(default_factory=dict)
-    topic: dict[int, Mention] = field(default_factory=dict)
+    here: list[LabelMention]
+    before: dict[int, LabelMention] = field(default_factory=dict)
+    topic: dict[int, LabelMention] = field(default_factory=dict)
     """What the last sentence that named something named first."""
-    measured_before: list[Column] = field(default_factory=list)
-    numbers: list[Written] = field(default_factory=list)
+    measured_before: list[ClaimColumn] = field(default_factory=list)
+    numbers: list[WrittenNumber] = field(default_factory=list)
     lines: set[int] = field(default_factory=set)
     """Starts of the numbers that are the line of a count's condition."""
     moved: dict[int, int] = field(default_factory=dict)
@@ -98,16 +98,16 @@ class Sentence:
     _rights: dict[tuple[int, int], str] = field(default_factory=dict)
 
     @cached_property
-    def measured(self) -> list[Column]:
+    def measured(self) -> list[ClaimColumn]:
         """The measures it names, in their order."""
         return list(
             dict.fromkeys(each.column for each in self.mentions.measures_within(self.start, self.end))
         )
 
     @cached_property
-    def columns(self) -> dict[int, list[Mention]]:
+    def columns(self) -> dict[int, list[LabelMention]]:
         """The mentions that are in the rows, by column."""
-        found: dict[int, list[Mention]] = {}
+        found: dict[int, list[LabelMention]] = {}
         for each in self.here[:_MOST_MENTIONS]:
             if each.found:
                 found.setdefault(each.column, []).append(each)
@@ -137,7 +137,7 @@ class Sentence:
             self._lefts[at, most] = self.mentions.text[max(start, at - most, edge) : at]
         return self._lefts[at, most]
 
-    def _is_small_count(self, number: Written, at: int) -> bool:
+    def _is_small_count(self, number: WrittenNumber, at: int) -> bool:
         """ "The total of the 12 shown, 533": the 12 does not part the words from the 533."""
         gap = self.between(number.end, at)
         small = (
@@ -159,7 +159,7 @@ class Sentence:
 
     # Who a number belongs to
 
-    def scopes(self, number: Written) -> list[Scope]:
+    def scopes(self, number: WrittenNumber) -> list[Scope]:
         """The rows that a number may be about, the likeliest first; empty when nothing is named."""
         chosen = [
             self._owners(number, mentions)
@@ -185,7 +185,7 @@ class Sentence:
             scopes += list(self._crossed([*chosen, *inherited], apart=not chosen))
         return scopes
 
-    def _is_later(self, number: Written, mentions: list[Mention]) -> bool:
+    def _is_later(self, number: WrittenNumber, mentions: list[LabelMention]) -> bool:
         """A column that is first named after the next number, in a sentence about another one."""
         first = mentions[0].start
         following = bisect_left(self._edges[0], number.end)
@@ -198,7 +198,7 @@ class Sentence:
             )
         )
 
-    def _months_of_years(self, chosen: Sequence[Sequence[Mention]]) -> Iterator[Scope]:
+    def _months_of_years(self, chosen: Sequence[Sequence[LabelMention]]) -> Iterator[Scope]:
         """ "Every December (1,259 in 2024, 1,504 in 2025)": a year's December."""
         for owners in chosen:
             period = owners[0].period
@@ -211,9 +211,9 @@ class Sentence:
                 if len(rows):
                     yield Scope(rows, (other, owners[0]))
 
-    def lists(self, mentions: list[Mention]) -> list[list[Mention]]:
+    def lists(self, mentions: list[LabelMention]) -> list[list[LabelMention]]:
         """Mentions that are named one after the other: "A, B and C"; and all of them."""
-        runs: list[list[Mention]] = [mentions[:1]]
+        runs: list[list[LabelMention]] = [mentions[:1]]
         for one, other in pairwise(mentions):
             if cues.LIST_GLUE.fullmatch(self.between(one.end, other.start)):
                 runs[-1].append(other)
@@ -221,10 +221,10 @@ class Sentence:
                 runs.append([other])
         return [each for each in [*runs, mentions] if len(each) > 1]
 
-    def _crossed(self, chosen: Sequence[Sequence[Mention]], *, apart: bool = True) -> Iterator[Scope]:
+    def _crossed(self, chosen: Sequence[Sequence[LabelMention]], *, apart: bool = True) -> Iterator[Scope]:
         if not chosen:
             return
-        options: list[tuple[Mention, ...]] = [()]
+        options: list[tuple[LabelMention, ...]] = [()]
         for owners in chosen[:4]:
             options = [(*option, owner) for option in options for owner in owners][:8]
         for option in options:
@@ -236,7 +236,7 @@ class Sentence:
             elif apart:
                 yield from (Scope(each.rows, (each,)) for each in option)
 
-    def _owners(self, number: Written, mentions: list[Mention]) -> list[Mention]:
+    def _owners(self, number: WrittenNumber, mentions: list[LabelMention]) -> list[LabelMention]:
         """Of the mentions of one column those that a number can belong to."""
         inherited = [
             each
@@ -278,11 +278,11 @@ class Sentence:
             owners = [subject, before[-1]]
         return owners
 
-    def _adjacent(self, number: Written, mention: Mention) -> bool:
+    def _adjacent(self, number: WrittenNumber, mention: LabelMention) -> bool:
         """ "142 clubs"."""
         return self.between(number.end, mention.start) in (" ", " (")
 
-    def _directly(self, mention: Mention, number: Written) -> bool:
+    def _directly(self, mention: LabelMention, number: WrittenNumber) -> bool:
         """ "Tents (150)", "Tents with 150"."""
         return (
             re.fullmatch(
@@ -292,7 +292,7 @@ class Sentence:
             is not None
         )
 
-    def _paired(self, number: Written, mentions: list[Mention]) -> Mention | None:
+    def _paired(self, number: WrittenNumber, mentions: list[LabelMention]) -> LabelMention | None:
         """ "A and B had 10 and 20": the first has the first."""
         before = [each for each in mentions if each.end <= number.start]
         group = before[-1:]
@@ -323,7 +323,7 @@ class Sentence:
 
     # Values
 
-    def value(self, rows: Places, column: Column) -> float:
+    def value(self, rows: Places, column: ClaimColumn) -> float:
         """The cell; of several rows the sum, or the mean of what cannot be added. NaN when there is none."""
         if len(rows) == 1:
             return column.at(int(rows[0]))
@@ -333,16 +333,16 @@ class Sentence:
             return float("nan")
         return float(found.sum() if column.additive else found.mean())
 
-    def groups(self, label: int, column: Column, within: Places | None) -> dict[object, float]:
+    def groups(self, label: int, column: ClaimColumn, within: Places | None) -> dict[object, float]:
         """The value of each label (or period, at its own grain) of these rows."""
         return grouped(self.table, label, column, within)
 
-    def measures(self, number: Written | None = None) -> list[Column]:
+    def measures(self, number: WrittenNumber | None = None) -> list[ClaimColumn]:
         """The measures that a claim may be about."""
         return self.measured or self.table.likely
 
     @cached_property
-    def ranked(self) -> list[Column]:
+    def ranked(self) -> list[ClaimColumn]:
         """The measures of an order: those named, else those of its figures, else the main one."""
         if self.measured:
             return self.measured
@@ -350,7 +350,7 @@ class Sentence:
         return list(dict.fromkeys([*self.figured, *self.measured_before, *main]))
 
     @cached_property
-    def figured(self) -> list[Column]:
+    def figured(self) -> list[ClaimColumn]:
         """The measures that its figures are of."""
         return [
             column
@@ -365,7 +365,7 @@ class Sentence:
 
 
 def grouped(
-    table: Table, label: int, column: Column, within: Places | None, grain: tuple[str, ...] = ()
+    table: ClaimTable, label: int, column: ClaimColumn, within: Places | None, grain: tuple[str, ...] = ()
 ) -> dict[object, float]:
     """The sum (or the mean, of what is not added) per label or period."""
     key = _key(label, column, within, grain)
@@ -376,22 +376,22 @@ def grouped(
 
 
 def ordered(
-    table: Table, label: int, column: Column, within: Places | None, grain: tuple[str, ...] = ()
-) -> Order:
+    table: ClaimTable, label: int, column: ClaimColumn, within: Places | None, grain: tuple[str, ...] = ()
+) -> OrderedValues:
     """The same, the highest first."""
     key = _key(label, column, within, grain)
     if key not in table.orders:
         keys, values = _summed(table, label, column, within, grain)
-        table.orders[key] = Order(keys, values, np.argsort(-values, kind="stable"))
+        table.orders[key] = OrderedValues(keys, values, np.argsort(-values, kind="stable"))
     return table.orders[key]
 
 
-def _key(label: int, column: Column, within: Places | None, grain: tuple[str, ...]) -> object:
+def _key(label: int, column: ClaimColumn, within: Places | None, grain: tuple[str, ...]) -> object:
     return label, column.index, grain, None if within is None else (len(within), within.tobytes()[:4_000])
 
 
 def _summed(
-    table: Table, label: int, column: Column, within: Places | None, grain: tuple[str, ...]
+    table: ClaimTable, label: int, column: ClaimColumn, within: Places | None, grain: tuple[str, ...]
 ) -> tuple[Sequence[object], Floats]:
     codes, keys = table.time_codes(grain) if label == TIME else table.columns[label].codes
     values = column.values
@@ -411,5 +411,5 @@ def _summed(
     return list(compress(keys, held.tolist())), sums[held]
 
 
-def period_key(period: Period, grain: tuple[str, ...]) -> tuple[object, ...]:
+def period_key(period: PartialDate, grain: tuple[str, ...]) -> tuple[object, ...]:
     return tuple(getattr(period, each) for each in grain)

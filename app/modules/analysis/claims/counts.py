@@ -7,10 +7,10 @@ import numpy as np
 
 from app.modules.analysis.claims import cues
 from app.modules.analysis.claims.conditions import judge_condition
-from app.modules.analysis.claims.context import Sentence, Verdict, grouped
+from app.modules.analysis.claims.context import ClaimVerdict, Sentence, grouped
 from app.modules.analysis.claims.mentions import TIME
-from app.modules.analysis.claims.numbers import Written
-from app.modules.analysis.claims.table import Column, figure, stem
+from app.modules.analysis.claims.numbers import WrittenNumber
+from app.modules.analysis.claims.table import ClaimColumn, figure, stem
 from graph.state import ClaimSource
 
 _NOUN = re.compile(r"[\s)]*((?:[^\W\d_]+[\s-]){0,3}[^\W\d_]+)")
@@ -31,7 +31,7 @@ _BREAKS_NOUN = re.compile(
 )
 
 
-def judge_count(number: Written, sentence: Sentence) -> Verdict | None:
+def judge_count(number: WrittenNumber, sentence: Sentence) -> ClaimVerdict | None:
     """None when the number counts nothing that the result has."""
     if (
         sentence.table.size == 1
@@ -59,24 +59,24 @@ def judge_count(number: Written, sentence: Sentence) -> Verdict | None:
     )
     for value, source in _counts(number, sentence, noun):
         if number.fits(value):
-            return Verdict("checked", source)
+            return ClaimVerdict("checked", source)
     states = _STATES.search(sentence.between(max(sentence.start, number.start - 24), number.start))
     more = _MORE.match(sentence.between(number.end, min(number.end + 12, sentence.end)))
-    unit = (isinstance(noun, str) and noun != "rows") or (isinstance(noun, Column) and noun.is_time)
+    unit = (isinstance(noun, str) and noun != "rows") or (isinstance(noun, ClaimColumn) and noun.is_time)
     spanned = unit and number.value <= sentence.table.size and bool(sentence.columns or sentence.before)
     if noun is None or idle or more or (spanned and (not states or sentence.columns)):
         return None
     if number.spoken and (number.value <= 1 or _is_vague(number, sentence)):
         return None
-    if isinstance(noun, Column) and noun.is_label and not sentence.columns and states:
+    if isinstance(noun, ClaimColumn) and noun.is_label and not sentence.columns and states:
         how = (
             f"{noun.title} has {figure(noun.distinct)} different values in {figure(sentence.table.size)} rows"
         )
-        return Verdict("contradicted", ClaimSource(column=noun.name, row=None, how=how))
-    return Verdict("not_found")
+        return ClaimVerdict("contradicted", ClaimSource(column=noun.name, row=None, how=how))
+    return ClaimVerdict("not_found")
 
 
-def _stands_alone(number: Written, sentence: Sentence) -> bool:
+def _stands_alone(number: WrittenNumber, sentence: Sentence) -> bool:
     """ "Three exceed 100", "three peaks exceed 100": what is counted is not named as the result names it."""
     after = sentence.between(number.end, min(number.end + 48, sentence.end))
     found = re.match(rf"(?: [^\W\d_]+){{0,2}}?(?P<verb>{_VERB})", after)
@@ -96,7 +96,9 @@ _FROM = re.compile(
 )
 
 
-def _of_label(number: Written, sentence: Sentence, noun: "Column | str | None") -> Verdict | None:
+def _of_label(
+    number: WrittenNumber, sentence: Sentence, noun: "ClaimColumn | str | None"
+) -> ClaimVerdict | None:
     """ "Four of them are from the UK": rows of a label that several rows share."""
     after = next(iter(sentence.mentions.within(number.end, min(number.end + 48, sentence.end))), None)
     if (
@@ -104,7 +106,7 @@ def _of_label(number: Written, sentence: Sentence, noun: "Column | str | None") 
         or not after.found
         or after.column == TIME
         or len(sentence.columns) > 1
-        or (isinstance(noun, Column) and noun.index == after.column)
+        or (isinstance(noun, ClaimColumn) and noun.index == after.column)
         or number.value < 1
         or number.value > sentence.table.size
         or not _FROM.fullmatch(sentence.between(number.end, after.start))
@@ -118,11 +120,11 @@ def _of_label(number: Written, sentence: Sentence, noun: "Column | str | None") 
     how = f"{many} rows with {sentence.between(after.start, after.end)}"
     source = ClaimSource(column=label.name, row=None, how=how)
     if number.fits(many):
-        return Verdict("checked", source)
-    return Verdict("contradicted", source) if number.bound == "exact" else None
+        return ClaimVerdict("checked", source)
+    return ClaimVerdict("contradicted", source) if number.bound == "exact" else None
 
 
-def _counted(number: Written, sentence: Sentence) -> "Column | str | None":
+def _counted(number: WrittenNumber, sentence: Sentence) -> "ClaimColumn | str | None":
     """The column, or the unit, that is counted: "12 categories", "24 months", "100 rows"."""
     found = _NOUN.match(sentence.between(number.end, min(number.end + 48, sentence.end)))
     if found is None:
@@ -144,7 +146,7 @@ def _counted(number: Written, sentence: Sentence) -> "Column | str | None":
     return "rows" if first in sentence.table.entities else None
 
 
-def _is_whole(number: Written, sentence: Sentence) -> bool:
+def _is_whole(number: WrittenNumber, sentence: Sentence) -> bool:
     """ "four of ten": the second."""
     before = sentence.between(max(sentence.start, number.start - 16), number.start)
     return any(
@@ -155,7 +157,7 @@ def _is_whole(number: Written, sentence: Sentence) -> bool:
     )
 
 
-def is_of_all(number: Written, sentence: Sentence) -> bool:
+def is_of_all(number: WrittenNumber, sentence: Sentence) -> bool:
     """ "the shortest of the 10", "among the 13", "all 24"."""
     before = sentence.between(max(sentence.start, number.start - 16), number.start)
     return (
@@ -169,7 +171,7 @@ def is_of_all(number: Written, sentence: Sentence) -> bool:
     )
 
 
-def _is_vague(number: Written, sentence: Sentence) -> bool:
+def _is_vague(number: WrittenNumber, sentence: Sentence) -> bool:
     """ "the three", "these two": a way to speak of what was named."""
     before = sentence.between(max(sentence.start, number.start - 16), number.start)
     return (
@@ -184,19 +186,19 @@ def _is_vague(number: Written, sentence: Sentence) -> bool:
 
 
 def _counts(
-    number: Written, sentence: Sentence, noun: "Column | str | None"
+    number: WrittenNumber, sentence: Sentence, noun: "ClaimColumn | str | None"
 ) -> Iterator[tuple[float, ClaimSource]]:
     table = sentence.table
     if not table.columns:
         return
-    anchor = noun if isinstance(noun, Column) else table.columns[0]
+    anchor = noun if isinstance(noun, ClaimColumn) else table.columns[0]
 
-    def source(how: str, column: Column = anchor) -> ClaimSource:
+    def source(how: str, column: ClaimColumn = anchor) -> ClaimSource:
         return ClaimSource(column=column.name, row=None, how=how)
 
     for scope in sentence.scopes(number):
         yield len(scope.rows), source("rows that are named")
-        if isinstance(noun, Column):
+        if isinstance(noun, ClaimColumn):
             yield (
                 len({str(noun.cells[row]) for row in scope.rows}),
                 source(f"different {noun.title} of the rows named"),
@@ -208,19 +210,19 @@ def _counts(
         and each.bound in ("above", "at_least", "at_most", "below")
         and each.kind in ("plain", "percent")
     ]
-    others = [index for index in sentence.columns if not isinstance(noun, Column) or index != noun.index]
+    others = [index for index in sentence.columns if not isinstance(noun, ClaimColumn) or index != noun.index]
     restricted = bool(others) or bool(bounded)
     if re.search(
         r"\b(?:remaining|other|rest|übrigen|restlichen|weiteren)\s*$",
         sentence.between(max(sentence.start, number.start - 14), number.start),
         re.IGNORECASE,
-    ) and isinstance(noun, Column):
+    ) and isinstance(noun, ClaimColumn):
         yield from (
             (noun.distinct - named, source(f"different {noun.title} less {named}")) for named in range(1, 11)
         )
     if not restricted or _is_whole(number, sentence) or is_of_all(number, sentence):
         yield table.rows["row_count"], source("number of rows")
-        columns = [noun] if isinstance(noun, Column) else [*table.labels[:3], *table.times[:1]]
+        columns = [noun] if isinstance(noun, ClaimColumn) else [*table.labels[:3], *table.times[:1]]
         for column in columns:
             yield column.distinct, source(f"different {column.title}", column)
     yield from ((value, source(how)) for value, how in _spans(sentence, noun))
@@ -236,7 +238,7 @@ def _counts(
     yield from ((value, source(how)) for value, how in _tallies(number, sentence))
 
 
-def _spans(sentence: Sentence, noun: "Column | str | None") -> Iterator[tuple[float, str]]:
+def _spans(sentence: Sentence, noun: "ClaimColumn | str | None") -> Iterator[tuple[float, str]]:
     unit = noun if isinstance(noun, str) else noun.words[-1] if noun is not None and noun.words else ""
     if not sentence.table.has_time or unit not in ("year", "quarter", "month", "day"):
         return
@@ -263,7 +265,7 @@ def _spans(sentence: Sentence, noun: "Column | str | None") -> Iterator[tuple[fl
             yield max(at) - min(at) + 1, "months in all"
 
 
-def _beyond(sentence: Sentence, bounded: list[Written]) -> Iterator[tuple[float, str]]:
+def _beyond(sentence: Sentence, bounded: list[WrittenNumber]) -> Iterator[tuple[float, str]]:
     """Rows and groups over or under a written line, the mean or zero."""
     for column in sentence.measures():
         values = column.present
@@ -289,7 +291,7 @@ def _beyond(sentence: Sentence, bounded: list[Written]) -> Iterator[tuple[float,
                         yield int((grouping <= scaled).sum()), f"{column.title} of at most {figure(scaled)}"
 
 
-def _tallies(number: Written, sentence: Sentence) -> Iterator[tuple[float, str]]:
+def _tallies(number: WrittenNumber, sentence: Sentence) -> Iterator[tuple[float, str]]:
     """Rows that share a value with another number of the sentence; periods that rose or fell."""
     for other in sentence.numbers:
         if other is not number and other.kind == "plain" and other.bound == "exact":

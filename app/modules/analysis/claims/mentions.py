@@ -10,9 +10,17 @@ from itertools import chain
 
 import numpy as np
 
-from app.modules.analysis.claims.periods import Period, WrittenPeriod, written_periods
+from app.modules.analysis.claims.periods import PartialDate, WrittenPeriod, written_periods
 from app.modules.analysis.claims.plain import Plain
-from app.modules.analysis.claims.table import NO_LABEL, PUNCTUATION, Column, Places, Table, label_key, stem
+from app.modules.analysis.claims.table import (
+    NO_LABEL,
+    PUNCTUATION,
+    ClaimColumn,
+    ClaimTable,
+    Places,
+    label_key,
+    stem,
+)
 
 TIME = -1
 """The column number of a period, which may be spread over several columns."""
@@ -225,7 +233,7 @@ _ALIASES = {
 
 
 @dataclass(frozen=True, eq=False)
-class Mention:
+class LabelMention:
     """A label or a period in the text, and the rows that carry it."""
 
     start: int
@@ -233,7 +241,7 @@ class Mention:
     column: int
     key: str
     rows: Places
-    period: Period | None = None
+    period: PartialDate | None = None
     loose: Places | None = None
     """The rows of a period whose year is only taken from a text before."""
 
@@ -246,17 +254,17 @@ class Mention:
 class MeasureMention:
     start: int
     end: int
-    column: Column
+    column: ClaimColumn
 
 
 class Mentions:
     """Everything of the result that the text names, found in one pass."""
 
-    def __init__(self, plain: Plain, table: Table) -> None:
+    def __init__(self, plain: Plain, table: ClaimTable) -> None:
         self.text = plain.text
         self._bold = plain.bold
         self._table = table
-        self._rows_of_period: dict[Period, Places] = {}
+        self._rows_of_period: dict[PartialDate, Places] = {}
         self._taken = bytearray(len(plain.text) + 1)
         self._words = [(found.start(), found.end()) for found in _WORD.finditer(plain.text)]
         labels = [*self._labels(), *self._keys(), *self._empty()]
@@ -268,7 +276,7 @@ class Mentions:
         self.measures = self._measures()
         self._measure_starts = [each.start for each in self.measures]
 
-    def within(self, start: int, end: int) -> list[Mention]:
+    def within(self, start: int, end: int) -> list[LabelMention]:
         return self.all[bisect_left(self._starts, start) : bisect_left(self._starts, end)]
 
     def measures_within(self, start: int, end: int) -> list[MeasureMention]:
@@ -332,10 +340,10 @@ class Mentions:
                 yield start, start + len(group)
             start = self._low.find(group, start + 1)
 
-    def _labels(self) -> list[Mention]:
+    def _labels(self) -> list[LabelMention]:
         # Many labels are compared as they are spelled: in lower case that alone took too long.
         spelled = self._table.spelled(self._written)
-        matches: list[tuple[int, int, Column, str]] = []
+        matches: list[tuple[int, int, ClaimColumn, str]] = []
         for column in self._table.labels:
             among_many = spelled.get(column.index)
             distinct = column.labels if among_many is None else among_many
@@ -356,10 +364,10 @@ class Mentions:
             if len(lows) <= _FEW_LABELS:
                 matches += self._aliased(column, [label_key(low) for low in lows])
         matches.sort(key=lambda each: (each[0] - each[1], each[0]))
-        mentions: list[Mention] = []
+        mentions: list[LabelMention] = []
         spans_taken: set[tuple[int, int]] = set()
         wanted: dict[int, set[str]] = {}
-        kept: list[tuple[int, int, Column, str]] = []
+        kept: list[tuple[int, int, ClaimColumn, str]] = []
         for start, end, column, key in matches:
             if (start, end) not in spans_taken and any(self._taken[start:end]):
                 continue
@@ -369,7 +377,7 @@ class Mentions:
             kept.append((start, end, column, key))
         rows = {index: self._table.columns[index].rows_of(keys) for index, keys in wanted.items()}
         for start, end, column, key in kept:
-            mentions.append(Mention(start, end, column.index, key, rows[column.index][key]))
+            mentions.append(LabelMention(start, end, column.index, key, rows[column.index][key]))
         return mentions
 
     def _means(self, span: tuple[int, int], key: str, original: str) -> bool:
@@ -384,8 +392,8 @@ class Mentions:
             or (original[:1].isupper() and before[-1:] == " " and before[:1] not in ".!?:•-")
         )
 
-    def _aliased(self, column: Column, keys: list[str]) -> list[tuple[int, int, Column, str]]:
-        found: list[tuple[int, int, Column, str]] = []
+    def _aliased(self, column: ClaimColumn, keys: list[str]) -> list[tuple[int, int, ClaimColumn, str]]:
+        found: list[tuple[int, int, ClaimColumn, str]] = []
         known = set(keys)
         split = {key: _SPLIT.split(key) for key in keys}
         counts = Counter(chain.from_iterable(map(set, split.values())))
@@ -425,23 +433,23 @@ class Mentions:
                         ]
         return found
 
-    def _empty(self) -> list[Mention]:
+    def _empty(self) -> list[LabelMention]:
         """ "(none)" stands for the rows without a label."""
-        found: list[Mention] = []
+        found: list[LabelMention] = []
         for place in re.finditer(re.escape(NO_LABEL), self.text):
             column = next((each for each in self._table.labels if each.nulls), None)
             if column is not None:
                 rows = np.array([at for at, cell in enumerate(column.cells) if cell is None], dtype=np.intp)
-                found.append(Mention(place.start(), place.end(), column.index, NO_LABEL, rows))
+                found.append(LabelMention(place.start(), place.end(), column.index, NO_LABEL, rows))
         return found
 
     @cached_property
     def _column_words(self) -> set[str]:
         return {word for column in self._table.columns for word in (*column.words, *column.called)}
 
-    def _keys(self) -> list[Mention]:
+    def _keys(self) -> list[LabelMention]:
         """ "store 3", where a column of whole numbers is called store or store_id."""
-        mentions: list[Mention] = []
+        mentions: list[LabelMention] = []
         named = {
             word: column
             for column in reversed(self._table.columns)
@@ -458,7 +466,7 @@ class Mentions:
             rows = np.flatnonzero(column.values == float(digits))
             if len(rows):
                 self._taken[after:to] = b"\1" * (to - after)
-                mentions.append(Mention(after, to, column.index, digits, rows))
+                mentions.append(LabelMention(after, to, column.index, digits, rows))
         for found in _KEY_FIRST.finditer(self.text):
             column = named.get(stem(found["word"]))
             if column is None or any(self._taken[found.start() : found.end("digits")]):
@@ -467,13 +475,13 @@ class Mentions:
             if len(rows) and column.distinct == self._table.size:
                 start, end = found.span("digits")
                 self._taken[start:end] = b"\1" * (end - start)
-                mentions.append(Mention(start, end, column.index, found["digits"], rows))
+                mentions.append(LabelMention(start, end, column.index, found["digits"], rows))
         return mentions
 
-    def _periods(self) -> list[Mention]:
+    def _periods(self) -> list[LabelMention]:
         if not self._table.has_time:
             return []
-        mentions: list[Mention] = []
+        mentions: list[LabelMention] = []
         for at in range(len(self.written)):
             mention = self._period(at)
             if mention is None and self.written[at].month_end:
@@ -486,7 +494,7 @@ class Mentions:
                 mentions.append(mention)
         return mentions
 
-    def _period(self, at: int) -> Mention | None:
+    def _period(self, at: int) -> LabelMention | None:
         """A period of the text; None for what may be a number, or a month and a number, and is in no row."""
         written = self.written[at]
         period = self._with_year(at, written)
@@ -496,14 +504,14 @@ class Mentions:
         if not len(rows) and (written.doubtful or written.month_end):
             return None
         loose = None if written.period.year or period == written.period else self._rows_in(written.period)
-        return Mention(written.start, written.end, TIME, str(period), rows, period, loose)
+        return LabelMention(written.start, written.end, TIME, str(period), rows, period, loose)
 
-    def _rows_in(self, period: Period) -> Places:
+    def _rows_in(self, period: PartialDate) -> Places:
         if period not in self._rows_of_period:
             self._rows_of_period[period] = self._table.rows_in(period)
         return self._rows_of_period[period]
 
-    def _with_year(self, at: int, written: WrittenPeriod) -> Period:
+    def _with_year(self, at: int, written: WrittenPeriod) -> PartialDate:
         """The year of "January and March 2026" is that of both; "in 2025 ... March" has one before it."""
         period = written.period
         if period.year is not None:
@@ -517,7 +525,7 @@ class Mentions:
         return period._replace(year=min(near)[1]) if near and min(near)[0] < 160 else period
 
     def _measures(self) -> list[MeasureMention]:
-        named: dict[str, list[Column]] = {}
+        named: dict[str, list[ClaimColumn]] = {}
         for column in self._table.measures:
             for word in column.called:
                 named.setdefault(word, []).append(column)

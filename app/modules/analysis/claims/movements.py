@@ -8,12 +8,12 @@ import numpy as np
 
 from app.modules.analysis.claims import cues
 from app.modules.analysis.claims.changes import series_of
-from app.modules.analysis.claims.context import Sentence, Verdict
-from app.modules.analysis.claims.mentions import TIME, Mention
-from app.modules.analysis.claims.table import Column, Places, figure
+from app.modules.analysis.claims.context import ClaimVerdict, Sentence
+from app.modules.analysis.claims.mentions import TIME, LabelMention
+from app.modules.analysis.claims.table import ClaimColumn, Places, figure
 from graph.state import ClaimSource
 
-Judged = tuple[int, int, Verdict]
+Judged = tuple[int, int, ClaimVerdict]
 
 _PAST = re.compile(
     r"(?:grew|rose|fell|dropped|declined|increased|decreased|climbed|jumped|surged|"
@@ -62,7 +62,7 @@ def judge_movements(sentence: Sentence) -> Iterator[Judged]:
 
 def _movement(
     sentence: Sentence, word: re.Match[str], sign: int, segment: tuple[int, int, int]
-) -> Verdict | None:
+) -> ClaimVerdict | None:
     before = sentence.text[max(0, word.start() - 30) : word.start()]
     if (
         cues.NEGATED.search(before)
@@ -87,7 +87,7 @@ def _movement(
         and (numbers[1] - numbers[0]) * sign < 0
     ):
         how = f"{figure(numbers[0])} to {figure(numbers[1])} goes {'up' if sign < 0 else 'down'}"
-        return Verdict(
+        return ClaimVerdict(
             "contradicted",
             ClaimSource(column=sentence.measures()[0].name if sentence.measures() else "", row=None, how=how),
         )
@@ -97,18 +97,18 @@ def _movement(
     if not columns:
         return None
     labels = _labels(sentence)
-    refuted: Verdict | None = None
+    refuted: ClaimVerdict | None = None
     for base in labels:
         for column in columns:
             for early, late, how in _pairs(sentence, column, base, segment):
                 if (late - early) * sign > 0:
-                    return Verdict(
+                    return ClaimVerdict(
                         "checked",
                         ClaimSource(
                             column=column.name, row=None, how=f"{how}: {figure(early)} to {figure(late)}"
                         ),
                     )
-                refuted = refuted or Verdict(
+                refuted = refuted or ClaimVerdict(
                     "contradicted",
                     ClaimSource(
                         column=column.name,
@@ -119,7 +119,7 @@ def _movement(
     return refuted
 
 
-def _outside(sentence: Sentence, word: re.Match[str]) -> Verdict | None:
+def _outside(sentence: Sentence, word: re.Match[str]) -> ClaimVerdict | None:
     """Rows without a time say nothing of a movement, unless a column is a change itself."""
     if (
         not _PAST.fullmatch(word.group())
@@ -127,7 +127,7 @@ def _outside(sentence: Sentence, word: re.Match[str]) -> Verdict | None:
         or any(each.is_share for each in sentence.table.measures)
     ):
         return None
-    return Verdict("not_found")
+    return ClaimVerdict("not_found")
 
 
 def _from_to(sentence: Sentence, segment: tuple[int, int, int]) -> tuple[float, float] | None:
@@ -161,7 +161,7 @@ def _labels(sentence: Sentence) -> list[Places | None]:
 
 
 def _pairs(
-    sentence: Sentence, column: Column, base: Places | None, segment: tuple[int, int, int]
+    sentence: Sentence, column: ClaimColumn, base: Places | None, segment: tuple[int, int, int]
 ) -> Iterator[tuple[float, float, str]]:
     """What a direction may be about: the periods named, or the whole course."""
     mentions = sentence.columns.get(TIME, [])
@@ -213,8 +213,8 @@ def _pairs(
 
 def _around(
     sentence: Sentence,
-    column: Column,
-    rows: Sequence[tuple[Mention, Places]],
+    column: ClaimColumn,
+    rows: Sequence[tuple[LabelMention, Places]],
     grain: tuple[str, ...],
     grains: Sequence[tuple[str, ...]],
     keys: Sequence[tuple[object, ...]],
@@ -299,12 +299,12 @@ def judge_comparisons(sentence: Sentence) -> Iterator[Judged]:
                 yield sentence.start + word.start(), sentence.start + word.end(), verdict
 
 
-def _comparison(sentence: Sentence, word: re.Match[str], sign: int) -> Verdict | None:
+def _comparison(sentence: Sentence, word: re.Match[str], sign: int) -> ClaimVerdict | None:
     at, end = sentence.start + word.start(), sentence.start + word.end()
     before = sentence.between(max(sentence.start, at - 24), at)
     if cues.NEGATED.search(before) or cues.HEDGED.search(sentence.text[: word.start()]):
         return None
-    judged: Verdict | None = None
+    judged: ClaimVerdict | None = None
     for column, mentions in sentence.columns.items():
         after = [each for each in mentions if each.start >= end]
         preceding = [each for each in mentions if each.end <= at]
@@ -354,7 +354,7 @@ def _comparison(sentence: Sentence, word: re.Match[str], sign: int) -> Verdict |
     return judged
 
 
-def _is_more(sentence: Sentence, own: Mention, other: Mention, sign: int) -> Verdict | None:
+def _is_more(sentence: Sentence, own: LabelMention, other: LabelMention, sign: int) -> ClaimVerdict | None:
     withins: list[Places | None] = [
         each.rows
         for column, mentions in sentence.columns.items()
@@ -366,7 +366,7 @@ def _is_more(sentence: Sentence, own: Mention, other: Mention, sign: int) -> Ver
         for column, each in sentence.before.items()
         if column != own.column and column not in sentence.columns
     ]
-    refuted: Verdict | None = None
+    refuted: ClaimVerdict | None = None
     main = [sentence.table.main] if sentence.table.main is not None else []
     for column in dict.fromkeys([*sentence.measures(), *main]):
         for within in [*withins, None]:
@@ -381,21 +381,21 @@ def _is_more(sentence: Sentence, own: Mention, other: Mention, sign: int) -> Ver
                     continue
                 names = f"{_text(sentence, own)} {figure(value)}, {_text(sentence, other)} {figure(against)}"
                 if (value - against) * sign > 0:
-                    return Verdict(
+                    return ClaimVerdict(
                         "checked", ClaimSource(column=column.name, row=None, how=f"{column.title}: {names}")
                     )
-                refuted = refuted or Verdict(
+                refuted = refuted or ClaimVerdict(
                     "contradicted", ClaimSource(column=column.name, row=None, how=f"{column.title}: {names}")
                 )
     return refuted
 
 
-def _same_grain(rows: Sequence[tuple[Mention, Places]]) -> bool:
+def _same_grain(rows: Sequence[tuple[LabelMention, Places]]) -> bool:
     grains = {each.period.grain() for each, _ in rows if each.period is not None}
     return len(grains) == 1
 
 
-def _when(sentence: Sentence, mention: Mention) -> tuple[int, ...]:
+def _when(sentence: Sentence, mention: LabelMention) -> tuple[int, ...]:
     period = sentence.table.time_rows[int(mention.rows[0])]
     return tuple(each or 0 for each in period) if period is not None else ()
 
@@ -410,7 +410,7 @@ def _year_before(keys: Sequence[tuple[object, ...]], at: int) -> int:
     return keys.index(before) if len(key) > 1 and before in keys else -1
 
 
-def _text(sentence: Sentence, mention: Mention) -> str:
+def _text(sentence: Sentence, mention: LabelMention) -> str:
     return sentence.between(mention.start, mention.end)
 
 

@@ -3,14 +3,14 @@
 import re
 from collections.abc import Iterator
 
-from app.modules.analysis.claims.context import Verdict
-from app.modules.analysis.claims.mentions import TIME, Mention, Mentions
+from app.modules.analysis.claims.context import ClaimVerdict
+from app.modules.analysis.claims.mentions import TIME, LabelMention, Mentions
 from app.modules.analysis.claims.periods import WrittenPeriod
 from app.modules.analysis.claims.plain import Plain
-from app.modules.analysis.claims.table import Table, stem
+from app.modules.analysis.claims.table import ClaimTable, stem
 from graph.state import ClaimSource
 
-Judged = tuple[int, int, Verdict]
+Judged = tuple[int, int, ClaimVerdict]
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _SMALL = frozenset(
@@ -283,7 +283,7 @@ _ORDINARY = frozenset(
 )
 
 
-def judge_names(plain: Plain, mentions: Mentions, table: Table) -> Iterator[Judged]:
+def judge_names(plain: Plain, mentions: Mentions, table: ClaimTable) -> Iterator[Judged]:
     """Bold text: a label of the rows, or a name that is not among them."""
     asked = {stem(word) for word in _WORD.findall(f"{table.question} {table.sql[:8_000]}")}
     known = _ORDINARY | asked | {word for column in table.columns for word in (*column.words, *column.called)}
@@ -297,10 +297,10 @@ def judge_names(plain: Plain, mentions: Mentions, table: Table) -> Iterator[Judg
             text = plain.text[start:end]
             stripped = text.rstrip(" :")
             if table.labels:
-                yield start, start + len(stripped), Verdict("not_found")
+                yield start, start + len(stripped), ClaimVerdict("not_found")
 
 
-def judge_dates(mentions: Mentions, table: Table) -> Iterator[Judged]:
+def judge_dates(mentions: Mentions, table: ClaimTable) -> Iterator[Judged]:
     """Dates and periods that the rows have or have not."""
     known = {(each.start, each.end): each for each in mentions.all if each.column == TIME}
     for written in mentions.written:
@@ -314,12 +314,12 @@ def judge_dates(mentions: Mentions, table: Table) -> Iterator[Judged]:
             yield (
                 mention.start,
                 mention.end,
-                Verdict("checked", ClaimSource(column=column.name, row=row, how=how)),
+                ClaimVerdict("checked", ClaimSource(column=column.name, row=row, how=how)),
             )
         elif _is_of_the_data(mentions, written, table):
             continue
         elif not _is_asked(written.period.year, table):
-            yield mention.start, mention.end, Verdict("not_found")
+            yield mention.start, mention.end, ClaimVerdict("not_found")
 
 
 def _labelled(plain: Plain, mentions: Mentions, end: int) -> bool:
@@ -330,7 +330,7 @@ def _labelled(plain: Plain, mentions: Mentions, end: int) -> bool:
     )
 
 
-def _is_of_the_data(mentions: Mentions, written: WrittenPeriod, table: Table) -> bool:
+def _is_of_the_data(mentions: Mentions, written: WrittenPeriod, table: ClaimTable) -> bool:
     """The day on which the data begins or ends, or a period without rows: KAI's own figures say them."""
     before = mentions.text[max(0, written.start - 12) : written.start]
     text = mentions.text[written.start : written.end]
@@ -339,19 +339,19 @@ def _is_of_the_data(mentions: Mentions, written: WrittenPeriod, table: Table) ->
     )
 
 
-def _is_asked(year: int | None, table: Table) -> bool:
+def _is_asked(year: int | None, table: ClaimTable) -> bool:
     return year is None or float(year) in table.asked_numbers or str(year) in table.sql
 
 
-def _apart(mentions: list[Mention]) -> list[Mention]:
+def _apart(mentions: list[LabelMention]) -> list[LabelMention]:
     return list({(each.start, each.end): each for each in mentions}.values())
 
 
-def _of_label(mention: Mention, table: Table) -> Verdict:
+def _of_label(mention: LabelMention, table: ClaimTable) -> ClaimVerdict:
     column = table.columns[mention.column]
     row = int(mention.rows[0]) if len(mention.rows) == 1 else None
     how = column.title if row is not None else f"{column.title} of {len(mention.rows)} rows"
-    return Verdict("checked", ClaimSource(column=column.name, row=row, how=how))
+    return ClaimVerdict("checked", ClaimSource(column=column.name, row=row, how=how))
 
 
 def _is_name(text: str, known: frozenset[str] | set[str]) -> bool:

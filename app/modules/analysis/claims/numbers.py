@@ -178,7 +178,7 @@ _OR_LESS = re.compile(r" ?(?:or|oder) (?:less|fewer|below|lower|weniger)", re.IG
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenNumber:
     """A number in a text.
 
     `readings` are the values it may stand for, each with the unit of its last written digit: 1.234 is
@@ -203,7 +203,7 @@ class Written:
     def value(self) -> float:
         return self.readings[0][0]
 
-    def in_units(self, unit: float) -> "Written":
+    def in_units(self, unit: float) -> "WrittenNumber":
         """With the readings of cells that are counted in thousands or millions: 9.16 for 9.16 million."""
         if self.kind != "plain" or self.scale != unit:
             return self
@@ -251,7 +251,7 @@ def _fits(value: float, written: float, step: float, bound: Bound, spoken: bool)
     return abs(value - written) <= half
 
 
-def written_numbers(text: str) -> Iterator[Written]:
+def written_numbers(text: str) -> Iterator[WrittenNumber]:
     """Numbers in digits and in words; the order is that of two passes, not of the text."""
     for found in _DIGITS.finditer(text):
         number = _in_digits(text, found)
@@ -263,7 +263,7 @@ def written_numbers(text: str) -> Iterator[Written]:
             yield number
 
 
-def _in_digits(text: str, found: re.Match[str]) -> Written | None:
+def _in_digits(text: str, found: re.Match[str]) -> WrittenNumber | None:
     after = text[found.end() : found.end() + 3]
     if after[:1] == ":" and after[1:3].isdigit():
         return None  # a time of day
@@ -292,7 +292,7 @@ def _in_digits(text: str, found: re.Match[str]) -> Written | None:
     if found["scale"] in ("m", "M"):  # metres
         scaled += tuple((value * negative, step) for value, step in readings)
     digits = len(found["digits"].replace(",", "").replace(".", "").strip("0 ").lstrip("0")) or 1
-    return Written(
+    return WrittenNumber(
         start,
         found.end(),
         scaled,
@@ -342,7 +342,7 @@ def _decimal(bare: str, mark: str) -> tuple[float, float]:
     return float(plain[:300]), 10.0**-places
 
 
-def _in_words(text: str, found: re.Match[str]) -> Written | None:
+def _in_words(text: str, found: re.Match[str]) -> WrittenNumber | None:
     bound = bound_around(text, found.start(), found.end())
     if found["under"] or found["half"]:
         below = _FRACTIONS[(found["under"] or found["half"]).lower()]
@@ -367,7 +367,9 @@ def _in_words(text: str, found: re.Match[str]) -> Written | None:
     if found["factor"]:
         word = found["factor"].lower()
         value = next(value for start, value in _FACTORS.items() if word.startswith(start))
-        return Written(found.start(), found.end(), ((value, value * 0.16),), "times", bound, spoken=True)
+        return WrittenNumber(
+            found.start(), found.end(), ((value, value * 0.16),), "times", bound, spoken=True
+        )
     if found["tens"]:
         value = _TENS[found["tens"].lower()] + (_WORDS[found["ones"].lower()] if found["ones"] else 0)
         factor, kind = (0.01, "percent") if found["pct1"] else (1.0, "plain")
@@ -377,15 +379,15 @@ def _in_words(text: str, found: re.Match[str]) -> Written | None:
         if found["scale"]:
             factor *= {"m": 1e6, "t": 1e3, "h": 100, "b": 1e9}[found["scale"].strip()[0].lower()]
     step = factor if kind != "times" else 0.2
-    return Written(found.start(), found.end(), ((value * factor, step),), kind, bound, spoken=True)  # type: ignore[arg-type]
+    return WrittenNumber(found.start(), found.end(), ((value * factor, step),), kind, bound, spoken=True)  # type: ignore[arg-type]
 
 
 def _over(word: str | None) -> int:
     return _WORDS.get((word or "a").strip(" -").lower(), 1)
 
 
-def _share(found: re.Match[str], value: float, bound: Bound) -> Written:
-    return Written(found.start(), found.end(), ((value, 0.05),), "percent", bound, spoken=True)
+def _share(found: re.Match[str], value: float, bound: Bound) -> WrittenNumber:
+    return WrittenNumber(found.start(), found.end(), ((value, 0.05),), "percent", bound, spoken=True)
 
 
 def bound_around(text: str, start: int, end: int) -> Bound:

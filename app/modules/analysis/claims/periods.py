@@ -7,7 +7,7 @@ from typing import NamedTuple
 from pydantic import JsonValue
 
 
-class Period(NamedTuple):
+class PartialDate(NamedTuple):
     """A day, month, quarter, half or year; None for what was not said."""
 
     year: int | None = None
@@ -16,11 +16,11 @@ class Period(NamedTuple):
     month: int | None = None
     day: int | None = None
 
-    def covers(self, other: "Period") -> bool:
+    def covers(self, other: "PartialDate") -> bool:
         """Whether the other one, of a row, lies in this one."""
         return all(mine is None or mine == its for mine, its in zip(self, other.whole(), strict=True))
 
-    def whole(self) -> "Period":
+    def whole(self) -> "PartialDate":
         """With the quarter and the half that the month is in."""
         month, quarter = self.month, self.quarter
         quarter = (month + 2) // 3 if month else quarter
@@ -35,7 +35,7 @@ class Period(NamedTuple):
 class WrittenPeriod(NamedTuple):
     start: int
     end: int
-    period: Period
+    period: PartialDate
     doubtful: bool = False
     """Four digits that may be a number as well."""
     month_end: int = 0
@@ -111,7 +111,7 @@ def _is_month(text: str, found: re.Match[str]) -> bool:
     return found.group()[0].isupper() and bool(_MAY.search(text[max(0, found.start() - 9) : found.start()]))
 
 
-def _period(found: re.Match[str]) -> Period | None:
+def _period(found: re.Match[str]) -> PartialDate | None:
     group = found.groupdict()
 
     def number(*names: str) -> int | None:
@@ -123,8 +123,8 @@ def _period(found: re.Match[str]) -> Period | None:
     if group["oq"]:
         at = _ORDINALS[group["oq"].lower()]
         if group["unit"].lower().startswith("quart"):
-            return Period(year, quarter=at)
-        return Period(year, half=min(at, 2)) if at in (1, 2) else None
+            return PartialDate(year, quarter=at)
+        return PartialDate(year, half=min(at, 2)) if at in (1, 2) else None
     name = group["m1"] or group["m2"] or group["m3"]
     month = MONTHS[name.lower()] if name else number("im", "m4", "m5", "m6")
     day = number("id", "d1", "d2", "d3", "d4")
@@ -132,7 +132,7 @@ def _period(found: re.Match[str]) -> Period | None:
         month, day = day, month
     if (month is not None and not 1 <= month <= 12) or (day is not None and not 1 <= day <= 31):
         return None
-    return Period(year, number("h1"), number("q1", "q2"), month, day)
+    return PartialDate(year, number("h1"), number("q1", "q2"), month, day)
 
 
 _CELL = re.compile(
@@ -141,21 +141,21 @@ _CELL = re.compile(
 )
 
 
-def cell_period(cell: JsonValue) -> Period | None:
+def cell_period(cell: JsonValue) -> PartialDate | None:
     """A cell's text as a period; None for what is none."""
     if isinstance(cell, int) and not isinstance(cell, bool):
-        return Period(cell) if 1800 <= cell < 2200 else None
+        return PartialDate(cell) if 1800 <= cell < 2200 else None
     if not isinstance(cell, str) or not 3 <= len(cell) <= 40:
         return None
     if len(cell) >= 10 and cell[4] == cell[7] == "-" and cell[:4].isdigit():
         try:
-            return Period(int(cell[:4]), month=int(cell[5:7]), day=int(cell[8:10])).whole()
+            return PartialDate(int(cell[:4]), month=int(cell[5:7]), day=int(cell[8:10])).whole()
         except ValueError:
             return None
     found = _CELL.match(cell)
     if found is not None:
         year, quarter, month, day = (int(each) if each else None for each in found.group("y", "q", "m", "d"))
-        return Period(year, None, quarter, month, day).whole()
+        return PartialDate(year, None, quarter, month, day).whole()
     written = next(written_periods(f"in {cell}"), None)
     if written is None or written.start != 3 or written.end != len(cell) + 3:
         return None

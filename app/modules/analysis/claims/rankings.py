@@ -7,13 +7,13 @@ from collections.abc import Iterator
 import numpy as np
 
 from app.modules.analysis.claims import cues
-from app.modules.analysis.claims.context import Sentence, Verdict, grouped
-from app.modules.analysis.claims.mentions import TIME, Mention
-from app.modules.analysis.claims.periods import Period
-from app.modules.analysis.claims.table import NO_LABEL, Column, Places, figure, stem
+from app.modules.analysis.claims.context import ClaimVerdict, Sentence, grouped
+from app.modules.analysis.claims.mentions import TIME, LabelMention
+from app.modules.analysis.claims.periods import PartialDate
+from app.modules.analysis.claims.table import NO_LABEL, ClaimColumn, Places, figure, stem
 from graph.state import ClaimSource
 
-Judged = tuple[int, int, Verdict]
+Judged = tuple[int, int, ClaimVerdict]
 
 _ORDINALS = {
     "second": 2,
@@ -166,9 +166,9 @@ def _top(sentence: Sentence, found: re.Match[str]) -> Iterator[Judged]:
 
 
 def _among(
-    sentence: Sentence, mentions: list[Mention], column: Column, many: int, *, high: bool
-) -> Verdict | None:
-    refuted: Verdict | None = None
+    sentence: Sentence, mentions: list[LabelMention], column: ClaimColumn, many: int, *, high: bool
+) -> ClaimVerdict | None:
+    refuted: ClaimVerdict | None = None
     for within in _withins(sentence, mentions[0]):
         values = {**grouped(sentence.table, mentions[0].column, column, within)}
         if all(each.key != NO_LABEL for each in mentions):
@@ -179,14 +179,14 @@ def _among(
         limit = ordered[many - 1][1]
         if all(values[each.key] >= limit if high else values[each.key] <= limit for each in mentions):
             how = f"the {many} {'highest' if high else 'lowest'} by {column.title}"
-            return Verdict("checked", ClaimSource(column=column.name, row=None, how=how))
+            return ClaimVerdict("checked", ClaimSource(column=column.name, row=None, how=how))
         names = ", ".join(_said(sentence, key, mentions[0]) for key, _ in ordered[:many])
         how = f"the {many} {'highest' if high else 'lowest'} by {column.title} are {names}"
-        refuted = refuted or Verdict("contradicted", ClaimSource(column=column.name, row=None, how=how))
+        refuted = refuted or ClaimVerdict("contradicted", ClaimSource(column=column.name, row=None, how=how))
     return refuted
 
 
-def _superlative(sentence: Sentence, found: re.Match[str]) -> Verdict | None:
+def _superlative(sentence: Sentence, found: re.Match[str]) -> ClaimVerdict | None:
     at, end = sentence.start + found.start(), sentence.start + found.end()
     before = sentence.between(max(sentence.start, at - 30), at)
     if _LOOSE.search(before) or cues.NEGATED.search(before) or cues.HEDGED.search(before):
@@ -236,18 +236,20 @@ def _names_elsewhere(sentence: Sentence) -> bool:
     return False
 
 
-def _is_most_frequent(sentence: Sentence, mention: Mention) -> Verdict | None:
+def _is_most_frequent(sentence: Sentence, mention: LabelMention) -> ClaimVerdict | None:
     if mention.column == TIME:
         return None
     column = sentence.table.columns[mention.column]
     codes, _ = column.codes
     counts = np.bincount(codes)
     if len(mention.rows) == counts.max() > 1:
-        return Verdict("checked", ClaimSource(column=column.name, row=None, how=f"{len(mention.rows)} rows"))
+        return ClaimVerdict(
+            "checked", ClaimSource(column=column.name, row=None, how=f"{len(mention.rows)} rows")
+        )
     return None
 
 
-def _of_the_noun(sentence: Sentence, subjects: list[Mention], after: str) -> list[Mention]:
+def _of_the_noun(sentence: Sentence, subjects: list[LabelMention], after: str) -> list[LabelMention]:
     """ "The largest region": of the subjects only the region."""
     for word in re.findall(r"[^\W\d_]+", after)[:2]:
         base = stem(word)
@@ -260,7 +262,7 @@ def _of_the_noun(sentence: Sentence, subjects: list[Mention], after: str) -> lis
     return subjects
 
 
-def _measures_near(sentence: Sentence, end: int) -> list[Column]:
+def _measures_near(sentence: Sentence, end: int) -> list[ClaimColumn]:
     """The measure right after the superlative, else those of the sentence, else all."""
     near = sentence.mentions.measures_within(end, min(end + 30, sentence.end))
     if near:
@@ -276,10 +278,10 @@ _LINK = re.compile(
 )
 
 
-def _subjects(sentence: Sentence, at: int, end: int) -> list[Mention]:
+def _subjects(sentence: Sentence, at: int, end: int) -> list[LabelMention]:
     """Of each column the mention that a superlative can be about."""
     start, stop = sentence.clause(at)
-    chosen: list[Mention] = []
+    chosen: list[LabelMention] = []
     for mentions in sentence.columns.values():
         inside = [each for each in mentions if start <= each.start < stop]
         pool = inside or mentions
@@ -306,13 +308,13 @@ def _subjects(sentence: Sentence, at: int, end: int) -> list[Mention]:
     return chosen
 
 
-def _is_coarser(one: Mention, other: Mention) -> bool:
+def _is_coarser(one: LabelMention, other: LabelMention) -> bool:
     if one.period is None or other.period is None:
         return False
     return len(one.period.grain()) < len(other.period.grain())
 
 
-def _is_against(sentence: Sentence, mention: Mention, at: int) -> bool:
+def _is_against(sentence: Sentence, mention: LabelMention, at: int) -> bool:
     """ "Ahead of Tents, Clothing leads": Tents is not the subject."""
     return (
         cues.THAN.search(sentence.between(max(sentence.start, mention.start - 26), mention.start)) is not None
@@ -320,7 +322,9 @@ def _is_against(sentence: Sentence, mention: Mention, at: int) -> bool:
     )
 
 
-def _is_at(sentence: Sentence, mention: Mention, column: Column, rank: int, *, high: bool) -> Verdict | None:
+def _is_at(
+    sentence: Sentence, mention: LabelMention, column: ClaimColumn, rank: int, *, high: bool
+) -> ClaimVerdict | None:
     leaders: list[tuple[str, float]] = []
     group = _group(sentence, mention)
     for within in _withins(sentence, mention):
@@ -341,7 +345,7 @@ def _is_at(sentence: Sentence, mention: Mention, column: Column, rank: int, *, h
             ):
                 row = int(mention.rows[0]) if len(mention.rows) == 1 else None
                 how = f"rank {rank} by {'highest' if high else 'lowest'} {column.title} of {len(values)}"
-                return Verdict("checked", ClaimSource(column=column.name, row=row, how=how))
+                return ClaimVerdict("checked", ClaimSource(column=column.name, row=row, how=how))
             ordered = sorted(values.items(), key=lambda each: -each[1] if high else each[1])
             leaders.append(
                 (
@@ -356,14 +360,14 @@ def _is_at(sentence: Sentence, mention: Mention, column: Column, rank: int, *, h
         f"{place}{'highest' if high else 'lowest'} {column.title} is "
         f"{figure(leaders[0][1])}, of {leaders[0][0]}"
     )
-    return Verdict("contradicted", ClaimSource(column=column.name, row=None, how=how))
+    return ClaimVerdict("contradicted", ClaimSource(column=column.name, row=None, how=how))
 
 
 def _tied(values: dict[object, float], value: float) -> bool:
     return sum(each == value for each in values.values()) > 1
 
 
-def _group(sentence: Sentence, mention: Mention) -> int:
+def _group(sentence: Sentence, mention: LabelMention) -> int:
     """How many are named together: "A and B are the largest"."""
     mentions = sentence.columns[mention.column]
     at, size = mentions.index(mention), 1
@@ -378,7 +382,7 @@ def _group(sentence: Sentence, mention: Mention) -> int:
     return size
 
 
-def _withins(sentence: Sentence, mention: Mention) -> list[Places | None]:
+def _withins(sentence: Sentence, mention: LabelMention) -> list[Places | None]:
     """Among all rows, or among those of another column that is named."""
     others = [
         each.rows
@@ -391,7 +395,7 @@ def _withins(sentence: Sentence, mention: Mention) -> list[Places | None]:
 
 
 def _orders(
-    sentence: Sentence, mention: Mention, column: Column, within: Places | None
+    sentence: Sentence, mention: LabelMention, column: ClaimColumn, within: Places | None
 ) -> Iterator[tuple[dict[object, float], object]]:
     """The values to compare, and the key of the mention in them."""
     if mention.column != TIME:
@@ -422,7 +426,7 @@ _FULL = re.compile(
 
 
 def _of_periods(
-    sentence: Sentence, mention: Mention, period: Period, column: Column, within: Places | None
+    sentence: Sentence, mention: LabelMention, period: PartialDate, column: ClaimColumn, within: Places | None
 ) -> Iterator[tuple[dict[object, float], object]]:
     if mention.loose is not None:
         period = period._replace(year=None)
@@ -452,7 +456,7 @@ def _of_periods(
 
 
 def _best_cells(
-    sentence: Sentence, mention: Mention, column: Column, within: Places | None
+    sentence: Sentence, mention: LabelMention, column: ClaimColumn, within: Places | None
 ) -> tuple[dict[object, float], object]:
     """Single rows against each other: the mention's best against all others."""
     rows = np.arange(sentence.table.size) if within is None else within
@@ -472,12 +476,12 @@ def _best_cells(
     return values, best
 
 
-def _is_number(sentence: Sentence, mention: Mention) -> bool:
+def _is_number(sentence: Sentence, mention: LabelMention) -> bool:
     """Whether the labels themselves are whole numbers."""
     return mention.column != TIME and sentence.table.columns[mention.column].is_number
 
 
-def _said(sentence: Sentence, key: object, mention: Mention) -> str:
+def _said(sentence: Sentence, key: object, mention: LabelMention) -> str:
     if isinstance(key, tuple):
         return "-".join(f"{each:02d}" if isinstance(each, int) else str(each) for each in key)
     if isinstance(key, int) and not _is_number(sentence, mention) and 0 <= key < sentence.table.size:
@@ -489,7 +493,9 @@ def _said(sentence: Sentence, key: object, mention: Mention) -> str:
     return str(key)
 
 
-def _greatest_change(sentence: Sentence, subjects: list[Mention], noun: str, rank: int) -> Verdict | None:
+def _greatest_change(
+    sentence: Sentence, subjects: list[LabelMention], noun: str, rank: int
+) -> ClaimVerdict | None:
     """ "The largest drop was in May": the step into May against all other steps."""
     timed = [each for each in subjects if each.column == TIME]
     if not timed or rank > 1 or not sentence.table.has_time or len(sentence.columns) > 1:
@@ -511,16 +517,16 @@ def _greatest_change(sentence: Sentence, subjects: list[Mention], noun: str, ran
                 continue
             best = int(np.nanargmin(series) if down else np.nanargmax(series))
             if order[best + 1] in mention.rows or order[best] in mention.rows:
-                return Verdict(
+                return ClaimVerdict(
                     "checked",
                     ClaimSource(
                         column=column.name, row=int(order[best + 1]), how=f"greatest step of {column.title}"
                     ),
                 )
-    return Verdict("not_found")
+    return ClaimVerdict("not_found")
 
 
-def _ranked(sentence: Sentence, found: re.Match[str]) -> Verdict | None:
+def _ranked(sentence: Sentence, found: re.Match[str]) -> ClaimVerdict | None:
     word = found["rank"].lower()
     digits = re.search(r"\d+", word)
     rank = (
@@ -563,7 +569,7 @@ def _followed(sentence: Sentence, found: re.Match[str]) -> Iterator[Judged]:
             yield at, end, verdict
 
 
-def _follows(sentence: Sentence, found: re.Match[str]) -> Verdict | None:
+def _follows(sentence: Sentence, found: re.Match[str]) -> ClaimVerdict | None:
     at, end = sentence.start + found.start(), sentence.start + found.end()
     for column, mentions in sentence.columns.items():
         if column == TIME:
@@ -587,8 +593,8 @@ _AT_RANK = re.compile(
 )
 
 
-def _in_order(sentence: Sentence, chain: list[Mention]) -> Verdict | None:
-    refuted: Verdict | None = None
+def _in_order(sentence: Sentence, chain: list[LabelMention]) -> ClaimVerdict | None:
+    refuted: ClaimVerdict | None = None
     for column in sentence.ranked:
         for within in _withins(sentence, chain[0]):
             values = {**next(iter(_orders(sentence, chain[0], column, within)), ({}, None))[0]}
@@ -604,7 +610,7 @@ def _in_order(sentence: Sentence, chain: list[Mention]) -> Verdict | None:
                     for at, (one, other) in enumerate(itertools.pairwise(ranks))
                 ):
                     how = f"next in order of {column.title}"
-                    return Verdict("checked", ClaimSource(column=column.name, row=None, how=how))
+                    return ClaimVerdict("checked", ClaimSource(column=column.name, row=None, how=how))
             ordered = [key for key, _ in sorted(values.items(), key=lambda each: -each[1])]
             place = ordered.index(keys[0])
             if refuted is None and place + 1 < len(ordered):
@@ -614,7 +620,7 @@ def _in_order(sentence: Sentence, chain: list[Mention]) -> Verdict | None:
                     f"{_said(sentence, behind, chain[0])} with {column.title} "
                     f"{figure(values[behind])}"
                 )
-                refuted = Verdict("contradicted", ClaimSource(column=column.name, row=None, how=how))
+                refuted = ClaimVerdict("contradicted", ClaimSource(column=column.name, row=None, how=how))
     return refuted
 
 
@@ -627,7 +633,7 @@ def _next(
     return one < other <= one + ties
 
 
-def _order_key(sentence: Sentence, mention: Mention) -> object:
+def _order_key(sentence: Sentence, mention: LabelMention) -> object:
     if mention.column != TIME or mention.period is None:
         return mention.key
     return tuple(getattr(mention.period, each) for each in mention.period.grain())

@@ -13,8 +13,8 @@ import numpy.typing as npt
 from pydantic import JsonValue
 
 from app.modules.analysis.claims.numbers import written_numbers
-from app.modules.analysis.claims.periods import Period, cell_period
-from app.modules.analysis.figures import Figures, Measure
+from app.modules.analysis.claims.periods import PartialDate, cell_period
+from app.modules.analysis.figures import Figures, NumericColumn
 from app.modules.analysis.words import amount, title
 from graph.state import ClaimSource, Rows
 
@@ -150,11 +150,11 @@ _SYNONYMS = {
 }
 
 
-class Column:
+class ClaimColumn:
     """One column; `words` are its name's words in the singular."""
 
     def __init__(
-        self, rows: Rows, index: int, averaged: Set[str], measure: Measure | None, *, grouped: bool
+        self, rows: Rows, index: int, averaged: Set[str], measure: NumericColumn | None, *, grouped: bool
     ) -> None:
         self._rows = rows
         self.index = index
@@ -320,7 +320,7 @@ class Column:
         return len(self.labels) > _MANY_LABELS
 
     @cached_property
-    def period_codes(self) -> tuple[Places, list[Period | None]]:
+    def period_codes(self) -> tuple[Places, list[PartialDate | None]]:
         """Each row's period as a number, and the periods."""
         if self._texts is not None:
             return self._placed({cell: at for at, cell in enumerate(self._texts)}), [
@@ -331,7 +331,7 @@ class Column:
         return np.array(codes, dtype=np.intp), [cell_period(cell) for cell in known]
 
     @cached_property
-    def periods(self) -> list[Period | None]:
+    def periods(self) -> list[PartialDate | None]:
         codes, periods = self.period_codes
         return [periods[code] for code in codes.tolist()]
 
@@ -356,7 +356,7 @@ class Column:
         return {key: np.flatnonzero(codes == (known.index(key) if key in known else -1)) for key in keys}
 
 
-class Order(Sequence[tuple[object, float]]):
+class OrderedValues(Sequence[tuple[object, float]]):
     """Labels or periods with their values in an order; each pair is made when it is asked for."""
 
     def __init__(self, keys: Sequence[object], values: Floats, order: Places) -> None:
@@ -389,7 +389,7 @@ def _is_grouped(rows: Rows, sql: str) -> bool:
     return re.search(_GROUPED.format(name=name), sql[:20_000], re.IGNORECASE) is not None
 
 
-class Table:
+class ClaimTable:
     """The columns of a result and what is known of it beside the rows."""
 
     def __init__(self, rows: Rows, question: str, sql: str, found: Figures | None) -> None:
@@ -407,12 +407,14 @@ class Table:
         measures = {each.column: each for each in found.measures} if found is not None else {}
         averaged = {each.lower() for each in re.findall(_AGGREGATE_ALIAS, sql, re.IGNORECASE)}
         self.columns = [
-            Column(rows, index, averaged, measures.get(index), grouped=index == 0 and _is_grouped(rows, sql))
+            ClaimColumn(
+                rows, index, averaged, measures.get(index), grouped=index == 0 and _is_grouped(rows, sql)
+            )
             for index in range(len(rows["columns"]))
         ]
         self.cache: dict[object, list[tuple[tuple[object, ...], float]]] = {}
         self.groups: dict[object, dict[object, float]] = {}
-        self.orders: dict[object, Order] = {}
+        self.orders: dict[object, OrderedValues] = {}
         self.outstanding: dict[tuple[int, bool, bool], list[tuple[float, ClaimSource]]] = {}
         self._time_codes: dict[tuple[str, ...], tuple[Places, list[object]]] = {}
 
@@ -443,11 +445,11 @@ class Table:
         return frozenset(stem(each) for each in words if len(each) > 2) - _GENERIC - _PLAIN_WORDS
 
     @cached_property
-    def measures(self) -> list[Column]:
+    def measures(self) -> list[ClaimColumn]:
         return [each for each in self.columns if each.is_measure and each not in self.parts]
 
     @cached_property
-    def labels(self) -> list[Column]:
+    def labels(self) -> list[ClaimColumn]:
         return [each for each in self.columns if each.is_label]
 
     def spelled(self, texts: set[str]) -> dict[int, set[str]]:
@@ -464,11 +466,11 @@ class Table:
         return {each.index: {row[at] for row in found} & texts for at, each in enumerate(many)}
 
     @cached_property
-    def times(self) -> list[Column]:
+    def times(self) -> list[ClaimColumn]:
         return [each for each in self.columns if each.is_time][:3]
 
     @cached_property
-    def parts(self) -> list[Column]:
+    def parts(self) -> list[ClaimColumn]:
         """Columns that hold a part of a date: a month's number next to a year."""
         return [
             each
@@ -477,12 +479,12 @@ class Table:
         ]
 
     @cached_property
-    def time_rows(self) -> list[Period | None]:
+    def time_rows(self) -> list[PartialDate | None]:
         """The period of each row; a year and a month in two columns are one."""
         if not self.times:
             if not self.parts:
                 return [None] * self.size
-            found: list[Period | None] = [Period()] * self.size
+            found: list[PartialDate | None] = [PartialDate()] * self.size
         else:
             found = self.times[0].periods
         for part in self.parts:
@@ -503,11 +505,11 @@ class Table:
             table = _fields_of(periods)[codes]
         else:
             table = _fields_of(self.time_rows)
-        return {name: table[:, at] for at, name in enumerate(Period._fields)}
+        return {name: table[:, at] for at, name in enumerate(PartialDate._fields)}
 
-    def rows_in(self, period: Period) -> Places:
+    def rows_in(self, period: PartialDate) -> Places:
         found = np.ones(self.size, dtype=bool)
-        for name, value in zip(Period._fields, period, strict=True):
+        for name, value in zip(PartialDate._fields, period, strict=True):
             if value is not None:
                 found &= self.time_fields[name] == value
         return (
@@ -533,13 +535,13 @@ class Table:
         return bool(self.times or self.parts)
 
     @cached_property
-    def likely(self) -> list[Column]:
+    def likely(self) -> list[ClaimColumn]:
         """The measures that are meant where none is named: the main one and a few more."""
         main = [self.main] if self.main is not None else []
         return list(dict.fromkeys([*main, *self.measures]))[:_LIKELY]
 
     @cached_property
-    def main(self) -> Column | None:
+    def main(self) -> ClaimColumn | None:
         """The measure that the question names, else the first one."""
         if self._main is not None and self.columns[self._main].is_measure:
             return self.columns[self._main]
@@ -591,12 +593,14 @@ def _hashable(cell: JsonValue) -> str | int | None:
     return cell if isinstance(cell, str | int) else None
 
 
-def _fields_of(periods: Sequence[Period | None]) -> Places:
+def _fields_of(periods: Sequence[PartialDate | None]) -> Places:
     fields = [
-        (-1,) * len(Period._fields) if each is None else tuple(-1 if part is None else part for part in each)
+        (-1,) * len(PartialDate._fields)
+        if each is None
+        else tuple(-1 if part is None else part for part in each)
         for each in periods
     ]
-    return np.array(fields, dtype=np.intp).reshape(len(periods), len(Period._fields))
+    return np.array(fields, dtype=np.intp).reshape(len(periods), len(PartialDate._fields))
 
 
 def _number(cell: JsonValue) -> float:

@@ -2,6 +2,6 @@
 
 from app.modules.analysis.figures.asked import Direction
 from app.modules.analysis.figures.course import Span
-from app.modules.analysis.figures.result import Figures, Measure, Shape, figures
+from app.modules.analysis.figures.result import Figures, NumericColumn, Shape, figures
 
-__all__ = ["Direction", "Figures", "Measure", "Shape", "Span", "figures"]
+__all__ = ["Direction", "Figures", "NumericColumn", "Shape", "Span", "figures"]

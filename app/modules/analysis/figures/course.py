@@ -32,7 +32,7 @@ class Span:
 
 
 @dataclass(frozen=True)
-class Point:
+class PeriodValue:
     period: Period
     value: Decimal
 
@@ -69,17 +69,17 @@ class Course:
     """
 
     unit: Unit
-    points: Sequence[Point]
-    full: Sequence[Point]
+    points: Sequence[PeriodValue]
+    full: Sequence[PeriodValue]
     partial: Sequence[Partial]
-    peaks: Sequence[Point]
-    troughs: Sequence[Point]
+    peaks: Sequence[PeriodValue]
+    troughs: Sequence[PeriodValue]
     gaps: Sequence[Period]
     year: Year | None
 
 
 def course(
-    points: Iterable[Point], span: Span | None, today: date | None, *, additive: bool
+    points: Iterable[PeriodValue], span: Span | None, today: date | None, *, additive: bool
 ) -> Course | None:
     """The course of points of one unit, one a period; None without points."""
     ordered = sorted(points, key=lambda point: point.period)
@@ -103,12 +103,12 @@ def course(
     )
 
 
-def folded(points: Iterable[Point], unit: Unit) -> list[Point]:
+def folded(points: Iterable[PeriodValue], unit: Unit) -> list[PeriodValue]:
     """Sums over a coarser unit."""
     sums: defaultdict[Period, Decimal] = defaultdict(Decimal)
     for point in points:
         sums[point.period.within(unit)] += point.value
-    return [Point(period, value) for period, value in sums.items()]
+    return [PeriodValue(period, value) for period, value in sums.items()]
 
 
 def partial_periods(ordered: Sequence[Period], span: Span | None, today: date | None) -> list[Partial]:
@@ -150,7 +150,7 @@ def _days(start: date, end: date) -> list[date]:
     return [start + timedelta(days=days) for days in range((end - start).days)]
 
 
-def _gaps(ordered: Sequence[Point]) -> list[Period]:
+def _gaps(ordered: Sequence[PeriodValue]) -> list[Period]:
     first, last = ordered[0].period, ordered[-1].period
     there = {point.period for point in ordered}
     steps = first.steps_to(last)
@@ -159,7 +159,7 @@ def _gaps(ordered: Sequence[Point]) -> list[Period]:
     return [period for step in range(steps) if (period := first.after(step)) not in there]
 
 
-def _year(full: Sequence[Point], *, additive: bool) -> Year | None:
+def _year(full: Sequence[PeriodValue], *, additive: bool) -> Year | None:
     """Needs two years of full periods without a gap."""
     if not full or (length := _PER_YEAR.get(full[0].period.unit)) is None or len(full) < 2 * length:
         return None
@@ -175,7 +175,7 @@ def _year(full: Sequence[Point], *, additive: bool) -> Year | None:
     )
 
 
-def _common(before: Sequence[Point], latest: Sequence[Point], *, sign: int) -> Period | None:
+def _common(before: Sequence[PeriodValue], latest: Sequence[PeriodValue], *, sign: int) -> Period | None:
     """The period of the later year whose position leads alone in both."""
     leaders = []
     for year in (before, latest):
@@ -187,7 +187,7 @@ def _common(before: Sequence[Point], latest: Sequence[Point], *, sign: int) -> P
     return leaders[1] if leaders[0].after(len(latest)) == leaders[1] else None
 
 
-def folded_span(points: Sequence[Point]) -> Span:
+def folded_span(points: Sequence[PeriodValue]) -> Span:
     """What days say of the coarser periods that they are folded to."""
     days = [period_of(point.period.start, "day").start for point in points]
     return Span(min(days), max(days), len(days))

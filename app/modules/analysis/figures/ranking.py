@@ -17,7 +17,7 @@ from graph.state import Column, Rows
 _MIDNIGHT = re.compile(r"[T ]00:00:00(?:\.0+)?(?:Z|[+-]\d\d:?\d\d)?$")
 
 
-class Entry(NamedTuple):
+class RankedValue(NamedTuple):
     """What the cells in `columns` name, and its value."""
 
     value: Decimal
@@ -60,27 +60,27 @@ class Ranking:
         return self.pairs[-1][0]
 
     @property
-    def highest(self) -> list[Entry]:
+    def highest(self) -> list[RankedValue]:
         return self._leading(self.pairs)
 
     @property
-    def lowest(self) -> list[Entry]:
+    def lowest(self) -> list[RankedValue]:
         return self._leading(self.pairs[::-1])[::-1]
 
-    def after(self, leaders: Sequence[Entry], *, rising: bool) -> list[Entry]:
+    def after(self, leaders: Sequence[RankedValue], *, rising: bool) -> list[RankedValue]:
         """The entries next to the leaders on the way to the other end."""
         way = self.pairs[::-1] if rising else self.pairs
         return self._leading(way[len(leaders) :])
 
-    def top(self, count: int) -> list[Entry]:
+    def top(self, count: int) -> list[RankedValue]:
         return self._entries(self.pairs[:count])
 
-    def _leading(self, pairs: Sequence[_Pair]) -> list[Entry]:
+    def _leading(self, pairs: Sequence[_Pair]) -> list[RankedValue]:
         """Those that share the first one's value."""
         return self._entries(takewhile(lambda pair: pair[0] == pairs[0][0], pairs))
 
-    def _entries(self, pairs: Iterable[_Pair]) -> list[Entry]:
-        return [Entry(value, cells, self.columns) for value, cells in pairs]
+    def _entries(self, pairs: Iterable[_Pair]) -> list[RankedValue]:
+        return [RankedValue(value, cells, self.columns) for value, cells in pairs]
 
 
 def ranked(
@@ -106,7 +106,7 @@ def ranked(
 
 def led(
     rows: Rows, values: Sequence[Decimal | None], by: Sequence[int], *, additive: bool, summed: bool
-) -> list[Entry]:
+) -> list[RankedValue]:
     """The entries that share the highest value; none where all are alike. Cheaper than the whole ranking
     where no rows are added up."""
     if additive and summed:
@@ -117,7 +117,7 @@ def led(
         return []
     columns = [rows["columns"][at] for at in by]
     return [
-        Entry(value, [row[at] for at in by], columns)
+        RankedValue(value, [row[at] for at in by], columns)
         for row, value in zip(rows["rows"], values, strict=True)
         if value == highest
     ]

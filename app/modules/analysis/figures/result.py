@@ -15,7 +15,7 @@ from app.modules.analysis.figures.calendar import Period, Unit
 from app.modules.analysis.figures.course import (
     Course,
     Partial,
-    Point,
+    PeriodValue,
     Span,
     course,
     folded,
@@ -24,7 +24,7 @@ from app.modules.analysis.figures.course import (
 )
 from app.modules.analysis.figures.numbers import exact, number
 from app.modules.analysis.figures.ranking import Ranking, ranked
-from app.modules.analysis.figures.roles import Role, Roles, roles_of
+from app.modules.analysis.figures.roles import ColumnRoles, Role, roles_of
 from app.modules.analysis.figures.statement import Kind, StatementReading, read_statement
 from graph.state import Rows
 
@@ -39,7 +39,7 @@ _FOLDED_DAYS = 90
 
 
 @dataclass(frozen=True, kw_only=True)
-class Measure:
+class NumericColumn:
     """A numeric column; its statistics leave nulls out and are computed when they are first read.
 
     `additive` says that its values may be added over groups, `adds_over_time` over periods too.
@@ -119,8 +119,8 @@ class Figures:
     """
 
     shape: Shape
-    measures: Sequence[Measure]
-    main: Measure | None
+    measures: Sequence[NumericColumn]
+    main: NumericColumn | None
     label: int | None
     group: int | None
     time: int | None
@@ -203,13 +203,13 @@ def figures(
     )
 
 
-def _partial(roles: Roles, span: Span | None, today: date | None) -> list[Partial]:
+def _partial(roles: ColumnRoles, span: Span | None, today: date | None) -> list[Partial]:
     """The periods among the rows, also of a selection of them, that the data covers only in part."""
     periods = {period for period in (roles.periods or roles.picked_periods) if period is not None}
     return partial_periods(sorted(periods), span, today) if periods else []
 
 
-def _points(shape: Shape, main: Measure | None, roles: Roles) -> list[Point]:
+def _points(shape: Shape, main: NumericColumn | None, roles: ColumnRoles) -> list[PeriodValue]:
     """The main measure by period: of all groups together where it may be added over them."""
     if main is None or not (shape == "series" or (shape == "grouped series" and main.additive)):
         return []
@@ -217,10 +217,10 @@ def _points(shape: Shape, main: Measure | None, roles: Roles) -> list[Point]:
     for period, value in zip(roles.periods, main.values, strict=True):
         if period is not None and value is not None:
             sums[period] = sums.get(period, Decimal(0)) + value
-    return [Point(period, value) for period, value in sums.items()]
+    return [PeriodValue(period, value) for period, value in sums.items()]
 
 
-def _months(points: Sequence[Point], main: Measure | None) -> Course | None:
+def _months(points: Sequence[PeriodValue], main: NumericColumn | None) -> Course | None:
     if main is None or not main.adds_over_time or len(points) < _FOLDED_DAYS:
         return None
     if points[0].period.unit != "day":
@@ -228,7 +228,7 @@ def _months(points: Sequence[Point], main: Measure | None) -> Course | None:
     return course(folded(points, "month"), folded_span(points), None, additive=True)
 
 
-def _ranking(shape: Shape, rows: Rows, main: Measure | None, roles: Roles) -> Ranking | None:
+def _ranking(shape: Shape, rows: Rows, main: NumericColumn | None, roles: ColumnRoles) -> Ranking | None:
     if main is None or shape not in ("ranking", "matrix", "grouped series") or roles.label is None:
         return None
     columns = [roles.label, *(at for at in (roles.group, roles.time) if at is not None)]
@@ -237,13 +237,15 @@ def _ranking(shape: Shape, rows: Rows, main: Measure | None, roles: Roles) -> Ra
     return ranked(rows, main.values, columns, additive=main.additive, summed=roles.summed)
 
 
-def _second(shape: Shape, rows: Rows, main: Measure | None, roles: Roles) -> Ranking | None:
+def _second(shape: Shape, rows: Rows, main: NumericColumn | None, roles: ColumnRoles) -> Ranking | None:
     if shape != "matrix" or main is None or not main.additive or roles.group is None or not roles.summed:
         return None
     return ranked(rows, main.values, [roles.group], additive=True, summed=True)
 
 
-def _shape(rows: Rows, statement: StatementReading, roles: Roles, measures: Sequence[Measure]) -> Shape:
+def _shape(
+    rows: Rows, statement: StatementReading, roles: ColumnRoles, measures: Sequence[NumericColumn]
+) -> Shape:
     if not rows["rows"]:
         return "empty"
     if len(rows["rows"]) == 1:
@@ -257,11 +259,11 @@ def _shape(rows: Rows, statement: StatementReading, roles: Roles, measures: Sequ
     return "ranking" if roles.group is None else "matrix"
 
 
-def _measure(role: Role, rows: Rows) -> Measure | None:
+def _measure(role: Role, rows: Rows) -> NumericColumn | None:
     cells = list(map(itemgetter(role.column), rows["rows"]))
     if all(number(cell) is None for cell in cells):
         return None
-    return Measure(
+    return NumericColumn(
         column=role.column,
         name=role.name,
         kind=role.kind,

@@ -44,7 +44,7 @@ class Role:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Roles:
+class ColumnRoles:
     """Measures in their order of importance. `time` is the column of `periods`, one for each row.
 
     `dimensions` are the columns that name a group; `picked_periods` the periods of a selection of groups.
@@ -66,7 +66,7 @@ class Roles:
 
 def roles_of(
     question: str, statement: StatementReading, rows: Rows, keys: frozenset[str] = frozenset()
-) -> Roles:
+) -> ColumnRoles:
     outputs = _aligned(statement, rows)
     sorted_by = _sorted_by(statement, outputs)
     names = [column["name"] for column in rows["columns"]]
@@ -90,7 +90,7 @@ def roles_of(
         time, periods = None, []
     elif time is not None and label is not None:
         label, group = _beside_time(label, periods)
-    return Roles(
+    return ColumnRoles(
         measures=ordered,
         label=label,
         group=group,

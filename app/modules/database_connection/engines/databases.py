@@ -13,7 +13,7 @@ from graph.errors import StatementTimedOut
 Dialect = Literal["sqlite", "postgres", "mysql", "duckdb"]
 
 
-class Session(Protocol):
+class DatabaseSession(Protocol):
     """One read-only connection in one thread."""
 
     def execute(self, sql: str) -> RawRows:
@@ -44,7 +44,7 @@ class Database(Protocol):
         Raises like `engine`.
         """
 
-    def session(self, stop: Stop, connect_seconds: float) -> AbstractContextManager[Session]:
+    def session(self, stop: Stop, connect_seconds: float) -> AbstractContextManager[DatabaseSession]:
         """A session for one statement that ends when `stop` is due; closed at exit.
 
         Raises `DatabaseUnavailable`, in words without secrets.

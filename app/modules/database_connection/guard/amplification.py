@@ -18,7 +18,7 @@ _REPEATING = {"repeat": 1, "space": 0}
 _PADDING = {"bar": 3, "lpad": 1, "rpad": 1}
 
 
-def check_growth(statement: exp.Expr, dialect: str) -> None:
+def check_amplification(statement: exp.Expr, dialect: str) -> None:
     """Raises `StatementRefused`."""
     repeated, longest = 1, 1
     for function in statement.find_all(exp.Func):
@@ -32,7 +32,7 @@ def check_growth(statement: exp.Expr, dialect: str) -> None:
             _check_template(function, dialect)
     if repeated * longest > _LARGEST_PRODUCT:
         raise StatementRefused(
-            "The statement repeats text too often; give it fewer or smaller repetitions.", "growth"
+            "The statement repeats text too often; give it fewer or smaller repetitions.", "amplification"
         )
 
 
@@ -54,10 +54,12 @@ def _factor(length: exp.Expr) -> int:
     """How many times its argument, or how many characters, a function makes."""
     if not isinstance(length, exp.Literal) or not length.name.isdigit():
         raise StatementRefused(
-            "The length of repeated or padded text has to be written as a plain number.", "growth"
+            "The length of repeated or padded text has to be written as a plain number.", "amplification"
         )
     if int(length.name) > _LARGEST_FACTOR:
-        raise StatementRefused(f"Text is repeated or padded to at most {_LARGEST_FACTOR} here.", "growth")
+        raise StatementRefused(
+            f"Text is repeated or padded to at most {_LARGEST_FACTOR} here.", "amplification"
+        )
     return max(int(length.name), 1)
 
 
@@ -76,7 +78,7 @@ def _check_template(function: exp.Func, dialect: str) -> None:
     )
     if not harmless:
         raise StatementRefused(
-            "The format has to be a literal, with widths below 1000 and without *.", "growth"
+            "The format has to be a literal, with widths below 1000 and without *.", "amplification"
         )
 
 

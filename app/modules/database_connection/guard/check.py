@@ -9,7 +9,7 @@ import re
 from sqlglot import exp
 from sqlglot.errors import ParseError, SqlglotError
 
-from app.modules.database_connection.guard.amplification import check_growth
+from app.modules.database_connection.guard.amplification import check_amplification
 from app.modules.database_connection.guard.functions import is_allowed_function, is_table_function, names_of
 from app.modules.database_connection.guard.grammar import has_placeholder, is_allowed, is_query
 from app.modules.database_connection.guard.joins import Joins
@@ -68,7 +68,7 @@ def _rewritten(sql: str, catalog: Catalog, joins: Joins) -> str:
         _check_node(node, catalog)
         if isinstance(node, exp.Select):
             joins.check(node)
-    check_growth(statement, dialect)
+    check_amplification(statement, dialect)
     return rewritten(statement, dialect)
 
 

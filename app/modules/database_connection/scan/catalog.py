@@ -7,7 +7,7 @@ from sqlalchemy.engine.interfaces import ReflectedColumn, ReflectedForeignKeyCon
 from sqlalchemy.engine.reflection import ObjectKind
 from sqlalchemy.exc import DBAPIError
 
-from app.modules.database_connection.schema import Column, ColumnType, ForeignKey, Table
+from app.modules.database_connection.schema import ColumnType, ForeignKey, Table, TableColumn
 
 _TYPES: Sequence[tuple[type[object], ColumnType]] = (
     (types.Boolean, "boolean"),
@@ -70,10 +70,10 @@ def _columns_of(inspector: Inspector, name: str) -> list[ReflectedColumn]:
         return []
 
 
-def _column(reflected: ReflectedColumn, keys: set[str]) -> Column:
+def _column(reflected: ReflectedColumn, keys: set[str]) -> TableColumn:
     declared = reflected["type"]
     untyped = isinstance(declared, types.NullType)
-    return Column(
+    return TableColumn(
         name=reflected["name"],
         type=next((kind for known, kind in _TYPES if isinstance(declared, known)), "text"),
         database_type="" if untyped else str(declared),

@@ -9,7 +9,7 @@ from app.modules.database_connection.results import type_of_values
 from app.modules.database_connection.scan.asking import Questions
 from app.modules.database_connection.scan.formats import text_format
 from app.modules.database_connection.scan.texts import LONGEST_TEXT, described, distinct_texts, shortened
-from app.modules.database_connection.schema import Column, Profile, Table
+from app.modules.database_connection.schema import Profile, Table, TableColumn
 
 _SAMPLE_ROWS = 200
 _ORDERED = {"integer", "number", "date", "datetime"}
@@ -23,7 +23,7 @@ def profiled(plain: Table, questions: Questions) -> Profile:
         return Profile(plain, {})
     samples = list(zip(*rows, strict=True)) or [()] * len(plain.columns)
     whole = len(rows) < _SAMPLE_ROWS
-    columns: Sequence[Column] = [
+    columns: Sequence[TableColumn] = [
         _with_format(_guessed(each, sample, questions), sample)
         for each, sample in zip(plain.columns, samples, strict=True)
     ]
@@ -49,7 +49,7 @@ def _sample(plain: Table) -> Executable:
     return select(*(_sampled(each) for each in plain.columns)).select_from(source).limit(_SAMPLE_ROWS)
 
 
-def _sampled(each: Column) -> ColumnElement[object] | Null:
+def _sampled(each: TableColumn) -> ColumnElement[object] | Null:
     """Enough of a value to know it by; of what is no text, number or time only its place."""
     if each.type == "text" and each.database_type:
         return shortened(each.name)
@@ -58,7 +58,7 @@ def _sampled(each: Column) -> ColumnElement[object] | Null:
     return column(each.name)
 
 
-def _guessed(each: Column, sample: Sequence[object], questions: Questions) -> Column:
+def _guessed(each: TableColumn, sample: Sequence[object], questions: Questions) -> TableColumn:
     """SQLite keeps dates as text, and says no type for a view's expressions."""
     if questions.connection.dialect.name != "sqlite":
         return each
@@ -68,15 +68,15 @@ def _guessed(each: Column, sample: Sequence[object], questions: Questions) -> Co
     return replace(each, type=guess) if guess in _GUESSED or not each.database_type else each
 
 
-def _with_format(each: Column, sample: Sequence[object]) -> Column:
+def _with_format(each: TableColumn, sample: Sequence[object]) -> TableColumn:
     """The format of dates and codes that are kept as text, whatever type they were guessed to be."""
     texts = [value for value in sample if isinstance(value, str)]
     return replace(each, format=text_format(texts)) if texts else each
 
 
 def _measured(
-    name: str, columns: Sequence[Column], counted: Sequence[ColumnElement[int]], questions: Questions
-) -> tuple[Sequence[Column], int | None]:
+    name: str, columns: Sequence[TableColumn], counted: Sequence[ColumnElement[int]], questions: Questions
+) -> tuple[Sequence[TableColumn], int | None]:
     """The columns with their ranges, and the count of rows if it is asked for, by one statement."""
     ordered = [each.name for each in columns if each.type in _ORDERED]
     asked: list[ColumnElement[object]] = []

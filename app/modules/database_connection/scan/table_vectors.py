@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 from app.core.llm.calls import Charge
 from app.core.llm.embedding import MOST_TEXTS, EmbeddingModel
-from app.core.llm.errors import ModelRejected, ModelUnavailable
+from app.core.llm.errors import ProviderRejected, ProviderUnavailable
 from app.core.storage.port import Storage, StorageUnavailable
 from app.modules.database_connection.scan.vectors_kept import VectorsKept
-from app.modules.database_connection.schema import Column, Table
+from app.modules.database_connection.schema import Table, TableColumn
 
 logger = logging.getLogger(__name__)
 
@@ -60,7 +60,7 @@ class TableVectors:
             async with asyncio.timeout(_QUESTION_SECONDS):
                 (vector,) = await self._model.embed([text[-_QUESTION_LENGTH:]])
             found = await self._kept.nearest(connection_id, vector, _NEAREST)
-        except (ModelUnavailable, ModelRejected, StorageUnavailable, TimeoutError) as error:
+        except (ProviderUnavailable, ProviderRejected, StorageUnavailable, TimeoutError) as error:
             if not self._warned:
                 told = f"{self._model.name} takes too long" if isinstance(error, TimeoutError) else error
                 logger.warning("questions go without KAI_LLM__EMBEDDING_MODEL: %s", told)
@@ -73,7 +73,7 @@ class TableVectors:
         try:
             async with self._one_at_a_time, self._charge(owner):
                 await self._embed_changed(connection_id, tables)
-        except (ModelUnavailable, ModelRejected, StorageUnavailable) as error:
+        except (ProviderUnavailable, ProviderRejected, StorageUnavailable) as error:
             logger.warning("connection %s: tables were not embedded: %s", connection_id, error)
 
     async def _embed_changed(self, connection_id: str, tables: Sequence[Table]) -> None:
@@ -109,5 +109,5 @@ def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _told(named: Table | Column) -> str:
+def _told(named: Table | TableColumn) -> str:
     return f"{named.name}: {named.description}" if named.description else named.name

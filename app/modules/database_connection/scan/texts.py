@@ -6,7 +6,7 @@ from dataclasses import replace
 from sqlalchemy import ColumnElement, Executable, Text, cast, column, func, select, table
 
 from app.modules.database_connection.scan.asking import Questions
-from app.modules.database_connection.schema import Column, Table
+from app.modules.database_connection.schema import Table, TableColumn
 
 LONGEST_TEXT = 100
 _MOST_SHOWN = 50
@@ -18,7 +18,7 @@ _BIG_TABLE_ROWS = 200_000
 
 
 def distinct_texts(
-    source: Table, each: Column, sample: Sequence[object], questions: Questions | None
+    source: Table, each: TableColumn, sample: Sequence[object], questions: Questions | None
 ) -> Sequence[str] | None:
     """Every distinct value, in order; None if they are too many, too long, or not told in time.
 
@@ -37,7 +37,7 @@ def distinct_texts(
     return sorted(found) if len(found) <= _MOST_LOOKED_UP and _are_short(found) else None
 
 
-def described(each: Column, texts: Sequence[str] | None) -> Column:
+def described(each: TableColumn, texts: Sequence[str] | None) -> TableColumn:
     """The column with the count of its values, and the values themselves if they are few."""
     if texts is None:
         return each

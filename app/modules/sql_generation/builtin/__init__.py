@@ -8,7 +8,7 @@ from app.modules.sql_generation.builtin.writer import (
     FromRows,
     Previous,
     SmallTalk,
-    Statement,
+    WrittenSql,
     write,
 )
 
@@ -20,7 +20,7 @@ __all__ = [
     "FromRows",
     "Previous",
     "SmallTalk",
-    "Statement",
+    "WrittenSql",
     "chosen",
     "write",
 ]

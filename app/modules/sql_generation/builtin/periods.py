@@ -17,7 +17,7 @@ _LATEST = ("last", "past", "previous")
 
 
 @dataclass(frozen=True)
-class Period:
+class DateRange:
     """Days from `start` to before `end`; None is open on that side. At least one is set."""
 
     start: date | None
@@ -39,7 +39,7 @@ class Period:
         return all((day.month, day.day) == (1, 1) for day in (self.start, self.end) if day is not None)
 
 
-Found = tuple[Period, int]
+Found = tuple[DateRange, int]
 
 
 def read_period(words: Sequence[str], today: date) -> Found | None:
@@ -62,14 +62,14 @@ def _phrase(words: list[str], today: date) -> Found | None:
         case ["between" | "from", *rest] if found := _span(rest, today):
             return _one_more(found)
         case ["from", *rest] if (found := _point(rest, today)) and rest[found[1] :][:1] in _ONWARDS:
-            return Period(found[0].start, None), found[1] + 2
+            return DateRange(found[0].start, None), found[1] + 2
         case ["since", *rest] | ["starting", "from", *rest]:
-            found = _open(rest, today, lambda point: Period(point.start, None))
+            found = _open(rest, today, lambda point: DateRange(point.start, None))
             return _one_more(found) if found and words[0] == "starting" else found
         case ["after", *rest]:
-            return _open(rest, today, lambda point: Period(point.end, None))
+            return _open(rest, today, lambda point: DateRange(point.end, None))
         case ["before", *rest]:
-            return _open(rest, today, lambda point: Period(None, point.start))
+            return _open(rest, today, lambda point: DateRange(None, point.start))
         case ["from" | "in" | "during" | "for" | "of" | "on" | "within" | "over", *rest]:
             return _or_later(words, _one_more(_points(rest, today)))
         case [month, *rest] if month in _MONTHS and not (rest and _YEAR.fullmatch(rest[0])):
@@ -82,13 +82,13 @@ def _or_later(words: list[str], found: Found | None) -> Found | None:
     """ "in 2014 or after"."""
     rest = tuple(words[found[1] : found[1] + 2]) if found else ()
     if found and rest in (("or", "after"), ("or", "later")):
-        return Period(found[0].start, None), found[1] + 2
+        return DateRange(found[0].start, None), found[1] + 2
     if found and rest in (("or", "before"), ("or", "earlier")):
-        return Period(None, found[0].end), found[1] + 2
+        return DateRange(None, found[0].end), found[1] + 2
     return found
 
 
-def _open(words: list[str], today: date, shape: Callable[[Period], Period]) -> Found | None:
+def _open(words: list[str], today: date, shape: Callable[[DateRange], DateRange]) -> Found | None:
     point = _point(words, today)
     return (shape(point[0]), point[1] + 1) if point else None
 
@@ -98,18 +98,20 @@ def _span(words: list[str], today: date) -> Found | None:
     first, last, said = _two(words, today, ("and", "to", "until", "till", "through"))
     if not first or not last or not first.start or not last.end or last.end <= first.start:
         return None
-    return Period(first.start, last.end), said
+    return DateRange(first.start, last.end), said
 
 
 def _points(words: list[str], today: date) -> Found | None:
     """One point, or two that touch: "2024 or 2025"."""
     first, last, said = _two(words, today, ("or", "and"))
     if first and last and last.start == first.end:
-        return Period(first.start, last.end, joined="and" in words[:said]), said
+        return DateRange(first.start, last.end, joined="and" in words[:said]), said
     return _point(words, today)
 
 
-def _two(words: list[str], today: date, joints: tuple[str, ...]) -> tuple[Period | None, Period | None, int]:
+def _two(
+    words: list[str], today: date, joints: tuple[str, ...]
+) -> tuple[DateRange | None, DateRange | None, int]:
     first = _point(words, today)
     if not first or words[first[1] : first[1] + 1] not in [[joint] for joint in joints]:
         return None, None, 0
@@ -142,18 +144,18 @@ def _point(words: list[str], today: date) -> Found | None:
     return None
 
 
-def _rolling(number: int, unit: Unit, today: date) -> Period:
+def _rolling(number: int, unit: Unit, today: date) -> DateRange:
     tomorrow = today + timedelta(days=1)
     if unit == "day":
-        return Period(tomorrow - timedelta(days=number), tomorrow)
-    return Period(_months_later(tomorrow, -number * (12 if unit == "year" else 1)), tomorrow)
+        return DateRange(tomorrow - timedelta(days=number), tomorrow)
+    return DateRange(_months_later(tomorrow, -number * (12 if unit == "year" else 1)), tomorrow)
 
 
-def _whole(day: date, unit: Unit) -> Period:
+def _whole(day: date, unit: Unit) -> DateRange:
     start = _whole_start(day, unit)
     if unit == "day":
-        return Period(start, start + timedelta(days=1))
-    return Period(start, _months_later(start, 12 if unit == "year" else 1))
+        return DateRange(start, start + timedelta(days=1))
+    return DateRange(start, _months_later(start, 12 if unit == "year" else 1))
 
 
 def _whole_start(day: date, unit: Unit) -> date:

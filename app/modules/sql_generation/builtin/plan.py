@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from app.modules.database_connection.schema import ColumnType
-from app.modules.sql_generation.builtin.periods import Period, Unit
+from app.modules.sql_generation.builtin.periods import DateRange, Unit
 
 Function = Literal["count", "count distinct", "sum", "avg", "min", "max"]
 Operator = Literal[">", ">=", "<", "<=", "=", "between"]
@@ -20,7 +20,7 @@ class Beyond(Exception):
 
 
 @dataclass(frozen=True)
-class Field:
+class ColumnRef:
     """A column of a table, by their names in the schema."""
 
     table: str
@@ -41,7 +41,7 @@ class Reading:
     """
 
     label: str
-    mark: Field | str
+    mark: ColumnRef | str
     words: str = ""
     instead: str = ""
     added: str = ""
@@ -64,7 +64,7 @@ class Measure:
     function: Function
     table: str
     name: str
-    fields: tuple[Field, ...] = ()
+    fields: tuple[ColumnRef, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -72,19 +72,19 @@ class Entity:
     """Grouping by the rows of a table: told apart by `key`, shown by `shown`."""
 
     table: str
-    key: tuple[Field, ...]
-    shown: tuple[Field, ...]
+    key: tuple[ColumnRef, ...]
+    shown: tuple[ColumnRef, ...]
 
 
 @dataclass(frozen=True)
 class Grain:
     """Grouping by the calendar unit a date falls into."""
 
-    field: Field
+    field: ColumnRef
     unit: Unit
 
 
-Dimension = Field | Entity | Grain
+Dimension = ColumnRef | Entity | Grain
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ class Among:
     `unseen`: the scan found no such value in this column.
     """
 
-    field: Field
+    field: ColumnRef
     values: tuple[str, ...]
     negated: bool = False
     unseen: bool = False
@@ -111,8 +111,8 @@ class Among:
 class Named:
     """A first and a last name, of one row."""
 
-    first: tuple[Field, str]
-    last: tuple[Field, str]
+    first: tuple[ColumnRef, str]
+    last: tuple[ColumnRef, str]
     negated: bool = False
 
 
@@ -120,7 +120,7 @@ class Named:
 class Flagged:
     """The field says yes, or no. `yes` is the text for it, None in a boolean or a number."""
 
-    field: Field
+    field: ColumnRef
     holds: bool
     yes: str | None
     no: str | None
@@ -128,15 +128,15 @@ class Flagged:
 
 @dataclass(frozen=True)
 class Within:
-    field: Field
-    period: Period
+    field: ColumnRef
+    period: DateRange
 
 
 @dataclass(frozen=True)
 class Compared:
     """`numbers` are one, or two for `between`."""
 
-    subject: Field | Related
+    subject: ColumnRef | Related
     operator: Operator
     numbers: tuple[str, ...]
 
@@ -145,7 +145,7 @@ class Compared:
 class Missing:
     """The field holds no value; with `or_zero` zero is none either."""
 
-    field: Field
+    field: ColumnRef
     or_zero: bool = False
 
 
@@ -153,7 +153,7 @@ class Missing:
 class Present:
     """The field holds a value."""
 
-    field: Field
+    field: ColumnRef
 
 
 @dataclass(frozen=True)
@@ -173,8 +173,8 @@ class Superior:
     `above` turns it round: the row is the one that the other row refers to.
     """
 
-    field: Field
-    key: Field
+    field: ColumnRef
+    key: ColumnRef
     of: tuple[Filter, ...]
     above: bool
 
@@ -183,8 +183,8 @@ Condition = Filter | Compared | Without | Superior
 
 
 @dataclass(frozen=True)
-class Order:
-    by: Field | Measure | Related
+class SortOrder:
+    by: ColumnRef | Measure | Related
     descending: bool
 
 
@@ -199,10 +199,10 @@ class Query:
     base: str
     measures: tuple[Measure, ...] = ()
     dimensions: tuple[Dimension, ...] = ()
-    shown: tuple[Field | Related, ...] = ()
+    shown: tuple[ColumnRef | Related, ...] = ()
     conditions: tuple[Condition, ...] = ()
     with_tables: tuple[str, ...] = ()
-    order: Order | None = None
+    order: SortOrder | None = None
     limit: int | None = None
     chosen: bool = False
     distinct: bool = False

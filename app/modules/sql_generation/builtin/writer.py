@@ -50,7 +50,7 @@ class Previous:
 
 
 @dataclass(frozen=True)
-class Statement:
+class WrittenSql:
     """One SELECT in the schema's dialect, and a sentence saying how the question was understood."""
 
     sql: str
@@ -77,7 +77,7 @@ class FromRows:
     """The rows already fetched answer the question."""
 
 
-BuiltinAnswer = Statement | Clarification | SmallTalk | FromRows
+BuiltinAnswer = WrittenSql | Clarification | SmallTalk | FromRows
 
 _NO_TEXTS = StoredTexts({})
 _ABOUT_ROWS = re.compile(
@@ -123,7 +123,7 @@ def write(
 
 def _answer(
     tokens: list[Token], schema: Schema, lexicon: Lexicon, previous: Previous | None, today: date
-) -> Statement | FromRows:
+) -> WrittenSql | FromRows:
     points = pointing(tokens, lexicon)
     opening = opens_as_follow_up(tokens)
     rest = without(tokens, points)
@@ -162,9 +162,9 @@ def _why_unseen(previous: Previous | None) -> str:
     return "The question before was not answered. Ask the whole question."
 
 
-def _statement(found: tuple[exp.Select, str], schema: Schema) -> Statement:
+def _statement(found: tuple[exp.Select, str], schema: Schema) -> WrittenSql:
     select, explanation = found
-    return Statement(select.sql(dialect=schema.dialect, pretty=True), explanation)
+    return WrittenSql(select.sql(dialect=schema.dialect, pretty=True), explanation)
 
 
 def _planned(tokens: list[Token], schema: Schema, lexicon: Lexicon, today: date) -> tuple[exp.Select, str]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from app.modules.database_connection.schema import Column, Table
+from app.modules.database_connection.schema import Table, TableColumn
 from app.modules.sql_generation.linking.columns import is_named
 from app.modules.sql_generation.linking.contents import contents_of
 from app.modules.sql_generation.linking.words import words_of
@@ -87,7 +87,7 @@ def named_values(
     return found[:_MOST_NAMED]
 
 
-def _named(table: Table, asked: Set[str]) -> list[Column]:
+def _named(table: Table, asked: Set[str]) -> list[TableColumn]:
     """Text columns without keys and identifiers."""
     keys = {name for key in table.foreign_keys for name in key.columns}
     return [
@@ -98,7 +98,7 @@ def _named(table: Table, asked: Set[str]) -> list[Column]:
     ]
 
 
-def _samples(table: Table, column: Column, texts: Sequence[str]) -> str:
+def _samples(table: Table, column: TableColumn, texts: Sequence[str]) -> str:
     contents = contents_of(table, column, texts)
     if not texts or contents == "person" or (contents == "category" and len(texts) > _MOST_DIFFERENT):
         return ""
@@ -132,7 +132,7 @@ def _references(table: Table) -> dict[str, str]:
     }
 
 
-def _line(table: Table, column: Column, reference: str | None, detail: CardDetail) -> str:
+def _line(table: Table, column: TableColumn, reference: str | None, detail: CardDetail) -> str:
     parts = [f"  {_written(column.name)} {column.type}"]
     if column.primary_key and not _composite_key(table):
         parts.append("primary key")
@@ -142,7 +142,7 @@ def _line(table: Table, column: Column, reference: str | None, detail: CardDetai
     return " ".join(parts) + "," + _note("; ".join([*stored, *filter(None, [column.description])]))
 
 
-def _stored(table: Table, column: Column, detail: CardDetail) -> list[str]:
+def _stored(table: Table, column: TableColumn, detail: CardDetail) -> list[str]:
     """What is shown of the data in a column."""
     contents = contents_of(table, column, column.values)
     if column.type in _DATES:
@@ -154,7 +154,7 @@ def _stored(table: Table, column: Column, detail: CardDetail) -> list[str]:
     return []
 
 
-def _shows_values(table: Table, column: Column) -> bool:
+def _shows_values(table: Table, column: TableColumn) -> bool:
     """Whether a column holds categories, and few of them: on average three rows share two."""
     values = column.values
     if _is_identifier(column) or contents_of(table, column, values) != "category":
@@ -163,7 +163,7 @@ def _shows_values(table: Table, column: Column) -> bool:
     return 0 < len(values) <= _MOST_VALUES and sum(map(len, values)) <= _MOST_CHARACTERS and shared
 
 
-def _is_identifier(column: Column) -> bool:
+def _is_identifier(column: TableColumn) -> bool:
     return not _IDENTIFIERS.isdisjoint(words_of(column.name)[-1:])
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence, Set
 from functools import cached_property
 
-from app.modules.database_connection.schema import Column, Table
+from app.modules.database_connection.schema import Table, TableColumn
 from app.modules.sql_generation.linking.contents import Contents, contents_of
 from app.modules.sql_generation.linking.words import telling_words, words_of
 
@@ -28,7 +28,7 @@ class Columns:
         if key not in self._contents:
             found = self._tables.get(table) or Table(table, "table", [])
             texts = self._texts.get(table, {}).get(column, ())
-            self._contents[key] = contents_of(found, Column(column, "text", ""), texts)
+            self._contents[key] = contents_of(found, TableColumn(column, "text", ""), texts)
         return self._contents[key]
 
 

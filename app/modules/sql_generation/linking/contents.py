@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from typing import Literal
 
-from app.modules.database_connection.schema import Column, Table
+from app.modules.database_connection.schema import Table, TableColumn
 from app.modules.sql_generation.linking.words import words_of
 
 Contents = Literal["category", "person", "private"]
@@ -63,7 +63,7 @@ _STREET = re.compile(
 )
 
 
-def contents_of(table: Table, column: Column, texts: Sequence[str]) -> Contents:
+def contents_of(table: Table, column: TableColumn, texts: Sequence[str]) -> Contents:
     """`texts` are as many stored ones as are known; none are needed where the name says enough."""
     words = [word for word in words_of(column.name) if not word.isdigit()]
     if _names_private(words) or _are_private(texts):

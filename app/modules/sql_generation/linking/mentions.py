@@ -29,7 +29,7 @@ _ASKING = frozenset(
 
 
 @dataclass(frozen=True)
-class Mention:
+class StoredTextMention:
     """What was said, and the stored texts that it may mean; `exact` but for case, accents and plurals."""
 
     said: str
@@ -37,26 +37,26 @@ class Mention:
     exact: bool
 
 
-def mentions(conversation: Sequence[str], stored: StoredTexts, columns: Columns) -> list[Mention]:
+def mentions(conversation: Sequence[str], stored: StoredTexts, columns: Columns) -> list[StoredTextMention]:
     """The likeliest dozen, those said in full first; a later line goes before an earlier one.
 
     What is not said in full is looked for only in columns that people filter by, or that are named.
     """
     asked = frozenset(words_of(" ".join(conversation)))
     lookup = _Lookup(stored, columns, asked)
-    exact: dict[str, Mention] = {}
-    guessed: dict[str, Mention] = {}
+    exact: dict[str, StoredTextMention] = {}
+    guessed: dict[str, StoredTextMention] = {}
     for line in reversed(conversation):
         words = list(_WORD.finditer(line))
         free = set(range(len(words)))
         for said, positions in _phrases(line, words):
             if positions <= free and (places := lookup.exact(said)):
                 free -= positions
-                exact.setdefault(said.casefold(), Mention(said, places[:_MOST_PLACES], exact=True))
+                exact.setdefault(said.casefold(), StoredTextMention(said, places[:_MOST_PLACES], exact=True))
         for said, positions in islice(_guessable(line, words, free), _MOST_GUESSES):
             if positions <= free and said.casefold() not in guessed and (places := lookup.guessed(said)):
                 free -= positions
-                guessed[said.casefold()] = Mention(said, places[:_MOST_PLACES], exact=False)
+                guessed[said.casefold()] = StoredTextMention(said, places[:_MOST_PLACES], exact=False)
     return [*exact.values(), *guessed.values()][:_MOST_MENTIONS]
 
 

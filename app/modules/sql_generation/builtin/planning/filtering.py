@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from app.modules.sql_generation.builtin.periods import Period
+from app.modules.sql_generation.builtin.periods import DateRange
 from app.modules.sql_generation.builtin.plan import (
     Among,
     Beyond,
+    ColumnRef,
     Compared,
     Condition,
-    Field,
     Filter,
     Flagged,
     Measure,
@@ -31,8 +31,8 @@ from app.modules.sql_generation.builtin.question.reading import (
     BIRTH,
     DATE,
     HAVING,
-    Comparison,
     Mention,
+    NumberComparison,
     Revenue,
 )
 from app.modules.sql_generation.builtin.question.readings import of_compared, of_meaning, spoken
@@ -55,7 +55,7 @@ _OWNING = ("by", "from", "of", "do", "does", "did", "has", "have", "had")
 _GENERIC = frozenset(["name", "title", "label", "description", "type", "code", "value", "kind", "status"])
 
 
-def is_birth(field: Field) -> bool:
+def is_birth(field: ColumnRef) -> bool:
     words = words_of(field.column)
     return field.type in _DATES and ("birth" in words or words[-1] in ("birthday", "birthdate", "dob"))
 
@@ -82,9 +82,9 @@ class Filters(Resolver):
 
     def _values(self, base: str) -> list[Among | Named]:
         """Values of one column are alternatives; those of several must all hold."""
-        values: dict[tuple[Field, bool], Among] = {}
+        values: dict[tuple[ColumnRef, bool], Among] = {}
         names: list[Named] = []
-        meant: dict[str, Field] = {}
+        meant: dict[str, ColumnRef] = {}
         for valued in self.roles.values:
             link, unseen = self._value(valued, base)
             if link.field is None or link.value is None:
@@ -101,7 +101,7 @@ class Filters(Resolver):
             raise Beyond("I can look for one person only.")
         return [*values.values(), *names]
 
-    def _combined(self, base: str, meant: dict[str, Field]) -> None:
+    def _combined(self, base: str, meant: dict[str, ColumnRef]) -> None:
         """Raises `Beyond` where "and" or "or" would come out as the other."""
         negated = {valued.mention.text: valued.negated for valued in self.roles.values}
         for first, second, either in self.roles.joined:
@@ -162,7 +162,7 @@ class Filters(Resolver):
 
     def _refuse_ambiguous(self, mention: Mention, links: Sequence[Link], near: str) -> None:
         """Raises `Unclear` where a row of `near` may belong to several things of this name."""
-        meanings: dict[Field, Link] = {}
+        meanings: dict[ColumnRef, Link] = {}
         for link in links:
             if link.field is not None and self.network.belongs(near, link.table):
                 meanings.setdefault(link.field, link)
@@ -181,7 +181,7 @@ class Filters(Resolver):
             return base
         return self.table(valued.owner, base)
 
-    def _own_column(self, table: str, link: Link) -> Field | None:
+    def _own_column(self, table: str, link: Link) -> ColumnRef | None:
         if link.field is None or link.table == table:
             return None
         last = words_of(link.field.column)[-1]
@@ -230,7 +230,7 @@ class Filters(Resolver):
         dated = [near for table in tables for near in (table, *self._dated_neighbours(table)) if near != base]
         return [*super()._events(base), *dated]
 
-    def _within(self, period: Period, mention: Mention | None, base: str) -> Within:
+    def _within(self, period: DateRange, mention: Mention | None, base: str) -> Within:
         field = self._date(mention, base)
         if field.type not in _DATES and not period.whole_years:
             raise Beyond(f"{field} only knows years.")
@@ -242,7 +242,7 @@ class Filters(Resolver):
             return True
         return is_table(by) and isinstance(by, Mention) and self.table(by, base) != base
 
-    def _compared(self, comparison: Comparison, by: Measured | None, owner: str, base: str) -> Compared:
+    def _compared(self, comparison: NumberComparison, by: Measured | None, owner: str, base: str) -> Compared:
         if by is not None and self._is_related(by, base):
             return Compared(self.related(by, base), comparison.operator, comparison.numbers)
         if isinstance(by, Revenue) or (is_table(by) and not is_number(by)):
@@ -263,7 +263,7 @@ class Filters(Resolver):
     def _is_own(self, by: Mention, base: str) -> bool:
         return any(link.is_number and link.table == base and link.score >= EXACT for link in by.links)
 
-    def related(self, by: Measured, base: str) -> Field | Related:
+    def related(self, by: Measured, base: str) -> ColumnRef | Related:
         """The number of rows, or the money, that belongs to a row of `base`."""
         if isinstance(by, Mention):
             return Related(self._rows_of(by, base))
@@ -276,7 +276,7 @@ class Filters(Resolver):
         table = self.table(by, base)
         return Measure("count", table, f"number of {by.text if by.plural else table}")
 
-    def _compared_field(self, by: Mention | None, base: str, number: str) -> Field:
+    def _compared_field(self, by: Mention | None, base: str, number: str) -> ColumnRef:
         if by is not None:
             return self.field(by, lambda link: link.is_number, base)
         amounts = measures.amounts_of(self.network, base)
@@ -289,7 +289,7 @@ class Filters(Resolver):
         readings = [of_compared(number, field) for field in numbers]
         raise Unclear(f"Which number of {base} should be compared: {names}?", readings)
 
-    def hinted(self, hint: tuple[str, ...], base: str) -> Field:
+    def hinted(self, hint: tuple[str, ...], base: str) -> ColumnRef:
         if hint == BIRTH:
             return next(field for field in self.network.fields(base) if is_birth(field))
         if hint == DATE and (date := self._dates_of(base)):
@@ -343,7 +343,7 @@ class Filters(Resolver):
         held = field.table == base and field.type not in _NUMERIC and self.network.column(field).nullable
         return [Present(field)] if held else []
 
-    def _refuse_beyond_many(self, field: Field, base: str) -> None:
+    def _refuse_beyond_many(self, field: ColumnRef, base: str) -> None:
         if field.table != base and self.network.fans_out(base, field.table, self.anchors):
             raise Beyond(f"One row of {base} can have many of {field}, some with a value and some without.")
 

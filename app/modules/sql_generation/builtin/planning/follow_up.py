@@ -14,7 +14,7 @@ from sqlglot.errors import SqlglotError
 
 from app.modules.sql.parsing import parsed_one
 from app.modules.sql_generation.builtin.periods import Unit
-from app.modules.sql_generation.builtin.plan import Beyond, Condition, Dimension, Field, Grain
+from app.modules.sql_generation.builtin.plan import Beyond, ColumnRef, Condition, Dimension, Grain
 from app.modules.sql_generation.builtin.planning.intent import Planner
 from app.modules.sql_generation.builtin.question.reading import Mention, Revenue
 from app.modules.sql_generation.builtin.question.roles import Roles, is_table
@@ -389,11 +389,11 @@ class _Answer:
         if _is_cut(self._draft.select):
             raise Beyond("The previous answer shows a part of the rows only; ask the whole question.")
 
-    def _order_by(self, field: Field, *, descending: bool) -> None:
+    def _order_by(self, field: ColumnRef, *, descending: bool) -> None:
         ordered = exp.Ordered(this=self._column(field), desc=descending, nulls_first=False)
         self._draft.select = self._draft.select.order_by(ordered, append=False)
 
-    def _column(self, field: Field) -> exp.Expr:
+    def _column(self, field: ColumnRef) -> exp.Expr:
         column = self._draft.column(field)
         if self._draft.fans_out:
             raise Beyond(f"A row of {self._draft.base} has many of {field.table}.")

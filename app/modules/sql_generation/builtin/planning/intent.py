@@ -5,16 +5,16 @@ from dataclasses import replace
 
 from app.modules.sql_generation.builtin.plan import (
     Beyond,
+    ColumnRef,
     Compared,
     Dimension,
     Entity,
-    Field,
     Function,
     Grain,
     Measure,
-    Order,
     Query,
     Related,
+    SortOrder,
     Unclear,
     Without,
 )
@@ -91,7 +91,7 @@ class Planner(Filters):
         if entity is None and not rank.hint:
             return None
         key = self._ranking_key(rank, entity)
-        if isinstance(key, Field):
+        if isinstance(key, ColumnRef):
             return self._ranked_rows(rank, key)
         return self._ranked_groups(rank, self._entity_dimension(entity), key)
 
@@ -102,7 +102,7 @@ class Planner(Filters):
         named = bool(free and tables) and words_of(free[0].text) in (("name",), ("id",))
         return tables[0] if named else next(iter(free), None)
 
-    def _ranking_key(self, rank: Rank, entity: Mention | None) -> Field | Measure:
+    def _ranking_key(self, rank: Rank, entity: Mention | None) -> ColumnRef | Measure:
         roles = self.roles
         if rank.hint:
             if isinstance(roles.ranked_by, Mention):
@@ -125,7 +125,7 @@ class Planner(Filters):
             return self._count(by)
         return self._ranking_field(by, entity)
 
-    def _ranking_field(self, by: Mention, entity: Mention | None) -> Field | Measure:
+    def _ranking_field(self, by: Mention, entity: Mention | None) -> ColumnRef | Measure:
         tables = self._tables_of(entity)
         field = self.field(by, lambda link: link.is_number, *tables)
         if field.table in tables:
@@ -156,9 +156,9 @@ class Planner(Filters):
         except (Beyond, Unclear):
             return []
 
-    def _ranked_rows(self, rank: Rank, key: Field) -> Query:
+    def _ranked_rows(self, rank: Rank, key: ColumnRef) -> Query:
         query = self._list()
-        return self._limited(replace(query, order=Order(key, rank.descending)))
+        return self._limited(replace(query, order=SortOrder(key, rank.descending)))
 
     def _ranked_groups(self, rank: Rank, dimension: Dimension, measure: Measure) -> Query:
         if self.roles.grouped:
@@ -169,7 +169,7 @@ class Planner(Filters):
         query = replace(query, with_tables=self._required_tables(query))
         if rest:
             query = replace(query, dimensions=(self._shown_with(dimension, rest),))
-        query = self._limited(replace(query, order=Order(measure, rank.descending)))
+        query = self._limited(replace(query, order=SortOrder(measure, rank.descending)))
         return self._from_zero(query)
 
     def _from_zero(self, query: Query) -> Query:
@@ -196,7 +196,7 @@ class Planner(Filters):
                     measures=(),
                     dimensions=(),
                     shown=(*shown, number),
-                    order=Order(number, descending=False),
+                    order=SortOrder(number, descending=False),
                 )
         return query
 
@@ -237,7 +237,7 @@ class Planner(Filters):
         return self._aggregation((self._count(tables[0]),))
 
     def _unclear_number(
-        self, mention: Mention, field: Field, functions: Sequence[str] = FUNCTIONS
+        self, mention: Mention, field: ColumnRef, functions: Sequence[str] = FUNCTIONS
     ) -> Unclear:
         named = f"{', '.join(functions[:-1])} or {functions[-1]}"
         text = f"Do you mean the {named} {spoken(field.column)}?"
@@ -255,7 +255,7 @@ class Planner(Filters):
         query = self._with_conditions(query)
         return self._ordered(replace(query, with_tables=self._required_tables(query), limit=self.roles.limit))
 
-    def _counted_beside(self, base: str) -> tuple[Field | Related, ...]:
+    def _counted_beside(self, base: str) -> tuple[ColumnRef | Related, ...]:
         """What a row is known by, and the numbers it is compared by."""
         related = [
             self.related(by, base)
@@ -266,20 +266,20 @@ class Planner(Filters):
             return ()
         return (*(self.network.name_fields(base) or self.network.key(base)), *related)
 
-    def _is_of_values(self, shown: Sequence[Field | Related]) -> bool:
+    def _is_of_values(self, shown: Sequence[ColumnRef | Related]) -> bool:
         """Whether a list is of a column's values ("list the job titles"), not of the rows of a table."""
         if any(is_table(mention) for mention in self.roles.free) or len(shown) > 1 or self.roles.sort:
             return False
         (one,) = shown
         qualified = any(link.score > EXACT for mention in self.roles.free for link in mention.links)
-        return isinstance(one, Field) and not qualified and one not in self.network.name_fields(one.table)
+        return isinstance(one, ColumnRef) and not qualified and one not in self.network.name_fields(one.table)
 
-    def _finest(self, base: str, shown: Iterable[Field | Related]) -> str:
+    def _finest(self, base: str, shown: Iterable[ColumnRef | Related]) -> str:
         """The table of which each row is one row of the list: the one that the others hang on.
 
         Raises `Beyond` when there is none, so that a list would repeat rows.
         """
-        tables = dict.fromkeys([base, *(one.table for one in shown if isinstance(one, Field))])
+        tables = dict.fromkeys([base, *(one.table for one in shown if isinstance(one, ColumnRef))])
         for table in tables:
             if not any(self.network.fans_out(table, other, self.anchors) for other in tables):
                 return table
@@ -368,7 +368,7 @@ class Planner(Filters):
             raise Beyond("I do not see what should be ranked.")
         return self.table(by) if is_table(by) else self.field(by, lambda link: link.is_number).table
 
-    def _entity_with(self, table: str, shown: tuple[Field, ...]) -> Entity:
+    def _entity_with(self, table: str, shown: tuple[ColumnRef, ...]) -> Entity:
         entity = self.network.entity(table)
         return replace(entity, shown=shown) if shown else entity
 
@@ -383,7 +383,7 @@ class Planner(Filters):
     def _with_shown(self, query: Query) -> Query:
         """Columns named beside a number must belong to what it is grouped by."""
         columns = [mention for mention in self.roles.free if not is_table(mention)]
-        known = [dimension for dimension in query.dimensions if isinstance(dimension, Field)]
+        known = [dimension for dimension in query.dimensions if isinstance(dimension, ColumnRef)]
         columns = [mention for mention in columns if not any(link.field in known for link in mention.links)]
         if not columns:
             return query
@@ -393,11 +393,11 @@ class Planner(Filters):
         rest = [dimension for dimension in query.dimensions if dimension is not entities[0]]
         return replace(query, dimensions=(self._shown_with(entities[0], columns), *rest))
 
-    def _shown(self, base: str) -> tuple[Field | Related, ...]:
+    def _shown(self, base: str) -> tuple[ColumnRef | Related, ...]:
         """The columns asked for, each of the table named next ("titles of songs and names of singers"); of
         "cities and their population" the city's name too."""
         free = [*self.roles.free, *([self.roles.counted] if self.roles.counted else [])]
-        shown: list[Field] = []
+        shown: list[ColumnRef] = []
         for at, mention in enumerate(free):
             if is_table(mention) and mention.lead in POSSESSIVE:
                 shown += self._shown_beside(mention, base)
@@ -408,7 +408,7 @@ class Planner(Filters):
             shown = [*(self.network.name_fields(base) or self.network.key(base)), *shown]
         return tuple(dict.fromkeys(shown))
 
-    def _shown_beside(self, mention: Mention, base: str) -> tuple[Field, ...]:
+    def _shown_beside(self, mention: Mention, base: str) -> tuple[ColumnRef, ...]:
         """What the one row of another table is known by: "albums with their artist"."""
         table = self.table(mention, base)
         if table == base or self.network.fans_out(base, table, self.anchors):
@@ -435,9 +435,9 @@ class Planner(Filters):
         if len(roles.sorted_by) > 1:
             raise Beyond("I can sort by one thing only.")
         target = self.sort_target(query)
-        return replace(query, order=Order(target, bool(roles.sort.descending)))
+        return replace(query, order=SortOrder(target, bool(roles.sort.descending)))
 
-    def _happened(self, base: str) -> Field | None:
+    def _happened(self, base: str) -> ColumnRef | None:
         """The date of the one thing that is said to have happened to rows of `base`: "hired last"."""
         said = [mention for mention in self.roles.present if is_event(mention)]
         return self.field(said[0], lambda link: link.is_date, base) if len(said) == 1 else None
@@ -447,9 +447,9 @@ class Planner(Filters):
         date = self._happened(query.base)
         if date is None and not self.network.is_of_people(query.base):
             date = self._dates_of(query.base)
-        return replace(query, order=Order(date, descending=False)) if date else query
+        return replace(query, order=SortOrder(date, descending=False)) if date else query
 
-    def sort_target(self, query: Query) -> Field | Measure:
+    def sort_target(self, query: Query) -> ColumnRef | Measure:
         by = self.roles.sorted_by[0] if self.roles.sorted_by else None
         if isinstance(by, Mention) and not is_table(by):
             fields = self.named(by, query.base)
@@ -457,13 +457,13 @@ class Planner(Filters):
             return measured[0] if measured else self._sortable(fields[0], query)
         if query.measures and (by is None or isinstance(by, Revenue)):
             return query.measures[0]
-        fields = tuple(shown for shown in query.shown if isinstance(shown, Field))
+        fields = tuple(shown for shown in query.shown if isinstance(shown, ColumnRef))
         names = fields or self.network.name_fields(query.base)
         if names and by is None:
             return names[0]
         raise Beyond("I do not see what to sort by.")
 
-    def _sortable(self, field: Field, query: Query) -> Field:
+    def _sortable(self, field: ColumnRef, query: Query) -> ColumnRef:
         grouped = [
             shown
             for dimension in query.dimensions

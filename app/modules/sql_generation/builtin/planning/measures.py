@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 
-from app.modules.sql_generation.builtin.plan import Beyond, Field, Measure, Reading, Unclear
+from app.modules.sql_generation.builtin.plan import Beyond, ColumnRef, Measure, Reading, Unclear
 from app.modules.sql_generation.builtin.question.readings import qualified
 from app.modules.sql_generation.builtin.question.words import words_of
 from app.modules.sql_generation.builtin.statement.network import Network
@@ -31,20 +31,20 @@ _OTHER_MONEY = frozenset(
 _NUMERIC = ("integer", "number")
 
 
-def numbers_of(network: Network, table: str) -> list[Field]:
+def numbers_of(network: Network, table: str) -> list[ColumnRef]:
     return [field for field in network.fields(table) if field.type in _NUMERIC and not network.is_key(field)]
 
 
-def amounts_of(network: Network, table: str) -> list[Field]:
+def amounts_of(network: Network, table: str) -> list[ColumnRef]:
     """The columns of a table that hold an amount of money earned."""
     return [field for field in numbers_of(network, table) if _earning(field)]
 
 
-def quantity_of(network: Network, table: str) -> Field | None:
+def quantity_of(network: Network, table: str) -> ColumnRef | None:
     return next((field for field in numbers_of(network, table) if is_quantity(field)), None)
 
 
-def is_quantity(field: Field) -> bool:
+def is_quantity(field: ColumnRef) -> bool:
     """Whether a column says how many: of several rows the sum is meant."""
     return words_of(field.column)[-1] == "quantity"
 
@@ -84,7 +84,7 @@ def revenue(network: Network, anchors: Collection[str], text: str = "revenue") -
     return best
 
 
-def _candidates(network: Network, table: str) -> list[tuple[Field, Measure]]:
+def _candidates(network: Network, table: str) -> list[tuple[ColumnRef, Measure]]:
     amounts = [(field, Measure("sum", table, "revenue", (field,))) for field in amounts_of(network, table)]
     quantity = quantity_of(network, table)
     prices = [field for field in numbers_of(network, table) if words_of(field.column)[-1] == "price"]
@@ -99,7 +99,7 @@ def _has_discount(network: Network, table: str) -> bool:
     return any(words_of(field.column)[-1] == "discount" for field in numbers_of(network, table))
 
 
-def _earning(field: Field) -> int:
+def _earning(field: ColumnRef) -> int:
     """How surely a column holds money earned; 0 for none."""
     words = words_of(field.column)
     if _OTHER_MONEY.intersection(words):

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 
-from app.modules.sql_generation.builtin.plan import Beyond, Dimension, Field, Grain, Unclear
+from app.modules.sql_generation.builtin.plan import Beyond, ColumnRef, Dimension, Grain, Unclear
 from app.modules.sql_generation.builtin.question.lexicon import EXACT, Link, reporting_keys
 from app.modules.sql_generation.builtin.question.reading import Calendar, Mention
 from app.modules.sql_generation.builtin.question.readings import of_date, of_meaning, of_units, spoken
@@ -50,14 +50,14 @@ class Resolver:
         ]
         return said[0] if len(said) == 1 else None
 
-    def named(self, mention: Mention, table: str) -> tuple[Field, ...]:
+    def named(self, mention: Mention, table: str) -> tuple[ColumnRef, ...]:
         """ "name" is whatever a row of the table is known by."""
         own = [link for link in mention.links if link.table == table and link.score >= EXACT]
         if words_of(mention.text) == ("name",) and not own and (names := self.network.name_fields(table)):
             return names
         return (self.field(mention, lambda link: link.is_column, table),)
 
-    def _date(self, mention: Mention | None, base: str) -> Field:
+    def _date(self, mention: Mention | None, base: str) -> ColumnRef:
         """The date that a period is about: of what was mentioned just before, else of the base or near it."""
         dated = [link.field for link in mention.links if link.field and link.is_date] if mention else []
         if mention and dated:
@@ -85,7 +85,7 @@ class Resolver:
             table for table in tables if table != base and self.network.fans_out(base, table, self.anchors)
         ]
 
-    def _dates_of(self, table: str) -> Field | None:
+    def _dates_of(self, table: str) -> ColumnRef | None:
         fields = self.network.fields(table)
         dates = [field for field in fields if field.type in _DATES]
         years = [field for field in fields if words_of(field.column)[-1:] == ("year",)]
@@ -109,7 +109,7 @@ class Resolver:
         wanted: Callable[[Link], bool],
         *near: str,
         orelse: Callable[[Link], bool] | None = None,
-    ) -> Field:
+    ) -> ColumnRef:
         if not any(wanted(link) for link in mention.links) and orelse:
             wanted = orelse
         link = self._pick(mention, lambda link: link.field is not None and wanted(link), *near)
@@ -190,7 +190,7 @@ class Resolver:
             return ()
         return (self._pick(entity, lambda link: link.value is None).table,)
 
-    def _column(self, table: str, name: str) -> Field:
+    def _column(self, table: str, name: str) -> ColumnRef:
         return next(field for field in self.network.fields(table) if field.column == name)
 
     def _certain_tables(self) -> Iterable[str]:

@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise, product
 
-from app.modules.database_connection.schema import Column, ForeignKey, Schema, Table
-from app.modules.sql_generation.builtin.plan import Field
+from app.modules.database_connection.schema import ForeignKey, Schema, Table, TableColumn
+from app.modules.sql_generation.builtin.plan import ColumnRef
 from app.modules.sql_generation.builtin.question.words import (
     ORDERING,
     SELLING,
@@ -38,12 +38,12 @@ class Link:
 
     table: str
     score: int
-    field: Field | None = None
+    field: ColumnRef | None = None
     value: str | None = None
     key: bool = False
     verb: bool = False
     flag: bool = False
-    surname: tuple[Field, str] | None = None
+    surname: tuple[ColumnRef, str] | None = None
 
     @property
     def is_table(self) -> bool:
@@ -89,7 +89,7 @@ class Lexicon:
     def __init__(self, schema: Schema, stored: StoredTexts) -> None:
         self._stored = stored
         self._fields = {
-            (table.name, column.name): Field(table.name, column.name, column.type)
+            (table.name, column.name): ColumnRef(table.name, column.name, column.type)
             for table in schema.tables
             for column in table.columns
         }
@@ -193,8 +193,8 @@ class Lexicon:
         if len(phrase) == 1:
             self._add((_participle(phrase[0]),), Link(table.name, CLOSE, verb=True))
 
-    def _add_column(self, table: Table, column: Column) -> None:
-        phrase, field = words_of(column.name), Field(table.name, column.name, column.type)
+    def _add_column(self, table: Table, column: TableColumn) -> None:
+        phrase, field = words_of(column.name), ColumnRef(table.name, column.name, column.type)
         foreign = {name for key in table.foreign_keys for name in key.columns}
         score = PARTIAL if column.name in foreign else EXACT
         key = _is_key(column, foreign)
@@ -210,7 +210,7 @@ class Lexicon:
         for value in column.values:
             self._add_value(table, field, value)
 
-    def _add_shorter(self, table: Phrase, phrase: Phrase, field: Field) -> None:
+    def _add_shorter(self, table: Phrase, phrase: Phrase, field: ColumnRef) -> None:
         """Parts of a column's name, and that name qualified by its table's."""
         own = phrase[len(table) :] if phrase[: len(table)] == table else phrase
         self._add(own, Link(field.table, EXACT, field))
@@ -245,7 +245,7 @@ class Lexicon:
             if words != phrase:
                 _insert(self._synonyms[words], replace(link, score=min(link.score, CLOSE)))
 
-    def _add_value(self, table: Table, field: Field, value: str) -> None:
+    def _add_value(self, table: Table, field: ColumnRef, value: str) -> None:
         phrase = words_of(value)
         if phrase and not value.strip().isdigit() and len(phrase) <= 8:
             self._values[phrase].append(Link(table.name, EXACT, field, value))
@@ -264,7 +264,7 @@ def reporting_keys(table: Table) -> list[ForeignKey]:
     ]
 
 
-def is_flag(column: Column) -> bool:
+def is_flag(column: TableColumn) -> bool:
     """Whether a column says yes or no: a boolean, 0 and 1, or two words for it."""
     if column.type == "boolean":
         return True
@@ -280,7 +280,7 @@ def _joined(names: Mapping[Phrase, _Meanings]) -> dict[str, _Meanings]:
     return {"".join(phrase): meanings for phrase, meanings in names.items()}
 
 
-def _is_key(column: Column, foreign: Collection[str]) -> bool:
+def _is_key(column: TableColumn, foreign: Collection[str]) -> bool:
     return column.primary_key or column.name in foreign or words_of(column.name)[-1:] == ("id",)
 
 

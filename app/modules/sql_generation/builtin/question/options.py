@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from app.modules.sql_generation.builtin.plan import Beyond, Field, Reading, Unclear
+from app.modules.sql_generation.builtin.plan import Beyond, ColumnRef, Reading, Unclear
 
 MOST = 8
 _DEPTH = 2
@@ -69,7 +69,7 @@ def _answered(
     return [(select.sql(), choice)] if _reads(select, reading.mark) else []
 
 
-def _reads(select: exp.Select, mark: Field | str) -> bool:
+def _reads(select: exp.Select, mark: ColumnRef | str) -> bool:
     if isinstance(mark, str):
         return any(table.name == mark for table in select.find_all(exp.Table))
     names = {table.alias_or_name for table in select.find_all(exp.Table) if table.name == mark.table}

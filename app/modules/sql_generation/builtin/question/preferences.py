@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from app.modules.sql_generation.builtin.plan import Beyond, Field
+from app.modules.sql_generation.builtin.plan import Beyond, ColumnRef
 from app.modules.sql_generation.builtin.question.lexicon import Lexicon, Link
 from app.modules.sql_generation.builtin.question.words import Token
 
@@ -19,7 +19,7 @@ class Preferences:
 
     clause: str = ""
     tables: frozenset[str] = frozenset()
-    fields: frozenset[Field] = frozenset()
+    fields: frozenset[ColumnRef] = frozenset()
 
     def check(self, select: exp.Select) -> None:
         """Raises `Beyond` when the statement reads nothing of what was preferred."""

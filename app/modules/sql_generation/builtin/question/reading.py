@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Literal
 
-from app.modules.sql_generation.builtin.periods import Period, Unit, read_period, unit_of
+from app.modules.sql_generation.builtin.periods import DateRange, Unit, read_period, unit_of
 from app.modules.sql_generation.builtin.plan import Beyond, Function, Operator
 from app.modules.sql_generation.builtin.question.lexicon import EXACT, Lexicon, Link
 from app.modules.sql_generation.builtin.question.words import REVENUE, Token
@@ -84,7 +84,7 @@ class Limit:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class NumberComparison:
     operator: Operator
     numbers: tuple[str, ...]
     hint: tuple[str, ...] = ()
@@ -118,7 +118,7 @@ class Unrelated:
 
 @dataclass(frozen=True)
 class Time:
-    period: Period
+    period: DateRange
 
 
 @dataclass(frozen=True)
@@ -137,7 +137,7 @@ Item = (
     | Sort
     | Rank
     | Limit
-    | Comparison
+    | NumberComparison
     | Lacking
     | Holding
     | Relation
@@ -197,13 +197,13 @@ def _constant(*items: Item) -> _Make:
 def _comparison(operator: Operator) -> _Make:
     def make(match: re.Match[str]) -> tuple[Item, ...]:
         hints = [hint for word, hint in _COMPARATIVES.items() if word in match[0]]
-        return (Comparison(operator, match.groups(), hints[0] if hints else ()),)
+        return (NumberComparison(operator, match.groups(), hints[0] if hints else ()),)
 
     return make
 
 
 def _repeated(operator: Operator) -> _Make:
-    return lambda match: (Comparison(operator, match.groups(), times=True),)
+    return lambda match: (NumberComparison(operator, match.groups(), times=True),)
 
 
 def _rule(pattern: str, make: _Make) -> _Rule:
@@ -246,14 +246,14 @@ _RULES = (
     *(_rule(rf"(?:{words}) {_NUMBER}", _so_many(rank)) for words, rank in _SUPERLATIVES.items()),
     _rule(rf"{_NUMBER} (?:or more|\+)", _comparison(">=")),
     _rule(rf"{_NUMBER} or (?:fewer|less)", _comparison("<=")),
-    _rule(r"(?:only |just |exactly )?(?:a|1) single", _constant(Comparison("=", ("1",)))),
-    _rule(r"multiple|more than a single", _constant(Comparison(">", ("1",)))),
-    _rule(r"(?:only |just |exactly )?once", _constant(Comparison("=", ("1",), times=True))),
-    _rule(r"(?:only |just |exactly )?twice", _constant(Comparison("=", ("2",), times=True))),
-    _rule(r"more than once", _constant(Comparison(">", ("1",), times=True))),
-    _rule(r"more than twice", _constant(Comparison(">", ("2",), times=True))),
-    _rule(r"at least once", _constant(Comparison(">=", ("1",), times=True))),
-    _rule(r"at least twice", _constant(Comparison(">=", ("2",), times=True))),
+    _rule(r"(?:only |just |exactly )?(?:a|1) single", _constant(NumberComparison("=", ("1",)))),
+    _rule(r"multiple|more than a single", _constant(NumberComparison(">", ("1",)))),
+    _rule(r"(?:only |just |exactly )?once", _constant(NumberComparison("=", ("1",), times=True))),
+    _rule(r"(?:only |just |exactly )?twice", _constant(NumberComparison("=", ("2",), times=True))),
+    _rule(r"more than once", _constant(NumberComparison(">", ("1",), times=True))),
+    _rule(r"more than twice", _constant(NumberComparison(">", ("2",), times=True))),
+    _rule(r"at least once", _constant(NumberComparison(">=", ("1",), times=True))),
+    _rule(r"at least twice", _constant(NumberComparison(">=", ("2",), times=True))),
     *(_rule(rf"(?:{words}) {_NUMBER} times", _repeated(operator)) for words, operator in _OPERATORS),
     _rule(rf"(?:is |are |was |be )?between {_NUMBER} and {_NUMBER}", _comparison("between")),
     *(
@@ -453,7 +453,7 @@ class _Reading:
             ]:
                 continue
             found = _first_rule(" ".join([*raws[:at], raws[end]]), _RULES)
-            if found and found[0] == at + 1 and isinstance(found[1][0], Comparison):
+            if found and found[0] == at + 1 and isinstance(found[1][0], NumberComparison):
                 text = " ".join(token.text for token in tokens[at:end])
                 return end + 1, (Mention(text, links), found[1][0])
         return None
@@ -461,7 +461,7 @@ class _Reading:
     def _is_compared(self, mention: Mention, rest: Sequence[str]) -> bool:
         """Whether a word like "total" names a column here: a comparison follows."""
         found = _first_rule(" ".join(rest), _RULES)
-        compared = found is not None and isinstance(found[1][0] if found[1] else None, Comparison)
+        compared = found is not None and isinstance(found[1][0] if found[1] else None, NumberComparison)
         return compared and any(link.is_number and link.score >= EXACT for link in mention.links)
 
     def _rule(self, text: str) -> tuple[int, tuple[Item, ...]] | None:
@@ -469,7 +469,7 @@ class _Reading:
             return found
         found = _first_rule(text, _RULES)
         if found and text.startswith(("only", "just")) and not self._named:
-            so_many = [item for item in found[1] if isinstance(item, Comparison) and not item.times]
+            so_many = [item for item in found[1] if isinstance(item, NumberComparison) and not item.times]
             return (found[0], (Limit(int(float(so_many[0].numbers[0]))),)) if so_many else found
         return found
 
@@ -498,7 +498,7 @@ class _Reading:
         "customers who placed 4 orders")."""
         _, links = self._lexicon.find(tokens[1:])
         rule = self._rule(" ".join(token.raw for token in tokens[1:]))
-        equal = Comparison("=", (tokens[0].raw,))
+        equal = NumberComparison("=", (tokens[0].raw,))
         if (lead in HAVING and links) or any(link.is_number for link in links):
             return 1, (equal,)
         if [token.raw for token in tokens[1:2]] == ["times"] and self._named_table:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from app.modules.sql_generation.builtin.plan import Field, Reading
+from app.modules.sql_generation.builtin.plan import ColumnRef, Reading
 from app.modules.sql_generation.builtin.question.lexicon import Link
 from app.modules.sql_generation.builtin.question.words import singular, words_of
 
@@ -27,7 +27,7 @@ def plural(name: str) -> str:
     return f"{words[:-1]}ies" if words.endswith("y") else f"{words}s"
 
 
-def qualified(field: Field) -> str:
+def qualified(field: ColumnRef) -> str:
     """A column with its table's name before it, unless it begins with that already."""
     table, column = words_of(field.table), words_of(field.column)
     own = spoken(field.column)
@@ -45,29 +45,29 @@ def of_meaning(text: str, link: Link) -> Reading:
     )
 
 
-def of_date(field: Field) -> Reading:
+def of_date(field: ColumnRef) -> Reading:
     """A date that a period or a calendar unit is about."""
     name = spoken(field.column)
     return Reading(label=name, mark=field, added=f", using {name}")
 
 
-def of_units(text: str, field: Field) -> list[Reading]:
+def of_units(text: str, field: ColumnRef) -> list[Reading]:
     """The units that a date may be grouped by."""
     added = f", using {spoken(field.column)}"
     return [Reading(label=unit, mark=field, words=text, instead=unit, added=added) for unit in _UNITS]
 
 
-def of_compared(number: str, field: Field) -> Reading:
+def of_compared(number: str, field: ColumnRef) -> Reading:
     name = spoken(field.column)
     return Reading(label=name, mark=field, words=number, instead=f"with {name} {{}}", compares=True)
 
 
-def of_functions(text: str, field: Field, functions: Sequence[str]) -> list[Reading]:
+def of_functions(text: str, field: ColumnRef, functions: Sequence[str]) -> list[Reading]:
     """What may be computed of a number."""
     return [Reading(label=each, mark=field, words=text, instead=f"{each} {text}") for each in functions]
 
 
-def of_order(name: str, mark: Field | str) -> Reading:
+def of_order(name: str, mark: ColumnRef | str) -> Reading:
     """What the highest or lowest may be highest or lowest by."""
     # The comma keeps the noun "order" and "by" from being read as a sort.
     return Reading(label=name, mark=mark, added=f", by {name}")

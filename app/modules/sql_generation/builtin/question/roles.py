@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from app.modules.sql_generation.builtin.periods import Period
+from app.modules.sql_generation.builtin.periods import DateRange
 from app.modules.sql_generation.builtin.plan import Beyond, Function
 from app.modules.sql_generation.builtin.question.lexicon import EXACT_TABLE, Link
 from app.modules.sql_generation.builtin.question.reading import (
@@ -11,7 +11,6 @@ from app.modules.sql_generation.builtin.question.reading import (
     POSSESSIVE,
     Aggregate,
     Calendar,
-    Comparison,
     Conjunction,
     Count,
     Distinct,
@@ -21,6 +20,7 @@ from app.modules.sql_generation.builtin.question.reading import (
     Lacking,
     Limit,
     Mention,
+    NumberComparison,
     Rank,
     Relation,
     Revenue,
@@ -71,8 +71,8 @@ class Roles:
     free: list[Mention] = field(default_factory=list)
     values: list[Valued] = field(default_factory=list)
     joined: list[tuple[str, str, bool]] = field(default_factory=list)
-    times: list[tuple[Period, Mention | None]] = field(default_factory=list)
-    compared: list[tuple[Comparison, Measured | None, Mention | None]] = field(default_factory=list)
+    times: list[tuple[DateRange, Mention | None]] = field(default_factory=list)
+    compared: list[tuple[NumberComparison, Measured | None, Mention | None]] = field(default_factory=list)
     lacking: list[Mention] = field(default_factory=list)
     present: list[Mention] = field(default_factory=list)
     flags: list[tuple[Mention, bool]] = field(default_factory=list)
@@ -207,7 +207,7 @@ class _Walk:
                 roles.limit, roles.first = count, first
             case Time(period):
                 self._time(period, before)
-            case Comparison():
+            case NumberComparison():
                 self._compare(at, item)
             case Conjunction():
                 self._join(at, item)
@@ -420,7 +420,7 @@ class _Walk:
             self._roles.rank = rank
         self._role = rank
 
-    def _compare(self, at: int, comparison: Comparison) -> None:
+    def _compare(self, at: int, comparison: NumberComparison) -> None:
         before = self._items[at - 1] if at else None
         after = self._items[at + 1] if at + 1 < len(self._items) else None
         place = at + 1
@@ -441,7 +441,7 @@ class _Walk:
         else:
             self._roles.compared.append((comparison, None, self._last_table))
 
-    def _time(self, period: Period, before: Item | None) -> None:
+    def _time(self, period: DateRange, before: Item | None) -> None:
         mention = before if isinstance(before, Mention) else None
         if mention and is_flag(mention) and not is_dated(mention) and not is_table(mention):
             raise Beyond(f"I find no date that says when something was {mention.text}.")

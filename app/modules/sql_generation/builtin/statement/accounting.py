@@ -9,7 +9,6 @@ from app.modules.sql_generation.builtin.question.lexicon import Link
 from app.modules.sql_generation.builtin.question.reading import (
     Aggregate,
     Calendar,
-    Comparison,
     Conjunction,
     Count,
     Distinct,
@@ -19,6 +18,7 @@ from app.modules.sql_generation.builtin.question.reading import (
     Lacking,
     Limit,
     Mention,
+    NumberComparison,
     Rank,
     Relation,
     Revenue,
@@ -97,7 +97,7 @@ class _Statement:
                 return self._has(exp.Order)
             case Limit(count):
                 return self._query.limit == count
-            case Comparison(_, numbers):
+            case NumberComparison(_, numbers):
                 return all(number.lstrip("-") in self._literals for number in numbers)
             case Lacking():
                 return self._has(*_NEGATIONS)

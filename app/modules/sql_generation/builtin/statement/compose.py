@@ -5,14 +5,14 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from app.modules.sql_generation.builtin.plan import (
+    ColumnRef,
     Dimension,
     Entity,
-    Field,
     Grain,
     Measure,
-    Order,
     Query,
     Related,
+    SortOrder,
 )
 from app.modules.sql_generation.builtin.statement.conditions import filters
 from app.modules.sql_generation.builtin.statement.draft import Draft, measured, table_expression
@@ -45,10 +45,10 @@ def compose(query: Query, network: Network, through: tuple[str, ...] = ()) -> ex
 def _listed(draft: Draft, query: Query) -> exp.Select:
     every = (field for field in draft.network.fields(query.base) if field.type not in ("binary", "json"))
     shown = query.shown or tuple(every)
-    fields = [one for one in shown if isinstance(one, Field)]
+    fields = [one for one in shown if isinstance(one, ColumnRef)]
     columns = [draft.column(field) for field in fields]
     order = query.order.by if query.order else None
-    ordered = [draft.column(order)] if isinstance(order, Field) else []
+    ordered = [draft.column(order)] if isinstance(order, ColumnRef) else []
     key = [draft.column(field) for field in draft.network.key(query.base)]
     ranked = order if isinstance(order, Related) else None
     where = filters(draft, query.conditions, query.with_tables, ranked=ranked)
@@ -74,7 +74,7 @@ def _count_beside(draft: Draft, query: Query, related: Related) -> exp.Expr:
     return filters(draft, query.conditions, (), wanted=related)[0]
 
 
-def _label(one: Field | Related) -> str:
+def _label(one: ColumnRef | Related) -> str:
     return one.measure.name if isinstance(one, Related) else _readable(one)
 
 
@@ -85,7 +85,7 @@ def labelled(draft: Draft, dimension: Dimension) -> list[exp.Expr]:
             return [exp.alias_(draft.column(one), _readable(one, table), quoted=True) for one in shown]
         case Grain(_, unit):
             return [exp.alias_(_truncated(draft, dimension), unit, quoted=True)]
-        case Field():
+        case ColumnRef():
             return [exp.alias_(draft.column(dimension), _readable(dimension), quoted=True)]
 
 
@@ -95,7 +95,7 @@ def group_keys(draft: Draft, dimension: Dimension) -> list[exp.Expr]:
             return [draft.column(one) for one in dict.fromkeys((*key, *shown))]
         case Grain():
             return [_truncated(draft, dimension)]
-        case Field():
+        case ColumnRef():
             return [draft.column(dimension)]
 
 
@@ -110,20 +110,20 @@ def _orders(draft: Draft, query: Query) -> Sequence[exp.Expr]:
     if any(isinstance(dimension, Grain) for dimension in query.dimensions):
         return [key for dimension in query.dimensions for key in group_keys(draft, dimension)]
     if query.dimensions:
-        return [_ordered(draft, Order(query.measures[0], descending=True))]
+        return [_ordered(draft, SortOrder(query.measures[0], descending=True))]
     return []
 
 
-def _ordered(draft: Draft, order: Order) -> exp.Expr:
+def _ordered(draft: Draft, order: SortOrder) -> exp.Expr:
     if isinstance(order.by, Measure):
         target = measured(draft, order.by)
-    elif isinstance(order.by, Field):
+    elif isinstance(order.by, ColumnRef):
         target = draft.column(order.by)
     else:
         target = measured(draft, order.by.measure)
     return exp.Ordered(this=target, desc=order.descending, nulls_first=False)
 
 
-def _readable(field: Field, table: str | None = None) -> str:
+def _readable(field: ColumnRef, table: str | None = None) -> str:
     """A name for people; the bare "name" of an entity is that of its table."""
     return table if table and field.column.lower() in ("name", "title") else field.column

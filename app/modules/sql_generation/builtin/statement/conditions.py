@@ -6,13 +6,13 @@ from typing import assert_never
 
 from sqlglot import exp
 
-from app.modules.sql_generation.builtin.periods import Period
+from app.modules.sql_generation.builtin.periods import DateRange
 from app.modules.sql_generation.builtin.plan import (
     Among,
     Beyond,
+    ColumnRef,
     Compared,
     Condition,
-    Field,
     Filter,
     Flagged,
     Measure,
@@ -86,7 +86,7 @@ def condition(draft: Draft, one: Condition) -> exp.Expr:
     """One condition, on a row of the draft that is there or joined."""
     match one:
         case Compared(subject, operator, numbers):
-            if isinstance(subject, Field):
+            if isinstance(subject, ColumnRef):
                 return _compared(draft.column(subject), operator, numbers)
             branch = _branch(draft, subject.measure.table)
             return _compared(_counted(draft, branch, subject.measure, []), operator, numbers)
@@ -142,14 +142,14 @@ def _table_of(one: Condition) -> str:
         case Without(table):
             return table
         case Compared(subject):
-            return subject.table if isinstance(subject, Field) else subject.measure.table
+            return subject.table if isinstance(subject, ColumnRef) else subject.measure.table
         case Named((first, _)):
             return first.table
         case _:
             return one.field.table
 
 
-def _subject(one: Condition | str) -> Field | Related | None:
+def _subject(one: Condition | str) -> ColumnRef | Related | None:
     return one.subject if isinstance(one, Compared) else None
 
 
@@ -245,7 +245,7 @@ def _among(column: exp.Expr, values: tuple[str, ...], negated: bool) -> exp.Expr
     return exp.Not(this=among) if negated else among
 
 
-def _within(column: exp.Expr, field: Field, period: Period) -> exp.Expr:
+def _within(column: exp.Expr, field: ColumnRef, period: DateRange) -> exp.Expr:
     def bound(day: object) -> exp.Expr:
         if field.type in ("date", "datetime"):
             return exp.Literal.string(str(day))

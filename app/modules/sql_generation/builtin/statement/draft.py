@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from app.modules.sql_generation.builtin.plan import Beyond, Field, Measure
+from app.modules.sql_generation.builtin.plan import Beyond, ColumnRef, Measure
 from app.modules.sql_generation.builtin.statement.network import Hop, Network
 
 
@@ -34,7 +34,7 @@ class Draft:
             table_expression(hop.right), on=meeting(hop, self.names[hop.left]), copy=False
         )
 
-    def column(self, field: Field) -> exp.Expr:
+    def column(self, field: ColumnRef) -> exp.Expr:
         self.reach(field.table)
         return column_expression(self.names[field.table], field.column)
 

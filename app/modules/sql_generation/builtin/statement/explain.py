@@ -2,20 +2,20 @@
 
 from app.modules.sql_generation.builtin.plan import (
     Among,
+    ColumnRef,
     Compared,
     Condition,
     Dimension,
     Entity,
-    Field,
     Flagged,
     Grain,
     Measure,
     Missing,
     Named,
-    Order,
     Present,
     Query,
     Related,
+    SortOrder,
     Superior,
     Within,
     Without,
@@ -68,7 +68,7 @@ def grouping(dimension: Dimension) -> str:
             return f"row of {table} (shown as {', '.join(map(str, shown))})" if shown else f"row of {table}"
         case Grain(field, unit):
             return f"{unit} of {field}"
-        case Field():
+        case ColumnRef():
             return str(dimension)
 
 
@@ -122,7 +122,7 @@ def _asked(query: Query) -> str:
     )
 
 
-def _showing(shown: Field | Related) -> str:
+def _showing(shown: ColumnRef | Related) -> str:
     return measuring(shown.measure) if isinstance(shown, Related) else str(shown)
 
 
@@ -131,9 +131,9 @@ def _ordering(query: Query) -> str:
     if order is None and query.dimensions and query.measures:
         if any(isinstance(dimension, Grain) for dimension in query.dimensions):
             return ", in order of time"
-        order = Order(query.measures[0], descending=True)
+        order = SortOrder(query.measures[0], descending=True)
     if order is None:
         return ""
-    by = f" {order.by}" if isinstance(order.by, Field) else ""
+    by = f" {order.by}" if isinstance(order.by, ColumnRef) else ""
     by = f" {measuring(order.by.measure)}" if isinstance(order.by, Related) else by
     return f",{by} {'highest' if order.descending else 'lowest'} first"

@@ -4,8 +4,8 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
-from app.modules.database_connection.schema import Column, Schema, Table
-from app.modules.sql_generation.builtin.plan import Beyond, Entity, Field, Reading, Unclear
+from app.modules.database_connection.schema import Schema, Table, TableColumn
+from app.modules.sql_generation.builtin.plan import Beyond, ColumnRef, Entity, Reading, Unclear
 from app.modules.sql_generation.builtin.question.preferences import NO_PREFERENCES, Preferences
 from app.modules.sql_generation.builtin.question.readings import spoken
 from app.modules.sql_generation.builtin.question.words import words_of
@@ -44,30 +44,30 @@ class Network:
     def table(self, name: str) -> Table:
         return self._tables[name]
 
-    def fields(self, table: str) -> list[Field]:
-        return [Field(table, column.name, column.type) for column in self._tables[table].columns]
+    def fields(self, table: str) -> list[ColumnRef]:
+        return [ColumnRef(table, column.name, column.type) for column in self._tables[table].columns]
 
-    def column(self, field: Field) -> Column:
+    def column(self, field: ColumnRef) -> TableColumn:
         return next(column for column in self._tables[field.table].columns if column.name == field.column)
 
-    def is_key(self, field: Field) -> bool:
+    def is_key(self, field: ColumnRef) -> bool:
         """Whether the field is a primary or foreign key, and so no number to compute with."""
         foreign = {name for key in self._tables[field.table].foreign_keys for name in key.columns}
         last = words_of(field.column)[-1:]
         return self.column(field).primary_key or field.column in foreign or last == ("id",)
 
-    def referred(self, field: Field) -> set[str]:
+    def referred(self, field: ColumnRef) -> set[str]:
         """The tables that a foreign key column refers to."""
         keys = self._tables[field.table].foreign_keys
         return {key.referred_table for key in keys if field.column in key.columns}
 
-    def key(self, table: str) -> tuple[Field, ...]:
+    def key(self, table: str) -> tuple[ColumnRef, ...]:
         return tuple(field for field in self.fields(table) if self.column(field).primary_key)
 
     def entity(self, table: str) -> Entity:
         return Entity(table, self.key(table), self.name_fields(table) or self.key(table))
 
-    def name_fields(self, table: str) -> tuple[Field, ...]:
+    def name_fields(self, table: str) -> tuple[ColumnRef, ...]:
         """The columns a row is known by: a name or title, or first and last name; may be none."""
         by_words = {words_of(field.column): field for field in self.fields(table)}
         first, last = by_words.get(("first", "name")), by_words.get(("last", "name"))
@@ -131,12 +131,12 @@ class Network:
         for path, along in zip(paths, tables, strict=True):
             own = [table for table in along if table not in shared]
             table, column = _key_column(path[0])
-            mark: Field | str = own[0] if own else self._field(table, column)
+            mark: ColumnRef | str = own[0] if own else self._field(table, column)
             way = " and ".join(map(spoken, own)) or spoken(column)
             readings.append(Reading(label=f"through {way}", mark=mark, added=f", through {way}"))
         return sorted(readings, key=lambda reading: reading.label)
 
-    def _field(self, table: str, column: str) -> Field:
+    def _field(self, table: str, column: str) -> ColumnRef:
         return next(field for field in self.fields(table) if field.column == column)
 
     def _shortest(self, start: str, end: str) -> list[Path]:

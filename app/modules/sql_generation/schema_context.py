@@ -19,7 +19,7 @@ from graph.ports import Question
 from graph.state import Context, Rows
 
 
-class Knowledge:
+class SchemaContext:
     """All methods raise `DatabaseUnavailable` when the schema is not known yet and cannot be read.
 
     The work is done in threads: on a thousand tables some of it takes a second.
@@ -81,8 +81,8 @@ class Knowledge:
 
     async def index(self) -> SchemaIndex:
         """What is looked up of the database, as it is known now."""
-        known = await self._connections.known(self._connection)
-        return self._indexes.of(self._connection.id, known)
+        scanned = await self._connections.scanned_schema(self._connection)
+        return self._indexes.of(self._connection.id, scanned)
 
     async def _business(self) -> Business:
         connection = self._connection

@@ -1,13 +1,13 @@
 """Schemas in memory: the least recently used one makes room."""
 
-from app.modules.database_connection.scan.known import Known, KnownDatabases
+from app.modules.database_connection.scan.scanned import ScannedSchema, ScannedSchemas
 from app.modules.database_connection.schema import Schema
 
-KNOWN = Known(Schema("sqlite", []))
+KNOWN = ScannedSchema(Schema("sqlite", []))
 
 
 def test_the_least_recently_used_schema_makes_room() -> None:
-    databases = KnownDatabases(limit=2)
+    databases = ScannedSchemas(limit=2)
     databases.remember("a", KNOWN)
     databases.remember("b", KNOWN)
     assert databases.get("a") is KNOWN
@@ -16,7 +16,7 @@ def test_the_least_recently_used_schema_makes_room() -> None:
 
 
 def test_a_schema_that_was_forgotten_is_gone_and_may_be_forgotten_again() -> None:
-    databases = KnownDatabases(limit=2)
+    databases = ScannedSchemas(limit=2)
     databases.remember("a", KNOWN)
     databases.forget("a")
     databases.forget("a")

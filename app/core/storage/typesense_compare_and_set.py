@@ -39,7 +39,7 @@ class _State:
     """Whether the document itself is in this state, rather than a successor that waits to be written."""
 
 
-class Patches:
+class CompareAndSet:
     """The successors of all documents' revisions, in a collection of their own."""
 
     def __init__(self, successors: TypesenseCollection[layout.Row]) -> None:

@@ -11,21 +11,21 @@ from app.modules.database_connection.schema import Profile, Schema, Table
 
 
 @dataclass(frozen=True, eq=False)
-class Known:
+class ScannedSchema:
     """A schema and the texts stored in its columns, by table and column; replaced whole, never changed."""
 
     schema: Schema
     texts: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
 
-    def with_catalog(self, tables: Sequence[Table]) -> "Known":
+    def with_catalog(self, tables: Sequence[Table]) -> "ScannedSchema":
         """The tables that there are now; of those known before, what people and the last scan said."""
         before = {table.name: table for table in self.schema.tables}
         merged = [_carried(table, before.get(table.name)) for table in tables]
         names = {table.name for table in tables}
         texts = {name: columns for name, columns in self.texts.items() if name in names}
-        return Known(replace(self.schema, tables=merged), texts)
+        return ScannedSchema(replace(self.schema, tables=merged), texts)
 
-    def with_profiles(self, profiles: Iterable[Profile]) -> "Known":
+    def with_profiles(self, profiles: Iterable[Profile]) -> "ScannedSchema":
         """The same tables with newer profiles; descriptions stay."""
         newer = {profile.table.name: profile for profile in profiles}
         tables = [
@@ -33,31 +33,31 @@ class Known:
             for table in self.schema.tables
         ]
         texts = {**self.texts, **{name: profile.texts for name, profile in newer.items()}}
-        return Known(replace(self.schema, tables=tables), texts)
+        return ScannedSchema(replace(self.schema, tables=tables), texts)
 
-    def with_table(self, changed: Table) -> "Known":
+    def with_table(self, changed: Table) -> "ScannedSchema":
         tables = [changed if table.name == changed.name else table for table in self.schema.tables]
-        return Known(replace(self.schema, tables=tables), self.texts)
+        return ScannedSchema(replace(self.schema, tables=tables), self.texts)
 
     def table(self, name: str) -> Table | None:
         return next((table for table in self.schema.tables if table.name == name), None)
 
 
-class KnownDatabases:
+class ScannedSchemas:
     """By connection id; the least recently used go first. Whoever changes an entry holds its lock."""
 
     def __init__(self, limit: int) -> None:
-        self._known: LRUCache[str, Known] = LRUCache(limit)
+        self._schemas: LRUCache[str, ScannedSchema] = LRUCache(limit)
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
-    def get(self, connection_id: str) -> Known | None:
-        return self._known.get(connection_id)
+    def get(self, connection_id: str) -> ScannedSchema | None:
+        return self._schemas.get(connection_id)
 
-    def remember(self, connection_id: str, known: Known) -> None:
-        self._known[connection_id] = known
+    def remember(self, connection_id: str, scanned: ScannedSchema) -> None:
+        self._schemas[connection_id] = scanned
 
     def forget(self, connection_id: str) -> None:
-        self._known.pop(connection_id, None)
+        self._schemas.pop(connection_id, None)
 
     def lock(self, connection_id: str) -> asyncio.Lock:
         return self._locks.setdefault(connection_id, asyncio.Lock())
