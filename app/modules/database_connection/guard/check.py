@@ -2,9 +2,14 @@
 
 What is run is not the text that came but a text written anew from what was checked, without comments:
 nothing unseen gets through. The session and the limits lock independently of this.
+
+The guard parses for itself, although a turn has parsed the statement before: a lock trusts no tree that
+other code could have changed. It parses the text that came and, where that differs, the text it has written.
 """
 
 import re
+from collections.abc import Generator
+from contextlib import contextmanager
 
 from sqlglot import exp
 from sqlglot.errors import ParseError, SqlglotError
@@ -20,6 +25,7 @@ from app.modules.database_connection.guard.spelling import pivot_as_select, plai
 from app.modules.database_connection.guard.statement_text import check_text, check_words
 from app.modules.database_connection.schema import Schema
 from app.modules.sql.parsing import parsed
+from app.modules.sql.statement import Statement
 from graph.errors import StatementRefused
 
 _TERMINAL_COLORS = re.compile(r"\x1b\[\d*m")
@@ -44,32 +50,54 @@ def check_shape(sql: str, dialect: str) -> None:
     _checked(sql, Catalog(dialect, None), Joins({}))
 
 
+def check_query(statement: Statement) -> None:
+    """Check the shape of a query that is parsed already: advice for its writer, never leave to run it.
+
+    Raises `StatementRefused`.
+    """
+    with _refusals_only():
+        check_words(statement.text, statement.dialect)
+        _written(statement.tree.copy(), Catalog(statement.dialect, None), Joins({}))
+
+
 def _checked(sql: str, catalog: Catalog, joins: Joins) -> str:
-    try:
+    with _refusals_only():
         check_text(sql)
         prefix, inner = without_explain(sql, catalog.dialect)
         written = _rewritten(inner, catalog, joins)
-        _rewritten(
-            written, catalog, joins
-        )  # a name may have been text that reads otherwise when it is written
+        if written != inner:
+            # A name may have been text that reads otherwise when it is written.
+            _rewritten(written, catalog, joins)
+        return prefix + written
+
+
+@contextmanager
+def _refusals_only() -> Generator[None]:
+    """Raises `StatementRefused` in place of the parser's errors."""
+    try:
+        yield
     except RecursionError:
         raise StatementRefused("The statement is nested too deeply; simplify it.", "nesting") from None
     except SqlglotError as error:
         raise StatementRefused(_syntax_advice(error), "syntax") from None
-    return prefix + written
 
 
 def _rewritten(sql: str, catalog: Catalog, joins: Joins) -> str:
     """A statement checked and written anew. Raises `StatementRefused` and `SqlglotError`."""
     dialect = catalog.dialect
     check_words(sql, dialect)
-    statement = plainly_spelled(_parse_one(pivot_as_select(sql, dialect), dialect))
+    return _written(_parse_one(pivot_as_select(sql, dialect), dialect), catalog, joins)
+
+
+def _written(tree: exp.Expr, catalog: Catalog, joins: Joins) -> str:
+    """The text of a tree that is checked and used up. Raises `StatementRefused` and `SqlglotError`."""
+    statement = plainly_spelled(tree)
     for node in statement.walk():
         _check_node(node, catalog)
         if isinstance(node, exp.Select):
             joins.check(node)
-    check_amplification(statement, dialect)
-    return rewritten(statement, dialect)
+    check_amplification(statement, catalog.dialect)
+    return rewritten(statement, catalog.dialect)
 
 
 def _parse_one(sql: str, dialect: str) -> exp.Expr:

@@ -8,10 +8,11 @@ from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import ErrorLevel, SqlglotError
 from sqlglot.tokenizer_core import Token, TokenType
 
-from app.modules.database_connection.guard.check import check_shape
+from app.modules.database_connection.guard.check import check_query, check_shape
 from app.modules.database_connection.guard.functions import is_allowed_function, names_of
+from app.modules.database_connection.guard.statement_text import check_text
 from app.modules.sql.parsing import DATABASE_NAMES, parsed_one, sqlglot_errors_only
-from app.modules.sql.statement import statement_of
+from app.modules.sql.statement import Statement, statement_of
 from app.modules.sql_generation.checking.findings import Correction, Edit, quoted
 from graph.errors import StatementRefused
 
@@ -59,9 +60,14 @@ def _others(sql: str, dialect: str) -> Iterator[tuple[str, str]]:
 
 def _is_understood(sql: str, dialect: str) -> bool:
     """Whether the statement parses and names no function that the database does not have."""
+    read = statement_of(sql, dialect)
     try:
-        check_shape(sql, dialect)
-        statement = statement_of(sql, dialect).tree
+        check_text(sql)
+        if _is_query(read):
+            check_query(read)
+        else:
+            check_shape(sql, dialect)
+        statement = read.tree
     except StatementRefused as refused:
         return refused.rule not in _FOREIGN_RULES
     except (SqlglotError, RecursionError):
@@ -71,6 +77,14 @@ def _is_understood(sql: str, dialect: str) -> bool:
         or (dialect == "mysql" and _has_names_in_quotes(sql))
         or (dialect == "postgres" and _has_names_in_brackets(sql))
     )
+
+
+def _is_query(read: Statement) -> bool:
+    """Whether the text is one query. Of all other texts the guard finds out what they are."""
+    try:
+        return isinstance(read.tree, exp.Query) and ";" not in read.text.rstrip("; \r\n\t")
+    except (SqlglotError, RecursionError):
+        return False
 
 
 def _has_names_in_quotes(sql: str) -> bool:
