@@ -135,7 +135,7 @@ def ranked(pool: Pool, asked: Asked, count: int) -> tuple[set[str], set[str]]:
     """The best tables, and these with their neighbours."""
     mentioned = mentions(asked.conversation, pool.index.stored, pool.index.columns)
     best = rank(pool.index, asked.conversation, [], mentioned)[:count]
-    return set(best), {*best, *pool.index.references.neighbours(best)}
+    return set(best), {*best, *pool.index.foreign_keys.neighbours(best)}
 
 
 def report(pool: Pool, name: str, questions: Sequence[Asked]) -> None:

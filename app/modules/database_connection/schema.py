@@ -50,6 +50,11 @@ class Table:
     row_count: int | None = None
     description: str = ""
 
+    @property
+    def foreign_key_columns(self) -> set[str]:
+        """All columns of its foreign keys."""
+        return {name for key in self.foreign_keys for name in key.columns}
+
 
 @dataclass(frozen=True)
 class Schema:

@@ -56,7 +56,7 @@ def tables_concerned(repair: Repair, index: SchemaIndex) -> list[str]:
     at most twelve."""
     read = tables_read(repair["sql"], index) or list(_named([repair["sql"]], index))
     wanted = list(dict.fromkeys([*read, *_meant(repair, read, index), *_named(repair["reasons"], index)]))
-    return [*wanted, *index.references.between(wanted)][:_MOST_TABLES]
+    return [*wanted, *index.foreign_keys.between(wanted)][:_MOST_TABLES]
 
 
 def is_same_statement(one: str, other: str, dialect: str) -> bool:
@@ -67,7 +67,7 @@ def is_same_statement(one: str, other: str, dialect: str) -> bool:
 def _meant(repair: Repair, read: list[str], index: SchemaIndex) -> Iterator[str]:
     """Tables that may be meant by the names that are not there."""
     names = index.names
-    beside = index.references.neighbours(read)
+    beside = index.foreign_keys.neighbours(read)
     for fault in check(repair["sql"], names).faults:
         yield from _named(fault.nearest, index)
         if fault.kind == "unknown column":

@@ -8,11 +8,11 @@ from cachetools import LRUCache
 from app.core.llm.tokens import approximate_tokens
 from app.modules.database_connection.scan.scanned import ScannedSchema
 from app.modules.sql_generation.checking.names import SchemaNames
+from app.modules.sql_generation.foreign_keys import ForeignKeyGraph
 from app.modules.sql_generation.linking.bm25 import Bm25
 from app.modules.sql_generation.linking.cards import card
 from app.modules.sql_generation.linking.columns import Columns
 from app.modules.sql_generation.linking.ranking import index_tables
-from app.modules.sql_generation.linking.references import References
 from app.modules.sql_generation.linking.stored_texts import StoredTexts
 
 _TEXTS_SHARED_SECONDS = 10
@@ -45,8 +45,8 @@ class SchemaIndex:
         return index_tables(self.scanned.schema.tables)
 
     @cached_property
-    def references(self) -> References:
-        return References(self.scanned.schema.tables)
+    def foreign_keys(self) -> ForeignKeyGraph:
+        return ForeignKeyGraph(self.scanned.schema.tables)
 
     @cached_property
     def columns(self) -> Columns:

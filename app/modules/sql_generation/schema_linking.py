@@ -71,8 +71,8 @@ def _candidates(
 ) -> Iterator[tuple[str, list[str]]]:
     """Tables in the order they are worth showing, each with its cards, longest first."""
     picked = list(ranking[:_PICKED])
-    whole = [*picked, *index.references.between(picked)]
-    beside = [name for name in index.references.neighbours(picked) if name not in whole]
+    whole = [*picked, *index.foreign_keys.between(picked)]
+    beside = [name for name in index.foreign_keys.neighbours(picked) if name not in whole]
     for name in whole:
         yield name, [index.cards[name], brief_card(index.tables[name], asked)]
     for name in dict.fromkeys([*beside, *ranking]):

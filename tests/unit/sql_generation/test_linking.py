@@ -6,9 +6,9 @@ from app.core.llm.tokens import approximate_tokens
 from app.core.ranking import fused
 from app.modules.database_connection.scan.scanned import ScannedSchema
 from app.modules.database_connection.schema import ForeignKey, Schema, Table, TableColumn
+from app.modules.sql_generation.foreign_keys import ForeignKeyGraph
 from app.modules.sql_generation.linking.columns import Columns
 from app.modules.sql_generation.linking.mentions import mentions
-from app.modules.sql_generation.linking.references import References
 from app.modules.sql_generation.linking.stored_texts import StoredTexts
 from app.modules.sql_generation.linking.words import text_key, words_of
 from app.modules.sql_generation.schema_index import SchemaIndex
@@ -169,7 +169,9 @@ def test_fusion_puts_first_what_several_rankings_favour() -> None:
 
 
 def test_the_way_between_far_tables_is_found_and_cycles_do_no_harm() -> None:
-    graph = References([table("a", refers=("b",)), table("b", refers=("c", "a")), table("c"), table("d")])
+    graph = ForeignKeyGraph(
+        [table("a", refers=("b",)), table("b", refers=("c", "a")), table("c"), table("d")]
+    )
     assert (graph.between(["a", "c"]), graph.between(["a", "d"])) == (["b"], [])
     assert graph.neighbours(["c"]) == ["b"]
 

@@ -8,6 +8,7 @@ from sqlglot.dialects.dialect import Dialect
 from sqlglot.schema import MappingSchema
 
 from app.modules.database_connection.schema import Schema, Table
+from app.modules.sql_generation.foreign_keys import ForeignKeyGraph
 
 _CLOSE = 60
 _MOST_NEAREST = 3
@@ -27,6 +28,7 @@ class SchemaNames:
         self.takes_any_case = schema.dialect == "mysql"
         """Columns are found in whatever case they are written."""
         self.all_tables = schema.tables
+        self.foreign_keys = ForeignKeyGraph(schema.tables)
         self.tables = {self.folded(table.name): table.name for table in schema.tables}
         self._columns = {
             table.name: {self.folded(column.name): column.name for column in table.columns}

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
-from app.modules.database_connection.schema import ForeignKey, Table
+from app.modules.database_connection.schema import Table
 from app.modules.sql_generation.checking.clauses import Clauses, first_table
 from app.modules.sql_generation.checking.findings import Correction, Edit, quoted, replaced
 from app.modules.sql_generation.checking.names import SchemaNames, same_but_for_case
 from app.modules.sql_generation.checking.resolution import Names
+from app.modules.sql_generation.foreign_keys import Hop
 
 
 def source_of(sql: str, column: exp.Column, names: Names, schema: SchemaNames) -> Correction | None:
@@ -67,10 +68,11 @@ def _along_key(column: exp.Column, names: Names, schema: SchemaNames) -> Correct
         return None
     if not _has_places(column) or not _has_places(other) or not {column.table, other.table} <= set(tables):
         return None
-    pairs = list(_key_pairs(tables[column.table], tables[other.table]))
+    hops = schema.foreign_keys.hops_between(tables[column.table].name, tables[other.table].name)
+    pairs = [hop.pairs for hop in hops if len(hop.pairs) == 1]
     if len(pairs) != 1:
         return None
-    [(mine, its)] = pairs
+    [[(mine, its)]] = pairs
     edits = [replaced(column.this, schema.written(mine))]
     if other.name != schema.folded(its):
         edits.append(replaced(other.this, schema.written(its)))
@@ -84,16 +86,6 @@ def _has_places(column: exp.Column) -> bool:
         each is not None and isinstance(each.meta.get("start"), int)
         for each in (column.this, column.args.get("table"))
     )
-
-
-def _key_pairs(one: Table, other: Table) -> Iterator[tuple[str, str]]:
-    """The columns that a foreign key of one column makes equal, whichever table has it."""
-    for key in one.foreign_keys:
-        if key.referred_table == other.name and len(key.columns) == len(key.referred_columns) == 1:
-            yield key.columns[0], key.referred_columns[0]
-    for key in other.foreign_keys:
-        if key.referred_table == one.name and len(key.columns) == len(key.referred_columns) == 1:
-            yield key.referred_columns[0], key.columns[0]
 
 
 def _moved(sql: str, column: exp.Column, names: Names, schema: SchemaNames) -> Correction | None:
@@ -135,14 +127,11 @@ def _is_compared_with(column: exp.Column, alias: str) -> bool:
 
 @dataclass(frozen=True)
 class _Neighbour:
-    """A table one foreign key from a source: `pairs` are equal columns, of the source and of the table."""
+    """A table one foreign key from a source, and the wanted column in it."""
 
     alias: str
-    table: Table
+    hop: Hop
     column: str
-    pairs: Sequence[tuple[str, str]]
-    repeats: bool
-    """Whether a row of the source may have several in the table."""
 
 
 def _joined(sql: str, column: exp.Column, names: Names, schema: SchemaNames) -> Correction | None:
@@ -157,11 +146,9 @@ def _joined(sql: str, column: exp.Column, names: Names, schema: SchemaNames) -> 
         return None
     wanted = schema.tables.get(column.table) if names.columns_of(column.table) is None else None
     found = [
-        each
-        for each in _neighbours(column.name, names, schema)
-        if wanted is None or each.table.name == wanted
+        each for each in _neighbours(column.name, names, schema) if wanted is None or each.hop.right == wanted
     ]
-    if len(found) != 1 or (found[0].repeats and _counts_others(scope, column)):
+    if len(found) != 1 or (found[0].hop.fans_out and _counts_others(scope, column)):
         return None
     return _join(sql, column, names, schema, found[0])
 
@@ -170,7 +157,8 @@ def _join(
     sql: str, column: exp.Column, names: Names, schema: SchemaNames, neighbour: _Neighbour
 ) -> Correction | None:
     scope = names.scopes[0]
-    select, table = scope.expression, neighbour.table
+    select = scope.expression
+    table = neighbour.hop.right
     place = first_table(select) if isinstance(select, exp.Select) else None
     if place is None:
         return None
@@ -178,15 +166,16 @@ def _join(
     alias = _free_alias(column, names, schema, table)
     written = {each: _written(sql, names, each) for each in scope.selected_sources}
     source = written[neighbour.alias]
-    called = schema.written(table.name) + ("" if alias == table.name else f" AS {schema.written(alias)}")
+    called = schema.written(table) + ("" if alias == table else f" AS {schema.written(alias)}")
     own = schema.written(alias)
     on = " AND ".join(
-        f"{source}.{schema.written(one)} = {own}.{schema.written(other)}" for one, other in neighbour.pairs
+        f"{source}.{schema.written(one)} = {own}.{schema.written(other)}"
+        for one, other in neighbour.hop.pairs
     )
     end = clauses.end_of_from
     edits = [Edit(end, end, f" JOIN {called} ON {on}")]
     edits += [_of(each, own, neighbour.column, schema) for each in _same(column, scope)]
-    joined = {schema.folded(each.name) for each in table.columns}
+    joined = {schema.folded(each) for each in schema.columns(schema.folded(table))}
     edits += [
         Edit(start, start, f"{written[each.table]}.")
         for each in scope.find_all(exp.Column)
@@ -201,35 +190,18 @@ def _join(
 def _said(neighbour: _Neighbour, names: Names, schema: SchemaNames) -> str:
     source = quoted(_called(neighbour.alias, names, schema))
     lacking = "no other table here has" if len(names.own_sources()) > 1 else f"{source} does not have"
-    said = (
-        f"Joined {quoted(neighbour.table.name)} for the column {quoted(neighbour.column)}, which {lacking}."
-    )
-    if neighbour.repeats:
-        said += f" A row of {source} is repeated for each of its rows in {quoted(neighbour.table.name)}."
+    said = f"Joined {quoted(neighbour.hop.right)} for the column {quoted(neighbour.column)}, which {lacking}."
+    if neighbour.hop.fans_out:
+        said += f" A row of {source} is repeated for each of its rows in {quoted(neighbour.hop.right)}."
     return said
 
 
 def _neighbours(column: str, names: Names, schema: SchemaNames) -> Iterator[_Neighbour]:
-    own = _own_tables(names, schema)
-    for alias, table in own.items():
-        for other in schema.all_tables:
-            meant = same_but_for_case(column, [each.name for each in other.columns])
-            if other.name == table.name or meant is None:
-                continue
-            for key in table.foreign_keys:
-                if key.referred_table == other.name and _is_whole(key):
-                    pairs = list(zip(key.columns, key.referred_columns, strict=True))
-                    yield _Neighbour(alias, other, meant, pairs, repeats=False)
-            for key in other.foreign_keys:
-                if key.referred_table == table.name and _is_whole(key):
-                    pairs = list(zip(key.referred_columns, key.columns, strict=True))
-                    primary = {each.name for each in other.columns if each.primary_key}
-                    repeats = not primary or not primary <= set(key.columns)
-                    yield _Neighbour(alias, other, meant, pairs, repeats)
-
-
-def _is_whole(key: ForeignKey) -> bool:
-    return bool(key.columns) and len(key.columns) == len(key.referred_columns)
+    for alias, table in _own_tables(names, schema).items():
+        for hop in schema.foreign_keys.hops(table.name):
+            meant = same_but_for_case(column, schema.columns(schema.folded(hop.right)))
+            if hop.right != table.name and meant is not None:
+                yield _Neighbour(alias, hop, meant)
 
 
 def _own_tables(names: Names, schema: SchemaNames) -> Mapping[str, Table]:
@@ -282,16 +254,16 @@ def _bare_place(column: exp.Column) -> Iterator[int]:
         yield start
 
 
-def _free_alias(column: exp.Column, names: Names, schema: SchemaNames, table: Table) -> str:
+def _free_alias(column: exp.Column, names: Names, schema: SchemaNames, table: str) -> str:
     """The table's own name, or the unknown one it was given, where no other source has it."""
     statement = names.expression.root()
     taken = {each.alias_or_name.casefold() for each in statement.find_all(exp.Table, exp.Subquery, exp.CTE)}
     if column.table and names.columns_of(column.table) is None and column.table not in schema.tables:
         return column.table
-    alias = table.name
+    alias = table
     number = 2
     while alias.casefold() in taken:
-        alias = f"{table.name}_{number}"
+        alias = f"{table}_{number}"
         number += 1
     return alias
 

@@ -89,12 +89,11 @@ def named_values(
 
 def _named(table: Table, asked: Set[str]) -> list[TableColumn]:
     """Text columns without keys and identifiers."""
-    keys = {name for key in table.foreign_keys for name in key.columns}
     return [
         column
         for column in table.columns
         if column.type == "text" and is_named(column.name, asked)
-        if not (column.primary_key or column.name in keys or _is_identifier(column))
+        if not (column.primary_key or column.name in table.foreign_key_columns or _is_identifier(column))
     ]
 
 

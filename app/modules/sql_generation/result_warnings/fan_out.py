@@ -71,8 +71,8 @@ def _is_many(one: Table, other: Table, columns: set[str], names: SchemaNames) ->
     """Whether the other table refers to the one by these columns, and they are not its own key."""
     key = _key(other, names)
     refers = any(
-        reference.referred_table == one.name and {names.folded(each) for each in reference.columns} <= columns
-        for reference in other.foreign_keys
+        not hop.refers and {names.folded(each) for each in hop.right_columns} <= columns
+        for hop in names.foreign_keys.hops_between(one.name, other.name)
     )
     return refers and bool(key) and not key <= columns
 

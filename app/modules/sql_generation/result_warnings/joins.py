@@ -106,10 +106,9 @@ class _Sides:
         for column in table.columns:
             if column.distinct_count is not None and column.distinct_count == table.row_count:
                 yield {self.names.folded(column.name)}
-        for other in self.tables.values():
-            for reference in other.foreign_keys:
-                if reference.referred_table == table.name:
-                    yield {self.names.folded(each) for each in reference.referred_columns}
+        for hop in self.names.foreign_keys.hops(table.name):
+            if not hop.refers:
+                yield {self.names.folded(each) for each in hop.left_columns}
 
     @staticmethod
     def _fixed(condition: exp.Expr, alias: str, known: Collection[str]) -> Iterator[str]:

@@ -195,7 +195,7 @@ class Lexicon:
 
     def _add_column(self, table: Table, column: TableColumn) -> None:
         phrase, field = words_of(column.name), ColumnRef(table.name, column.name, column.type)
-        foreign = {name for key in table.foreign_keys for name in key.columns}
+        foreign = table.foreign_key_columns
         score = PARTIAL if column.name in foreign else EXACT
         key = _is_key(column, foreign)
         flag = not key and is_flag(column)

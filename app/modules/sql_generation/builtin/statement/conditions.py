@@ -31,7 +31,7 @@ from app.modules.sql_generation.builtin.statement.draft import (
     meeting,
     table_expression,
 )
-from app.modules.sql_generation.builtin.statement.network import Path
+from app.modules.sql_generation.foreign_keys import Path
 
 _NUMERIC = ("integer", "number")
 _OTHER = "other"

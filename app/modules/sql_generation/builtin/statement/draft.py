@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from app.modules.sql_generation.builtin.plan import Beyond, ColumnRef, Measure
-from app.modules.sql_generation.builtin.statement.network import Hop, Network
+from app.modules.sql_generation.builtin.statement.network import Network
+from app.modules.sql_generation.foreign_keys import Hop
 
 
 @dataclass
@@ -41,11 +42,10 @@ class Draft:
 
 def meeting(hop: Hop, left: str) -> exp.Expr:
     """Where the rows on both sides of a hop meet; `left` is the name of its left table."""
-    pairs = zip(hop.left_columns, hop.right_columns, strict=True)
     return exp.and_(
         *(
             exp.EQ(this=column_expression(left, one), expression=column_expression(hop.right, two))
-            for one, two in pairs
+            for one, two in hop.pairs
         )
     )
 

@@ -1,14 +1,13 @@
 """The tables of a schema and the foreign keys between them: who reaches whom, and what names a row."""
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
-from functools import cached_property
 
 from app.modules.database_connection.schema import Schema, Table, TableColumn
 from app.modules.sql_generation.builtin.plan import Beyond, ColumnRef, Entity, Reading, Unclear
 from app.modules.sql_generation.builtin.question.preferences import NO_PREFERENCES, Preferences
 from app.modules.sql_generation.builtin.question.readings import spoken
 from app.modules.sql_generation.builtin.question.words import words_of
+from app.modules.sql_generation.foreign_keys import ForeignKeyGraph, Path
 
 _NAMES = (("name",), ("full", "name"), ("company", "name"), ("title",), ("label",), ("description",))
 
@@ -18,20 +17,6 @@ _PEOPLE = frozenset(
 )
 
 
-@dataclass(frozen=True)
-class Hop:
-    """A join from one table to the next; `fans_out` when one row may meet several."""
-
-    left: str
-    left_columns: tuple[str, ...]
-    right: str
-    right_columns: tuple[str, ...]
-    fans_out: bool
-
-
-Path = tuple[Hop, ...]
-
-
 class Network:
     """Read-only lookups over one schema."""
 
@@ -39,7 +24,7 @@ class Network:
         self.schema = schema
         self.preferences = preferences
         self._tables = {table.name: table for table in schema.tables}
-        self._paths: dict[tuple[str, str], list[Path]] = {}
+        self._foreign_keys = ForeignKeyGraph(schema.tables)
 
     def table(self, name: str) -> Table:
         return self._tables[name]
@@ -52,7 +37,7 @@ class Network:
 
     def is_key(self, field: ColumnRef) -> bool:
         """Whether the field is a primary or foreign key, and so no number to compute with."""
-        foreign = {name for key in self._tables[field.table].foreign_keys for name in key.columns}
+        foreign = self._tables[field.table].foreign_key_columns
         last = words_of(field.column)[-1:]
         return self.column(field).primary_key or field.column in foreign or last == ("id",)
 
@@ -82,7 +67,8 @@ class Network:
 
     def referring(self, table: str) -> list[str]:
         """The tables whose rows refer to rows of this one, by name."""
-        return sorted({hop.right for hop in self._hops.get(table, ()) if hop.fans_out})
+        hops = self._foreign_keys.hops(table)
+        return sorted({hop.right for hop in hops if hop.fans_out and hop.right != table})
 
     def is_of_people(self, table: str) -> bool:
         """A guess from the columns and the name."""
@@ -91,7 +77,7 @@ class Network:
 
     def distance(self, start: str, end: str) -> int | None:
         """How many joins lie between, fanning ones weighing double; None when there is no way."""
-        paths = self._shortest(start, end)
+        paths = self._foreign_keys.shortest(start, end)
         return min((_weight(path) for path in paths), default=None)
 
     def fans_out(self, start: str, end: str, through: Collection[str] = ()) -> bool:
@@ -99,12 +85,12 @@ class Network:
 
     def belongs(self, start: str, end: str) -> bool:
         """Whether each row of one table has at most one row of the other, or is one."""
-        return any(not any(hop.fans_out for hop in path) for path in self._shortest(start, end))
+        return any(not any(hop.fans_out for hop in path) for path in self._foreign_keys.shortest(start, end))
 
     def path(self, start: str, end: str, through: Collection[str] = ()) -> Path:
         """The shortest way, preferring tables in `through`. Raises `Beyond` if there is none, `Unclear` if
         several are equally good."""
-        paths = self._shortest(start, end)
+        paths = self._foreign_keys.shortest(start, end)
         if not paths:
             raise Beyond(f"I see no foreign keys that connect {start} with {end}.")
         ranked = sorted(paths, key=lambda path: self._rank(path, through))
@@ -120,7 +106,7 @@ class Network:
     def _rank(self, path: Path, through: Collection[str]) -> tuple[int, int, int]:
         """What the question prefers goes before what it mentions, and that before what is short."""
         keys = {(field.table, field.column) for field in self.preferences.fields}
-        preferred = sum(hop.right in self.preferences.tables or _key_column(hop) in keys for hop in path)
+        preferred = sum(hop.right in self.preferences.tables or hop.key_column in keys for hop in path)
         return -preferred, -sum(hop.right in through for hop in path), _weight(path)
 
     def _ways(self, paths: Iterable[Path]) -> list[Reading]:
@@ -130,7 +116,7 @@ class Network:
         readings = []
         for path, along in zip(paths, tables, strict=True):
             own = [table for table in along if table not in shared]
-            table, column = _key_column(path[0])
+            table, column = path[0].key_column
             mark: ColumnRef | str = own[0] if own else self._field(table, column)
             way = " and ".join(map(spoken, own)) or spoken(column)
             readings.append(Reading(label=f"through {way}", mark=mark, added=f", through {way}"))
@@ -139,46 +125,6 @@ class Network:
     def _field(self, table: str, column: str) -> ColumnRef:
         return next(field for field in self.fields(table) if field.column == column)
 
-    def _shortest(self, start: str, end: str) -> list[Path]:
-        if (start, end) not in self._paths:
-            self._paths[start, end] = self._search(start, end)
-        return self._paths[start, end]
-
-    def _search(self, start: str, end: str) -> list[Path]:
-        frontier: list[tuple[str, Path]] = [(start, ())]
-        seen = {start}
-        while frontier and end not in (name for name, _ in frontier):
-            ahead = [
-                (hop.right, (*path, hop))
-                for name, path in frontier
-                for hop in self._hops.get(name, ())
-                if hop.right not in seen
-            ][:1000]
-            seen.update(name for name, _ in ahead)
-            frontier = ahead
-        return [path for name, path in frontier if name == end]
-
-    @cached_property
-    def _hops(self) -> dict[str, list[Hop]]:
-        hops: dict[str, list[Hop]] = {name: [] for name in self._tables}
-        for hop in self._all_hops():
-            hops[hop.left].append(hop)
-        return hops
-
-    def _all_hops(self) -> Iterable[Hop]:
-        for table in self.schema.tables:
-            for key in table.foreign_keys:
-                if key.referred_table in self._tables and key.referred_table != table.name:
-                    here, there = tuple(key.columns), tuple(key.referred_columns)
-                    own_key = {field.column for field in self.key(table.name)}
-                    yield Hop(table.name, here, key.referred_table, there, fans_out=False)
-                    yield Hop(key.referred_table, there, table.name, here, fans_out=set(here) != own_key)
-
 
 def _weight(path: Path) -> int:
     return sum(2 if hop.fans_out else 1 for hop in path)
-
-
-def _key_column(hop: Hop) -> tuple[str, str]:
-    """The column that refers, with its table."""
-    return (hop.right, hop.right_columns[0]) if hop.fans_out else (hop.left, hop.left_columns[0])
