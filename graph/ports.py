@@ -4,10 +4,11 @@ Implementations are structural: no class outside inherits from these protocols.
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from graph.events import SessionEvent
+from graph.events import SessionEvent, Step
 from graph.state import NO_CONTEXT, Analysis, Author, Context, Message, Option, Repair, Route, Rows
 
 Emit = Callable[[SessionEvent], None]
@@ -150,6 +151,18 @@ class Summarizer(Protocol):
     def digest(self, summary: str | None, exchanges: Sequence[Message]) -> str: ...
 
 
+class ObservedStep(Protocol):
+    """A step while its port works."""
+
+    def set_attribute(self, name: str, value: str, /) -> None: ...
+
+
+class StepObserver(Protocol):
+    """Observes the port calls of the steps: one block for each call. It never fails a step."""
+
+    def observe_step(self, step: Step) -> AbstractContextManager[ObservedStep]: ...
+
+
 @dataclass(frozen=True)
 class Ports:
     """The typed runtime context of a turn. It is not part of the state and never checkpointed."""
@@ -161,3 +174,4 @@ class Ports:
     results: ResultReader
     analyst: Analyst
     summarizer: Summarizer
+    observer: StepObserver

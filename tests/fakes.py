@@ -1,11 +1,12 @@
 """One fake a port of the graph: they do little, but by the ports' rules."""
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from graph.errors import ModelUnavailable, StatementFailed, SummaryFailed
-from graph.events import TextChunk
-from graph.ports import Analysed, Emit, Ports, Question, Summarized, Written
+from graph.events import Step, TextChunk
+from graph.ports import Analysed, Emit, ObservedStep, Ports, Question, Summarized, Written
 from graph.state import Analysis, Claim, Column, Context, Message, Rows
 
 ROWS = Rows(columns=[Column(name="n", type="integer")], rows=[[3]], row_count=1, truncated=False)
@@ -145,6 +146,31 @@ class FakeSummarizer:
         return "\n".join([*([summary] if summary else []), *(exchange["query"] for exchange in exchanges)])
 
 
+@dataclass
+class FakeStepObserver:
+    """Keeps each observed step with its attributes, and notes how it ended."""
+
+    observed: list[tuple[Step, dict[str, str]]] = field(default_factory=list)
+
+    @contextmanager
+    def observe_step(self, step: Step) -> Generator[ObservedStep]:
+        observed = _FakeStep()
+        self.observed.append((step, observed.attributes))
+        try:
+            yield observed
+        except BaseException as error:
+            observed.set_attribute("error", type(error).__name__)
+            raise
+
+
+@dataclass
+class _FakeStep:
+    attributes: dict[str, str] = field(default_factory=dict)
+
+    def set_attribute(self, name: str, value: str, /) -> None:
+        self.attributes[name] = value
+
+
 def fake_ports(
     writer: FakeWriter | None = None,
     runner: FakeRunner | None = None,
@@ -152,6 +178,7 @@ def fake_ports(
     summarizer: FakeSummarizer | None = None,
     results: FakeResults | None = None,
     checker: FakeChecker | None = None,
+    observer: FakeStepObserver | None = None,
 ) -> Ports:
     return Ports(
         recall=FakeRecall(),
@@ -161,4 +188,5 @@ def fake_ports(
         results=results or FakeResults(),
         analyst=analyst or FakeAnalyst(),
         summarizer=summarizer or FakeSummarizer(),
+        observer=observer or FakeStepObserver(),
     )

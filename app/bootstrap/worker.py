@@ -42,7 +42,15 @@ async def open_worker(
 async def answer_runs(common: CommonServices) -> AsyncGenerator[None]:
     """Answers runs until the block ends. Begins with those that an earlier process has left behind."""
     settings = common.settings
-    ports = PortFactory(common.connections, common.context_store, common.rows, common.models, common.metrics)
+    observer = RunObserver(common.metrics)
+    ports = PortFactory(
+        common.connections,
+        common.context_store,
+        common.rows,
+        common.models,
+        observer=observer,
+        metrics=common.metrics,
+    )
     services = RunServices(
         graph=common.graph,
         lifecycle=common.lifecycle,
@@ -50,7 +58,7 @@ async def answer_runs(common: CommonServices) -> AsyncGenerator[None]:
         logs=common.logs,
         bind=ports.bind,
         allowances=common.allowances,
-        observer=RunObserver(common.metrics),
+        observer=observer,
     )
     waiting = Gauge("kai_runs_waiting", "Runs that wait for a worker, any worker", registry=common.metrics)
     worker = Worker(services, common.queue, settings.worker.concurrency, waiting)

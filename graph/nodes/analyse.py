@@ -20,7 +20,8 @@ async def analyse(state: SessionState, runtime: Runtime[Ports]) -> SessionState:
     question = question_of(state)
     asked = state["standalone_question"] or question.text
     question = replace(question, text=asked, author=state.get("current_author"))
-    read = await runtime.context.analyst.analyse(question, sql or "", rows, emit)
+    with runtime.context.observer.observe_step("analyzing"):
+        read = await runtime.context.analyst.analyse(question, sql or "", rows, emit)
     for chunk in analysis_chunks(read.analysis):
         emit(chunk)
     return {

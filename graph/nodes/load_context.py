@@ -8,4 +8,6 @@ from graph.state import SessionState
 
 
 async def load_context(state: SessionState, runtime: Runtime[Ports]) -> SessionState:
-    return {"context": await runtime.context.recall.recall(question_of(state))}
+    ports = runtime.context
+    with ports.observer.observe_step("loading_context"):
+        return {"context": await ports.recall.recall(question_of(state))}

@@ -23,7 +23,8 @@ async def run_sql(state: SessionState, runtime: Runtime[Ports]) -> SessionState:
         raise StatementFailed("\n".join(repair["reasons"]))
     runtime.stream_writer(Status(step="executing_sql", message="Running the query", run_id=state["run_id"]))
     try:
-        rows = await runtime.context.runner.run(sql)
+        with runtime.context.observer.observe_step("executing_sql"):
+            rows = await runtime.context.runner.run(sql)
     except (StatementFailed, DatabaseUnavailable) as failure:
         if repair is not None and first_stands:
             return _keep_first(state, repair, runtime)

@@ -36,7 +36,8 @@ async def summarize(state: SessionState, runtime: Runtime[Ports]) -> SessionStat
     latest = exchanges[-KEPT_IN_FULL:]
     update = SessionState(status="idle", summary_pause=pause + TURNS_PER_CALL)
     try:
-        folded = await runtime.context.summarizer.summarize(state.get("summary"), older)
+        with runtime.context.observer.observe_step("summarizing"):
+            folded = await runtime.context.summarizer.summarize(state.get("summary"), older)
     except SummaryFailed as failure:
         if not failed_before:
             logger.warning(

@@ -16,11 +16,15 @@ logger = logging.getLogger(__name__)
 
 
 async def write_sql(state: SessionState, runtime: Runtime[Ports]) -> SessionState:
-    emit, writer = runtime.stream_writer, runtime.context.writer
-    emit(_status(state))
+    emit = runtime.stream_writer
+    writer = runtime.context.writer
+    status = _status(state)
+    emit(status)
     repair = state["repair"]
     try:
-        written = await writer.write(question_of(state), emit)
+        with runtime.context.observer.observe_step(status.step) as step:
+            written = await writer.write(question_of(state), emit)
+            step.set_attribute("kai.route", written.route)
     except TurnError as error:
         if repair is None or repair["cause"] == "error":
             raise

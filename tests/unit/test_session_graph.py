@@ -26,6 +26,7 @@ from tests.fakes import (
     FakeChecker,
     FakeResults,
     FakeRunner,
+    FakeStepObserver,
     FakeSummarizer,
     FakeWriter,
     ProcessDied,
@@ -99,6 +100,20 @@ OPTIONS: list[Option] = [
     {"label": "revenue", "question": "Best customers by revenue"},
     {"label": "orders", "question": "Best customers by number of orders"},
 ]
+
+
+async def test_every_call_of_a_port_is_observed_as_its_step(graph: SessionGraph) -> None:
+    observer = FakeStepObserver()
+    writer = FakeWriter([Written("sql", "SELECT bad"), Written("sql", "SELECT 3 AS n")])
+    [_ async for _ in graph.ask(TURN, fake_ports(writer, observer=observer))]
+    assert observer.observed == [
+        ("loading_context", {}),
+        ("generating_sql", {"kai.route": "sql"}),
+        ("executing_sql", {"error": "StatementFailed"}),
+        ("repairing_sql", {"kai.route": "sql"}),
+        ("executing_sql", {}),
+        ("analyzing", {}),
+    ]
 
 
 async def test_the_options_of_a_question_back_are_told_and_known_to_the_next_turn(

@@ -3,21 +3,21 @@
 import logging
 import time
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from typing import Literal
 
 from opentelemetry import trace
-from opentelemetry.trace import StatusCode
+from opentelemetry.trace import Span, StatusCode
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from app.core.clock import now_ms
 from app.core.errors import problem_kind
 from app.core.logs.ids import bound
-from app.core.tracing.spans import span_from
+from app.core.tracing.spans import span, span_from
 from app.modules.session.model import Outcome, Run
 from graph import SessionEvent
-from graph.events import Done, Failure, Status, TextChunk
+from graph.events import Done, Failure, Status, Step, TextChunk
 
 Action = Literal["taken", "finished", "failed", "cancelled", "handed_over", "requeued", "lost"]
 
@@ -95,9 +95,11 @@ class RunObserver:
             "kai.session.id": run.session_id,
             "kai.run.attempt": run.attempt,
         }
-        span = trace.get_tracer("kai").start_span("run", span_from(run.traceparent), attributes=attributes)
+        run_span = trace.get_tracer("kai").start_span(
+            "run", span_from(run.traceparent), attributes=attributes
+        )
         ids = bound(run_id=run.id, session_id=run.session_id, owner=run.owner)
-        with ids, trace.use_span(span):
+        with ids, trace.use_span(run_span):
             self._attempts[run.id, run.attempt] = _Progress()
             self._started.inc()
             log_run("taken", run_id=run.id, session_id=run.session_id, attempt=run.attempt)
@@ -105,8 +107,12 @@ class RunObserver:
                 yield
             finally:
                 self._attempts.pop((run.id, run.attempt), None)
-                if span.is_recording():
-                    span.end()
+                if run_span.is_recording():
+                    run_span.end()
+
+    def observe_step(self, step: Step) -> AbstractContextManager[Span]:
+        """Open a span for the port call of a step. The spans of the call's own work nest in it."""
+        return span(f"step {step}", {})
 
     def observe(self, run: Run, event: SessionEvent) -> None:
         """Take an event of the attempt, within its block. Nothing follows `done`."""
@@ -142,11 +148,11 @@ class RunObserver:
         self._tokens.inc(done.tokens_used)
         del self._attempts[run.id, run.attempt]
         log_end(run, done, progress.problem)
-        span = trace.get_current_span()
-        span.set_attributes({"kai.run.outcome": done.status, "kai.run.tokens": done.tokens_used})
+        run_span = trace.get_current_span()
+        run_span.set_attributes({"kai.run.outcome": done.status, "kai.run.tokens": done.tokens_used})
         if done.status == "failed":  # an answer may come in spite of a failure
-            span.set_status(StatusCode.ERROR)
-        span.end()
+            run_span.set_status(StatusCode.ERROR)
+        run_span.end()
 
 
 def log_run(action: Action, *, run_id: str, session_id: str, **details: str | int | None) -> None:

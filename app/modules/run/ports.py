@@ -19,10 +19,10 @@ from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.results import ResultSet
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.run.given_sql import GivenSql, OnlyOnce
+from app.modules.run.observer import RunObserver
 from app.modules.run.records import HEAD_ROWS, Result, ResultRows, RowsGone
 from app.modules.run.result_checking import RunResultChecker
 from app.modules.run.summary import DigestSummarizer, ModelSummarizer
-from app.modules.run.traced_ports import traced
 from app.modules.session.model import Run, Session
 from app.modules.sql_generation.candidates import Candidates, Tried
 from app.modules.sql_generation.checking.correct import Corrected
@@ -65,6 +65,8 @@ class PortFactory:
         context: ContextStore,
         rows: ResultRows,
         models: Models | None,
+        *,
+        observer: RunObserver,
         metrics: CollectorRegistry,
     ) -> None:
         self._connections = connections
@@ -72,6 +74,7 @@ class PortFactory:
         self._indexes = SchemaIndexes(_INDEXED_DATABASES)
         self._rows = rows
         self._models = models
+        self._observer = observer
         self._corrections = Counter(
             "kai_sql_corrections", "Corrections of models' statements", ["kind"], registry=metrics
         )
@@ -106,7 +109,7 @@ class PortFactory:
         given = None if run.sql is None else GivenSql(run.sql, connection.dialect)
         figures = FiguresAnalyst(connection.dialect, _Background(self._connections, connection, run), today)
         analyst = ModelAnalyst(models.analysis, figures) if models else figures
-        ports = Ports(
+        return Ports(
             recall=_Recall(schema_context, models.context_tokens)
             if models
             else _NoRecall(schema_context.index),
@@ -116,8 +119,8 @@ class PortFactory:
             results=runner,
             analyst=_WarningAnalyst(analyst, checker, schema_context),
             summarizer=ModelSummarizer(models.summary) if models else DigestSummarizer(),
+            observer=self._observer,
         )
-        return traced(ports)
 
 
 @dataclass(frozen=True)
