@@ -14,26 +14,36 @@ def tell_health(app: FastAPI, readiness: Readiness, metrics: CollectorRegistry) 
     app.state.readiness, app.state.metrics = readiness, metrics
 
 
-@health.get("/healthz")
+@health.get("/healthz", summary="Check that the process is alive")
 async def healthz() -> dict[str, str]:
-    """The process is alive."""
+    """Answers 200 as long as the process serves requests. Checks no dependency and needs no credential: use
+    it as a liveness probe.
+    """
     return {"status": "ok"}
 
 
 @health.get(
     "/readyz",
+    summary="Check that questions can be answered",
     responses={503: {"description": "A dependency is unavailable, or the process is about to stop"}},
 )
 async def readyz(request: Request) -> JSONResponse:
-    """Work can be done: every dependency answers, and the process is not about to stop; else 503."""
+    """Checks every dependency at once and answers within about two seconds, with the state and the latency
+    of each.
+
+    Answers 503 while a dependency is unavailable (`unavailable`) or the process is stopping (`draining`).
+    Needs no credential: use it as a readiness probe.
+    """
     readiness: Readiness = request.app.state.readiness
     verdict = await readiness.look()
     return JSONResponse(_told(verdict), 200 if verdict.status == "ready" else 503)
 
 
-@health.get("/metrics", response_class=PlainTextResponse)
+@health.get("/metrics", summary="Read the metrics", response_class=PlainTextResponse)
 async def metrics(request: Request) -> Response:
-    """What Prometheus collects."""
+    """Returns the metrics of this process in Prometheus' text format. Needs no credential if
+    `KAI_METRICS_OPEN` is set.
+    """
     registry: CollectorRegistry = request.app.state.metrics
     return Response(generate_latest(registry), headers={"Content-Type": CONTENT_TYPE_LATEST})
 

@@ -17,12 +17,18 @@ PROBLEM_JSON = "application/problem+json"
 
 
 class ProblemBody(BaseModel):
-    """What went wrong (RFC 9457); further members depend on `type`."""
+    """A problem object (RFC 9457). Some types have further members, such as `errors`, `limit` or
+    `resets_at`.
+    """
 
     type: str
+    """Kind of the error, such as `urn:kai:not-found`. Stable: branch on it."""
     title: str
+    """Short name of the error, for users."""
     status: int
+    """The HTTP status."""
     detail: str
+    """The cause in a sentence, and the cure if there is one. For users; the wording may change."""
 
 
 PROBLEM_RESPONSES: dict[int | str, dict[str, object]] = {

@@ -33,23 +33,33 @@ Time = Annotated[datetime, BeforeValidator(as_datetime)]
 
 
 class Body(BaseModel):
-    """A request body; an unknown field is an error."""
+    """Base of request bodies. An unknown field is an error, and a field's docstring is its description."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+
+
+class ResponseBody(BaseModel):
+    """Base of response bodies. A field's docstring is its description in OpenAPI."""
+
+    model_config = ConfigDict(from_attributes=True, use_attribute_docstrings=True)
 
 
 class PageQuery(Body):
-    """Which page of a list."""
+    """Selects a page of a list."""
 
     limit: Annotated[int, Query(ge=1, le=100)] = 20
+    """The most items of a page."""
     cursor: Annotated[Text | None, Query(max_length=1_000)] = None
+    """`next_cursor` of the previous page. Left out for the first page."""
 
 
 Item = TypeVar("Item")
 
 
-class PageOf(BaseModel, Generic[Item]):
-    """A page of a list; `next_cursor` asks for what follows and is null at the end."""
+class PageOf(ResponseBody, Generic[Item]):
+    """A page of a list."""
 
     items: Sequence[Item]
+    """Items of the page."""
     next_cursor: str | None
+    """Cursor of the next page. Null on the last page."""

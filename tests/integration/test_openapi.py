@@ -1,7 +1,9 @@
 """The description of the API is the API, and the documents name each of its routes."""
 
 import re
+from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 from fastapi.routing import APIRoute, iter_route_contexts
@@ -39,11 +41,36 @@ async def test_every_answer_that_can_fail_says_so(description: dict[str, dict[st
                 assert {"401", "403", "404", "422", "429", "503"} <= set(operation["responses"])
 
 
-def test_every_route_says_what_it_asks_of_its_caller() -> None:
+def test_every_route_requires_a_scope_and_its_description_names_it() -> None:
     for route in iter_route_contexts(describe_api().routes):
         if isinstance(route.original_route, APIRoute) and route.path not in OPEN:
-            asked = [each.dependency for each in route.dependencies]
-            assert any(isinstance(each, Requires) for each in asked), (route.methods, route.path)
+            (required,) = [
+                each.dependency for each in route.dependencies if isinstance(each.dependency, Requires)
+            ]
+            named = re.findall(r"scope\s`(\w+)`", route.original_route.description)
+            assert named == ([] if required.scope is None else [required.scope]), route.path
+
+
+def test_every_operation_has_a_summary_and_a_description_of_its_own() -> None:
+    routes = [
+        each.original_route
+        for each in iter_route_contexts(describe_api().routes)
+        if isinstance(each.original_route, APIRoute)
+    ]
+    # Without a summary FastAPI makes one of the function's name.
+    assert [route.path for route in routes if not route.summary or len(route.description) < 60] == []
+    assert max(Counter(route.summary for route in routes).values()) == 1
+    assert max(Counter(route.description for route in routes).values()) == 1
+
+
+async def test_every_parameter_is_described(description: dict[str, dict[str, Any]]) -> None:
+    assert [
+        (path, parameter["name"])
+        for path, methods in description.items()
+        for operation in methods.values()
+        for parameter in operation.get("parameters", [])
+        if not parameter.get("description")
+    ] == []
 
 
 async def test_every_route_is_described_with_the_credentials_it_takes(

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Header, Path, Query, Request, status
+from fastapi import APIRouter, Depends, Path, Query, Request, status
 
 from app.http.callers import ASK, READ, Owner
 from app.http.problems import PROBLEM_RESPONSES
@@ -25,7 +25,7 @@ from app.modules.chat_api.schemas import (
 )
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.memory.service import ConversationMemories
-from app.modules.run.sse import EventStream, event_stream, last_event_id
+from app.modules.run.sse import EventStream, LastEventId, event_stream, last_event_id
 from app.modules.session.router import EVENT_STREAM
 from app.modules.session.service import SessionFilter, SessionService
 
@@ -47,7 +47,9 @@ def _connections(request: Request) -> DatabaseConnections:
     return service
 
 
-def _user(owner: Owner, user_id: Annotated[str, Path(alias="userId")]) -> str:
+def _user(
+    owner: Owner, user_id: Annotated[str, Path(alias="userId", description="The caller's own id.")]
+) -> str:
     return _caller(owner, user_id)
 
 
@@ -55,25 +57,45 @@ Sessions = Annotated[SessionService, Depends(_sessions)]
 Memories = Annotated[ConversationMemories, Depends(_memories)]
 Connections = Annotated[DatabaseConnections, Depends(_connections)]
 User = Annotated[str, Depends(_user)]
-"""The caller, by his own id; another's is unknown."""
-SessionId = Annotated[str, Path(alias="sessionId")]
+"""The caller, named by their own id. Any other id is unknown (404)."""
+SessionId = Annotated[str, Path(alias="sessionId", description="Id of the conversation.")]
+ChatMessageId = Annotated[
+    str, Path(alias="chatMessageId", description="Id of the question, as the client chose it; or its run id.")
+]
 Page = Annotated[PageQuery, Query()]
 
 
-@router.post("/session/start", status_code=status.HTTP_201_CREATED, dependencies=[ASK])
+@router.post(
+    "/session/start", summary="Start a conversation", status_code=status.HTTP_201_CREATED, dependencies=[ASK]
+)
 async def start_session(
     body: SessionStart, owner: Owner, sessions: Sessions, connections: Connections
 ) -> StartedSession:
-    """Start a conversation about a database."""
+    """Creates a session to chat in. Needs scope `ask`.
+
+    `dbConnectionId` may be left out if the caller can use exactly one connection (else 422
+    `connection-needed`). Every call creates another session. Answers 429 (`too-many-sessions`) when the
+    owner's quota is reached.
+    """
     _caller(owner, body.user_id)
     connection_id = body.db_connection_id or await _only_connection(owner, connections)
     session = await sessions.create(owner, connection_id, body.title, "ask", {})
     return StartedSession.model_validate({**vars(session), "session_id": session.id, "user_id": owner})
 
 
-@router.post("/chat", status_code=status.HTTP_202_ACCEPTED, dependencies=[ASK, Depends(count_question)])
+@router.post(
+    "/chat",
+    summary="Queue a question",
+    status_code=status.HTTP_202_ACCEPTED,
+    dependencies=[ASK, Depends(count_question)],
+)
 async def queue_question(body: ChatQuestion, owner: Owner, sessions: Sessions) -> QueuedMessage:
-    """Queue a question; of one session they are answered one after the other."""
+    """Stores the question and answers 202 at once; follow the answer at `streamUrl`. Needs scope `ask`.
+
+    Questions of one session are answered one after another, at most ten wait (then 429 `queue-full`).
+    Idempotent by `chatMessageId`: the same id and question return the first run, and another question under
+    the same id answers 422 (`idempotency-key-reused`). Answers 503 if the question cannot be queued.
+    """
     _caller(owner, body.user_id)
     session, run = await sessions.ask(
         owner, body.session_id, body.question, "enqueue", idempotency_key=body.chat_message_id
@@ -88,35 +110,51 @@ async def queue_question(body: ChatQuestion, owner: Owner, sessions: Sessions) -
 
 @router.get(
     "/stream/{sessionId}/{chatMessageId}",
+    summary="Stream an answer",
     responses=EVENT_STREAM,
     response_class=EventStream,
     dependencies=[READ],
 )
 async def follow_answer(
     session_id: SessionId,
-    chat_message_id: Annotated[str, Path(alias="chatMessageId")],
+    chat_message_id: ChatMessageId,
     owner: Owner,
     sessions: Sessions,
-    last_event: Annotated[str | None, Header(alias="Last-Event-ID", max_length=100)] = None,
+    last_event: LastEventId = None,
 ) -> EventStream:
-    """The answer as it comes, from its start or after the event a client has seen last."""
+    """Streams the events of a question's run, from its start or after `Last-Event-ID`, until `done`. Needs
+    scope `read`.
+
+    `chatMessageId` may also be a run id. Any server of the installation can serve the stream. Answers 404
+    for an unknown session or message, and 400 if `Last-Event-ID` is not a number.
+    """
     after = last_event_id(last_event)
     session, run = await sessions.run_of(owner, session_id, chat_message_id)
     return event_stream(run.id, sessions.follow(session, run), after)
 
 
-@router.get("/history/users/{userId}/conversations", dependencies=[READ])
+@router.get("/history/users/{userId}/conversations", summary="List conversations", dependencies=[READ])
 async def list_conversations(user: User, page: Page, sessions: Sessions) -> ConversationPage:
-    """Used last come first."""
+    """Lists the caller's conversations, last used first. Needs scope `read`.
+
+    Send `nextCursor` as `cursor` for the next page; it is null on the last one. `userId` must be the
+    caller's own (else 404).
+    """
     found, next_cursor = await sessions.latest(user, SessionFilter(), page.limit, page.cursor)
     conversations = [record.conversation(session) for session in found]
     return ConversationPage(user_id=user, conversations=conversations, next_cursor=next_cursor)
 
 
-@router.get("/history/conversations/{sessionId}", dependencies=[READ])
+@router.get(
+    "/history/conversations/{sessionId}", summary="Get a conversation with its messages", dependencies=[READ]
+)
 async def read_conversation(
     session_id: SessionId, page: Page, owner: Owner, sessions: Sessions
 ) -> ConversationWithMessages:
+    """Returns the conversation and a page of its messages, newest last. Needs scope `read`.
+
+    `nextCursor` leads to the page of older messages. A conversation of another user is unknown (404).
+    """
     session = await sessions.get(owner, session_id)
     messages, next_cursor = await sessions.messages(session, page.limit, page.cursor)
     names = await sessions.names_of_runs(session, {message.run_id for message in messages})
@@ -124,29 +162,54 @@ async def read_conversation(
     return record.conversation_with(session, said, next_cursor)
 
 
-@router.put("/history/conversations/{sessionId}/title", dependencies=[ASK])
+@router.put("/history/conversations/{sessionId}/title", summary="Rename a conversation", dependencies=[ASK])
 async def rename_conversation(
     session_id: SessionId, body: TitleChange, owner: Owner, sessions: Sessions
 ) -> Conversation:
+    """Sets the title of a conversation; no generated title replaces it later. Needs scope `ask`. Answers
+    the conversation, or 404 if the caller has none with this id.
+    """
     return record.conversation(await sessions.change(owner, session_id, {"title": body.title}))
 
 
-@router.get("/memory/users/{userId}/memories", dependencies=[READ])
+@router.get(
+    "/memory/users/{userId}/memories", summary="List the memories of conversations", dependencies=[READ]
+)
 async def list_memories(user: User, page: Page, memories: Memories) -> MemoryPage:
-    """What is remembered of your conversations, written last first."""
+    """Lists the summaries of the caller's conversations, last written first. Needs scope `read`.
+
+    Send `nextCursor` as `cursor` for the next page; it is null on the last one. A memory is written in the
+    background after an answer. `userId` must be the caller's own (else 404).
+    """
     found, next_cursor = await memories.latest(user, page.limit, page.cursor)
     return MemoryPage(user_id=user, memories=[*map(record.memory, found)], next_cursor=next_cursor)
 
 
-@router.delete("/memory/users/{userId}/memories", status_code=status.HTTP_204_NO_CONTENT, dependencies=[ASK])
+@router.delete(
+    "/memory/users/{userId}/memories",
+    summary="Delete all memories of a user",
+    status_code=status.HTTP_204_NO_CONTENT,
+    dependencies=[ASK],
+)
 async def delete_memories(user: User, memories: Memories) -> None:
-    """Forget all conversations; one that goes on is remembered anew."""
+    """Deletes the memories of all the caller's conversations; the conversations stay. Needs scope `ask`.
+
+    A conversation that continues gets a new memory. Can be repeated. `userId` must be the caller's own
+    (else 404).
+    """
     await memories.forget_all(user)
 
 
-@router.post("/memory/users/{userId}/conversations/search", dependencies=[READ])
+@router.post(
+    "/memory/users/{userId}/conversations/search", summary="Search past conversations", dependencies=[READ]
+)
 async def search_conversations(user: User, body: MemorySearch, memories: Memories) -> FoundConversations:
-    """Past conversations by words, and by meaning where an embedding model is configured."""
+    """Finds the caller's conversations whose memories match the query, best match first. Needs scope
+    `read`.
+
+    Searches by words, and also by meaning if the server has an embedding model. `userId` must be the
+    caller's own (else 404).
+    """
     found = await memories.search(user, body.query, body.limit)
     return FoundConversations(user_id=user, conversations=[*map(record.memory, found)])
 

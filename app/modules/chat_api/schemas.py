@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints
+from pydantic import ConfigDict, Field, JsonValue, StringConstraints
 from pydantic.alias_generators import to_camel
 
-from app.http.routes import Body, Text, Time
+from app.http.routes import Body, ResponseBody, Text, Time
 from app.modules.session.model import Outcome
 from app.modules.session.schemas import Question, Title
 
@@ -25,125 +25,173 @@ def _examples(**example: JsonValue) -> ConfigDict:
 
 
 class SessionStart(Body):
-    """Who may leave himself out, and the database connection, if he has exactly one."""
+    """A conversation to start."""
 
     model_config = _examples(userId="local", dbConnectionId=SESSION_ID)
 
     user_id: UserId | None = None
+    """The caller's own id, if given. Any other is unknown (404)."""
     db_connection_id: Annotated[Text, Field(max_length=100)] | None = None
+    """Id of the database connection. May be left out by a caller who can use exactly one."""
     title: Title | None = None
+    """Title of the conversation. Left out: KAI writes one."""
 
 
 class ChatQuestion(Body):
-    """A question; the same `chatMessageId` asks it once, however often it is sent."""
+    """A question. Sent again with the same `chatMessageId`, it is asked only once."""
 
     model_config = _examples(
         question="Top 5 products by revenue", sessionId=SESSION_ID, chatMessageId=_CHAT_MESSAGE_ID
     )
 
     question: Question
+    """The question in plain language."""
     session_id: Annotated[Text, Field(max_length=100)]
+    """Id of the conversation."""
     chat_message_id: ChatMessageId
+    """Id of the message, chosen by the client. It makes the request idempotent."""
     user_id: UserId | None = None
+    """The caller's own id, if given. Any other is unknown (404)."""
 
 
 class TitleChange(Body):
-    """The title to give; nothing replaces it but another of yours."""
+    """A new title of a conversation."""
 
     model_config = _examples(title="Revenue by region")
 
     title: Title
+    """The new title. No generated title replaces it."""
 
 
 class MemorySearch(Body):
-    """Words, or a question in your own words."""
+    """A search in the memories of conversations."""
 
     model_config = _examples(query="What did we find out about returns?", limit=3)
 
     query: Annotated[Text, StringConstraints(strip_whitespace=True, min_length=1, max_length=1_000)]
+    """Words, or a question in plain language."""
     limit: Annotated[int, Field(ge=1, le=50)] = 10
+    """The most conversations to return."""
 
 
-class _Answer(BaseModel):
+class _Answer(ResponseBody):
     model_config = ConfigDict(alias_generator=to_camel, validate_by_name=True, validate_by_alias=True)
 
 
 class StartedSession(_Answer):
-    """A session to ask in."""
+    """A new conversation."""
 
     session_id: str
+    """Id of the conversation."""
     user_id: str
+    """The caller's id."""
     db_connection_id: str
+    """Id of the database connection."""
     title: str | None
+    """Title of the conversation. Null until it has one."""
     created_at: Time
+    """Time of creation."""
 
 
 class QueuedMessage(_Answer):
-    """The question is kept and will be answered; its stream tells how."""
+    """A question that is stored and will be answered."""
 
     status: Literal["queued"] = "queued"
+    """Always `queued`. The stream reports the progress."""
     session_id: str
+    """Id of the conversation."""
     chat_message_id: str
+    """Id of the message, as the client chose it."""
     run_id: str
+    """Id of the run that answers the question."""
     stream_url: str
+    """Path of the stream with the answer."""
 
 
 class Conversation(_Answer):
     """A conversation in the list."""
 
     session_id: str
+    """Id of the conversation."""
     user_id: str
+    """The caller's id."""
     db_connection_id: str
+    """Id of the database connection."""
     title: str | None
+    """Title of the conversation. Null until it has one."""
     created_at: Time
+    """Time of creation."""
     last_activity: Time
+    """Time of the latest question, answer or change."""
 
 
 class ConversationPage(_Answer):
-    """A page of conversations, used last first; `nextCursor` asks for the next and is null at the end."""
+    """A page of conversations."""
 
     user_id: str
+    """The caller's id."""
     conversations: Sequence[Conversation]
+    """Conversations of the page, last used first."""
     next_cursor: str | None
+    """Cursor of the next page. Null on the last page."""
 
 
 class ChatMessage(_Answer):
-    """What was said. `messageId` is the question's chatMessageId (or its run's id), then _ and the role."""
+    """A question or an answer, as text."""
 
     message_id: str
+    """The question's chatMessageId (or its run id, if it was asked without one), then `_user` or
+    `_assistant`.
+    """
     role: Literal["user", "assistant"]
+    """Author of the message."""
     content: str
+    """Text of the question or of the answer. For an answer without text, the error of its run."""
     timestamp: Time
+    """Time at which the message was stored."""
     status: Outcome
+    """Outcome of the run."""
     sql: str | None
+    """Statement behind the answer. Null if there is none."""
 
 
 class ConversationWithMessages(Conversation):
-    """A conversation with a page of its messages, newest last; the cursor leads to older ones."""
+    """A conversation with a page of its messages."""
 
     messages: Sequence[ChatMessage]
+    """Messages of the page, newest last."""
     next_cursor: str | None
+    """Cursor of the page of older messages. Null if there are none."""
 
 
 class MemoryBody(_Answer):
-    """What is remembered of a conversation."""
+    """The memory of a conversation."""
 
     session_id: str
+    """Id of the conversation."""
     summary: str
+    """Summary of the conversation, at most 120 words."""
     themes: Sequence[str]
+    """Themes of the conversation, at most eight."""
     timestamp: Time
+    """Time at which the memory was written."""
 
 
 class MemoryPage(_Answer):
-    """A page of memories, written last first."""
+    """A page of memories."""
 
     user_id: str
+    """The caller's id."""
     memories: Sequence[MemoryBody]
+    """Memories of the page, last written first."""
     next_cursor: str | None
+    """Cursor of the next page. Null on the last page."""
 
 
 class FoundConversations(_Answer):
-    """Past conversations, the best match first."""
+    """Conversations that match a search."""
 
     user_id: str
+    """The caller's id."""
     conversations: Sequence[MemoryBody]
+    """Memories of the conversations found, best match first."""

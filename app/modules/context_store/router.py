@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Query, Request, status
+from fastapi import APIRouter, Depends, Path, Query, Request, status
 
 from app.core.clock import now_ms
 from app.core.storage.port import Condition, Equals
@@ -33,22 +33,28 @@ def _store(request: Request) -> ContextStore:
 
 
 Store = Annotated[ContextStore, Depends(_store)]
+ExampleId = Annotated[str, Path(description="Id of the example.")]
+TermId = Annotated[str, Path(description="Id of the term.")]
+InstructionId = Annotated[str, Path(description="Id of the instruction.")]
 
 
 class EntryListQuery(PageQuery):
-    """Which entries, and which page of them; with `q` the best matches come first, else the oldest."""
+    """Selects entries, and a page of them."""
 
     db_connection_id: Annotated[Text | None, Query(max_length=100)] = None
-    q: Annotated[Text | None, Query(max_length=500, description="Words that all have to occur")] = None
+    """Only entries of this database connection. Left out: the caller's own entries of all connections."""
+    q: Annotated[Text | None, Query(max_length=500)] = None
+    """Only entries that contain all of these words, best matches first."""
 
     def conditions(self) -> list[Condition]:
         return []
 
 
 class ExampleListQuery(EntryListQuery):
-    """Which examples; `status=proposed` lists those that wait for a review."""
+    """Selects examples, and a page of them."""
 
     status: ExampleStatus | None = None
+    """Only examples with this status."""
 
     def conditions(self) -> list[Condition]:
         return [] if self.status is None else [Equals("status", self.status)]
@@ -57,96 +63,178 @@ class ExampleListQuery(EntryListQuery):
 Wanted = Annotated[EntryListQuery, Query()]
 
 
-@router.post("/examples", status_code=status.HTTP_201_CREATED, dependencies=[MANAGE])
+@router.post(
+    "/examples", summary="Add an example", status_code=status.HTTP_201_CREATED, dependencies=[MANAGE]
+)
 async def add_example(body: NewExample, owner: Owner, store: Store) -> ExampleBody:
-    """Keep a question with its SQL, which has to be what may run on the database."""
+    """Stores a question with the SQL that answers it. Needs scope `manage`; owner of the connection only
+    (else 403).
+
+    A verified example is shown to the model with similar questions and answers the same question without a
+    model. The SQL of a verified example must pass the guard (else 422 `example-not-runnable`).
+    """
     added = await store.add_example(owner, body.db_connection_id, body.question, body.sql, body.status)
     return ExampleBody.model_validate(added)
 
 
-@router.get("/examples", dependencies=[READ])
+@router.get("/examples", summary="List examples", dependencies=[READ])
 async def list_examples(
     wanted: Annotated[ExampleListQuery, Query()], owner: Owner, store: Store
 ) -> PageOf[ExampleBody]:
+    """Lists the caller's examples, or those of one connection. Needs scope `read`.
+
+    Oldest first; with `q` the best matches first, at most 250. Only the owner of a connection sees examples
+    that are not verified; `status=proposed` lists those that wait for a review. Send `next_cursor` as
+    `cursor` for the next page; it is null on the last one.
+    """
     found, next_cursor = await _listed(store, store.examples, owner, wanted)
     return PageOf(items=[ExampleBody.model_validate(each) for each in found], next_cursor=next_cursor)
 
 
-@router.get("/examples/{example_id}", dependencies=[READ])
-async def read_example(example_id: str, owner: Owner, store: Store) -> ExampleBody:
+@router.get("/examples/{example_id}", summary="Get an example", dependencies=[READ])
+async def read_example(example_id: ExampleId, owner: Owner, store: Store) -> ExampleBody:
+    """Returns an example of the caller, or a verified one of a shared connection. Needs scope `read`. Any
+    other example is unknown (404).
+    """
     return ExampleBody.model_validate(await store.get(store.examples, owner, example_id))
 
 
-@router.patch("/examples/{example_id}", dependencies=[MANAGE])
-async def change_example(example_id: str, body: ExampleChange, owner: Owner, store: Store) -> ExampleBody:
-    """Verify, reject or reword an example."""
+@router.patch("/examples/{example_id}", summary="Review or edit an example", dependencies=[MANAGE])
+async def change_example(
+    example_id: ExampleId, body: ExampleChange, owner: Owner, store: Store
+) -> ExampleBody:
+    """Changes the fields that the body holds. Needs scope `manage`; owner only (else 403).
+
+    `status` reviews a proposal: `verified` or `rejected`. If the example is verified afterwards, its SQL
+    must pass the guard (else 422 `example-not-runnable`).
+    """
     changed = await store.change_example(owner, example_id, body.model_dump(exclude_unset=True))
     return ExampleBody.model_validate(changed)
 
 
-@router.delete("/examples/{example_id}", status_code=status.HTTP_204_NO_CONTENT, dependencies=[MANAGE])
-async def delete_example(example_id: str, owner: Owner, store: Store) -> None:
+@router.delete(
+    "/examples/{example_id}",
+    summary="Delete an example",
+    status_code=status.HTTP_204_NO_CONTENT,
+    dependencies=[MANAGE],
+)
+async def delete_example(example_id: ExampleId, owner: Owner, store: Store) -> None:
+    """Deletes an example; later answers no longer use it. Needs scope `manage`; owner only (else 403).
+    Answers 404 if it does not exist.
+    """
     await store.examples.delete(await store.own(store.examples, owner, example_id))
 
 
-@router.post("/glossary", status_code=status.HTTP_201_CREATED, dependencies=[MANAGE])
+@router.post(
+    "/glossary", summary="Add a glossary term", status_code=status.HTTP_201_CREATED, dependencies=[MANAGE]
+)
 async def add_term(body: NewTerm, owner: Owner, store: Store) -> TermBody:
+    """Stores a business term with its meaning. Needs scope `manage`; owner of the connection only (else
+    403).
+
+    The model reads the term when it occurs in a conversation. The `sql` expression is not checked. Every
+    call adds another entry, also for the same term.
+    """
     added = await store.add_term(owner, body.db_connection_id, body.term, body.meaning, body.sql)
     return TermBody.model_validate(added)
 
 
-@router.get("/glossary", dependencies=[READ])
+@router.get("/glossary", summary="List glossary terms", dependencies=[READ])
 async def list_terms(wanted: Wanted, owner: Owner, store: Store) -> PageOf[TermBody]:
+    """Lists the caller's terms, or those of one connection. Needs scope `read`.
+
+    Oldest first; with `q` the best matches first, at most 250. Send `next_cursor` as `cursor` for the next
+    page; it is null on the last one.
+    """
     found, next_cursor = await _listed(store, store.terms, owner, wanted)
     return PageOf(items=[TermBody.model_validate(each) for each in found], next_cursor=next_cursor)
 
 
-@router.get("/glossary/{term_id}", dependencies=[READ])
-async def read_term(term_id: str, owner: Owner, store: Store) -> TermBody:
+@router.get("/glossary/{term_id}", summary="Get a glossary term", dependencies=[READ])
+async def read_term(term_id: TermId, owner: Owner, store: Store) -> TermBody:
+    """Returns a term of the caller, or of a shared connection. Needs scope `read`. Any other term is
+    unknown (404).
+    """
     return TermBody.model_validate(await store.get(store.terms, owner, term_id))
 
 
-@router.patch("/glossary/{term_id}", dependencies=[MANAGE])
-async def change_term(term_id: str, body: TermChange, owner: Owner, store: Store) -> TermBody:
+@router.patch("/glossary/{term_id}", summary="Edit a glossary term", dependencies=[MANAGE])
+async def change_term(term_id: TermId, body: TermChange, owner: Owner, store: Store) -> TermBody:
+    """Changes the fields that the body holds; `sql: null` removes the expression. Needs scope `manage`;
+    owner only (else 403). Later questions use the new text.
+    """
     term = await store.own(store.terms, owner, term_id)
     changes = {**body.model_dump(exclude_unset=True), "updated_at": now_ms()}
     return TermBody.model_validate(await store.terms.change(term, changes))
 
 
-@router.delete("/glossary/{term_id}", status_code=status.HTTP_204_NO_CONTENT, dependencies=[MANAGE])
-async def delete_term(term_id: str, owner: Owner, store: Store) -> None:
+@router.delete(
+    "/glossary/{term_id}",
+    summary="Delete a glossary term",
+    status_code=status.HTTP_204_NO_CONTENT,
+    dependencies=[MANAGE],
+)
+async def delete_term(term_id: TermId, owner: Owner, store: Store) -> None:
+    """Deletes a term; later answers no longer use it. Needs scope `manage`; owner only (else 403). Answers
+    404 if it does not exist.
+    """
     await store.terms.delete(await store.own(store.terms, owner, term_id))
 
 
-@router.post("/instructions", status_code=status.HTTP_201_CREATED, dependencies=[MANAGE])
+@router.post(
+    "/instructions", summary="Add an instruction", status_code=status.HTTP_201_CREATED, dependencies=[MANAGE]
+)
 async def add_instruction(body: NewInstruction, owner: Owner, store: Store) -> InstructionBody:
+    """Stores a rule that the model follows when it writes SQL. Needs scope `manage`; owner of the
+    connection only (else 403).
+
+    A `scope` must name a scanned table (else 422 `scope-unknown`). May wait for the first scan of the
+    database, and answers 503 (`database-unavailable`) if that fails.
+    """
     added = await store.add_instruction(owner, body.db_connection_id, body.text, body.scope)
     return InstructionBody.model_validate(added)
 
 
-@router.get("/instructions", dependencies=[READ])
+@router.get("/instructions", summary="List instructions", dependencies=[READ])
 async def list_instructions(wanted: Wanted, owner: Owner, store: Store) -> PageOf[InstructionBody]:
+    """Lists the caller's instructions, or those of one connection. Needs scope `read`.
+
+    Oldest first; with `q` the best matches first, at most 250. Send `next_cursor` as `cursor` for the next
+    page; it is null on the last one.
+    """
     found, next_cursor = await _listed(store, store.instructions, owner, wanted)
     return PageOf(items=[InstructionBody.model_validate(each) for each in found], next_cursor=next_cursor)
 
 
-@router.get("/instructions/{instruction_id}", dependencies=[READ])
-async def read_instruction(instruction_id: str, owner: Owner, store: Store) -> InstructionBody:
+@router.get("/instructions/{instruction_id}", summary="Get an instruction", dependencies=[READ])
+async def read_instruction(instruction_id: InstructionId, owner: Owner, store: Store) -> InstructionBody:
+    """Returns an instruction of the caller, or of a shared connection. Needs scope `read`. Any other
+    instruction is unknown (404).
+    """
     return InstructionBody.model_validate(await store.get(store.instructions, owner, instruction_id))
 
 
-@router.patch("/instructions/{instruction_id}", dependencies=[MANAGE])
+@router.patch("/instructions/{instruction_id}", summary="Edit an instruction", dependencies=[MANAGE])
 async def change_instruction(
-    instruction_id: str, body: InstructionChange, owner: Owner, store: Store
+    instruction_id: InstructionId, body: InstructionChange, owner: Owner, store: Store
 ) -> InstructionBody:
+    """Changes the fields that the body holds; `scope: null` extends the rule to the whole database. Needs
+    scope `manage`; owner only (else 403). A `scope` must name a scanned table (else 422 `scope-unknown`).
+    """
     changes = body.model_dump(exclude_unset=True)
     return InstructionBody.model_validate(await store.change_instruction(owner, instruction_id, changes))
 
 
 @router.delete(
-    "/instructions/{instruction_id}", status_code=status.HTTP_204_NO_CONTENT, dependencies=[MANAGE]
+    "/instructions/{instruction_id}",
+    summary="Delete an instruction",
+    status_code=status.HTTP_204_NO_CONTENT,
+    dependencies=[MANAGE],
 )
-async def delete_instruction(instruction_id: str, owner: Owner, store: Store) -> None:
+async def delete_instruction(instruction_id: InstructionId, owner: Owner, store: Store) -> None:
+    """Deletes an instruction; later answers no longer follow it. Needs scope `manage`; owner only (else
+    403). Answers 404 if it does not exist.
+    """
     await store.instructions.delete(await store.own(store.instructions, owner, instruction_id))
 
 

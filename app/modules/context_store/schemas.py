@@ -4,14 +4,13 @@ from typing import Annotated
 
 from pydantic import (
     AfterValidator,
-    BaseModel,
     ConfigDict,
     Field,
     StringConstraints,
     field_validator,
 )
 
-from app.http.routes import Body, Text, Time, not_null, storable
+from app.http.routes import Body, ResponseBody, Text, Time, not_null, storable
 from app.modules.context_store.model import ExampleStatus
 
 ConnectionId = Annotated[Text, Field(max_length=100)]
@@ -39,25 +38,32 @@ class NewExample(Body):
     )
 
     db_connection_id: ConnectionId
+    """Id of the database connection."""
     question: Words
+    """The question."""
     sql: Sql
+    """Statement that answers it, in the dialect of the database."""
     status: ExampleStatus = "verified"
+    """Only a verified example is used. Its statement must pass the guard."""
 
 
 class ExampleChange(Body):
-    """A review (`status`), or other words."""
+    """A review of an example, or other changes. Fields that are left out stay unchanged."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"status": "verified"}]})
 
     question: Words | None = None
+    """The new question."""
     sql: Sql | None = None
+    """The new statement."""
     status: ExampleStatus | None = None
+    """The result of a review."""
 
     _given = field_validator("question", "sql", "status", mode="before")(not_null)
 
 
 class NewTerm(Body):
-    """A word of the business, and the SQL expression for it where there is one."""
+    """A business term with its meaning."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -73,25 +79,32 @@ class NewTerm(Body):
     )
 
     db_connection_id: ConnectionId
+    """Id of the database connection."""
     term: Name
+    """The term, as users write it."""
     meaning: Words
+    """Definition of the term."""
     sql: Fragment | None = None
+    """SQL expression of the term. It is not checked."""
 
 
 class TermChange(Body):
-    """Other words; an `sql` of null is none."""
+    """Changes of a glossary term. Fields that are left out stay unchanged."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"sql": None}]})
 
     term: Name | None = None
+    """The new term."""
     meaning: Words | None = None
+    """The new definition."""
     sql: Fragment | None = None
+    """The new SQL expression. Null removes it."""
 
     _given = field_validator("term", "meaning", mode="before")(not_null)
 
 
 class NewInstruction(Body):
-    """A rule for reading the data; `scope` names the table it is about, null the whole database."""
+    """A rule for reading the data."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -100,45 +113,65 @@ class NewInstruction(Body):
     )
 
     db_connection_id: ConnectionId
+    """Id of the database connection."""
     text: Words
+    """The rule, in a sentence or two."""
     scope: Name | None = None
+    """Name of the scanned table that the rule is about. Null for the whole database."""
 
 
 class InstructionChange(Body):
-    """Other words; a `scope` of null is the whole database."""
+    """Changes of an instruction. Fields that are left out stay unchanged."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"scope": None}]})
 
     text: Words | None = None
+    """The new text of the rule."""
     scope: Name | None = None
+    """Name of the scanned table that the rule is about. Null for the whole database."""
 
     _given = field_validator("text", mode="before")(not_null)
 
 
-class _Entry(BaseModel):
-    model_config = ConfigDict(from_attributes=True)
-
+class _Entry(ResponseBody):
     id: str
+    """Id of the entry."""
     db_connection_id: str
+    """Id of the database connection."""
     created_at: Time
+    """Time of creation."""
     updated_at: Time
+    """Time of the latest change."""
 
 
 class ExampleBody(_Entry):
-    """An example; only a verified one is used. `message_id` names the answer that it was proposed from."""
+    """A question with the SQL that answers it."""
 
     question: str
+    """The question."""
     sql: str
+    """Statement that answers it."""
     status: ExampleStatus
+    """Only a verified example is used."""
     message_id: str | None
+    """Id of the answer that the example was proposed from. Null if it was added by hand."""
 
 
 class TermBody(_Entry):
+    """A glossary term."""
+
     term: str
+    """The term, as users write it."""
     meaning: str
+    """Definition of the term."""
     sql: str | None
+    """SQL expression of the term. Null if it has none."""
 
 
 class InstructionBody(_Entry):
+    """A rule for reading the data."""
+
     text: str
+    """The rule."""
     scope: str | None
+    """Name of the table that the rule is about. Null for the whole database."""

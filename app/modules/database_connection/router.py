@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Query, Request, status
+from fastapi import APIRouter, Depends, Path, Query, Request, status
 
 from app.http.callers import ASK, MANAGE, READ, Owner
 from app.http.problems import PROBLEM_RESPONSES
@@ -31,64 +31,125 @@ def _service(request: Request) -> DatabaseConnections:
 
 Service = Annotated[DatabaseConnections, Depends(_service)]
 Page = Annotated[PageQuery, Query()]
+ConnectionId = Annotated[str, Path(description="Id of the connection.")]
+TableName = Annotated[str, Path(description="Name of the table, as the list of tables spells it.")]
 
 
-@router.post("", status_code=status.HTTP_201_CREATED, dependencies=[MANAGE])
+@router.post("", summary="Register a database", status_code=status.HTTP_201_CREATED, dependencies=[MANAGE])
 async def register(body: NewConnection, owner: Owner, service: Service) -> ConnectionBody:
-    """Try a database, then keep its URL, encrypted."""
+    """Tests the database with a read-only session and stores its URL encrypted. Needs scope `manage`.
+
+    The schema is scanned when the first question needs it, or on request. Every call registers another
+    connection. Answers 422 if the URL is not supported (`database-url-not-supported`) or no session can be
+    opened (`database-unreachable`).
+    """
     url = body.url.get_secret_value()
     connection = await service.register(owner, url, body.name, body.description, body.shared)
     return ConnectionBody.model_validate(connection)
 
 
-@router.get("", dependencies=[READ])
+@router.get("", summary="List database connections", dependencies=[READ])
 async def list_connections(page: Page, owner: Owner, service: Service) -> PageOf[ConnectionBody]:
+    """Lists the caller's connections and those shared with all users, oldest first. Needs scope `read`.
+
+    Send `next_cursor` as `cursor` for the next page; it is null on the last one.
+    """
     connections, next_cursor = await service.page(owner, page.limit, page.cursor)
     items = [ConnectionBody.model_validate(connection) for connection in connections]
     return PageOf(items=items, next_cursor=next_cursor)
 
 
-@router.get("/{connection_id}", dependencies=[READ])
-async def read_connection(connection_id: str, owner: Owner, service: Service) -> ConnectionBody:
+@router.get("/{connection_id}", summary="Get a database connection", dependencies=[READ])
+async def read_connection(connection_id: ConnectionId, owner: Owner, service: Service) -> ConnectionBody:
+    """Returns a connection of the caller, or a shared one. Needs scope `read`.
+
+    The answer holds no secret: `masked_url` has no password. Any other connection is unknown (404).
+    """
     return ConnectionBody.model_validate(await service.get(owner, connection_id))
 
 
-@router.patch("/{connection_id}", dependencies=[MANAGE])
+@router.patch("/{connection_id}", summary="Share a database connection", dependencies=[MANAGE])
 async def change_connection(
-    connection_id: str, body: ConnectionChange, owner: Owner, service: Service
+    connection_id: ConnectionId, body: ConnectionChange, owner: Owner, service: Service
 ) -> ConnectionBody:
-    """Share a connection with everybody, or no more; its owner alone may."""
+    """Shares the connection with all users, or makes it private again. Needs scope `manage`; owner only
+    (else 403).
+
+    Other users can then ask about a shared connection and read its schema, glossary, instructions and
+    verified examples. Sessions of others on a connection that is private again take no further questions
+    (409 `connection-gone`).
+    """
     return ConnectionBody.model_validate(await service.share(owner, connection_id, body.shared))
 
 
-@router.delete("/{connection_id}", status_code=status.HTTP_204_NO_CONTENT, dependencies=[MANAGE])
-async def delete_connection(connection_id: str, owner: Owner, service: Service) -> None:
-    """Forget a connection and its tables; its sessions stay readable."""
+@router.delete(
+    "/{connection_id}",
+    summary="Delete a database connection",
+    status_code=status.HTTP_204_NO_CONTENT,
+    dependencies=[MANAGE],
+)
+async def delete_connection(connection_id: ConnectionId, owner: Owner, service: Service) -> None:
+    """Deletes the connection with its scanned schema, examples, glossary and instructions, and stops a
+    running scan. Needs scope `manage`; owner only (else 403). The database itself is not touched.
+
+    Sessions on the connection stay readable; a new question in one of them answers 409 (`connection-gone`).
+    """
     await service.delete(owner, connection_id)
 
 
-@router.post("/{connection_id}/scan", status_code=status.HTTP_202_ACCEPTED, dependencies=[MANAGE])
-async def start_scan(connection_id: str, owner: Owner, service: Service) -> ScanBody:
-    """Begin to read the schema anew, in the background; descriptions given by people stay."""
+@router.post(
+    "/{connection_id}/scan",
+    summary="Start a scan of the schema",
+    status_code=status.HTTP_202_ACCEPTED,
+    dependencies=[MANAGE],
+)
+async def start_scan(connection_id: ConnectionId, owner: Owner, service: Service) -> ScanBody:
+    """Starts to read the tables, keys and column values in the background. Needs scope `manage`; owner only
+    (else 403).
+
+    Answers 202 with the progress; a second request joins the running scan. Descriptions of tables are kept.
+    Questions use the previous scan until the new one has found the tables. Answers 503
+    (`database-unavailable`) if the stored URL cannot be used.
+    """
     return ScanBody.model_validate(await service.start_scan(owner, connection_id))
 
 
-@router.get("/{connection_id}/scan", dependencies=[READ])
-async def read_scan(connection_id: str, owner: Owner, service: Service) -> ScanBody:
-    """How far the latest scan is; questions can be asked of the tables that are known already."""
+@router.get("/{connection_id}/scan", summary="Get the progress of the latest scan", dependencies=[READ])
+async def read_scan(connection_id: ConnectionId, owner: Owner, service: Service) -> ScanBody:
+    """Returns the state of the running or latest scan; poll it after starting one. Needs scope `read`.
+
+    Questions can be asked as soon as the tables are known (`tables_total` is not null).
+    """
     return ScanBody.model_validate(await service.scan_progress(owner, connection_id))
 
 
-@router.get("/{connection_id}/tables", dependencies=[READ])
-async def list_tables(connection_id: str, page: Page, owner: Owner, service: Service) -> PageOf[TableBody]:
-    """The tables that the last scan has found, by name."""
+@router.get("/{connection_id}/tables", summary="List the scanned tables", dependencies=[READ])
+async def list_tables(
+    connection_id: ConnectionId, page: Page, owner: Owner, service: Service
+) -> PageOf[TableBody]:
+    """Lists the tables and views that the latest scan found, by name, with columns, keys and value
+    profiles. Needs scope `read`. The list is empty before the first scan.
+
+    Send `next_cursor` as `cursor` for the next page; it is null on the last one.
+    """
     tables, next_cursor = await service.tables(owner, connection_id, page.limit, page.cursor)
     return PageOf(items=[TableBody.model_validate(table) for table in tables], next_cursor=next_cursor)
 
 
-@router.get("/{connection_id}/tables/{table_name:path}/sample", dependencies=[READ])
-async def sample_table(connection_id: str, table_name: str, owner: Owner, service: Service) -> SampleBody:
-    """The first rows of a table, in no order, read through the guard and its limits."""
+@router.get(
+    "/{connection_id}/tables/{table_name:path}/sample",
+    summary="Get sample rows of a table",
+    dependencies=[READ],
+)
+async def sample_table(
+    connection_id: ConnectionId, table_name: TableName, owner: Owner, service: Service
+) -> SampleBody:
+    """Runs a read-only query for the first 20 rows of a table, in no particular order. Needs scope `read`.
+
+    The query passes the same guard and limits as every statement and is recorded. Waits for the first scan
+    if there was none. Answers 404 for an unknown table, 422 (`statement-failed`) and 503
+    (`database-unavailable`).
+    """
     result = await service.sample(owner, connection_id, table_name)
     return SampleBody(
         columns=[ResultColumnBody(name=column.name, type=column.type) for column in result.columns],
@@ -97,17 +158,26 @@ async def sample_table(connection_id: str, table_name: str, owner: Owner, servic
     )
 
 
-@router.post("/{connection_id}/statements", dependencies=[ASK])
+@router.post(
+    "/{connection_id}/statements", summary="Check a statement without running it", dependencies=[ASK]
+)
 async def inspect_statement(
-    connection_id: str, body: NewStatement, owner: Owner, service: Service
+    connection_id: ConnectionId, body: NewStatement, owner: Owner, service: Service
 ) -> InspectedStatementBody:
-    """Check a statement without running it: laid out for reading, with the tables and columns it reads."""
+    """Checks a statement with the guard and returns it formatted, with the tables and columns it reads.
+    Needs scope `ask`. Nothing runs in the database, except that the first call may wait for the first scan.
+
+    Answers 422 (`statement-failed`, with the reason) if the guard refuses the statement.
+    """
     return InspectedStatementBody.model_validate(await service.inspect(owner, connection_id, body.sql))
 
 
-@router.patch("/{connection_id}/tables/{table_name:path}", dependencies=[MANAGE])
+@router.patch("/{connection_id}/tables/{table_name:path}", summary="Describe a table", dependencies=[MANAGE])
 async def describe_table(
-    connection_id: str, table_name: str, body: TableChange, owner: Owner, service: Service
+    connection_id: ConnectionId, table_name: TableName, body: TableChange, owner: Owner, service: Service
 ) -> TableBody:
+    """Replaces the description of a scanned table, which users and the model read. Needs scope `manage`;
+    owner only (else 403). Answers 404 if the latest scan found no table of this name.
+    """
     table = await service.describe_table(owner, connection_id, table_name, body.description)
     return TableBody.model_validate(table)

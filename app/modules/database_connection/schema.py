@@ -9,34 +9,42 @@ ColumnType = Literal["text", "integer", "number", "boolean", "date", "datetime",
 
 @dataclass(frozen=True)
 class TableColumn:
-    """A column and its profile.
-
-    `values` lists every distinct value of a low-cardinality text column (else it is empty);
-    `minimum` and `maximum` are set for numbers and dates, as text; `distinct_count` is None when it
-    was not counted; `format` says how dates and codes are written that are kept as text;
-    `database_type` is the database's own word for the type.
-    """
+    """A column and the profile of its values."""
 
     name: str
+    """Name of the column."""
     type: ColumnType
+    """Type of its values."""
     database_type: str
+    """Type as the database names it."""
     nullable: bool = True
+    """The column may hold NULL."""
     primary_key: bool = False
+    """The column belongs to the primary key."""
     description: str = ""
+    """Comment on the column in the database."""
     values: Sequence[str] = ()
+    """Every distinct value of a text column with few values. Empty otherwise."""
     minimum: str | None = None
+    """Smallest number or date, as text."""
     maximum: str | None = None
+    """Largest number or date, as text."""
     distinct_count: int | None = None
+    """Number of distinct values. None if they were not counted."""
     format: str = ""
+    """Format of dates and codes that are stored as text."""
 
 
 @dataclass(frozen=True)
 class ForeignKey:
-    """`columns` of this table refer, in order, to `referred_columns` of `referred_table`."""
+    """A foreign key of a table."""
 
     columns: Sequence[str]
+    """Columns of this table."""
     referred_table: str
+    """Table that they refer to."""
     referred_columns: Sequence[str]
+    """Columns that they refer to, in the same order."""
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,6 @@ from typing import Annotated, Literal
 
 from pydantic import (
     AfterValidator,
-    BaseModel,
     ConfigDict,
     Field,
     JsonValue,
@@ -12,7 +11,7 @@ from pydantic import (
     StringConstraints,
 )
 
-from app.http.routes import Body, Text, Time, storable
+from app.http.routes import Body, ResponseBody, Text, Time, storable
 from app.modules.database_connection.scan.progress import ScanState
 from app.modules.database_connection.schema import ColumnType, ForeignKey, TableColumn
 
@@ -25,7 +24,7 @@ def _storable(secret: SecretStr) -> SecretStr:
 
 
 class NewConnection(Body):
-    """A database to ask about; it is tried before it is kept."""
+    """A database to register. It is tested before its URL is stored."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -34,113 +33,140 @@ class NewConnection(Body):
     )
 
     url: Annotated[SecretStr, Field(min_length=1, max_length=2_000), AfterValidator(_storable)]
+    """SQLAlchemy URL of the database, with credentials. It is stored encrypted and never returned."""
     name: Annotated[
         str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200), AfterValidator(storable)
     ]
+    """Name for users."""
     description: Description = ""
+    """Description for users."""
     shared: bool = False
+    """All users may see and ask about the database."""
 
 
 class ConnectionChange(Body):
-    """Whether everybody may see and ask it."""
+    """A change of who may use a connection."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"shared": True}]})
 
     shared: bool
+    """All users may see and ask about the database."""
 
 
 class TableChange(Body):
-    """What people should know of a table; also told to the model."""
+    """A new description of a table."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"description": "One row a shipped order"}]})
 
     description: Description
+    """The new description, for users and the model. Empty removes it."""
 
 
 class NewStatement(Body):
-    """A statement to look at."""
+    """A statement to check."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"sql": "SELECT count(*) FROM orders"}]})
 
     sql: Annotated[Text, Field(min_length=1, max_length=64 * 1024)]
+    """The statement, in the dialect of the database."""
 
 
-class TableReadBody(BaseModel):
-    """A table that a statement reads, and which of its columns as far as they can be told."""
-
-    model_config = ConfigDict(from_attributes=True)
+class TableReadBody(ResponseBody):
+    """A table that a statement reads."""
 
     name: str
+    """Name of the table."""
     columns: list[str]
+    """Names of the columns that the statement reads, as far as they can be determined."""
 
 
-class InspectedStatementBody(BaseModel):
-    """A statement that the guard would run; `sql` is the same statement, laid out for reading."""
-
-    model_config = ConfigDict(from_attributes=True)
+class InspectedStatementBody(ResponseBody):
+    """A statement that passes the guard."""
 
     sql: str
+    """The statement, formatted."""
     tables: list[TableReadBody]
+    """Tables that the statement reads."""
 
 
-class ResultColumnBody(BaseModel):
-    """A column of rows."""
+class ResultColumnBody(ResponseBody):
+    """A column of sample rows."""
 
     name: str
+    """Name of the column."""
     type: ColumnType
+    """Type of its values."""
 
 
-class SampleBody(BaseModel):
-    """The first rows of a table; `truncated`: it has more, or values are cut."""
+class SampleBody(ResponseBody):
+    """The first rows of a table."""
 
     columns: list[ResultColumnBody]
+    """Columns of the rows, in order."""
     rows: list[list[JsonValue]]
+    """Rows; one list of values each, in the order of the columns."""
     truncated: bool
+    """The table has more rows, or long values are cut."""
 
 
-class ConnectionBody(BaseModel):
-    """A database connection; `masked_url` holds no secret.
-
-    `warnings`: what the account may do beyond reading, with the cure, and that there are no tables; empty
-    if there is nothing to warn of.
-    """
-
-    model_config = ConfigDict(from_attributes=True)
+class ConnectionBody(ResponseBody):
+    """A registered database."""
 
     id: str
+    """Id of the connection."""
     name: str
+    """Name for users."""
     description: str
+    """Description for users."""
     dialect: str
+    """SQL dialect of the database, by sqlglot's name."""
     masked_url: str
+    """URL without its secrets."""
     created_at: Time
+    """Time of registration."""
     scanned_at: Time | None
+    """Time at which a scan last read the tables. Null before the first scan."""
     table_count: int | None
+    """Number of scanned tables. Null before the first scan."""
     warnings: list[str]
+    """Sentences on what the account may do besides reading, and how to prevent it; or that the database has
+    no tables. Empty if there is nothing to warn of.
+    """
     owner: str
+    """Owner of the connection, who alone can change it."""
     shared: bool
+    """All users may see and ask about the database."""
 
 
-class ScanBody(BaseModel):
-    """How far the latest scan is; `tables_total` is null until all tables are known."""
-
-    model_config = ConfigDict(from_attributes=True)
+class ScanBody(ResponseBody):
+    """Progress of the latest scan."""
 
     state: ScanState
+    """State of the latest scan: `never` if there was none."""
     started_at: Time | None
+    """Time at which the scan started."""
     updated_at: Time | None
+    """Time of the latest progress."""
     tables_total: int | None
+    """Number of tables. Null until the catalog has been read."""
     tables_done: int
+    """Number of tables whose values have been read."""
     error: str | None
+    """Reason why the scan failed. Null otherwise."""
 
 
-class TableBody(BaseModel):
-    """A table as it was scanned."""
-
-    model_config = ConfigDict(from_attributes=True)
+class TableBody(ResponseBody):
+    """A table as the latest scan found it."""
 
     name: str
+    """Name of the table."""
     kind: Literal["table", "view"]
+    """Table or view."""
     description: str
+    """Description, from the database or as a user changed it."""
     row_count: int | None
+    """Number of rows at the scan, an estimate for large tables. Null if unknown."""
     columns: list[TableColumn]
+    """Columns with their profiles."""
     foreign_keys: list[ForeignKey]
+    """Foreign keys of the table."""

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Query, Request, status
+from fastapi import APIRouter, Depends, Path, Query, Request, status
 
 from app.core.auth.api_keys import ApiKeys
 from app.http.callers import ADMIN, ANYBODY, CurrentCaller
@@ -19,29 +19,51 @@ def _keys(request: Request) -> ApiKeys:
 
 
 Keys = Annotated[ApiKeys, Depends(_keys)]
+KeyId = Annotated[str, Path(description="Id of the key.")]
 
 
-@router.get("/me", dependencies=[ANYBODY])
+@router.get("/me", summary="Get the authenticated caller", dependencies=[ANYBODY])
 async def read_me(caller: CurrentCaller) -> MeBody:
-    """Who asks, what he may do, and how he has signed in."""
+    """Returns the owner that the request acts for, with role, scopes and the kind of credential. Any valid
+    credential suffices, so the route also tests a key. Answers 401 if a login is required and the request
+    has no valid credential.
+    """
     return MeBody.model_validate(caller)
 
 
-@router.post("/api-keys", status_code=status.HTTP_201_CREATED, dependencies=[ADMIN])
+@router.post(
+    "/api-keys", summary="Create an API key", status_code=status.HTTP_201_CREATED, dependencies=[ADMIN]
+)
 async def create_key(body: NewApiKey, keys: Keys) -> NewApiKeyBody:
-    """Make a key; its text is in this answer and nowhere else."""
+    """Creates an API key for an owner. Needs scope `admin`.
+
+    The key's text is only in this answer: KAI stores a digest. Every call creates another key. Answers 422
+    if `scopes` holds one that the role does not have.
+    """
     key, text = await keys.create(body.wanted())
     return NewApiKeyBody.model_validate({**vars(key), "key": text})
 
 
-@router.get("/api-keys", dependencies=[ADMIN])
+@router.get("/api-keys", summary="List API keys", dependencies=[ADMIN])
 async def list_keys(page: Annotated[PageQuery, Query()], keys: Keys) -> PageOf[ApiKeyBody]:
-    """The keys of all owners, the newest first; revoked ones stay on the list."""
+    """Lists the keys of all owners, newest first, including revoked and expired ones. Needs scope `admin`.
+    The answer holds no secret.
+
+    Send `next_cursor` as `cursor` for the next page; it is null on the last one.
+    """
     found, next_cursor = await keys.page(page.limit, page.cursor)
     return PageOf(items=[ApiKeyBody.model_validate(key) for key in found], next_cursor=next_cursor)
 
 
-@router.delete("/api-keys/{key_id}", status_code=status.HTTP_204_NO_CONTENT, dependencies=[ADMIN])
-async def revoke_key(key_id: str, keys: Keys) -> None:
-    """Revoke a key for ever; within seconds no process accepts it."""
+@router.delete(
+    "/api-keys/{key_id}",
+    summary="Revoke an API key",
+    status_code=status.HTTP_204_NO_CONTENT,
+    dependencies=[ADMIN],
+)
+async def revoke_key(key_id: KeyId, keys: Keys) -> None:
+    """Revokes a key permanently; within three seconds every process refuses it. Needs scope `admin`.
+
+    Can be repeated: a revoked key stays revoked. Answers 404 for an unknown key.
+    """
     await keys.revoke(key_id)

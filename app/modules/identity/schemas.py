@@ -3,42 +3,49 @@
 from datetime import timedelta
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, ConfigDict, Field, StringConstraints
 
 from app.core.auth.api_keys import NewKey
 from app.core.auth.caller import Role, Scope, SignIn, checked_owner
 from app.core.clock import now_ms
-from app.http.routes import Body, Time, storable
+from app.http.routes import Body, ResponseBody, Time, storable
 
 MAX_DAYS = 3_650
 _MILLISECONDS = timedelta(milliseconds=1)
 
 
-class MeBody(BaseModel):
-    """Who asks, and what he may do."""
-
-    model_config = ConfigDict(from_attributes=True)
+class MeBody(ResponseBody):
+    """The authenticated caller."""
 
     owner: str
+    """Owner that the request acts for."""
     role: Role
+    """Role of the caller."""
     scopes: Annotated[list[Scope], AfterValidator(sorted)]
+    """Scopes of the caller; `admin` implies the others."""
     signed_in_by: SignIn
+    """Kind of the credential; `local` if no login is required."""
 
 
 class NewApiKey(Body):
-    """A key for somebody; `days` null never expires, and no `scopes` are all that the role may."""
+    """An API key to create."""
 
     model_config = ConfigDict(
         json_schema_extra={"examples": [{"owner": "ada@example.com", "name": "Notebook", "days": 90}]}
     )
 
     owner: Annotated[str, AfterValidator(storable), AfterValidator(checked_owner)]
+    """Owner that the key acts for."""
     name: Annotated[
         str, StringConstraints(strip_whitespace=True, max_length=200), AfterValidator(storable)
     ] = ""
+    """Name of the key, to recognize it in lists."""
     role: Role = "user"
+    """Role of the key."""
     scopes: frozenset[Scope] = frozenset()
+    """Scopes of the key, some of its role's. Empty for all of them."""
     days: Annotated[int, Field(ge=1, le=MAX_DAYS)] | None
+    """Days until the key expires. Null for a key that does not expire."""
 
     def wanted(self) -> NewKey:
         return NewKey(self.owner, self.name, self.role, self.scopes, expires_in(self.days))
@@ -49,24 +56,33 @@ def expires_in(days: int | None) -> int | None:
     return None if days is None else now_ms() + timedelta(days=days) // _MILLISECONDS
 
 
-class ApiKeyBody(BaseModel):
-    """A key without its secret; `last_used_at` is a minute late at most."""
-
-    model_config = ConfigDict(from_attributes=True)
+class ApiKeyBody(ResponseBody):
+    """An API key without its secret."""
 
     id: str
+    """Id of the key."""
     prefix: str
+    """Beginning of the key's text, to recognize it."""
     owner: str
+    """Owner that the key acts for."""
     name: str
+    """Name of the key."""
     role: Role
+    """Role of the key."""
     scopes: list[Scope]
+    """Scopes of the key."""
     created_at: Time
+    """Time of creation."""
     expires_at: Time | None
+    """Time of expiry. Null if the key does not expire."""
     last_used_at: Time | None
+    """Time of the latest use, at most a minute late. Null if the key was not used."""
     revoked_at: Time | None
+    """Time of revocation. Null if the key is not revoked."""
 
 
 class NewApiKeyBody(ApiKeyBody):
-    """A key just made; `key` is its text, which nobody can tell again."""
+    """A new API key with its text."""
 
     key: str
+    """The key's text. No later answer holds it."""

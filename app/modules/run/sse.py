@@ -1,10 +1,12 @@
-"""From a run's log to frames on the wire."""
+"""Server-sent events of a run: the stream response and its request header."""
 
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import AbstractAsyncContextManager
+from typing import Annotated
 
 import anyio
+from fastapi import Header
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from app.core.bus.event_log import EventLog
@@ -14,17 +16,26 @@ PING_SECONDS = 10
 """Proxies cut idle streams from 29 s on."""
 
 SEND_TIMEOUT_SECONDS = 20
-"""A reader that takes nothing for so long is let go and may resume. Shorter would trap slow links: the
-same large event would be cut off and sent again for ever."""
+"""Time after which a client that reads nothing is disconnected; it may resume. A shorter time would trap
+clients on slow links: the same large event would be cut off and sent again forever."""
 
 SHUTDOWN_GRACE_SECONDS = 2
-"""For the farewell when the server stops; below uvicorn's own limit."""
+"""Time for the last comment when the server stops. Shorter than uvicorn's own limit."""
 
 _MAX_ID_DIGITS = 15
 
+LastEventId = Annotated[
+    str | None,
+    Header(
+        alias="Last-Event-ID",
+        max_length=100,
+        description="Id of the last event received. Left out: the stream starts at the beginning.",
+    ),
+]
+
 
 def last_event_id(header: str | None) -> int:
-    """The id after which a stream goes on; 0 is the start. Raises `Malformed`."""
+    """Returns the id after which the stream continues, 0 for the start. Raises `Malformed` for other text."""
     if header is None or header == "":
         return 0
     if not (header.isascii() and header.isdigit() and len(header) <= _MAX_ID_DIGITS):
@@ -33,7 +44,7 @@ def last_event_id(header: str | None) -> int:
 
 
 class EventStream(EventSourceResponse):
-    """Told of its media type, FastAPI describes the events in the API's description."""
+    """An event stream that declares its media type, so that FastAPI lists its events in OpenAPI."""
 
     media_type = "text/event-stream"
 

@@ -1,15 +1,15 @@
-"""Routes of sessions, their runs and what hangs on them."""
+"""Routes of sessions, their runs, answers and checkpoints."""
 
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Depends, Header, Query, Request, Response, status
+from fastapi import APIRouter, Depends, Header, Path, Query, Request, Response, status
 from fastapi.responses import StreamingResponse
 
 from app.http.callers import ASK, READ, Owner
 from app.http.problems import PROBLEM_RESPONSES
 from app.http.rate_limits import count_question
 from app.http.routes import PageOf, PageQuery, Text
-from app.modules.run.sse import EventStream, event_stream, last_event_id
+from app.modules.run.sse import EventStream, LastEventId, event_stream, last_event_id
 from app.modules.session import export
 from app.modules.session.model import Message, SessionStatus
 from app.modules.session.schemas import (
@@ -37,55 +37,90 @@ def _service(request: Request) -> SessionService:
 
 Service = Annotated[SessionService, Depends(_service)]
 Page = Annotated[PageQuery, Query()]
+SessionId = Annotated[str, Path(description="Id of the session.")]
+RunId = Annotated[str, Path(description="Id of the run, from `X-Run-Id` or a `status` event.")]
+MessageId = Annotated[str, Path(description="Id of the answer, from `done` or the session's messages.")]
+CheckpointId = Annotated[str, Path(description="Id of the checkpoint.")]
+IdempotencyKey = Annotated[
+    Text | None,
+    Header(
+        min_length=1,
+        max_length=255,
+        description="A key chosen by the client, unique within the session. A repeated request with the same "
+        "key and question follows the first run.",
+    ),
+]
 
 _PARQUET = "application/vnd.apache.parquet"
 
 EVENT_STREAM: dict[int | str, dict[str, object]] = {
     200: {
-        "description": "Server-sent events: status, chunk, reset, error and, last, exactly one done. "
-        "What the schema calls `event` is the name of the frame; `data` holds the rest.",
+        "description": "Server-sent events: status, chunk, reset and error, then exactly one done. "
+        "The schema's `event` is the name of the frame; `data` holds the other fields.",
         "model": Status | Chunk | Reset | Failure | Done,
-        "headers": {"X-Run-Id": {"description": "The run, for resuming", "schema": {"type": "string"}}},
+        "headers": {
+            "X-Run-Id": {"description": "Id of the run, to follow it again", "schema": {"type": "string"}}
+        },
     }
 }
 
 
 class SessionListQuery(PageQuery):
-    """Which sessions, and which page of them."""
+    """Selects sessions, and a page of them."""
 
     db_connection_id: Annotated[Text | None, Query(max_length=100)] = None
+    """Only sessions of this database connection."""
     status: SessionStatus | None = None
-    q: Annotated[Text | None, Query(max_length=500, description="Words of a title or a question")] = None
+    """Only sessions in this state."""
+    q: Annotated[Text | None, Query(max_length=500)] = None
+    """Only sessions whose title or questions contain these words."""
 
 
 class RowsQuery(PageQuery):
-    """Which rows, and as what; `limit` and `cursor` are for json."""
+    """Selects rows and their format."""
 
     limit: Annotated[int, Query(ge=1, le=5_000)] = 20
-
+    """The most rows of a page. Only for `format=json`."""
+    cursor: Annotated[Text | None, Query(max_length=1_000)] = None
+    """`next_cursor` of the previous page. Only for `format=json`."""
     format: Literal["json", "csv", "parquet"] = "json"
+    """A page as JSON, or all rows as a file."""
 
 
-@router.post("", status_code=status.HTTP_201_CREATED, dependencies=[ASK])
+@router.post("", summary="Create a session", status_code=status.HTTP_201_CREATED, dependencies=[ASK])
 async def create_session(body: NewSession, owner: Owner, service: Service) -> SessionBody:
+    """Creates a session, a conversation about one database connection. Needs scope `ask`.
+
+    Every call creates another session. Without a `title` the session is titled by its first question.
+    Answers 404 for an unknown connection, and 429 (`too-many-sessions`) when the owner's quota is reached.
+    """
     session = await service.create(owner, body.db_connection_id, body.title, body.mode, body.metadata)
     return SessionBody.model_validate(session)
 
 
-@router.get("", dependencies=[READ])
+@router.get("", summary="List sessions", dependencies=[READ])
 async def list_sessions(
     query: Annotated[SessionListQuery, Query()], owner: Owner, service: Service
 ) -> PageOf[SessionBody]:
-    """Sessions used last come first."""
+    """Lists the caller's sessions, last used first. Needs scope `read`.
+
+    The filters combine. With `q` only the best 250 matches among titles and questions are listed. Send
+    `next_cursor` as `cursor` for the next page; it is null on the last one.
+    """
     wanted = SessionFilter(query.db_connection_id, query.status, query.q)
     sessions, next_cursor = await service.latest(owner, wanted, query.limit, query.cursor)
     items = [SessionBody.model_validate(session) for session in sessions]
     return PageOf(items=items, next_cursor=next_cursor)
 
 
-@router.get("/{session_id}", dependencies=[READ])
-async def read_session(session_id: str, page: Page, owner: Owner, service: Service) -> SessionWithHistory:
-    """The session with a page of its messages, newest last."""
+@router.get("/{session_id}", summary="Get a session with its messages", dependencies=[READ])
+async def read_session(
+    session_id: SessionId, page: Page, owner: Owner, service: Service
+) -> SessionWithHistory:
+    """Returns the session and a page of its messages, newest last. Needs scope `read`.
+
+    `messages.next_cursor` leads to the page of older messages. A session of another owner is unknown (404).
+    """
     session = await service.get(owner, session_id)
     messages, next_cursor = await service.messages(session, page.limit, page.cursor)
     items = [MessageBody.model_validate(message) for message in messages]
@@ -93,51 +128,79 @@ async def read_session(session_id: str, page: Page, owner: Owner, service: Servi
     return SessionWithHistory.model_validate({**vars(session), "messages": history})
 
 
-@router.patch("/{session_id}", dependencies=[ASK])
-async def change_session(session_id: str, body: SessionChange, owner: Owner, service: Service) -> SessionBody:
-    """Rename, change mode or metadata, close, or resume."""
+@router.patch("/{session_id}", summary="Change a session", dependencies=[ASK])
+async def change_session(
+    session_id: SessionId, body: SessionChange, owner: Owner, service: Service
+) -> SessionBody:
+    """Changes the fields that the body holds, and no others. Needs scope `ask`.
+
+    `status: closed` closes the session, so that it takes no questions; `status: idle` opens it again.
+    Answers 409 (`session-busy`, with `run_id`) if the status is to change while a run holds the session.
+    """
     changes = body.model_dump(exclude_unset=True)
     return SessionBody.model_validate(await service.change(owner, session_id, changes))
 
 
-@router.delete("/{session_id}", status_code=status.HTTP_204_NO_CONTENT, dependencies=[ASK])
-async def delete_session(session_id: str, owner: Owner, service: Service) -> None:
-    """Delete the session with its messages, rows, runs and checkpoints."""
+@router.delete(
+    "/{session_id}", summary="Delete a session", status_code=status.HTTP_204_NO_CONTENT, dependencies=[ASK]
+)
+async def delete_session(session_id: SessionId, owner: Owner, service: Service) -> None:
+    """Stops the session's runs and deletes the session with its messages, rows, runs, checkpoints and
+    memory. Needs scope `ask`. Cannot be undone.
+
+    Answers 409 (`still-stopping`) if a run does not stop within 30 seconds: send the request again.
+    """
     await service.delete(owner, session_id)
 
 
 @router.post(
     "/{session_id}/query/stream",
+    summary="Ask a question and stream its answer",
     responses=EVENT_STREAM,
     response_class=EventStream,
     dependencies=[ASK, Depends(count_question)],
 )
 async def ask(
-    session_id: str,
+    session_id: SessionId,
     body: SessionQuery,
     owner: Owner,
     service: Service,
-    idempotency_key: Annotated[Text | None, Header(min_length=1, max_length=255)] = None,
+    idempotency_key: IdempotencyKey = None,
 ) -> EventStream:
-    """Ask a question and follow its run. The run goes on when the client leaves."""
+    """Starts a run for the question and streams its events until `done`. Needs scope `ask`.
+
+    The run is stored before the stream begins and continues if the client disconnects: follow it again with
+    `X-Run-Id`. Send an `Idempotency-Key` to retry safely: the same key and question stream the first run
+    again, and the same key with another question answers 422 (`idempotency-key-reused`).
+
+    Every refusal is an HTTP error before the stream: 409 `session-busy`, `session-closed` or
+    `connection-gone`, 429 for a full queue, a rate limit or a quota, 503 if the question cannot be queued.
+    Errors of the run itself are `error` events.
+    """
     session, run = await service.ask(owner, session_id, body.query, body.on_busy, idempotency_key, body.sql)
     return event_stream(run.id, service.follow(session, run), after=0)
 
 
 @router.get(
     "/{session_id}/runs/{run_id}/stream",
+    summary="Stream a run again",
     responses=EVENT_STREAM,
     response_class=EventStream,
     dependencies=[READ],
 )
 async def follow(
-    session_id: str,
-    run_id: str,
+    session_id: SessionId,
+    run_id: RunId,
     owner: Owner,
     service: Service,
-    last_event: Annotated[str | None, Header(alias="Last-Event-ID", max_length=100)] = None,
+    last_event: LastEventId = None,
 ) -> EventStream:
-    """Follow a run from its start, or after the event a client has seen last."""
+    """Streams the events of a run, from its start or after `Last-Event-ID`, until `done`. Needs scope
+    `read`.
+
+    Any number of clients can follow a run. If the events of an ended run are no longer kept, the stream is
+    a `reset`, the stored answer and `done`. Answers 400 if `Last-Event-ID` is not a number.
+    """
     after = last_event_id(last_event)
     session, run = await service.run(owner, session_id, run_id)
     return event_stream(run.id, service.follow(session, run), after)
@@ -145,32 +208,41 @@ async def follow(
 
 @router.post(
     "/{session_id}/runs/{run_id}/cancel",
+    summary="Cancel a run",
     status_code=status.HTTP_202_ACCEPTED,
     response_class=Response,
     dependencies=[ASK],
 )
-async def cancel(session_id: str, run_id: str, owner: Owner, service: Service) -> Response:
-    """Stop a run, also while its statement runs; its stream ends with done and status cancelled."""
+async def cancel(session_id: SessionId, run_id: RunId, owner: Owner, service: Service) -> Response:
+    """Requests that the run stops, also while its statement runs in the database. Needs scope `ask`.
+
+    Answers 202 at once; the run's stream then ends with `done` and status `cancelled`. Can be repeated: a
+    run that has ended stays as it is.
+    """
     await service.cancel(owner, session_id, run_id)
     return Response(status_code=status.HTTP_202_ACCEPTED)
 
 
 @router.get(
     "/{session_id}/messages/{message_id}/rows",
+    summary="Get the rows of an answer",
     response_model=RowsPage,
     dependencies=[READ],
 )
 async def read_rows(
-    session_id: str,
-    message_id: str,
+    session_id: SessionId,
+    message_id: MessageId,
     query: Annotated[RowsQuery, Query()],
     owner: Owner,
     service: Service,
     response: Response,
 ) -> RowsPage | Response:
-    """The rows of an answer: a page of them as JSON, or all of them as a file.
+    """Returns the stored rows of an answer: a page as JSON, or all of them as a CSV or Parquet file. Needs
+    scope `read`.
 
-    `X-Truncated: true` says that a limit cut the result; a file of one says so in its name, too.
+    `X-Truncated: true` means that a limit cut the result; the name of a file then ends in `-truncated`.
+    Answers 404 if the message has no result or its rows are no longer stored, and 422
+    (`format-unavailable`) if Parquet is not installed on the server.
     """
     message = await service.answer(owner, session_id, message_id)
     cut = {"X-Truncated": str(message.truncated).lower()}
@@ -198,36 +270,56 @@ async def read_rows(
 
 
 @router.post(
-    "/{session_id}/messages/{message_id}/feedback", status_code=status.HTTP_201_CREATED, dependencies=[ASK]
+    "/{session_id}/messages/{message_id}/feedback",
+    summary="Rate an answer",
+    status_code=status.HTTP_201_CREATED,
+    dependencies=[ASK],
 )
 async def give_feedback(
-    session_id: str, message_id: str, body: NewFeedback, owner: Owner, service: Service
+    session_id: SessionId, message_id: MessageId, body: NewFeedback, owner: Owner, service: Service
 ) -> FeedbackBody:
+    """Stores the caller's rating of an answer; the latest replaces earlier ones. Needs scope `ask`.
+
+    A `corrected_sql`, or the SQL of an answer rated `up`, is proposed as a verified example. The owner of
+    the connection reviews it; until then no answer uses it. Answers 404 if the message is not an answer.
+    """
     feedback = await service.give_feedback(
         owner, session_id, message_id, body.rating, body.comment, body.corrected_sql
     )
     return FeedbackBody.model_validate(feedback)
 
 
-@router.get("/{session_id}/checkpoints", dependencies=[READ])
+@router.get("/{session_id}/checkpoints", summary="List the checkpoints of a session", dependencies=[READ])
 async def list_checkpoints(
-    session_id: str, page: Page, owner: Owner, service: Service
+    session_id: SessionId, page: Page, owner: Owner, service: Service
 ) -> PageOf[CheckpointBody]:
-    """The session's past, newest first."""
+    """Lists the states of the session that a fork can start from, newest first. Needs scope `read`.
+
+    Send `next_cursor` as `cursor` for the next page; it is null on the last one.
+    """
     checkpoints, next_cursor = await service.checkpoints(owner, session_id, page.limit, page.cursor)
     items = [CheckpointBody.model_validate(checkpoint) for checkpoint in checkpoints]
     return PageOf(items=items, next_cursor=next_cursor)
 
 
 @router.post(
-    "/{session_id}/checkpoints/{checkpoint_id}/fork", status_code=status.HTTP_201_CREATED, dependencies=[ASK]
+    "/{session_id}/checkpoints/{checkpoint_id}/fork",
+    summary="Fork a session from a checkpoint",
+    status_code=status.HTTP_201_CREATED,
+    dependencies=[ASK],
 )
-async def fork_session(session_id: str, checkpoint_id: str, owner: Owner, service: Service) -> SessionBody:
-    """A new session that goes on from a checkpoint."""
+async def fork_session(
+    session_id: SessionId, checkpoint_id: CheckpointId, owner: Owner, service: Service
+) -> SessionBody:
+    """Creates a session that continues from a checkpoint, with copies of the messages and rows up to it.
+    Needs scope `ask`. The original session stays unchanged, and every call creates another fork.
+
+    Answers 404 for an unknown checkpoint, and 429 (`too-many-sessions`) when the owner's quota is reached.
+    """
     return SessionBody.model_validate(await service.fork(owner, session_id, checkpoint_id))
 
 
 def _attachment(message: Message, ending: str) -> dict[str, str]:
-    """The file's name says what its rows cannot: that a limit cut them."""
+    """Returns the header of a file download. The file's name shows that a limit cut the rows."""
     cut = "-truncated" if message.truncated else ""
     return {"Content-Disposition": f'attachment; filename="{message.id}{cut}.{ending}"'}

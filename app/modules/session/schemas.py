@@ -6,7 +6,6 @@ from typing import Annotated, Literal
 
 from pydantic import (
     AfterValidator,
-    BaseModel,
     ConfigDict,
     Field,
     JsonValue,
@@ -14,7 +13,7 @@ from pydantic import (
     field_validator,
 )
 
-from app.http.routes import Body, PageOf, Text, Time, not_null, storable
+from app.http.routes import Body, PageOf, ResponseBody, Text, Time, not_null, storable
 from app.modules.session.model import Mode, Outcome, SessionStatus
 from graph.state import Claim, Column, Cut, Option, Route
 
@@ -44,7 +43,7 @@ Question = Annotated[
 
 
 class NewSession(Body):
-    """A session on a database connection."""
+    """A session to create."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -53,45 +52,58 @@ class NewSession(Body):
     )
 
     db_connection_id: Annotated[Text, Field(max_length=100)]
+    """Id of the database connection."""
     title: Title | None = None
+    """Title of the session. Left out: the first question titles it."""
     mode: Mode = "ask"
+    """Stored with the session. Both modes answer in the same way."""
     metadata: Metadata = Field(default_factory=dict)
+    """Any JSON object of the client's, at most 16 KiB."""
 
 
 class SessionChange(Body):
-    """What is to change; `closed` ends the session, `idle` resumes it; a title of null is none."""
+    """Changes of a session. Fields that are left out stay unchanged."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"title": "Revenue by region"}]})
 
     title: Title | None = None
+    """The new title; no generated title replaces it. Null removes the title."""
     mode: Mode | None = None
+    """The new mode."""
     metadata: Metadata | None = None
+    """The new metadata, which replaces the old."""
     status: Literal["idle", "closed"] | None = None
+    """`closed` closes the session, `idle` opens it again."""
 
     _given = field_validator("mode", "metadata", "status", mode="before")(not_null)
 
 
 class SessionQuery(Body):
-    """A question. `on_busy` says what becomes of it while another run holds the session.
-
-    `sql` is run for the question in place of a written statement, through the same guard and limits.
-    """
+    """A question to a session."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"query": "Top 5 products by revenue"}]})
 
     query: Question
+    """The question in plain language."""
     on_busy: Literal["reject", "enqueue", "interrupt"] = "reject"
+    """Reaction to another run of the session: `reject` (409), `enqueue` (wait for it) or `interrupt`
+    (cancel it).
+    """
     sql: Annotated[Text, Field(min_length=1, max_length=64 * 1024)] | None = None
+    """Statement of the user to run in place of a generated one, under the same guard and limits."""
 
 
 class NewFeedback(Body):
-    """What you think of an answer; the latest counts. Blank SQL corrects nothing."""
+    """A rating of an answer. The latest replaces earlier ones."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"rating": "up"}]})
 
     rating: Literal["up", "down"]
+    """The rating."""
     comment: Annotated[Text, Field(max_length=4_000)] | None = None
+    """Comment for the owner of the database."""
     corrected_sql: Annotated[Text, Field(max_length=64 * 1024)] | None = None
+    """Statement that would have been right. Blank counts as none."""
 
     @field_validator("corrected_sql")
     @classmethod
@@ -99,25 +111,30 @@ class NewFeedback(Body):
         return None if sql is None or not sql.strip() else sql
 
 
-class _FromRecord(BaseModel):
-    model_config = ConfigDict(from_attributes=True)
-
-
-class SessionBody(_FromRecord):
-    """A session; `active_run_id` names the run that is answering, if any."""
+class SessionBody(ResponseBody):
+    """A conversation about one database."""
 
     id: str
+    """Id of the session."""
     db_connection_id: str
+    """Id of the database connection."""
     title: str | None
+    """Title of the session. Null until it has one."""
     mode: Mode
+    """Stored with the session. Both modes answer in the same way."""
     status: SessionStatus
+    """State of the session. In `error` the latest run failed; the next question may still be asked."""
     metadata: dict[str, JsonValue]
+    """The client's own JSON object."""
     active_run_id: str | None
+    """Id of the run that holds the session. Null if there is none."""
     created_at: Time
+    """Time of creation."""
     updated_at: Time
+    """Time of the latest question, answer or change."""
 
 
-class RunErrorBody(_FromRecord):
+class RunErrorBody(ResponseBody):
     """Why a run failed."""
 
     type: str
@@ -127,7 +144,7 @@ class RunErrorBody(_FromRecord):
     retryable: bool
 
 
-class MessageBody(_FromRecord):
+class MessageBody(ResponseBody):
     """A question (role human) or what was answered; the rows are fetched by message id.
 
     `tokens_used` is that of its run's `done`: a session has used the sum over its messages, and besides what
@@ -188,44 +205,60 @@ class MessageBody(_FromRecord):
 
 
 class SessionWithHistory(SessionBody):
-    """A session and a page of its messages, newest last; the cursor leads to older ones.
-
-    `summary` is the rolling summary of the exchanges that a model is no longer shown in full; null until
-    there are such.
-    """
+    """A session with a page of its messages."""
 
     summary: str | None
+    """Summary of the exchanges that the model no longer reads in full. Null until there are any."""
     messages: PageOf[MessageBody]
+    """A page of messages, newest last. Its cursor leads to older ones."""
 
 
-class RowsPage(BaseModel):
-    """A page of a result's rows; `truncated`: a limit cut the result itself, as `cut_by` says: rows are
-    missing (rows, bytes), or the ends of long values (values)."""
+class RowsPage(ResponseBody):
+    """A page of the rows of an answer."""
 
     columns: list[Column]
+    """Columns of the rows, in order."""
     items: list[list[JsonValue]]
+    """Rows of the page; one list of values each, in the order of the columns."""
     row_count: int
+    """Number of stored rows."""
     truncated: bool
+    """A limit cut the result."""
     cut_by: Cut | None
+    """The limit that cut the result: `rows` or `bytes` if rows are missing, `values` if long values are
+    cut. Null otherwise.
+    """
     next_cursor: str | None
+    """Cursor of the next page. Null on the last page."""
 
 
-class FeedbackBody(_FromRecord):
-    """The feedback as it is kept."""
+class FeedbackBody(ResponseBody):
+    """A stored rating of an answer."""
 
     message_id: str
+    """Id of the rated answer."""
     rating: Literal["up", "down"]
+    """The rating."""
     comment: str | None
+    """Comment for the owner of the database. Null if there is none."""
     corrected_sql: str | None
+    """Statement that would have been right. Null if there is none."""
     created_at: Time
+    """Time of the rating."""
 
 
-class CheckpointBody(_FromRecord):
-    """A point of the session's past; one with no `next_steps` ends a turn."""
+class CheckpointBody(ResponseBody):
+    """A state of the session that a fork can start from."""
 
     id: str
+    """Id of the checkpoint."""
     created_at: datetime
+    """Time of creation."""
     step: int
+    """Number of the step in the session."""
     next_steps: list[str]
+    """Steps that would follow. Empty at the end of a turn."""
     query: str | None
+    """The question of the turn. Null before the first."""
     message_id: str | None
+    """Id of the answer that the turn writes. Null before the first turn."""

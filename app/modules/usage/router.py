@@ -11,9 +11,14 @@ from app.modules.usage.service import Allowances
 router = APIRouter(tags=["usage"], responses=PROBLEM_RESPONSES)
 
 
-@router.get("/usage", dependencies=[READ])
+@router.get("/usage", summary="Get usage and limits", dependencies=[READ])
 async def read_usage(request: Request, owner: Owner) -> UsageBody:
-    """What you have used today and use now, and your limits (null: none)."""
+    """Returns the caller's tokens of the day, open runs and stored sessions, with their limits. Needs scope
+    `read`.
+
+    A limit of null means that there is none. `rates` lists the rate limits; the `RateLimit` header of every
+    answer says how many requests are left.
+    """
     allowances: Allowances = request.app.state.services.allowances
     rates: Rates = request.app.state.services.rates
     usage, quotas = await allowances.usage(owner), allowances.quotas

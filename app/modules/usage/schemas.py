@@ -1,37 +1,43 @@
 """Bodies of the usage route. A limit that is null is none."""
 
-from pydantic import BaseModel
-
-from app.http.routes import Time
+from app.http.routes import ResponseBody, Time
 
 
-class Used(BaseModel):
-    """How much of something is used, and how much may be."""
+class Used(ResponseBody):
+    """An amount in use and its limit."""
 
     used: int
+    """Amount in use."""
     limit: int | None
+    """The most that is allowed. Null if there is no limit."""
 
 
 class UsedToday(Used):
-    """What begins anew at midnight UTC."""
+    """An amount used today."""
 
     resets_at: Time
+    """Time at which the count starts again: midnight UTC."""
 
 
-class RateBody(BaseModel):
-    """So many requests in any window; how many are left comes with every answer, in `RateLimit`."""
+class RateBody(ResponseBody):
+    """A rate limit."""
 
     name: str
+    """Name of the limit, as in the `RateLimit` header."""
     limit: int
+    """Requests allowed in a window."""
     window_seconds: int
+    """Length of the window. Seconds."""
 
 
-class UsageBody(BaseModel):
-    """What the asking owner uses, and may use."""
+class UsageBody(ResponseBody):
+    """Usage and limits of the caller."""
 
     tokens_today: UsedToday
-    """The tokens of the runs that ended today. With a limit also those of titles, memories and embeddings."""
+    """Tokens of the runs that ended today. With a limit, also those of titles, memories and embeddings."""
     runs: Used
-    """Questions being answered or waiting for it."""
+    """Questions that are being answered or wait."""
     sessions: Used
+    """Stored sessions."""
     rates: list[RateBody]
+    """Rate limits. The `RateLimit` header of every answer says how many requests are left."""
