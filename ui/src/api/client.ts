@@ -22,7 +22,7 @@ export interface Page<Item> {
   next_cursor: string | null;
 }
 
-async function told<Data>(
+async function dataOf<Data>(
   answer: Promise<{ data?: Data; error?: unknown; response: Response }>,
 ): Promise<Data> {
   const { data, error, response } = await answer;
@@ -33,46 +33,46 @@ async function told<Data>(
 // Who asks
 
 export function readMe(): Promise<Me> {
-  return told(http.GET("/api/v1/me"));
+  return dataOf(http.GET("/api/v1/me"));
 }
 
 /** Raises `ApiError` for a credential that is not good. */
 export async function checkCredential(credential: string): Promise<void> {
   const headers = { Authorization: `Bearer ${credential}` };
-  await told(http.GET("/api/v1/me", { headers, fetch: globalThis.fetch }));
+  await dataOf(http.GET("/api/v1/me", { headers, fetch: globalThis.fetch }));
 }
 
 // Sessions
 
 export function listSessions(q: string, cursor?: string): Promise<Page<Session>> {
   const query = { limit: 50, q: q || undefined, cursor };
-  return told(http.GET("/api/v1/sessions", { params: { query } }));
+  return dataOf(http.GET("/api/v1/sessions", { params: { query } }));
 }
 
 export function readSession(session_id: string, cursor?: string): Promise<SessionWithHistory> {
   const params = { path: { session_id }, query: { limit: 40, cursor } };
-  return told(http.GET("/api/v1/sessions/{session_id}", { params }));
+  return dataOf(http.GET("/api/v1/sessions/{session_id}", { params }));
 }
 
 export function createSession(db_connection_id: string): Promise<Session> {
-  return told(http.POST("/api/v1/sessions", { body: { db_connection_id, mode: "ask" } }));
+  return dataOf(http.POST("/api/v1/sessions", { body: { db_connection_id, mode: "ask" } }));
 }
 
 export function renameSession(session_id: string, title: string): Promise<Session> {
-  return told(
+  return dataOf(
     http.PATCH("/api/v1/sessions/{session_id}", { params: { path: { session_id } }, body: { title } }),
   );
 }
 
 export function resumeSession(session_id: string): Promise<Session> {
   const params = { path: { session_id } };
-  return told(http.PATCH("/api/v1/sessions/{session_id}", { params, body: { status: "idle" } }));
+  return dataOf(http.PATCH("/api/v1/sessions/{session_id}", { params, body: { status: "idle" } }));
 }
 
 /** Outlives the page, so that a deletion still reaches the server when the tab is closed. */
 export async function deleteSession(session_id: string): Promise<void> {
   const options = { params: { path: { session_id } }, keepalive: true };
-  await told(http.DELETE("/api/v1/sessions/{session_id}", options));
+  await dataOf(http.DELETE("/api/v1/sessions/{session_id}", options));
 }
 
 // Runs
@@ -107,7 +107,7 @@ export async function followRun(
 
 export async function cancelRun(session_id: string, run_id: string): Promise<void> {
   const params = { path: { session_id, run_id } };
-  await told(http.POST("/api/v1/sessions/{session_id}/runs/{run_id}/cancel", { params, parseAs: "text" }));
+  await dataOf(http.POST("/api/v1/sessions/{session_id}/runs/{run_id}/cancel", { params, parseAs: "text" }));
 }
 
 function streamed({ error, response }: { error?: unknown; response: Response }): Response {
@@ -124,7 +124,7 @@ export function readRows(
   cursor?: string,
 ): Promise<RowsPage> {
   const params = { path: { session_id, message_id }, query: { limit, cursor, format: "json" as const } };
-  return told(http.GET("/api/v1/sessions/{session_id}/messages/{message_id}/rows", { params }));
+  return dataOf(http.GET("/api/v1/sessions/{session_id}/messages/{message_id}/rows", { params }));
 }
 
 export async function rowsFile(
@@ -134,7 +134,7 @@ export async function rowsFile(
 ): Promise<Blob> {
   const params = { path: { session_id, message_id }, query: { format } };
   const path = "/api/v1/sessions/{session_id}/messages/{message_id}/rows";
-  return told(http.GET(path, { params, parseAs: "blob" }));
+  return dataOf(http.GET(path, { params, parseAs: "blob" }));
 }
 
 export async function giveFeedback(
@@ -143,13 +143,13 @@ export async function giveFeedback(
   body: { rating: "up" | "down"; comment?: string; corrected_sql?: string },
 ): Promise<void> {
   const params = { path: { session_id, message_id } };
-  await told(http.POST("/api/v1/sessions/{session_id}/messages/{message_id}/feedback", { params, body }));
+  await dataOf(http.POST("/api/v1/sessions/{session_id}/messages/{message_id}/feedback", { params, body }));
 }
 
 // Connections
 
 export function listConnections(): Promise<Page<Connection>> {
-  return told(http.GET("/api/v1/database-connections", { params: { query: { limit: 100 } } }));
+  return dataOf(http.GET("/api/v1/database-connections", { params: { query: { limit: 100 } } }));
 }
 
 export interface NewConnection {
@@ -160,38 +160,38 @@ export interface NewConnection {
 }
 
 export function addConnection(body: NewConnection): Promise<Connection> {
-  return told(http.POST("/api/v1/database-connections", { body }));
+  return dataOf(http.POST("/api/v1/database-connections", { body }));
 }
 
 export function shareConnection(connection_id: string, shared: boolean): Promise<Connection> {
   const params = { path: { connection_id } };
-  return told(http.PATCH("/api/v1/database-connections/{connection_id}", { params, body: { shared } }));
+  return dataOf(http.PATCH("/api/v1/database-connections/{connection_id}", { params, body: { shared } }));
 }
 
 export async function deleteConnection(connection_id: string): Promise<void> {
   const params = { path: { connection_id } };
-  await told(http.DELETE("/api/v1/database-connections/{connection_id}", { params }));
+  await dataOf(http.DELETE("/api/v1/database-connections/{connection_id}", { params }));
 }
 
 /** Begins a scan in the background, and says how far it is. */
 export function startScan(connection_id: string): Promise<Scan> {
   const params = { path: { connection_id } };
-  return told(http.POST("/api/v1/database-connections/{connection_id}/scan", { params }));
+  return dataOf(http.POST("/api/v1/database-connections/{connection_id}/scan", { params }));
 }
 
 export function readScan(connection_id: string): Promise<Scan> {
   const params = { path: { connection_id } };
-  return told(http.GET("/api/v1/database-connections/{connection_id}/scan", { params }));
+  return dataOf(http.GET("/api/v1/database-connections/{connection_id}/scan", { params }));
 }
 
 export function listTables(connection_id: string, cursor?: string): Promise<Page<Table>> {
   const params = { path: { connection_id }, query: { limit: 100, cursor } };
-  return told(http.GET("/api/v1/database-connections/{connection_id}/tables", { params }));
+  return dataOf(http.GET("/api/v1/database-connections/{connection_id}/tables", { params }));
 }
 
 export function sampleTable(connection_id: string, table_name: string): Promise<Sample> {
   const params = { path: { connection_id, table_name } };
-  return told(
+  return dataOf(
     http.GET("/api/v1/database-connections/{connection_id}/tables/{table_name}/sample", { params }),
   );
 }
@@ -203,12 +203,12 @@ export function describeTable(
 ): Promise<Table> {
   const params = { path: { connection_id, table_name } };
   const path = "/api/v1/database-connections/{connection_id}/tables/{table_name}";
-  return told(http.PATCH(path, { params, body: { description } }));
+  return dataOf(http.PATCH(path, { params, body: { description } }));
 }
 
 export function inspectStatement(connection_id: string, sql: string): Promise<InspectedStatement> {
   const params = { path: { connection_id } };
-  return told(
+  return dataOf(
     http.POST("/api/v1/database-connections/{connection_id}/statements", { params, body: { sql } }),
   );
 }

@@ -46,14 +46,14 @@ function useTables(connectionId: string) {
   const [tables, setTables] = useState<Table[] | null>(null);
   const [problem, setProblem] = useState<Problem | null>(null);
   const [scanning, setScanning] = useState<Scan | null>(null);
-  const read = async (anew: boolean) => {
+  const read = async (again: boolean) => {
     setProblem(null);
     try {
       // A list that was asked for before this connection was made does not have it.
       if (!connectionOf(connectionId)) await refreshConnections();
       const connection = connectionOf(connectionId);
-      if (anew || connection?.scanned_at === null) setScanning(BEGUN);
-      if (anew) await scan(connectionId, setScanning);
+      if (again || connection?.scanned_at === null) setScanning(BEGUN);
+      if (again) await scan(connectionId, setScanning);
       if (connection) setTables(await allTables(connection, setScanning));
       void refreshConnections();
     } catch (error) {

@@ -14,7 +14,7 @@ interface Shown {
   mayChange: boolean;
 }
 
-/** The tables of a database, and what people have told of it. */
+/** The tables of a database, and its context store. */
 export function ConnectionParts({ connectionId, tables, mayChange }: Shown) {
   const [shown, show] = useState<Part>("schema");
   const names = { schema: texts.connections.schema, ...texts.knowledge };

@@ -1,4 +1,4 @@
-/** Reading a schema anew, and how far that is. */
+/** Starts a scan of a schema and follows its progress. */
 import { readScan, startScan } from "../api/client";
 import { ApiError } from "../api/problem";
 import type { Scan } from "../api/types";

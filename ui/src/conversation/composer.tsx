@@ -28,7 +28,7 @@ export function Composer({ placeholder, asked, running, disabled, onAsk, onStop,
   const tooLong = text.length > LONGEST;
   useEffect(() => fitHeight(field.current), [text]);
   useEffect(() => {
-    // A slow page may come when somebody is already at something else.
+    // A slow page may arrive when the user has already moved on.
     const taken = document.activeElement?.closest("[role=menu], input, textarea");
     if (matchMedia("(pointer: fine)").matches && !taken) field.current?.focus();
   }, []);

@@ -84,7 +84,7 @@ export class Conversation {
     void this.send({ key, question, ...(sql && { sql }) }, "reject");
   }
 
-  /** Whether what this answer offers to ask can still be asked: nothing came after it, nobody closed it. */
+  /** Whether this answer's suggestions can be asked: it is the latest, and the session is open. */
   goesOnFrom(exchange: Exchange): boolean {
     return this.exchanges.value.at(-1)?.key === exchange.key && this.session.value?.status !== "closed";
   }

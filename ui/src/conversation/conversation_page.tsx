@@ -107,7 +107,7 @@ function Foot({ conversation }: { conversation: Conversation }) {
   );
 }
 
-/** What keeps the session from being asked: it is closed, gone, or the server is away. */
+/** Why the session takes no question: it is closed or deleted, or the server is unavailable. */
 function Trouble({ conversation, closed }: { conversation: Conversation; closed: boolean }) {
   const problem = conversation.problem.value;
   if (problem) return <ProblemBox problem={problem} onRetry={() => void conversation.load()} />;

@@ -1,4 +1,4 @@
-/** The kept history as exchanges, told in the same words as a stream. */
+/** The stored history as exchanges, in the form that a stream has. */
 import type { Message } from "../api/types";
 import { type Answer, type Exchange, type Head, NOTHING } from "./model";
 

@@ -1,11 +1,11 @@
-/** Who reads this page, and what he may do. */
+/** The signed-in caller and their scopes. */
 import { computed, signal } from "@preact/signals";
 import { readMe } from "../api/client";
 import type { Connection, Me } from "../api/types";
 
 export const me = signal<Me | null>(null);
 
-/** Databases, and what is told of them, are managed by few; until it is known who reads, by nobody. */
+/** Only callers with the scope `manage` see the controls of databases and of the context store. */
 export const mayManage = computed(() => {
   const scopes = me.value?.scopes ?? [];
   return scopes.includes("manage") || scopes.includes("admin");
@@ -23,7 +23,7 @@ export function knowMe(): Promise<void> {
   return (asked ??= refreshMe());
 }
 
-/** Best-effort: while nobody can say who reads, every request says what is wrong. */
+/** Best-effort: if the caller cannot be read, every other request reports the error. */
 export async function refreshMe(): Promise<void> {
   me.value = await readMe().catch(() => null);
 }

@@ -65,7 +65,7 @@ export function EntryList({ kind, connectionId, mayChange }: Shown) {
 
 const idOf = (edited: Entry | "new" | null) => (edited === null || edited === "new" ? "" : edited.id);
 
-/** The entries, and a way to do something to them and read them anew; a refusal is said. */
+/** The entries, and a function that changes them and reads them again. Shows a refusal. */
 function useEntries(kind: Kind, connectionId: string) {
   const [entries, setEntries] = useState<Entry[] | null>(null);
   const [problem, setProblem] = useState<Problem | null>(null);

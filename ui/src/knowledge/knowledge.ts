@@ -1,4 +1,4 @@
-/** What people have told of a database: examples, glossary, instructions. */
+/** The context store of a database: examples, glossary, instructions. */
 import { call, type Page } from "../api/client";
 
 export const KINDS = ["examples", "glossary", "instructions"] as const;

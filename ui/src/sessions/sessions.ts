@@ -16,12 +16,12 @@ export const sessions = signal<Session[] | null>(null);
 export const search = signal("");
 export const problem = signal<Problem | null>(null);
 const next = signal<string | null>(null);
-/** Deleted here, and on the server as soon as nobody can want them back. */
+/** Deleted on the page, and on the server once the deletion can no longer be undone. */
 const leaving = new Map<string, ReturnType<typeof setTimeout>>();
 let asked = 0;
 let poll: ReturnType<typeof setTimeout> | undefined;
 
-/** Reads the list anew; the answer to an older question never replaces that to a newer. */
+/** Reads the list again; the answer to an older question never replaces that to a newer. */
 export async function refreshSessions(): Promise<void> {
   asked += 1;
   const turn = asked;
@@ -106,7 +106,7 @@ async function reallyRemove(sessionId: string): Promise<void> {
   tellTabs(sessionId);
 }
 
-/** A run in a session that is not open tells nobody here when it ends. */
+/** The end of a run in a session that is not open is not reported to the page. */
 function pollWhileAnswering(): void {
   clearTimeout(poll);
   const answering = sessions.value?.some((each) => each.status === "processing");

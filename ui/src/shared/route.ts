@@ -24,7 +24,7 @@ export function go(to: string, how: "push" | "replace" = "push"): void {
   path.value = to;
 }
 
-/** For links: follows them without loading the page anew, unless a new tab is wanted. */
+/** For links: follows them without reloading the page, unless a new tab is wanted. */
 export function onLinkClick(event: MouseEvent): void {
   const link = event.currentTarget as HTMLAnchorElement;
   if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;

@@ -215,7 +215,7 @@ export const texts = {
     neverScanned: "Not scanned yet",
     tables: (count: number) => (count === 1 ? "1 table" : `${count} tables`),
     search: "Search tables and columns",
-    share: "Share with everybody",
+    share: "Share with all users",
     unshare: "Stop sharing",
     shared: "shared",
     remove: "Disconnect",
@@ -246,7 +246,7 @@ export const texts = {
     leads: {
       examples: "Questions with the SQL that answers them. Verified ones guide the model.",
       glossary: "Words of your business, and what they mean in the data.",
-      instructions: "Rules for reading the data, told to the model with every question.",
+      instructions: "Rules for reading the data. The model reads them with every question.",
     },
     fields: {
       question: "Question",

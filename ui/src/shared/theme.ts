@@ -13,7 +13,7 @@ dark.addEventListener("change", () => {
 
 export const theme = signal<Theme>(ORDER.find((each) => each === localStorage.getItem(KEY)) ?? "system");
 
-/** What is shown, whoever decided it. */
+/** The theme in effect, of the user's or the system's choice. */
 export function shownTheme(): "light" | "dark" {
   if (theme.value !== "system") return theme.value;
   return systemIsDark.value ? "dark" : "light";

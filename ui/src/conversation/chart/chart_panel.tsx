@@ -64,7 +64,7 @@ export default function ChartPanel({ chart, rows, title }: Shown) {
   );
 }
 
-/** Keeps a drawing of the chart in the place, anew for each chart, theme and width. */
+/** Draws the chart into an element, again for each chart, theme and width. */
 function useDrawing(chart: Chart, place: { current: HTMLDivElement | null }) {
   const view = useRef<View | null>(null);
   const [failed, setFailed] = useState(false);

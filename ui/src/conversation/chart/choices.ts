@@ -57,7 +57,7 @@ export function marks({ adds, series, value, data }: Chart): Mark[] {
   });
 }
 
-/** Whether a channel has few enough values to be told apart by colour. */
+/** Whether a channel has few enough values to distinguish them by colour. */
 export function isSeries(channel: Channel, data: Datum[]): boolean {
   return (
     channel.kind !== "quantitative" && new Set(data.map((each) => each[channel.field])).size <= MOST_SERIES

@@ -9,7 +9,7 @@ export interface ChartColors {
   surface: string;
 }
 
-// Told apart also by those who see red and green alike (after Okabe and Ito).
+// Distinguishable also with red-green colour blindness (after Okabe and Ito).
 const SERIES = ["#0f8b8d", "#e08e0b", "#5b6ee1", "#c8553d", "#7a9e3f", "#a05195", "#3d87c2", "#8c7356"];
 
 export function lookOf({ ink, muted, line, accent, surface }: ChartColors): Config {

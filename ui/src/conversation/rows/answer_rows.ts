@@ -1,4 +1,4 @@
-/** The rows of an answer: its head at once, the others from the server when somebody wants them. */
+/** The rows of an answer: the head at once, the others from the server on request. */
 import { signal } from "@preact/signals";
 import { readRows } from "../../api/client";
 import { asProblem } from "../../api/problem";
