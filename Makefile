@@ -46,7 +46,7 @@ format: .venv/test ## Format the code
 	@$(BIN)/ruff format .
 	@cd ui && npm run format
 
-screenshots: .venv/test ui ## Take the pictures of the documents anew
+screenshots: .venv/test ui ## Take the screenshots of the documents again
 	@$(BIN)/python -m tests.e2e.page.screenshots
 
 bench: .venv/test ## Measure the server with a scripted model
@@ -73,7 +73,7 @@ conformance: .venv/test ## Run LangGraph's conformance suite on the Typesense ch
 wheel-checkpoint: .venv/runtime ## Build the Typesense checkpointer as a wheel of its own, in dist/
 	@cd typesense_checkpoint && ../$(BIN)/python -m hatchling build -t wheel -d ../dist
 
-lock: .venv/uv ## Pin the requirements anew, with hashes and without addresses
+lock: .venv/uv ## Pin the requirements again, with hashes and without addresses
 	@$(BIN)/uv pip compile -q pyproject.toml --group build $(LOCK) -o requirements/runtime.txt
 	@$(BIN)/uv pip compile -q pyproject.toml --all-extras --group build --group test \
 		-c requirements/runtime.txt $(LOCK) -o requirements/test.txt

@@ -115,7 +115,7 @@ class SqlRunner(Protocol):
 class ResultChecker(Protocol):
     """Finds what speaks so strongly against a result that another statement is likely to be better.
 
-    Returns sentences; none of most results, and none when nothing can be told for certain.
+    Returns sentences; none for most results, and none if nothing is certain.
     """
 
     async def find_reasons(self, question: Question, sql: str, rows: Rows) -> list[str]: ...

@@ -50,7 +50,7 @@ class FailingWriter(FakeWriter):
 
 @dataclass
 class DyingWriter(FakeWriter):
-    """Dies as often as it is told to when it is to repair."""
+    """Fails as often as configured when it is to repair."""
 
     deaths: int = 0
 
@@ -112,7 +112,7 @@ class FakeResults:
 
 @dataclass
 class FakeAnalyst:
-    """Dies as often as it is told to, then answers."""
+    """Fails as often as configured, then answers."""
 
     deaths: int = 0
     read: list[Rows] = field(default_factory=list)

@@ -12,8 +12,8 @@ from app.http.access_log import QUIET, AccessLog, RequestMetrics
 from app.http.allowed_hosts import AllowedHosts
 from app.http.authentication import Authentication
 from app.http.body_limit import BodyLimit
-from app.http.health import health, tell_health
-from app.http.problems import answer_problems, storage_away
+from app.http.health import attach_health, health
+from app.http.problems import answer_problems, storage_unavailable
 from app.http.rate_limit_fields import RateLimitFields
 from app.http.rate_limits import count_request
 from app.http.routes import API_PREFIX
@@ -35,10 +35,10 @@ def create_app(services: Services, settings: Settings) -> FastAPI:
     """The API over opened services."""
     app = describe_api()
     app.state.services = services
-    tell_health(app, services.readiness, services.metrics)
+    attach_health(app, services.readiness, services.metrics)
     serve_page(app)
     answer_problems(app)
-    app.add_exception_handler(CheckpointsUnavailable, storage_away)
+    app.add_exception_handler(CheckpointsUnavailable, storage_unavailable)
     app.add_middleware(RateLimitFields)
     app.add_middleware(BodyLimit)
     app.add_middleware(Authentication, identity=services.identity, open_to_all=_open_to_all(settings))
@@ -50,7 +50,7 @@ def create_app(services: Services, settings: Settings) -> FastAPI:
 def create_health_app(common: CommonServices) -> FastAPI:
     """The health routes of a process that serves nothing else."""
     app = FastAPI(openapi_url=None)
-    tell_health(app, common.readiness, common.metrics)
+    attach_health(app, common.readiness, common.metrics)
     app.include_router(health)
     return app
 

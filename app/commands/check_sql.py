@@ -126,7 +126,7 @@ def _judged(judge: Judge, sql: str | None, jsonl: str | None) -> int:
 def _of_names(sql: str, checked: Checked, names: SchemaNames) -> Verdict:
     """PostgreSQL finds no name in another case; the others do, and KAI corrects text in double quotes."""
     if checked.faults:
-        return Verdict("table" if checked.faults[0].kind == "unknown table" else "column", checked.told)
+        return Verdict("table" if checked.faults[0].kind == "unknown table" else "column", checked.report)
     if names.dialect == "postgres" and checked.sql != sql:
         return Verdict(
             "column", f"A name is not written as the database has it; this is right: {checked.sql}"

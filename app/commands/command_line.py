@@ -185,7 +185,7 @@ def restore(folder: Folder, data_dir: DataDir = None) -> None:
 @app.command()
 def prune(
     idle_days: Annotated[
-        int, typer.Option(min=1, max=36_500, help="Sessions that nobody has used for this long.")
+        int, typer.Option(min=1, max=36_500, help="Sessions that were not used for this long.")
     ] = 30,
     data_dir: DataDir = None,
 ) -> None:
@@ -294,7 +294,7 @@ def create_key(
 
 @keys.command("list")
 def list_keys(data_dir: DataDir = None) -> None:
-    """List the keys of everybody, without their secrets."""
+    """List the keys of all owners, without their secrets."""
     from app.commands.keys import show_all as run  # noqa: PLC0415
 
     _run(run(data_dir))
@@ -336,8 +336,8 @@ def _run(command: Coroutine[None, None, int | None]) -> None:
     from pydantic import ValidationError  # noqa: PLC0415
     from pydantic_settings import SettingsError  # noqa: PLC0415
 
-    from app.core.errors import CannotRun, Problem, told_of_file  # noqa: PLC0415
-    from app.core.settings_errors import told_of_value, told_of_variable  # noqa: PLC0415
+    from app.core.errors import CannotRun, Problem, file_error_text  # noqa: PLC0415
+    from app.core.settings_errors import value_error_text, variable_error_text  # noqa: PLC0415
     from app.core.variables import UnknownVariable  # noqa: PLC0415
     from graph.errors import CheckpointsUnavailable  # noqa: PLC0415
 
@@ -347,15 +347,15 @@ def _run(command: Coroutine[None, None, int | None]) -> None:
     except KeyboardInterrupt:
         pass
     except ValidationError as error:
-        _fail(told_of_value(error), _MISUSED)
+        _fail(value_error_text(error), _MISUSED)
     except SettingsError as error:
-        _fail(told_of_variable(error), _MISUSED)
+        _fail(variable_error_text(error), _MISUSED)
     except UnknownVariable as error:
         _fail(str(error), _MISUSED)
     except CannotRun as error:
         _fail(str(error))
     except OSError as error:
-        _fail(told_of_file(error))
+        _fail(file_error_text(error))
     except Problem as error:
         _fail(error.detail)
     except CheckpointsUnavailable:

@@ -33,7 +33,7 @@ async def migrate_store(data_dir: Path | None = None) -> None:
 
 
 async def copy_store(source: Store, target: Store, data_dir: Path | None = None) -> None:
-    """Copy every record and every checkpoint; a copy that was broken off goes on where it was."""
+    """Copy every record and every checkpoint. An interrupted copy continues where it stopped."""
     settings = command_settings(data_dir)
     with exclusive_folder(settings.data_dir):
         async with AsyncExitStack() as opened:
@@ -79,7 +79,7 @@ async def _copy_threads(
 
 
 def _is_copied(name: str) -> bool:
-    """Vectors are not: those of tables are made anew when they are missed, those of memories as they grow."""
+    """Vectors are not copied: those of tables are rebuilt when needed, those of memories as they change."""
     return name not in _NOT_COPIED and not is_of_vectors(name) and not is_of_memory_vectors(name)
 
 

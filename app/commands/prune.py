@@ -1,4 +1,4 @@
-"""`kai prune`: delete what nobody is likely to go back to."""
+"""`kai prune`: delete sessions and checkpoints that are no longer used."""
 
 from pathlib import Path
 

@@ -141,8 +141,8 @@ def _settings(host: str | None, port: int | None, data_dir: Path | None) -> Sett
 
 
 async def _check_door(services: Services, settings: Settings) -> None:
-    """A door that nobody can open is a mistake. Raises `Invalid`."""
-    if not settings.login_required or services.identity.knows_somebody:
+    """Raises `Invalid` if a login is required and no credential could pass it."""
+    if not settings.login_required or services.identity.has_credentials:
         return
     if not await services.identity.keys.usable():
         raise Invalid(
@@ -152,7 +152,7 @@ async def _check_door(services: Services, settings: Settings) -> None:
 
 
 def _bind(settings: Settings, names: str = "--port or KAI_PORT, --host or KAI_HOST") -> socket:
-    """The port, taken before anything is opened. Raises `Invalid` when somebody else has it."""
+    """Binds the port before anything else is opened. Raises `Invalid` if it is in use."""
     family = AddressFamily.AF_INET6 if ":" in settings.host else AddressFamily.AF_INET
     try:
         opened = create_server((settings.host, settings.port), family=family, backlog=2_048)
@@ -167,7 +167,7 @@ def _bind(settings: Settings, names: str = "--port or KAI_PORT, --host or KAI_HO
 
 
 async def _demo_key(keys: ApiKeys) -> str:
-    """A key for this demo, in place of that of the demo before, whose text nobody can tell again."""
+    """Creates a key for this demo and revokes that of the previous demo, whose text is lost."""
     for each in await keys.usable([Equals("owner", _DEMO_OWNER)]):
         if each.name == _DEMO_KEY:
             await keys.revoke(each.id)
@@ -196,8 +196,9 @@ def _build_once(file: Path) -> None:
 
 
 class _Server(uvicorn.Server):
-    """Says that it listens once it does. Told to stop, it first says so to those who ask whether it is ready,
-    and serves on for a while; told twice, it stops at once."""
+    """A uvicorn server that announces its address once it listens. At the first signal to stop it reports
+    that it drains and continues to serve for a while; at the second it stops at once.
+    """
 
     def __init__(self, app: FastAPI, readiness: Readiness, drain_seconds: float) -> None:
         config = uvicorn.Config(
@@ -214,7 +215,7 @@ class _Server(uvicorn.Server):
         self._announcement = ""
 
     async def listen(self, opened: socket, announcement: Callable[[str], str]) -> None:
-        """Serve until told to stop; the announcement is made for the address, once it listens."""
+        """Serve until a signal stops the process. Announces the address once it listens."""
         host, port = opened.getsockname()[:2]
         reached = _FROM_HERE.get(host, host)
         self._announcement = announcement(f"http://{f'[{reached}]' if ':' in reached else reached}:{port}")

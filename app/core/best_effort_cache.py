@@ -24,28 +24,28 @@ class BestEffortCache:
     def __init__(self, redis: Redis, lifetime: timedelta) -> None:
         self._redis = redis
         self._lifetime = lifetime
-        self._away_until = 0.0
+        self._is_unavailable_until = 0.0
 
     async def get(self, key: str) -> bytes | None:
         async with self._attempt():
-            found = None if self._away else await self._redis.get(key)
+            found = None if self._is_unavailable else await self._redis.get(key)
             return found.encode() if isinstance(found, str) else found
         return None
 
     async def put(self, key: str, text: bytes) -> None:
         async with self._attempt():
-            if not self._away:
+            if not self._is_unavailable:
                 await self._redis.set(key, text, ex=self._lifetime)
 
     async def remove(self, key: str) -> None:
         """Remove a text. If that fails, it stays until its lifetime ends."""
         async with self._attempt():
-            if not self._away:
+            if not self._is_unavailable:
                 await self._redis.delete(key)
 
     @property
-    def _away(self) -> bool:
-        return time.monotonic() < self._away_until
+    def _is_unavailable(self) -> bool:
+        return time.monotonic() < self._is_unavailable_until
 
     @asynccontextmanager
     async def _attempt(self) -> AsyncGenerator[None]:
@@ -53,7 +53,7 @@ class BestEffortCache:
             async with asyncio.timeout(_PATIENCE_SECONDS):
                 yield
         except (RedisError, OSError, TimeoutError):
-            self._away_until = time.monotonic() + _PAUSE_SECONDS
+            self._is_unavailable_until = time.monotonic() + _PAUSE_SECONDS
 
 
 @asynccontextmanager

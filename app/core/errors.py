@@ -28,8 +28,8 @@ def reason(error: OSError) -> str:
     return (error.strerror or type(error).__name__).partition(" (while ")[0].lower()
 
 
-def told_of_file(error: OSError) -> str:
-    """What failed with which file, in one line."""
+def file_error_text(error: OSError) -> str:
+    """Returns one line on which file could not be used, and why."""
     match error:
         case FileNotFoundError(filename=str() | Path() as name):
             return f"There is no file {name}."

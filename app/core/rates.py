@@ -74,7 +74,7 @@ class Rates:
         key = RateLimitItemPerSecond(policy.quota, policy.window_seconds, policy.name).key_for(owner)
         used = await self._storage.incr(key, policy.window_seconds)
         left = await self._storage.get_expiry(key) - time.time()
-        # Redis rounds what is left of a window to whole seconds: one more, so that nobody comes too early.
+        # Redis rounds what is left of a window to whole seconds: one more, against early retries.
         seconds = min(max(0, floor(left)) + 1, policy.window_seconds)
         return RemainingQuota(policy, max(0, policy.quota - used), seconds, exceeded=used > policy.quota)
 

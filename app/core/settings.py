@@ -218,7 +218,7 @@ class WorkerSettings(_Group):
 class DatabaseSettings(_Group):
     """`KAI_DATABASES__...`: which databases may be registered, as JSON lists.
 
-    Where nothing is set, who alone can reach KAI may register what he can reach himself: files
+    If nothing is set, the single user of a KAI on loopback may register what they can reach themselves: files
     anywhere, and databases on this machine and in private networks. Where others can reach it
     (`KAI_HOST`), that is files in the data folder, and no private address.
     """
@@ -237,7 +237,7 @@ class AuditSettings(_Group):
 
 
 Algorithm = Literal["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"]
-"""Signatures with a key pair; with a shared secret whoever checks could forge."""
+"""Signatures with a key pair. With a shared secret, every service that checks tokens could forge them."""
 
 
 def _safe_url(text: str) -> str:
@@ -255,7 +255,9 @@ class OidcSettings(_Group):
     algorithms: Annotated[tuple[Algorithm, ...], Field(min_length=1)] = ("RS256", "ES256")
     owner_claim: Annotated[str, Field(min_length=1)] = "sub"
     role_claim: Annotated[str, Field(min_length=1)] = "roles"
-    """A text or a list of texts; who has `admin_value` in it is an administrator, everybody else a user."""
+    """A text or a list of texts; a caller who has `admin_value` in it is an administrator, every
+    other a user.
+    """
     admin_value: Annotated[str, Field(min_length=1)] = "kai-admin"
     leeway_seconds: Annotated[float, Field(ge=0, le=300)] = 30
 
@@ -312,7 +314,7 @@ class Settings(BaseSettings):
     metrics_open: bool = False
     """Let /metrics be read without a login."""
     drain_seconds: Annotated[float, Field(ge=0, le=300)] = 0
-    """How long a server that is told to stop still serves, saying on /readyz that it drains."""
+    """Seconds that a stopping server continues to serve while /readyz reports that it drains."""
     auth: AuthSettings = AuthSettings()
     llm: LlmSettings = LlmSettings()
     limits: LimitSettings = LimitSettings()
@@ -331,7 +333,7 @@ class Settings(BaseSettings):
 
     @property
     def login_required(self) -> bool:
-        """Whether everybody has to say who he is; otherwise who comes without a credential is the owner."""
+        """Every request needs a credential. Otherwise a request without one acts for the owner `local`."""
         return self.serves_others or self.auth.required or self.auth.oidc.issuer is not None
 
 

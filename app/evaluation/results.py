@@ -211,7 +211,7 @@ def resumed(path: Path, header: Header, *, fresh: bool) -> Results:
         found = known.header
         raise ResultsInvalid(
             f"{path} holds the results of {found.answerer} on {found.question_set} "
-            f"({found.set_digest[:8]}). Name another file by --output, or begin anew by --fresh."
+            f"({found.set_digest[:8]}). Name another file by --output, or start again with --fresh."
         )
     return known
 

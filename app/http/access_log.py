@@ -38,17 +38,19 @@ class RequestMetrics:
         )
         self.seconds = Histogram(
             "kai_http_request_duration_seconds",
-            "From a request to the end of its answer, of streams their whole length",
+            "From a request to the end of its response; for streams, their whole length",
             ["method", "route"],
             buckets=(0.005, 0.025, 0.1, 0.5, 1, 2.5, 10, 60, 300),
             registry=registry,
         )
-        self.streams = Gauge("kai_open_streams", "Event streams under way", registry=registry)
+        self.streams = Gauge("kai_open_streams", "Open event streams", registry=registry)
         self.events = Counter("kai_stream_events_sent", "Events sent over streams", registry=registry)
 
 
 class AccessLog:
-    """Outermost ASGI middleware: logs and counts requests, and answers a defect with a problem object."""
+    """Outermost ASGI middleware: logs and counts requests. Answers an unexpected exception with a problem
+    object.
+    """
 
     def __init__(self, app: ASGIApp, metrics: RequestMetrics) -> None:
         self._app = app
@@ -63,12 +65,12 @@ class AccessLog:
         began = time.monotonic()
         with bound(request_id=request_id):
             try:
-                await self._answered(scope, receive, answer)
+                await self._call_app(scope, receive, answer)
             finally:
-                answer.over()
-                self._tell(scope, answer.status, time.monotonic() - began)
+                answer.end()
+                self._record(scope, answer.status, time.monotonic() - began)
 
-    async def _answered(self, scope: Scope, receive: Receive, answer: "_Answer") -> None:
+    async def _call_app(self, scope: Scope, receive: Receive, answer: "_Answer") -> None:
         try:
             await self._app(scope, receive, answer.send)
         except Exception:
@@ -78,11 +80,11 @@ class AccessLog:
             problem: Response = internal_problem(answer.request_id)
             await problem(scope, receive, answer.send)
 
-    def _tell(self, scope: Scope, status: int | None, seconds: float) -> None:
+    def _record(self, scope: Scope, status: int | None, seconds: float) -> None:
         method = scope["method"] if scope["method"] in _METHODS else "other"
         route = _template(scope)
-        told = "none" if status is None else str(status)  # the client left before there was one
-        self._metrics.requests.labels(method, route, told).inc()
+        label = "none" if status is None else str(status)  # the client left before there was one
+        self._metrics.requests.labels(method, route, label).inc()
         self._metrics.seconds.labels(method, route).observe(seconds)
         logger.log(
             logging.DEBUG if route in QUIET else logging.INFO,
@@ -114,7 +116,7 @@ class _Answer:
             self._metrics.events.inc(message.get("body", b"").count(_EVENT))
         await self._send(message)
 
-    def over(self) -> None:
+    def end(self) -> None:
         if self._streams:
             self._metrics.streams.dec()
 

@@ -10,7 +10,7 @@ from app.core.auth.identity import Identity
 from app.core.errors import Problem, Unauthenticated
 from app.core.logs.ids import note
 from app.core.storage.port import StorageUnavailable
-from app.http.problems import problem_answer, storage_away
+from app.http.problems import problem_answer, storage_unavailable
 
 
 class Authentication:
@@ -32,7 +32,7 @@ class Authentication:
                 await problem_answer(problem)(scope, receive, send)
                 return
             except StorageUnavailable as error:
-                await (await storage_away(Request(scope), error))(scope, receive, send)
+                await (await storage_unavailable(Request(scope), error))(scope, receive, send)
                 return
             scope.setdefault("state", {})["caller"] = caller
             note(owner=caller.owner)

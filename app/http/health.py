@@ -9,8 +9,8 @@ from app.http.readiness import Readiness, ReadinessReport
 health = APIRouter(tags=["health"])
 
 
-def tell_health(app: FastAPI, readiness: Readiness, metrics: CollectorRegistry) -> None:
-    """Give the routes of an application its readiness and metrics."""
+def attach_health(app: FastAPI, readiness: Readiness, metrics: CollectorRegistry) -> None:
+    """Attach readiness and metrics to an application, for its health routes."""
     app.state.readiness, app.state.metrics = readiness, metrics
 
 
@@ -36,7 +36,7 @@ async def readyz(request: Request) -> JSONResponse:
     """
     readiness: Readiness = request.app.state.readiness
     verdict = await readiness.look()
-    return JSONResponse(_told(verdict), 200 if verdict.status == "ready" else 503)
+    return JSONResponse(_body(verdict), 200 if verdict.status == "ready" else 503)
 
 
 @health.get("/metrics", summary="Read the metrics", response_class=PlainTextResponse)
@@ -48,7 +48,7 @@ async def metrics(request: Request) -> Response:
     return Response(generate_latest(registry), headers={"Content-Type": CONTENT_TYPE_LATEST})
 
 
-def _told(verdict: ReadinessReport) -> dict[str, object]:
+def _body(verdict: ReadinessReport) -> dict[str, object]:
     dependencies = {
         each.name: {
             "status": "error" if each.error else "ok",

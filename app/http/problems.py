@@ -71,8 +71,8 @@ def answer_problems(app: FastAPI) -> None:
     app.add_exception_handler(RequestValidationError, _validation)
     app.add_exception_handler(HTTPException, _http)
     app.add_exception_handler(InvalidCursor, _cursor)
-    app.add_exception_handler(StorageUnavailable, storage_away)
-    app.add_exception_handler(BusUnavailable, _bus_away)
+    app.add_exception_handler(StorageUnavailable, storage_unavailable)
+    app.add_exception_handler(BusUnavailable, _bus_unavailable)
 
 
 async def _problem(_: Request, error: Exception) -> JSONResponse:
@@ -110,7 +110,7 @@ async def _cursor(_: Request, error: Exception) -> JSONResponse:
     return problem_response("invalid-cursor", "Invalid cursor", 422, detail)
 
 
-async def storage_away(_: Request, error: Exception) -> JSONResponse:
+async def storage_unavailable(_: Request, error: Exception) -> JSONResponse:
     """Answer for an unavailable store. The application registers it for checkpoints, too."""
     detail = "KAI's own store does not answer; nothing is lost, try again in a moment."
     return problem_response(
@@ -118,7 +118,7 @@ async def storage_away(_: Request, error: Exception) -> JSONResponse:
     )
 
 
-async def _bus_away(_: Request, error: Exception) -> JSONResponse:
+async def _bus_unavailable(_: Request, error: Exception) -> JSONResponse:
     detail = "KAI's queue does not answer, so no question is taken in or stopped; try again in a moment."
     return problem_response(
         "queue-unavailable", "The queue is unavailable", 503, detail, headers={"Retry-After": "5"}

@@ -1,4 +1,4 @@
-"""Serves the chat page: hashed assets for ever, the page itself always asked for anew."""
+"""Serves the chat page: hashed assets are cached forever, the page itself is always revalidated."""
 
 from pathlib import Path
 

@@ -56,7 +56,7 @@ class Pool:
     def _profiles(self, path: Path) -> list[Profile]:
         found: list[Profile] = []
         scan(SqliteDatabase(path.resolve()), Limits(), Stop(), found.extend)
-        profiles = found[len(found) // 2 :]  # told twice: first without their values
+        profiles = found[len(found) // 2 :]  # reported twice: first without their values
         taken = {name.lower() for name in self.names.values()}
         for profile in profiles:
             name, number = profile.table.name, 1
@@ -76,7 +76,7 @@ class Pool:
         return Profile(replace(profile.table, name=name, foreign_keys=keys), profile.texts)
 
     def asked(self, database: str, conversation: Sequence[str], gold: str) -> Asked | None:
-        """None for a statement that reads no table of the pool, or none that can be told."""
+        """None for a statement that reads no known table of the pool."""
         try:
             tree = sqlglot.parse_one(gold, dialect="sqlite")
         except SqlglotError:

@@ -76,8 +76,8 @@ def main() -> None:
                     counts["right statements"] += 1
                     counts["with a warning"] += bool(warnings)
                     counts["worth a repair"] += any(each.worth_repair for each in warnings)
-                    told = f"{db}: {asked.splitlines()[-1]}\n  {' '.join(gold.split())}"
-                    shown += [f"{told}\n  {each.text}" for each in warnings]
+                    line = f"{db}: {asked.splitlines()[-1]}\n  {' '.join(gold.split())}"
+                    shown += [f"{line}\n  {each.text}" for each in warnings]
     print("\n".join(shown[:_MOST_SHOWN]))
     print(dict(counts))
 

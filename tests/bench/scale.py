@@ -3,7 +3,7 @@
 python -m tests.bench.scale [--quick] [conversations] [latency] [throughput] [streams]
 
 Everything shares one machine: servers, databases, model and client. So figures are for comparison within
-one run, and what each process used is told beside them.
+one run, and what each process used is printed beside them.
 """
 
 import argparse

@@ -76,7 +76,7 @@ async def test_a_run_that_is_over_is_gone_and_may_be_put_in_again(bus: Bus) -> N
     assert await bus.queue.take(SOON) == LeasedRun(ref(), first=False)
 
 
-async def test_a_cancellation_is_told_at_once_and_again_with_the_lease(bus: Bus) -> None:
+async def test_a_cancellation_is_reported_at_once_and_again_with_the_lease(bus: Bus) -> None:
     listening = asyncio.ensure_future(anext(aiter(bus.queue.cancellations())))
     await asyncio.sleep(0.1)  # it has subscribed by then
     await bus.queue.cancel("run-0")

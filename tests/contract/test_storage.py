@@ -110,7 +110,7 @@ async def walk(storage: Storage, order_by: str, *, descending: bool, limit: int)
 
 
 async def test_an_unknown_document_is_none(storage: Storage) -> None:
-    assert await storage.get("books", uid("nobody")) is None
+    assert await storage.get("books", uid("none")) is None
 
 
 async def test_a_document_comes_back_whole_with_its_undeclared_fields(storage: Storage) -> None:

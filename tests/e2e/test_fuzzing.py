@@ -80,7 +80,7 @@ def known(http: httpx.Client, shop: str) -> dict[str, str]:
         "checkpoint_id": checkpoint,
         "table_name": "orders",
         "userId": OWNER,
-        "key_id": made(http, "api-keys", {"owner": "somebody", "days": 1}),
+        "key_id": made(http, "api-keys", {"owner": "someone", "days": 1}),
         "example_id": made(http, "examples", {**of, "question": "Orders?", "sql": "SELECT id FROM orders"}),
         "term_id": made(http, "glossary", {**of, "term": "order", "meaning": "a sale"}),
         "instruction_id": made(http, "instructions", {**of, "text": "Count all."}),

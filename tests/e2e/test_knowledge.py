@@ -24,11 +24,11 @@ def sql_chunk(events: list[Event]) -> dict[str, Any]:
 async def tell(kai: Client, route: str, connection: str, **body: str) -> dict[str, Any]:
     answer = await kai.http.post(route, json={"db_connection_id": connection, **body})
     assert answer.status_code == 201, answer.text
-    told: dict[str, Any] = answer.json()
-    return told
+    created: dict[str, Any] = answer.json()
+    return created
 
 
-async def test_what_people_told_of_a_database_is_shown_to_the_model(
+async def test_the_context_store_of_a_database_is_shown_to_the_model(
     kai: Client, model: ScriptedModel, shop: str
 ) -> None:
     connection = await kai.connect(shop)
@@ -147,7 +147,7 @@ async def test_a_filter_for_what_is_not_stored_is_said_in_the_analysis(
     assert "".join(each["content"] for each in deltas) == said
 
 
-async def test_without_a_model_a_repeating_join_is_told_too(plain: Client, shop: str) -> None:
+async def test_without_a_model_a_repeating_join_is_reported_too(plain: Client, shop: str) -> None:
     connection = await plain.connect(shop)
     twice = "SELECT count(c.id) AS n FROM customers c JOIN orders o ON o.customer_id = c.id"
     await tell(plain, "/examples", connection, question="Customers with orders?", sql=twice)

@@ -183,9 +183,9 @@ async def test_a_session_too_many_is_refused_forks_too_until_one_is_deleted(
 
 async def test_usage_names_every_limit_and_null_is_none(tmp_path: Path) -> None:
     async with limited(tmp_path, requests_per_minute=9, runs=2) as kai:
-        told = await usage(kai)
-    assert told["tokens_today"].pop("resets_at").endswith("T00:00:00Z")
-    assert told == {
+        body = await usage(kai)
+    assert body["tokens_today"].pop("resets_at").endswith("T00:00:00Z")
+    assert body == {
         "tokens_today": {"used": 0, "limit": None},
         "runs": {"used": 0, "limit": 2},
         "sessions": {"used": 0, "limit": None},

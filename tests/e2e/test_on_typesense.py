@@ -1,4 +1,4 @@
-"""KAI with everything in Typesense: a whole turn, a killed process, and a store that is away."""
+"""KAI with everything in Typesense: a whole turn, a killed process, and a store that is unavailable."""
 
 import asyncio
 import re

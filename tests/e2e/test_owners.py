@@ -1,5 +1,5 @@
-"""Nobody sees what is another's: every route of the API's description, those of tomorrow included, answers to
-an id of another owner with the very bytes of an unknown id."""
+"""No user sees another's records: every route of the API's description, those of tomorrow included, answers
+to an id of another owner with the very bytes of an unknown id."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from tests.support.server import running_server
 UNKNOWN = "01970000-0000-7000-8000-000000000000"
 NOT_OWNED = {"/api/v1/api-keys/{key_id}"}
 LISTED_WHOLE = {"/api/v1/api-keys"}
-"""Keys are administered by whoever has that scope."""
+"""Keys are administered by every caller with that scope."""
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,7 @@ def test_a_shared_database_is_asked_by_all_and_changed_by_its_owner_alone(house:
     assert bob.post(f"/sessions/{session}/query/stream", json={"query": "How many?"}).status_code == 409
 
 
-def test_of_a_shared_database_everybody_reads_what_is_verified_and_not_what_others_asked(
+def test_of_a_shared_database_all_users_read_what_is_verified_and_not_what_others_asked(
     house: House,
 ) -> None:
     shop, bob = house.things["connection_id"], house.bob

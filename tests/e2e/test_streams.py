@@ -1,4 +1,4 @@
-"""Streams that break off, are taken up again, or lose their reader."""
+"""Streams that are interrupted, resumed, or lose their reader."""
 
 import time
 

@@ -14,7 +14,7 @@ async def session(kai: Client, shop: str) -> str:
     return await kai.open_session(await kai.connect(shop))
 
 
-async def test_a_second_question_is_refused_and_told_of_the_first(
+async def test_a_second_question_is_refused_and_learns_of_the_first(
     kai: Client, model: ScriptedModel, session: str
 ) -> None:
     model.say(Scripted(sql(PER_COUNTRY), hold_after=0))

@@ -45,7 +45,7 @@ async def test_a_secret_with_the_prefix_of_another_key_is_refused(reopen: Open) 
                 await keys.caller(forged)
 
 
-async def test_the_last_use_is_told_once_a_minute(reopen: Open) -> None:
+async def test_the_last_use_is_stored_once_a_minute(reopen: Open) -> None:
     async with reopen() as storage:
         await migrate(storage)
         keys = ApiKeys(storage)

@@ -208,8 +208,8 @@ def test_a_name_in_another_case_is_judged_as_the_database_would() -> None:
     assert judge("mysql", "Name").verdict("SELECT name FROM Track").layer is None
     assert judge("sqlite", "Name").verdict('SELECT NAME FROM track WHERE "Name" = "x"').layer is None
     assert judge("postgres", "Name").verdict('SELECT "Name" FROM "Track"').layer is None
-    told = judge("postgres", "Name").verdict('SELECT Name FROM "Track"')
-    assert (told.layer, '"Name"' in str(told.reason)) == ("column", True)
+    verdict = judge("postgres", "Name").verdict('SELECT Name FROM "Track"')
+    assert (verdict.layer, '"Name"' in str(verdict.reason)) == ("column", True)
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)

@@ -1,4 +1,4 @@
-"""What a session's past answers when it is asked for wrongly, or its store is away."""
+"""Checkpoints that are asked for wrongly, or whose store is unavailable."""
 
 import sqlite3
 from collections.abc import AsyncGenerator
@@ -40,7 +40,7 @@ async def test_a_cursor_that_names_no_checkpoint_is_refused(session: httpx.Async
     assert (answer.status_code, answer.json()["type"]) == (422, "urn:kai:invalid-cursor")
 
 
-async def test_a_store_of_checkpoints_that_is_away_is_told_on_every_route(
+async def test_an_unavailable_store_of_checkpoints_is_reported_on_every_route(
     session: httpx.AsyncClient, tmp_path: Path
 ) -> None:
     lose_checkpoints(tmp_path)

@@ -72,8 +72,8 @@ async def test_events_after_redis_has_lost_its_data_are_heard(redis: RedisClient
 
 
 async def test_a_redis_that_is_away_is_said(keys: RedisKeys) -> None:
-    async with redis_clients("redis://127.0.0.1:1/0") as nobody:
+    async with redis_clients("redis://127.0.0.1:1/0") as unreachable:
         with pytest.raises(BusUnavailable, match="KAI_REDIS__URL"):
-            await bus(nobody, keys).publish(EVENT)
+            await bus(unreachable, keys).publish(EVENT)
         with pytest.raises(BusUnavailable):
-            await bus(nobody, keys).take("history", 0)
+            await bus(unreachable, keys).take("history", 0)

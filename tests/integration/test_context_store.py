@@ -193,7 +193,7 @@ async def test_a_reviewed_proposal_is_left_alone(
     assert [each["status"] for each in (await client.get("/examples")).json()["items"]] == ["rejected"]
 
 
-async def test_a_deleted_connection_takes_what_was_told_of_it_along(
+async def test_a_deleted_connection_takes_its_context_store_along(
     client: httpx.AsyncClient, connections: DatabaseConnections, shop: Connection
 ) -> None:
     for route, body in BODIES.items():

@@ -34,7 +34,7 @@ async def test_each_text_gets_its_vector(model: EmbeddingModel) -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "kind", "told"),
+    ("answer", "kind", "text"),
     [
         (Scripted(status=401), ProviderRejected, "KAI_LLM__API_KEY"),
         (Scripted(status=404), ProviderRejected, "does not know the model trigrams-16"),
@@ -47,10 +47,10 @@ async def test_each_text_gets_its_vector(model: EmbeddingModel) -> None:
         (Scripted("[1]"), ProviderUnavailable, "cannot be read"),
     ],
 )
-async def test_what_goes_wrong_is_told_without_the_key(
-    service: ScriptedModel, model: EmbeddingModel, answer: Scripted, kind: type[Exception], told: str
+async def test_errors_are_reported_without_the_key(
+    service: ScriptedModel, model: EmbeddingModel, answer: Scripted, kind: type[Exception], text: str
 ) -> None:
     service.embedding = answer
-    with pytest.raises(kind, match=re.escape(told)) as failure:
+    with pytest.raises(kind, match=re.escape(text)) as failure:
         await model.embed(["a cat"])
     assert KEY not in str(failure.value)

@@ -17,7 +17,7 @@ from tests.support.server import running_server
 
 
 class Clock:
-    """Goes when it is told to."""
+    """A clock that the test moves."""
 
     def __init__(self) -> None:
         self.now = time.monotonic()
@@ -68,7 +68,7 @@ async def test_a_new_key_is_learnt_and_the_old_one_still_counts(issuer: Issuer) 
     assert jwt.get_unverified_header(before)["kid"] != jwt.get_unverified_header(after)["kid"]
 
 
-async def test_keys_that_were_told_count_while_the_issuer_is_away() -> None:
+async def test_keys_that_were_read_count_while_the_issuer_is_unavailable() -> None:
     clock = Clock()
     with running_issuer() as issuer:
         tokens, token = tokens_of(issuer, clock), issuer.token("bob")

@@ -96,7 +96,7 @@ async def test_everything_is_copied_to_typesense_and_back_and_goes_on_there(
     assert checkpoints_back > checkpoints
 
 
-async def test_vectors_are_not_copied_for_they_can_be_made_anew(settings: Settings) -> None:
+async def test_vectors_are_not_copied_for_they_can_be_rebuilt(settings: Settings) -> None:
     await fill(settings, sessions=1)
     async with open_store(settings) as (source, _):
         await VectorsKept(source, "a-model").keep(str(uuid4()), {"customers": [0.5, 1.0]})

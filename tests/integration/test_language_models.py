@@ -235,9 +235,7 @@ async def test_a_reply_broken_off_before_anything_was_shown_is_tried_again(
     assert tokens == ["Better."]
 
 
-async def test_an_error_told_within_the_stream_is_a_failure(
-    server: ScriptedModel, model: LanguageModel
-) -> None:
+async def test_an_error_within_the_stream_is_a_failure(server: ScriptedModel, model: LanguageModel) -> None:
     error = Scripted(events_before=('{"error": {"message": "maximum context length is 4096 tokens"}}',))
     server.say(error)
     with pytest.raises(ProviderRejected, match="KAI_LLM__CONTEXT_TOKENS"):
@@ -258,13 +256,13 @@ async def test_a_reply_with_nothing_to_see_is_no_reply(
 
 
 @pytest.mark.parametrize(
-    ("reason", "told"), [("length", "KAI_LLM__MAX_OUTPUT_TOKENS"), ("content_filter", "content filter")]
+    ("reason", "text"), [("length", "KAI_LLM__MAX_OUTPUT_TOKENS"), ("content_filter", "content filter")]
 )
 async def test_half_a_reply_is_no_reply(
-    server: ScriptedModel, model: LanguageModel, reason: str, told: str
+    server: ScriptedModel, model: LanguageModel, reason: str, text: str
 ) -> None:
     server.say(Scripted("SELECT * FROM customers WHERE", finish_reason=reason))
-    with pytest.raises(ProviderRejected, match=told):
+    with pytest.raises(ProviderRejected, match=text):
         await model.reply(QUESTION, ignore)
 
 
@@ -293,7 +291,7 @@ async def test_a_cancelled_question_closes_the_request(
     await server.until(lambda: server.requests[0].disconnected)
 
 
-async def test_a_defect_of_the_listener_is_not_told_as_the_models(
+async def test_a_defect_of_the_listener_is_not_reported_as_the_models(
     server: ScriptedModel, model: LanguageModel
 ) -> None:
     server.say(Scripted("one two three", hold_after=1))

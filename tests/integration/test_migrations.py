@@ -125,16 +125,16 @@ async def test_every_document_is_backfilled_once_with_progress(storage: Storage)
         await storage.add_fields("notes", [Field("number", "integer")])
         await backfill(storage, "notes", lambda note: {**note, "number": len(str(note["owner"]))}, progress)
 
-    told: list[tuple[int, int]] = []
+    reported: list[tuple[int, int]] = []
 
     async def tell(done: int, total: int) -> None:
-        told.append((done, total))
+        reported.append((done, total))
 
     await migrate(storage, NOTES[:1])
     notes: list[Document] = [{"id": str(UUID(int=n)), "owner": "o" * (n % 7)} for n in range(1_201)]
     await storage.put("notes", notes)
     await migrate(storage, [NOTES[0], Step(2, "number", number_notes)], lambda _: tell)
-    assert told == [(500, 1_201), (1_000, 1_201), (1_201, 1_201)]
+    assert reported == [(500, 1_201), (1_000, 1_201), (1_201, 1_201)]
     assert await storage.count("notes", [Equals("number", 3)]) == len(notes[3::7])
 
 

@@ -1,4 +1,4 @@
-"""Requests are counted per owner in one process or in all that share a Redis; while it is away, none are."""
+"""Requests are counted per owner in one process or in all that share a Redis; without Redis none are."""
 
 import asyncio
 import logging
@@ -92,7 +92,7 @@ async def test_those_that_share_a_redis_under_different_prefixes_share_no_limit(
         assert [(await counted(each)).remaining for each in (one, other, one)] == [2, 2, 1]
 
 
-async def test_a_redis_that_is_gone_refuses_nobody_and_the_log_says_so_once(
+async def test_without_redis_no_request_is_refused_and_the_log_says_so_once(
     fragile_redis: RedisServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with on(fragile_redis) as rates:

@@ -87,7 +87,7 @@ async def test_a_redis_that_has_forgotten_everything_learns_it_again(
     assert await other.queue.take(NOW) is None
 
 
-async def test_a_log_that_redis_has_forgotten_is_written_anew(
+async def test_a_log_that_redis_has_forgotten_is_written_again(
     one: Bus, other: Bus, redis: RedisServer
 ) -> None:
     writer = one.logs.writer("run-0", 1)
@@ -105,7 +105,7 @@ async def test_a_log_that_redis_has_forgotten_is_written_anew(
         assert await heard(late) == whole
 
 
-async def test_a_log_that_is_left_without_an_end_is_said_and_keeps_nobody_waiting(
+async def test_a_log_that_is_left_without_an_end_is_logged_and_keeps_no_follower_waiting(
     one: Bus, redis: RedisServer, prefix: str
 ) -> None:
     async with one.logs.follow("run-0") as log, redis_bus(redis, prefix) as stopping:
@@ -162,7 +162,7 @@ async def test_a_redis_that_does_not_answer_is_away_in_seconds(one: Bus, redis: 
         redis.thaw()
 
 
-async def test_a_cancellation_is_heard_again_after_redis_was_away(
+async def test_a_cancellation_is_received_again_after_redis_was_unavailable(
     one: Bus, other: Bus, redis: RedisServer
 ) -> None:
     listening = asyncio.ensure_future(anext(aiter(other.queue.cancellations())))

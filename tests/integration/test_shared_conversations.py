@@ -151,7 +151,7 @@ async def test_a_value_of_another_kind_in_redis_costs_nothing_but_the_hit(
     assert await process.questions(session) == ["question 0", "question 1"]
 
 
-async def test_what_belongs_to_somebody_else_is_never_shown(
+async def test_records_of_another_owner_are_never_shown(
     together: Together, redis_server: RedisServer, redis: Redis
 ) -> None:
     process = await together.process(redis_server)
@@ -159,8 +159,8 @@ async def test_what_belongs_to_somebody_else_is_never_shown(
     await process.questions(yours)
     stolen = await redis.get(f"session:{yours.id}")
     assert isinstance(stolen, bytes)
-    told = stolen.replace(yours.id.encode(), mine.id.encode())
-    for forged in (stolen, told, told.replace(b'"userId":"eve"', b'"userId":"ada"')):
+    moved = stolen.replace(yours.id.encode(), mine.id.encode())
+    for forged in (stolen, moved, moved.replace(b'"userId":"eve"', b'"userId":"ada"')):
         await redis.set(f"session:{mine.id}", forged)
         assert await process.questions(mine) == ["question 0", "question 1"]
     assert process.hits == 0

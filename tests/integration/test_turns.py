@@ -1,4 +1,4 @@
-"""Runs within one process: what was left over is cleared, what is broken off goes on."""
+"""Runs within one process: leftovers are cleared, interrupted runs continue."""
 
 import asyncio
 import sqlite3
@@ -92,7 +92,7 @@ async def test_one_process_at_a_time_has_a_data_folder(services: Services, setti
             pass
 
 
-async def test_what_belongs_to_somebody_else_is_unknown(services: Services, session: Session) -> None:
+async def test_records_of_another_owner_are_unknown(services: Services, session: Session) -> None:
     for owner in ("LOCAL", "local ", "other"):
         with pytest.raises(Exception, match="no session"):
             await services.sessions.get(owner, session.id)
@@ -154,7 +154,7 @@ async def test_the_stream_of_a_run_whose_end_was_never_kept_ends_all_the_same(
         assert events == ["done"]
 
 
-async def test_a_session_never_moves_back_in_time_whoevers_clock_is_behind(
+async def test_a_session_never_moves_back_in_time_whichever_clock_is_behind(
     services: Services, session: Session
 ) -> None:
     ahead = session.updated_at + 60_000

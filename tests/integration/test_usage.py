@@ -84,7 +84,7 @@ async def test_spent_tokens_refuse_a_run_until_midnight_utc(storage: Storage, cl
     assert (await granted.usage("ada")).tokens_today == 0
 
 
-async def test_a_last_moment_of_the_day_is_told_as_a_whole_second(storage: Storage, clock: Clock) -> None:
+async def test_a_last_moment_of_the_day_is_reported_as_a_whole_second(storage: Storage, clock: Clock) -> None:
     clock.now += HALF_A_DAY_SECONDS * 1_000 - 1
     granted = allowances(storage, clock)
     await granted.spent("ada", 100)
@@ -104,7 +104,7 @@ async def test_a_new_day_begins_from_nothing_and_a_clock_behind_does_not_bring_t
     assert (await granted.usage("ada")).tokens_today == 11
 
 
-async def test_a_clock_that_was_a_year_ahead_for_once_locks_nobody_out(
+async def test_a_clock_that_was_a_year_ahead_for_once_locks_no_owner_out(
     storage: Storage, clock: Clock
 ) -> None:
     granted = allowances(storage, clock)

@@ -63,7 +63,7 @@ class WrongAnalyst(FakeAnalyst):
 
 
 class LosingAnswers(RunLifecycle):
-    """Over a store that does as it is told; that it has done so is lost on the way the first time."""
+    """Over a store that does as it is lines; that it has done so is lost on the way the first time."""
 
     lost = False
 
@@ -204,7 +204,7 @@ async def test_a_run_that_comes_back_to_its_own_worker_is_not_begun_a_second_tim
         async with process(tmp_path, bus, fake_ports(writer := SlowWriter())) as here, working(here.worker):
             _, run = await here.asked()
             await bus.queue.put(ref_of(run), first=True)
-            await asyncio.sleep(2 * LEASE_SECONDS)  # nobody has renewed its lease by then
+            await asyncio.sleep(2 * LEASE_SECONDS)  # its lease was not renewed by then
             _, other = await here.asked()
             await bus.queue.put(ref_of(other), first=True)
             await here.over(other)
@@ -309,9 +309,9 @@ def log(caplog: pytest.LogCaptureFixture) -> pytest.LogCaptureFixture:
 
 def life(log: pytest.LogCaptureFixture, run: Run) -> list[str]:
     """What the log says of a run's life: one line for each action, with the ids of run and session."""
-    told = [vars(line) for line in log.records if line.name == "kai.runs"]
+    lines = [vars(line) for line in log.records if line.name == "kai.runs"]
     ids = {"run_id": run.id, "session_id": run.session_id}
-    return [line["action"] for line in told if ids.items() <= line.items()]
+    return [line["action"] for line in lines if ids.items() <= line.items()]
 
 
 async def test_a_run_that_is_answered_is_logged_as_taken_and_finished(

@@ -1,4 +1,4 @@
-"""What somebody hostile sends, and what somebody honest sends: `tests/corpus`, a file a dialect.
+"""Hostile and honest statements: `tests/corpus`, a file a dialect.
 
 A line holds a category, a tab, and a statement. Statements of the category `runs on` are harmless but for
 what they cost: limits stop them, the guard lets them pass.

@@ -102,7 +102,7 @@ def _serve(port: int) -> None:
         key.ensure_kid()
         return dict(key.as_dict(private=True))
 
-    everybody = {"DEFAULT": {"PERMISSIONS": ["use_oidc"]}}
+    all_users = {"DEFAULT": {"PERMISSIONS": ["use_oidc"]}}
     oidc = {"ACTIVE_JWKS": [new_key()], "REQUIRE_NONCE": False}
     configuration = {
         "TESTING": True,
@@ -111,7 +111,7 @@ def _serve(port: int) -> None:
         "WTF_CSRF_ENABLED": False,
         "PREFERRED_URL_SCHEME": "http",
         "SERVER_NAME": f"localhost:{port}",
-        "CANAILLE": {"DATABASE": "memory", "JAVASCRIPT": False, "ACL": everybody},
+        "CANAILLE": {"DATABASE": "memory", "JAVASCRIPT": False, "ACL": all_users},
         "CANAILLE_OIDC": oidc,
     }
     app = create_app(config=configuration)
@@ -145,7 +145,7 @@ def _populate() -> None:
         client_id=AUDIENCE,
         client_secret=_SECRET,
         client_name="KAI",
-        client_uri="http://127.0.0.1",  # trusted: nobody is asked to consent
+        client_uri="http://127.0.0.1",  # trusted: no consent is asked for
         redirect_uris=[_BACK],
         grant_types=["authorization_code"],
         response_types=["code"],

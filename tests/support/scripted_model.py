@@ -66,7 +66,7 @@ class ScriptedModel:
         self._rules_after.insert(0, (when, _scripted(reply)))
 
     def forget(self) -> None:
-        """Begin a script anew, for another test."""
+        """Start a new script, for another test."""
         self._rules.clear()
         self._rules_after.clear()
         self._queue.clear()

@@ -176,7 +176,7 @@ class Stream:
         return [Event.of(frame) async for frame in self.frames]
 
 
-async def _told(source: EventSource) -> AsyncGenerator[ServerSentEvent]:
+async def _frames_of(source: EventSource) -> AsyncGenerator[ServerSentEvent]:
     """The events proper: httpx-sse also gives an empty one for each comment."""
     async for frame in source.aiter_sse():
         if frame.data:
@@ -215,7 +215,7 @@ class Client:
         headers = {} if idempotency_key is None else {"Idempotency-Key": idempotency_key}
         async with aconnect_sse(self.http, "POST", url, json=sent, headers=headers) as source:
             assert source.response.status_code == 200, (await source.response.aread()).decode()
-            frames = _told(source)
+            frames = _frames_of(source)
             yield Stream(source.response.headers["X-Run-Id"], frames)
 
     @asynccontextmanager
@@ -225,7 +225,7 @@ class Client:
         headers = {} if last_event_id is None else {"Last-Event-ID": str(last_event_id)}
         url = f"/sessions/{session_id}/runs/{run_id}/stream"
         async with aconnect_sse(self.http, "GET", url, headers=headers) as source:
-            frames = _told(source)
+            frames = _frames_of(source)
             yield Stream(run_id, frames)
 
     async def ask(self, session_id: str, query: str, **body: str) -> list[Event]:

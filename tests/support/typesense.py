@@ -48,7 +48,7 @@ def cluster(folder: Path) -> Iterator[list[ConfiguredServer]]:
 
 
 class Wire(httpx.AsyncBaseTransport):
-    """Sees every request; loses the first answer to each one, or refuses some, when told to."""
+    """Sees every request; loses the first answer to each one, or refuses some, as configured."""
 
     def __init__(self) -> None:
         self._wire = httpx.AsyncHTTPTransport()

@@ -73,7 +73,7 @@ async def test_a_page_is_read_from_the_store_once(
     assert store.reads == 2
 
 
-async def test_a_session_that_moved_is_read_anew(cache: ConversationCache) -> None:
+async def test_a_session_that_moved_is_read_again(cache: ConversationCache) -> None:
     store = Store()
     await cache.page(SESSION, 20, None, store.load)
     await cache.page(replace(SESSION, updated_at=2), 20, None, store.load)

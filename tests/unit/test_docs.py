@@ -47,7 +47,7 @@ def test_the_documented_default_is_the_real_one(name: str, default: object) -> N
 
 
 def defaults(field: str) -> set[str]:
-    """The values by which models of this module are told apart."""
+    """The values by which models of this module are distinguished."""
     models = [
         each for each in vars(events).values() if isinstance(each, type) and issubclass(each, BaseModel)
     ]

@@ -1,4 +1,4 @@
-"""A run's log: whoever reads it, from wherever, misses nothing and sees nothing twice."""
+"""A run's log: a reader misses nothing and sees nothing twice, wherever it starts."""
 
 import asyncio
 

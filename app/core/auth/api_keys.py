@@ -1,4 +1,4 @@
-"""API keys: shown once, kept as digests, revoked within seconds everywhere."""
+"""API keys: shown once, stored as digests, revoked in every process within seconds."""
 
 import hashlib
 import secrets
@@ -25,14 +25,14 @@ _PREFIX_CHARACTERS = string.ascii_lowercase + string.digits
 _PREFIX_LENGTH = 8
 _REMEMBERED = 10_000
 _REVOKED_WITHIN_SECONDS = 3
-"""So long a process may go on trusting a key that another one has revoked."""
-_USE_TOLD_EVERY_SECONDS = 60
+"""The longest that a process trusts a key that another process has revoked."""
+_USE_STORED_EVERY_SECONDS = 60
 _PAGE = 200
 
 
 @dataclass(frozen=True)
 class ApiKey:
-    """A key as it is kept: of its secret only the SHA-256, which is enough for 256 random bits.
+    """A stored key. Of its secret it holds only the SHA-256, which is enough for 256 random bits.
 
     Times are epoch milliseconds; `last_used_at` is a minute late at most.
     """
@@ -60,7 +60,7 @@ _API_KEY = TypeAdapter(ApiKey)
 
 
 class KeyUnknown(NotFound):
-    """There is no API key of this id."""
+    """There is no API key with this id."""
 
     def __init__(self) -> None:
         super().__init__("There is no API key with this id.")
@@ -68,7 +68,7 @@ class KeyUnknown(NotFound):
 
 @dataclass(frozen=True)
 class NewKey:
-    """What a key is to be. `expires_at`: epoch milliseconds, None is never; no `scopes`: all of the role."""
+    """A key to create. `expires_at`: epoch milliseconds, None for never. No `scopes`: all of the role."""
 
     owner: str
     name: str
@@ -78,15 +78,15 @@ class NewKey:
 
 
 class ApiKeys:
-    """All keys of a store. Every method raises `StorageUnavailable` when that is away."""
+    """All keys of a store. Every method raises `StorageUnavailable` if the store is unavailable."""
 
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
         self._trusted: TTLCache[str, ApiKey] = TTLCache(_REMEMBERED, _REVOKED_WITHIN_SECONDS)
-        self._told: TTLCache[str, None] = TTLCache(_REMEMBERED, _USE_TOLD_EVERY_SECONDS)
+        self._use_stored: TTLCache[str, None] = TTLCache(_REMEMBERED, _USE_STORED_EVERY_SECONDS)
 
     async def create(self, wanted: NewKey) -> tuple[ApiKey, str]:
-        """The key as it is kept, and its text, which nobody can tell again. Raises `Invalid`."""
+        """Returns the stored key and its text, which is not stored. Raises `Invalid`."""
         prefix = "".join(secrets.choice(_PREFIX_CHARACTERS) for _ in range(_PREFIX_LENGTH))
         text = f"{KEY_BEGINS}{prefix}_{secrets.token_urlsafe(_SECRET_BYTES)}"
         key = ApiKey(
@@ -104,22 +104,22 @@ class ApiKeys:
         return key, text
 
     async def caller(self, text: str) -> Caller:
-        """Whom a key speaks for. Raises `Unauthenticated`."""
+        """Returns the caller that a key authenticates. Raises `Unauthenticated`."""
         digest = _digest(text)
         key = self._trusted.get(digest) or await self._find(text, digest)
         if not key.usable():
             raise unknown_credential()
         self._trusted.setdefault(digest, key)
-        await self._tell_use(key)
+        await self._store_use(key)
         return key.caller()
 
     async def page(self, limit: int, cursor: str | None) -> tuple[list[ApiKey], str | None]:
-        """Keys of all owners, the newest first."""
+        """Keys of all owners, newest first."""
         found = await self._storage.query(COLLECTION, [], descending=True, limit=limit, cursor=cursor)
         return [_API_KEY.validate_python(each) for each in found.items], found.next_cursor
 
     async def revoke(self, key_id: str) -> ApiKey:
-        """For ever; once more changes nothing. Raises `KeyUnknown`."""
+        """Revoke a key permanently. A second call changes nothing. Raises `KeyUnknown`."""
         not_yet: list[Condition] = [Equals("revoked_at", None)]
         await self._storage.patch(COLLECTION, key_id, {"revoked_at": now_ms()}, where=not_yet)
         found = await self._storage.get(COLLECTION, key_id)
@@ -130,7 +130,7 @@ class ApiKeys:
         return key
 
     async def usable(self, where: Sequence[Condition] = ()) -> list[ApiKey]:
-        """The keys that open something now."""
+        """Keys that are neither expired nor revoked."""
         keys: list[ApiKey] = []
         cursor: str | None = None
         while True:
@@ -152,11 +152,11 @@ class ApiKeys:
                 return key
         raise unknown_credential()
 
-    async def _tell_use(self, key: ApiKey) -> None:
+    async def _store_use(self, key: ApiKey) -> None:
         """Best-effort: a store that cannot be written to must not lock readers out."""
-        if key.id in self._told:
+        if key.id in self._use_stored:
             return
-        self._told[key.id] = None
+        self._use_stored[key.id] = None
         with suppress(StorageUnavailable):
             await self._storage.patch(COLLECTION, key.id, {"last_used_at": now_ms()})
 
@@ -173,7 +173,7 @@ def _owner(owner: str) -> str:
 
 
 def _scopes(role: Role, wanted: frozenset[Scope]) -> tuple[Scope, ...]:
-    """A key narrows what its role may. Raises `Invalid` for one that would widen it."""
+    """Returns the scopes of a key. Raises `Invalid` for a scope that the role does not have."""
     of_role = SCOPES_OF_ROLE[role]
     if more := wanted - of_role:
         raise Invalid(

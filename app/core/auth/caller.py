@@ -1,4 +1,4 @@
-"""Who asks, and what he may do."""
+"""Callers: owner, role and scopes."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -7,12 +7,12 @@ from app.core.errors import Forbidden, Unauthenticated
 
 Role = Literal["user", "admin"]
 Scope = Literal["read", "ask", "manage", "admin"]
-"""`read`: all that is one's own. `ask`: sessions, runs, feedback. `manage`: databases, and what people tell
-of them. `admin`: API keys; it implies the others."""
+"""`read`: read everything of one's own. `ask`: sessions, runs, feedback. `manage`: databases and their
+context store. `admin`: API keys; it implies the others."""
 SignIn = Literal["local", "api_key", "oidc"]
 
 LOCAL_OWNER = "local"
-"""Owns everything where there is no login; no credential ever speaks for him."""
+"""Owner of everything if no login is required. No credential authenticates as this owner."""
 MAX_OWNER_CHARACTERS = 255
 
 SCOPES_OF_ROLE: dict[Role, frozenset[Scope]] = {
@@ -23,7 +23,7 @@ SCOPES_OF_ROLE: dict[Role, frozenset[Scope]] = {
 
 @dataclass(frozen=True)
 class Caller:
-    """Whoever a request comes from; all that is kept for him names him as its owner."""
+    """The caller of a request. Everything stored for the caller names the same owner."""
 
     owner: str
     role: Role
@@ -38,7 +38,7 @@ LOCAL_CALLER = Caller(LOCAL_OWNER, "admin", SCOPES_OF_ROLE["admin"], "local")
 
 
 class ScopeMissing(Forbidden):
-    """The credential is good, but not for this."""
+    """The credential is valid, but lacks a scope."""
 
     def __init__(self, caller: Caller, scope: Scope) -> None:
         held = ", ".join(sorted(caller.scopes))
@@ -49,7 +49,7 @@ class ScopeMissing(Forbidden):
 
 
 def checked_owner(owner: str) -> str:
-    """An owner as a credential may name him. Raises `ValueError`, in words, for any other."""
+    """Returns the owner of a credential. Raises `ValueError` with a reason if the name is not allowed."""
     if not 0 < len(owner) <= MAX_OWNER_CHARACTERS or not owner.isprintable() or owner != owner.strip():
         raise ValueError(
             f"an owner is 1 to {MAX_OWNER_CHARACTERS} printable characters without blanks around them"
@@ -60,7 +60,7 @@ def checked_owner(owner: str) -> str:
 
 
 def unknown_credential() -> Unauthenticated:
-    """The one answer to whatever is no key of ours: it tells a guesser nothing."""
+    """Returns the error for every invalid credential. It is the same for all, so guessing reveals nothing."""
     return Unauthenticated(
         "The API key or token is not valid: unknown, expired, revoked or meant for another service. "
         "`kai keys create` makes a new key."

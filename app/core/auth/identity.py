@@ -24,7 +24,7 @@ class Identity:
         self._login_required = login_required
 
     @property
-    def knows_somebody(self) -> bool:
+    def has_credentials(self) -> bool:
         """Whether there are credentials besides keys."""
         return self._tokens is not None
 

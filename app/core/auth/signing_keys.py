@@ -20,7 +20,7 @@ _ASK_AGAIN_SECONDS = 10
 
 
 class IssuerUnavailable(Problem):
-    """The issuer has never told its keys, or cannot tell of a new one now."""
+    """The issuer's keys were never read, or a new one cannot be read now."""
 
     problem = "issuer-unavailable"
     title = "Sign-in is unavailable"
@@ -53,30 +53,30 @@ class _KeySet(BaseModel):
 
 
 @dataclass(frozen=True)
-class _Told:
+class _Published:
     keys: Mapping[str, _Key]
     at: float
 
 
 class SigningKeys:
-    """The issuer's keys by their ids. While the issuer is away, those it told last go on to count."""
+    """The issuer's keys by their ids. While the issuer is unavailable, the keys read last remain valid."""
 
     def __init__(self, issuer: str, clock: Callable[[], float] = time.monotonic) -> None:
         self._issuer = issuer
         self._clock = clock
-        self._told = _Told({}, float("-inf"))
+        self._published = _Published({}, float("-inf"))
         self._asked_at = float("-inf")
         self._asking = asyncio.Lock()
 
     async def get(self, key_id: str, algorithm: str) -> jwt.PyJWK:
         """Raises `IssuerUnavailable`, and `jwt.PyJWTError` for a key that the issuer does not have."""
-        if key_id not in self._told.keys or self._clock() - self._told.at >= _FRESH_SECONDS:
+        if key_id not in self._published.keys or self._clock() - self._published.at >= _FRESH_SECONDS:
             failed = await self._ask()
-            if failed and key_id not in self._told.keys:
+            if failed and key_id not in self._published.keys:
                 raise IssuerUnavailable("The issuer of the tokens does not answer; try again in a moment.")
-        if key_id not in self._told.keys:
+        if key_id not in self._published.keys:
             raise jwt.InvalidKeyError
-        return self._told.keys[key_id].for_algorithm(algorithm)
+        return self._published.keys[key_id].for_algorithm(algorithm)
 
     async def _ask(self) -> bool:
         """Ask the issuer, unless that was done just now; whether its last answer is missing."""
@@ -84,10 +84,10 @@ class SigningKeys:
             if self._clock() - self._asked_at >= _ASK_AGAIN_SECONDS:
                 self._asked_at = self._clock()
                 try:
-                    self._told = _Told(await _fetch(self._issuer), self._asked_at)
+                    self._published = _Published(await _fetch(self._issuer), self._asked_at)
                 except (httpx.HTTPError, httpx.InvalidURL, TimeoutError, ValidationError, _NotTrusted):
                     return True
-            return self._told.at != self._asked_at
+            return self._published.at != self._asked_at
 
 
 class _NotTrusted(ValueError):

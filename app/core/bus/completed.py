@@ -1,4 +1,4 @@
-"""Messages that are complete, told to those who work on them afterwards: one kind of worker a purpose.
+"""Events of completed messages, delivered to the workers that act on them: one kind of worker per purpose.
 
 An event holds ids alone; what there is to know is in the store by the time it is published. Every kind
 gets every event at least once, in about the order of publishing, so its work has to bear being repeated.
@@ -35,16 +35,16 @@ class Notice:
 
 
 class CompletedEvents(Protocol):
-    """All methods raise `BusUnavailable` when the bus is away."""
+    """All methods raise `BusUnavailable` if the bus is unavailable."""
 
     async def publish(self, event: Completed) -> None:
-        """Tell every kind, also those of which nobody is there now."""
+        """Publish an event to every kind of worker, also to kinds without a running worker."""
 
     async def take(self, kind: Kind, patience_seconds: float) -> Notice | None:
         """The next event for a kind, leased; one whose lease ran out goes first. None if none is in time."""
 
     async def renew(self, kind: Kind, notice: Notice) -> None:
-        """Renew the lease; of one that another has taken since, nothing changes for him."""
+        """Renew the lease. Has no effect if another worker has taken the event since."""
 
     async def ack(self, kind: Kind, notice: Notice) -> None:
         """This kind is done with the event."""

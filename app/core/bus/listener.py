@@ -44,7 +44,7 @@ class Listener:
         ]
 
     async def stop(self, seconds: float) -> None:
-        """Take no more events; those under way may end, and others get what has not ended in this time."""
+        """Take no further events. Running ones may end in this time; other workers get those that do not."""
         self._stopping.set()
         await asyncio.wait(self._loops, timeout=seconds)
         await end_tasks(self._loops)
@@ -71,12 +71,14 @@ class Listener:
             await asyncio.wait({taking, stopping}, return_when=asyncio.FIRST_COMPLETED)
         finally:
             stopping.cancel()
-            taking.cancel()  # what it takes all the same comes again, to whomever
+            taking.cancel()  # an event that it still takes is delivered again
         await asyncio.gather(taking, stopping, return_exceptions=True)
         return None if taking.cancelled() else taking.result()
 
     async def _see_to(self, notice: Notice) -> None:
-        """What fails stays leased to nobody, so that it comes again when the lease has run out."""
+        """Handle an event. After a failure its lease is not renewed, so it is delivered again when
+        that expires.
+        """
         event, kind = notice.event, self._kind
         if notice.tries > MAX_TRIES:
             logger.error(
@@ -96,7 +98,7 @@ class Listener:
         await self._events.ack(kind, notice)
 
     async def _until_store_answers(self, event: Completed) -> None:
-        """A store that is away is nobody's failure: the event waits for it."""
+        """An unavailable store is no failure of the event, which waits for it."""
         while True:
             try:
                 return await self._work(event)

@@ -47,7 +47,7 @@ class RenewedLease:
 class RunQueue(Protocol):
     """Runs ready to be answered, oldest first; at least once each, for a lease that runs out unless kept.
 
-    All methods raise `BusUnavailable` when the queue is away.
+    All methods raise `BusUnavailable` if the queue is unavailable.
     """
 
     async def put(self, ref: RunRef, *, first: bool) -> None:
@@ -57,7 +57,7 @@ class RunQueue(Protocol):
         """The next run, leased; one whose lease ran out goes first. None when there is none in time."""
 
     async def renew(self, attempts: Sequence[tuple[RunRef, int]]) -> Sequence[RenewedLease]:
-        """Renew the leases of these runs, at these attempts; of a forgotten one, anew."""
+        """Renew the leases of these runs at these attempts. Leases a forgotten run again."""
 
     async def ack(self, ref: RunRef) -> None:
         """The run is over."""
@@ -69,13 +69,13 @@ class RunQueue(Protocol):
         """Those of them that neither wait nor are leased."""
 
     async def waiting(self) -> int:
-        """How many runs wait for somebody to take them."""
+        """Number of runs that wait for a worker."""
 
     async def cancel(self, run_id: str) -> None:
-        """Ask whoever answers the run to stop."""
+        """Request that the run stops, in whichever process it runs."""
 
     def cancellations(self) -> AsyncIterator[str]:
-        """The runs somebody asks to stop, as it happens; some may be missed, and `renew` tells those."""
+        """Yields the runs that are to stop, as requests arrive. Some may be missed; `renew` returns those."""
 
     async def ping(self) -> None:
         """Returns if the queue answers."""
@@ -98,20 +98,20 @@ class LogWriter(Protocol):
         """Say the last event; returns when all is where followers find it, or after 5 s without the bus."""
 
     def leave(self) -> None:
-        """This attempt says no more; if it has not ended the log, another will go on."""
+        """Close the writer of this attempt. If the log has not ended, another attempt continues it."""
 
 
 class EventLogs(Protocol):
     """The logs of runs under way and, for ten minutes, of those that ended lately.
 
-    No method fails when the bus is away: what is said is kept until it is back, and followers wait.
+    No method fails if the bus is unavailable: events are buffered until it is back, and followers wait.
     """
 
     def writer(self, run_id: str, attempt: int) -> LogWriter:
         """For who makes this attempt at the run."""
 
     async def say(self, run_id: str, attempt: int, said: Sequence[tuple[str, str]], *, ended: bool) -> None:
-        """Events (names and data) by who makes no attempt: at one that nobody else makes."""
+        """Emit events (name and data) outside of an attempt, under an attempt number that no attempt uses."""
 
     def follow(self, run_id: str) -> AbstractAsyncContextManager[EventLog]:
         """The log as it grows, empty if the bus knows none; to be read only."""

@@ -65,18 +65,18 @@ def _client(url: str, timeout_seconds: float) -> Redis:
 
 @contextmanager
 def translated_errors() -> Generator[None]:
-    """Raises `BusUnavailable` when Redis is away, slow, full or refuses."""
+    """Raises `BusUnavailable` if Redis is unavailable, slow, full or refuses."""
     try:
         yield
     except REDIS_FAILURES as error:
-        raise BusUnavailable(_told(error)) from error
+        raise BusUnavailable(_reason(error)) from error
 
 
 def script(name: str) -> str:
     return (Path(__file__).parent / "lua" / f"{name}.lua").read_text()
 
 
-def _told(error: Exception) -> str:
+def _reason(error: Exception) -> str:
     if isinstance(error, ResponseError) and not isinstance(error, RedisConnectionError):
         return "Redis refuses: it may be read-only or full (KAI_REDIS__URL)."
     return "Redis does not answer (KAI_REDIS__URL)."

@@ -1,7 +1,7 @@
 """Events of complete messages in Redis: one stream, and a consumer group for each kind.
 
 An event is pending from when it is taken to when it is settled; whose consumer was not heard of for the
-length of a lease goes to the next one who asks. Now and then somebody lets go of what all kinds are done
+length of a lease goes to the next one who asks. Now and then a worker deletes what all kinds are done
 with.
 """
 
@@ -78,8 +78,8 @@ class RedisCompletedEvents:
         )
         for receipt, fields in cast("_Entries", claimed[1]):
             if fields is not None:
-                (told,) = await self._redis.xpending_range(self._stream, kind, receipt, receipt, 1)
-                return _notice(receipt, fields, tries=int(told["times_delivered"]))
+                (pending,) = await self._redis.xpending_range(self._stream, kind, receipt, receipt, 1)
+                return _notice(receipt, fields, tries=int(pending["times_delivered"]))
         return None
 
     async def _new(self, kind: Kind, until: float) -> Notice | None:
@@ -110,5 +110,5 @@ class RedisCompletedEvents:
 
 
 def _notice(receipt: bytes, fields: dict[bytes, bytes], tries: int) -> Notice:
-    told = {name.decode(): value.decode() for name, value in fields.items()}
-    return Notice(Completed(**told), receipt.decode(), tries)
+    values = {name.decode(): value.decode() for name, value in fields.items()}
+    return Notice(Completed(**values), receipt.decode(), tries)

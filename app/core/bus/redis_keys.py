@@ -21,7 +21,7 @@ class RedisKeys:
 
     @property
     def first(self) -> str:
-        """Set of the waiting runs that nobody has had before."""
+        """Set of the waiting runs that no worker has leased before."""
         return f"{self.prefix}runs:first"
 
     @property

@@ -2,7 +2,7 @@
 
 What a run says goes out at once while that is little; what is said fast is gathered for 50 ms, so an
 answer is tens of writes however many tokens it has. The writer keeps the whole log until its end: when
-Redis has lost its data it is written anew. A process reads all logs that anybody follows in it by one
+Redis has lost its data it is written again. A process reads all logs that it follows by one
 connection; its readers share a copy.
 """
 
@@ -37,7 +37,7 @@ _PAUSE_PER_LOG_SECONDS = 0.000_02
 
 _AGAIN_SECONDS = 0.25
 _FAREWELL_SECONDS = 5
-_ANEW = -1
+_REWRITE = -1
 
 _Entries: TypeAlias = "Sequence[tuple[bytes, dict[bytes, bytes]]]"
 _Cursors: TypeAlias = "dict[bytes | str | memoryview[int], int | bytes | str | memoryview[int]]"
@@ -107,8 +107,8 @@ class RedisLogs:
                     return
                 await asyncio.sleep(_AGAIN_SECONDS)
                 continue
-            if outcome == b"anew":
-                pushed = _ANEW
+            if outcome == b"rewrite":
+                pushed = _REWRITE
                 continue
             if ended or outcome == b"lost":
                 return

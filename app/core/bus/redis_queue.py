@@ -56,10 +56,10 @@ class RedisQueue:
             where += [self._keys.log(ref.run_id), self._keys.cancelled(ref.run_id)]
             arguments += [_text(ref), str(attempt)]
         with translated_errors():
-            told = await self._renew_script(where, arguments)
+            renewed = await self._renew_script(where, arguments)
         return [
             RenewedLease(ref, lost=bool(lost), cancelled=bool(cancelled))
-            for (ref, _), (lost, cancelled) in zip(attempts, told, strict=True)
+            for (ref, _), (lost, cancelled) in zip(attempts, renewed, strict=True)
         ]
 
     async def ack(self, ref: RunRef) -> None:

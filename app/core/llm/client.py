@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from pydantic import JsonValue, SecretStr
 
-from app.core.llm.errors import failure_told
+from app.core.llm.errors import translated
 from app.core.llm.settings import ModelSettings
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ async def _next_chunk(chunks: "AsyncGenerator[AIMessageChunk]", model: str) -> "
         ValueError,
     ) as error:
         # The library raises whatever a chunk that is not as it should be leads to.
-        raise failure_told(error, model) from None
+        raise translated(error, model) from None
 
 
 def _output_limit(base_url: str, tokens: int) -> dict[str, int]:

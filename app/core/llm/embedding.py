@@ -8,7 +8,7 @@ from pydantic import FiniteFloat, TypeAdapter
 
 from app.core.llm.calls import Call, ModelCalls
 from app.core.llm.client import make_embedding_client
-from app.core.llm.errors import ProviderUnavailable, failure_told
+from app.core.llm.errors import ProviderUnavailable, translated
 from app.core.llm.settings import ModelSettings
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class EmbeddingModel:
             return _vectors(answer, len(texts))
         except (openai.OpenAIError, OSError, AttributeError, LookupError, TypeError, ValueError) as error:
             # The library raises whatever an answer that is not as it should be leads to.
-            raise failure_told(error, self.name) from None
+            raise translated(error, self.name) from None
 
 
 def _vectors(answer: "CreateEmbeddingResponse", count: int) -> list[list[float]]:

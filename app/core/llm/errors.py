@@ -24,7 +24,7 @@ _OUT_OF_QUOTA = "insufficient_quota"
 
 
 class ProviderUnavailable(Exception):
-    """The model did not answer, not in time, or broke off; asking again may work."""
+    """The model did not answer, timed out or ended its answer early. A retry may succeed."""
 
 
 class ProviderRejected(Exception):
@@ -52,7 +52,7 @@ class FormatRejected(ProviderRejected):
     text may be answered."""
 
 
-def failure_told(error: Exception, model: str) -> ProviderUnavailable | ProviderRejected:
+def translated(error: Exception, model: str) -> ProviderUnavailable | ProviderRejected:
     """An error of the client library as one of ours."""
     import openai  # noqa: PLC0415 - loaded with the client by now
 

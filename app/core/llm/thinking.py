@@ -1,4 +1,4 @@
-"""Some open models write their reasoning into the answer, between think tags; nobody is to see it."""
+"""Removes the reasoning that some open models write into the answer, between think tags."""
 
 _OPEN, _CLOSE = "<think>", "</think>"
 

@@ -49,9 +49,9 @@ class TextLines(JsonLines):
     def jsonify_log_record(self, log_data: LogData) -> str:
         time, level, logger, message = (log_data.pop(name) for name in _HEAD)
         trace = log_data.pop("traceback", "")
-        told = ", ".join(f"{name}={value}" for name, value in log_data.items())
+        details = ", ".join(f"{name}={value}" for name, value in log_data.items())
         at = datetime.fromisoformat(str(time)).astimezone()
-        line = f"{at:%H:%M:%S} {level} {logger}: {message}" + (f" ({told})" if told else "")
+        line = f"{at:%H:%M:%S} {level} {logger}: {message}" + (f" ({details})" if details else "")
         return f"{line}\n{trace}" if trace else line
 
 

@@ -9,7 +9,7 @@ _MOST_LINKS = 10
 def traceback_without_values(error: BaseException) -> str:
     """Returns frames and class names of an exception and of its causes, the first cause first."""
     links = list(_chain(error))[:_MOST_LINKS]
-    return "\n".join(_told(each) for each in reversed(links))
+    return "\n".join(_described(each) for each in reversed(links))
 
 
 def _chain(error: BaseException | None) -> Iterator[BaseException]:
@@ -22,6 +22,6 @@ def _chain(error: BaseException | None) -> Iterator[BaseException]:
         error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
 
 
-def _told(error: BaseException) -> str:
+def _described(error: BaseException) -> str:
     frames = "".join(traceback.StackSummary.extract(traceback.walk_tb(error.__traceback__)).format())
     return f"{frames}{type(error).__module__}.{type(error).__qualname__}"

@@ -9,7 +9,7 @@ from app.core.errors import CannotRun
 from app.core.storage.port import AnyOf, Document, Storage
 
 Watch = Callable[[int, int], None]
-"""Told how many of how many documents have been seen to."""
+"""Callback with the number of copied documents and the number of all documents."""
 
 CURE = (
     "Stop KAI and run this again; when it comes again, copy to where nothing is yet "
@@ -34,7 +34,7 @@ class CopyDiffers(CannotRun):
 async def copy_collection(source: Storage, target: Storage, name: str, watch: Watch) -> Contents:
     """Copy all documents of a collection that both stores have; those that are there already are left.
 
-    A copy that was broken off goes on where it was. Raises `CopyDiffers`.
+    An interrupted copy continues where it stopped. Raises `CopyDiffers`.
     """
     total, done = await source.count(name, []), 0
     async for documents in _pages(source, name):

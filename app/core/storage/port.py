@@ -160,7 +160,8 @@ class Page:
 
 
 class Storage(Protocol):
-    """Writes are durable when they return; all methods raise `StorageUnavailable` when the store is away.
+    """Writes are durable when they return; all methods raise `StorageUnavailable` if the store is
+    unavailable.
 
     A document whose id is no UUID, or whose declared field holds another kind of value, is refused with
     `ValueError`, as are a `limit` outside 1 to 1,000 and a condition on a `text` or `vector` field.
@@ -179,7 +180,7 @@ class Storage(Protocol):
     async def add_fields(self, collection: str, fields: Sequence[Field]) -> None:
         """Declare more fields; the documents that have them already are found by them when this returns.
 
-        Fields that are declared already are left as they are, so it may be repeated when broken off.
+        Fields that are declared already are left as they are, so an interrupted call can be repeated.
         """
 
     async def get(self, collection: str, document_id: str) -> Document | None:

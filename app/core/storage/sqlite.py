@@ -226,7 +226,9 @@ def _create(connection: Connection, table: CollectionTable) -> None:
 
 
 def _extend(connection: Connection, table: CollectionTable, fields: Sequence[Field]) -> CollectionTable:
-    """Made anew with all its documents, in one transaction: triggers and indexes come out right."""
+    """Rebuild a collection with all its documents in one transaction, so that triggers and indexes
+    are right.
+    """
     declared = table.collection.fields
     wanted = [*declared, *(field for field in fields if field not in declared)]
     extended = CollectionTable(Collection(table.name, wanted))

@@ -1,7 +1,7 @@
 """The store on Typesense: a collection of documents each, and exact where Typesense is fuzzy.
 
 What is found is compared once more before it is given away. Typesense has no condition on a write; how
-a patch is atomic all the same is told in `typesense_patches`.
+a patch is atomic all the same is explained in `typesense_patches`.
 """
 
 from collections.abc import Mapping, Sequence

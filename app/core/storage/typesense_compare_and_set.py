@@ -1,11 +1,11 @@
 """Conditional changes on a store that knows none: compare-and-set made of `create`.
 
 Typesense can do one thing atomically: create a document under an id that may be there once. So every
-state of a document has a revision, and whoever wants to change it first creates the successor of that
+state of a document has a revision, and a writer first creates the successor of that
 revision, under an id made of it: only one can. The successor holds the changed document, so that if its
 maker dies before the document itself is written, the next one finds it and goes on from there.
 
-After a death nobody waits longer than a second. A maker that was held up for longer than that looks
+After a crash no writer waits longer than a second. A maker that was held up for longer than that looks
 whether others have gone on without it, and writes what they have made.
 """
 

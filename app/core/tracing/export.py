@@ -39,7 +39,7 @@ def traced() -> Generator[None]:
     finally:
         sending = threading.Thread(target=provider.shutdown, daemon=True)
         sending.start()
-        sending.join(_LAST_SECONDS)  # by itself it would try a collector that is away for half a minute
+        sending.join(_LAST_SECONDS)  # by itself it would retry an unavailable collector for half a minute
 
 
 def _wanted() -> bool:

@@ -1,4 +1,4 @@
-"""People whose first and last names stand in two columns are told by one name."""
+"""Joins the first and last names of people in two columns to one name."""
 
 from app.modules.analysis.words import title
 from graph.state import Column, Rows

@@ -1,4 +1,4 @@
-"""The routes of a scalable chat: a session is started, a question queued, its stream followed apart."""
+"""Routes of the scalable chat: start a session, queue a question, follow its stream in a separate request."""
 
 from typing import Annotated
 
@@ -215,7 +215,7 @@ async def search_conversations(user: User, body: MemorySearch, memories: Memorie
 
 
 def _caller(owner: str, user_id: str | None) -> str:
-    """Raises `UserUnknown` when somebody names another than himself."""
+    """Raises `UserUnknown` if the id is not the caller's own."""
     if user_id not in (None, owner):
         raise UserUnknown
     return owner

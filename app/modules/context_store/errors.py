@@ -1,24 +1,24 @@
-"""What can be wrong with a request about the context store."""
+"""Errors of the context store."""
 
 from app.core.errors import Invalid, NotFound
 
 
 class EntryUnknown(NotFound):
-    """There is no such entry (or it belongs to somebody else)."""
+    """There is no such entry, or it belongs to another owner."""
 
     def __init__(self, kind: str) -> None:
         super().__init__(f"There is no {kind} with this id.")
 
 
 class ExampleNotRunnable(Invalid):
-    """The SQL of an example is not what may run on its database."""
+    """The SQL of an example does not pass the guard of its database."""
 
     problem = "example-not-runnable"
     title = "The example's SQL would not run"
 
 
 class ScopeUnknown(Invalid):
-    """The table that an instruction is about is not there."""
+    """The table that an instruction names is not in the scanned schema."""
 
     problem = "scope-unknown"
     title = "There is no such table"

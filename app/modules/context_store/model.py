@@ -1,4 +1,4 @@
-"""What people have told of a database, as it is kept; times are epoch milliseconds."""
+"""Stored examples, glossary terms and instructions. Times are epoch milliseconds."""
 
 import hashlib
 import unicodedata

@@ -1,4 +1,4 @@
-"""What people have told of a database: kept under its connection, checked where it will run."""
+"""Examples, glossary terms and instructions of a connection. Their SQL is checked against its schema."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -20,9 +20,9 @@ from graph.errors import StatementFailed
 class ContextStore:
     """Verified examples, glossary and instructions.
 
-    They belong to their connection's owner, and he alone changes them. Whoever may read the connection
-    reads them, but of the examples only verified ones: the others are questions of single people. What names
-    an owner raises `NotFound` for what he may not read, and `NotTheOwner` for what he may only read.
+    They belong to the owner of their connection, who alone changes them. Every reader of the connection reads
+    them, but only verified examples: the others are questions of single users. Methods with an `owner` raise
+    `NotFound` for what the owner may not read, and `NotTheOwner` for what they may only read.
     """
 
     def __init__(self, storage: Storage, connections: DatabaseConnections) -> None:
@@ -39,7 +39,7 @@ class ContextStore:
                 await self._connections.get(reader, entry.db_connection_id)
             except ConnectionNotFound:
                 raise entries.unknown() from None
-            if not _for_everybody(entry):
+            if not _is_public(entry):
                 raise entries.unknown()
         return entry
 
@@ -53,7 +53,7 @@ class ContextStore:
     async def listed(
         self, entries: Entries[Entry], reader: str, db_connection_id: str | None
     ) -> list[Condition]:
-        """Which entries a list holds: one's own, or all that may be read of a connection."""
+        """Returns the filter of a list: the reader's own entries, or the readable ones of a connection."""
         if db_connection_id is None:
             return [Equals("owner", reader)]
         try:
@@ -67,7 +67,9 @@ class ContextStore:
     async def add_example(
         self, owner: str, db_connection_id: str, question: str, sql: str, status: ExampleStatus
     ) -> Example:
-        """Raises `ExampleNotRunnable` for a verified one whose SQL may not run, and `DatabaseDown`."""
+        """Raises `ExampleNotRunnable` if a verified example's SQL does not pass the guard, or
+        `DatabaseDown`.
+        """
         connection = await self._connections.own(owner, db_connection_id)
         if status == "verified":
             await self._check(connection, sql)
@@ -76,7 +78,7 @@ class ContextStore:
         return example
 
     async def change_example(self, owner: str, example_id: str, changes: Mapping[str, JsonValue]) -> Example:
-        """Verify, reject or reword one. Raises like `add_example`."""
+        """Verify, reject or edit an example. Raises what `add_example` raises."""
         example = await self.own(self.examples, owner, example_id)
         sql, status = changes.get("sql", example.sql), changes.get("status", example.status)
         if status == "verified":
@@ -87,11 +89,11 @@ class ContextStore:
     async def propose(
         self, owner: str, db_connection_id: str, question: str, sql: str, message_id: str
     ) -> None:
-        """Keep an answer that somebody liked or corrected for the database's owner to review; nothing uses it
-        before.
+        """Propose a liked or corrected answer as an example. Nothing uses it before the owner has verified
+        it.
 
-        The latest feedback on an answer takes the place of its earlier proposal. Of a database that is
-        registered no more nothing is kept.
+        The latest feedback on an answer replaces its earlier proposal. Does nothing if the connection was
+        deleted.
         """
         await self.withdraw(message_id)
         reviewed = await self._of_message(message_id)
@@ -102,7 +104,7 @@ class ContextStore:
             await self.examples.save(_example(connection, question, sql, "proposed", message_id))
 
     async def withdraw(self, message_id: str) -> None:
-        """Drop what was proposed of an answer, unless a person has reviewed it."""
+        """Delete the proposals of an answer, unless they were reviewed."""
         for each in await self._of_message(message_id):
             await self.examples.delete(each, [Equals("status", "proposed")])
 
@@ -127,7 +129,7 @@ class ContextStore:
     async def change_instruction(
         self, owner: str, instruction_id: str, changes: Mapping[str, JsonValue]
     ) -> Instruction:
-        """Raises like `add_instruction`."""
+        """Raises what `add_instruction` raises."""
         instruction = await self.own(self.instructions, owner, instruction_id)
         if (scope := changes.get("scope")) is not None:
             connection = await self._connections.get(owner, instruction.db_connection_id)
@@ -135,11 +137,11 @@ class ContextStore:
         return await self.instructions.change(instruction, {**changes, "updated_at": now_ms()})
 
     async def verified_examples(self, connection: Connection) -> list[Example]:
-        """The latest thousand, latest first."""
+        """The latest thousand, newest first."""
         return await self.examples.latest(connection.id, [Equals("status", "verified")])
 
     async def verified_answer(self, connection: Connection, question: str) -> Example | None:
-        """The latest verified example of just this question."""
+        """The latest verified example of exactly this question, or None."""
         same = [Equals("status", "verified"), Equals("question_key", question_key(question))]
         found = await self.examples.latest(connection.id, same, limit=1)
         return found[0] if found else None
@@ -164,7 +166,7 @@ class ContextStore:
             raise ScopeUnknown(scope)
 
 
-def _for_everybody(entry: Example | Term | Instruction) -> bool:
+def _is_public(entry: Example | Term | Instruction) -> bool:
     return not isinstance(entry, Example) or entry.status == "verified"
 
 

@@ -1,4 +1,4 @@
-"""What can go wrong with a connection, in words that hold no secret and no driver's text."""
+"""Errors of database connections. Their texts hold no secret and no text of a driver."""
 
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -8,17 +8,18 @@ from graph.errors import DatabaseUnavailable, StatementFailed
 
 
 class ConnectionNotFound(NotFound):
-    """No such connection, or it belongs to somebody else."""
+    """There is no such connection, or it belongs to another owner."""
 
     title = "No such database connection"
 
 
 class NotTheOwner(Forbidden):
-    """A shared connection, and what is told of it, is changed by its owner alone."""
+    """A shared connection and its context store can be changed only by the owner."""
 
     def __init__(self) -> None:
         super().__init__(
-            "This database is shared with you; its owner alone changes it and what is told of it."
+            "This database is shared with you. Only its owner can change it, its examples, glossary and "
+            "instructions."
         )
 
 
@@ -59,7 +60,7 @@ class DatabaseDown(Problem):
 
 @contextmanager
 def as_problems() -> Generator[None]:
-    """For what is done outside a turn: raises `StatementNotRun` and `DatabaseDown` for a turn's errors."""
+    """Outside a turn: raises `StatementNotRun` or `DatabaseDown` in place of a turn's error."""
     try:
         yield
     except StatementFailed as failure:

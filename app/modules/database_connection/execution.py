@@ -12,7 +12,7 @@ from app.modules.database_connection.threads import Stop
 
 @dataclass(frozen=True)
 class UncheckedStatement:
-    """A statement that nobody has checked yet, with all that is needed to run it."""
+    """A statement that is not checked yet, with all that is needed to run it."""
 
     sql: str
     schema: Schema

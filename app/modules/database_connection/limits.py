@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 STATEMENT_MEMORY_BYTES = 512 * 1024 * 1024
-"""What a statement may hold in memory where the database can be told so: MariaDB and DuckDB."""
+"""Memory limit of a statement, for databases that support one: MariaDB and DuckDB."""
 
 
 @dataclass(frozen=True)

@@ -28,8 +28,8 @@ LOCAL_NETWORKS: Sequence[Network] = tuple(
 class Access:
     """What a server of KAI may connect to besides public addresses.
 
-    `ONE_USER`, the default, is for one user on his own machine: every file he may read, and every
-    network he is in, but no link-local address. No setting allows the metadata services of clouds.
+    `ONE_USER`, the default, is for one user on their own machine: every file they may read, and every
+    network they are in, but no link-local address. No setting allows the metadata services of clouds.
     `own_files` are KAI's own and never opened, by whatever name.
     """
 

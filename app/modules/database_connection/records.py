@@ -112,7 +112,7 @@ class StatementRecords:
             self._refusals.labels(record.refused_as).inc()
 
     def _tell(self, connection: Connection, sql: str, asker: Asker, record: "Record") -> None:
-        told = {
+        fields = {
             **asdict(asker),
             "connection_id": connection.id,
             "dialect": connection.dialect,
@@ -122,7 +122,7 @@ class StatementRecords:
             "outcome": record.outcome,
             "refused_as": record.refused_as,
         }
-        logger.info("statement", extra={**told, "statement": sql} if self._texts else told)
+        logger.info("statement", extra={**fields, "statement": sql} if self._texts else fields)
 
 
 class Record:

@@ -18,8 +18,8 @@ from app.modules.database_connection.scan.vectors_kept import is_of_vectors
 from app.modules.database_connection.schema import Schema, Table
 
 _PAGE = 200
-_EVERYBODY = "everybody"
-# The last three are the context store's: what people have told of a database goes with it.
+_ALL_USERS = "everybody"
+# The last three are the context store's, which is deleted with its connection.
 _OF_A_CONNECTION = ("tables", "column_texts", "scans", "examples", "glossary", "instructions")
 
 
@@ -27,8 +27,8 @@ _OF_A_CONNECTION = ("tables", "column_texts", "scans", "examples", "glossary", "
 class Connection:
     """A registered database. `encrypted_url` holds its secrets; times are epoch milliseconds.
 
-    `warnings`: what its account could do beyond reading when it was registered. `shared`: everybody may see
-    and ask it, and its owner alone change it.
+    `warnings`: what its account could do beyond reading when it was registered. `shared`: all users may see
+    and ask it; only its owner may change it.
     """
 
     id: str
@@ -52,7 +52,7 @@ _PROGRESS = TypeAdapter(ScanProgress)
 
 
 class ConnectionRepository:
-    """Every read names who reads; what belongs to somebody else, and is not shared, is unknown."""
+    """Every read names the reader. A connection of another owner that is not shared is unknown."""
 
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
@@ -90,7 +90,7 @@ class ConnectionRepository:
         return _CONNECTION.validate_python(changed)
 
     async def delete(self, connection: Connection) -> None:
-        """The connection last, so that a deletion broken off can be asked for again."""
+        """Delete the connection last, so that an interrupted deletion can be repeated."""
         await self.delete_parts(connection)
         await self._storage.delete("database_connections", [Equals("id", connection.id)])
 
@@ -136,7 +136,7 @@ class ConnectionRepository:
         await self._storage.put("scans", [cast("Document", kept)])
 
     async def progress(self, connection: Connection) -> ScanProgress:
-        """As it was told last, by whichever process."""
+        """Progress as last stored, by any process."""
         found = await self._storage.get("scans", connection.id)
         return ScanProgress() if found is None else _PROGRESS.validate_python(found)
 
@@ -178,11 +178,11 @@ class ConnectionRepository:
 
 
 def _readers(owner: str, shared: bool) -> str:
-    return _EVERYBODY if shared else f"owner:{owner}"
+    return _ALL_USERS if shared else f"owner:{owner}"
 
 
 def _read_by(reader: str) -> list[str]:
-    return [_readers(reader, False), _EVERYBODY]
+    return [_readers(reader, False), _ALL_USERS]
 
 
 def _not_found() -> ConnectionNotFound:

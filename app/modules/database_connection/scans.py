@@ -119,8 +119,8 @@ class Scans:
         except StorageUnavailable:
             return "KAI's own store did not answer. Scan again."
         except Exception:
-            logger.exception("connection %s: the scan broke off", connection.id)
-            return "The scan broke off by a fault of KAI; its log has the particulars."
+            logger.exception("connection %s: the scan failed", connection.id)
+            return "The scan failed because of a defect in KAI. The log has the details."
         return None
 
     async def _scan(self, connection: Connection, database: Database, begun: Scan) -> None:

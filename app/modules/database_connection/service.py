@@ -1,4 +1,4 @@
-"""Registered databases: the one way to what stands in them."""
+"""Registered databases. All access to them goes through this service."""
 
 import asyncio
 from collections.abc import Sequence
@@ -46,13 +46,15 @@ from app.modules.database_connection.threads import DatabaseThreads, Stop
 from graph.errors import DatabaseUnavailable
 
 _EMPTY = "This database has no tables that can be read, so there is nothing to ask it yet."
-_TOLD_EVERY = timedelta(minutes=1)
-"""A running scan says how far it is far more often than this."""
+_PROGRESS_IS_STALE_AFTER = timedelta(minutes=1)
+"""A running scan stores its progress far more often than this."""
 
 
 class DatabaseConnections:
-    """Every method names who asks; what belongs to somebody else, and is not shared, raises
-    `ConnectionNotFound`. What changes a connection raises `NotTheOwner` for one that is only shared."""
+    """Every method names the caller as `owner`. It raises `ConnectionNotFound` for a connection of another
+    owner that is not shared; methods that change a connection raise `NotTheOwner` for one that is only
+    shared.
+    """
 
     def __init__(
         self,
@@ -75,7 +77,7 @@ class DatabaseConnections:
         self._scans = Scans(self._repository, self._schemas, self._threads, limits, self._vectors, records)
 
     async def close(self) -> None:
-        """Break off the scans; the next need of their tables takes them up."""
+        """Stop the scans. The next use of their tables starts them again."""
         await self._scans.close()
         if self._vectors is not None:
             await self._vectors.close()
@@ -83,9 +85,9 @@ class DatabaseConnections:
     async def register(
         self, owner: str, url: str, name: str, description: str, shared: bool = False
     ) -> Connection:
-        """Test a database and keep its URL, encrypted, with warnings of what its account may do.
+        """Test a database and store its URL, encrypted, with warnings of what its account may do.
 
-        Raises `UrlNotSupported` or `DatabaseUnreachable`, in words without secrets.
+        Raises `UrlNotSupported` or `DatabaseUnreachable`, without secrets in their texts.
         """
         database = await asyncio.to_thread(read_url, url, self._access)
         try:
@@ -117,11 +119,11 @@ class DatabaseConnections:
         return await self._repository.own(owner, connection_id)
 
     async def share(self, owner: str, connection_id: str, shared: bool) -> Connection:
-        """From now on everybody, or again nobody else, may see and ask it."""
+        """Share the connection with all users, or make it private again. Owner only."""
         return await self._repository.share(await self.own(owner, connection_id), shared)
 
     async def delete(self, owner: str, connection_id: str) -> None:
-        """Forget a connection and its tables; its sessions stay readable."""
+        """Delete a connection and its tables. Its sessions stay readable."""
         connection = await self._repository.own(owner, connection_id)
         await self._repository.delete(connection)
         await self._scans.stop(connection.id)
@@ -131,27 +133,27 @@ class DatabaseConnections:
         self._schemas.forget(connection.id)
 
     async def start_scan(self, owner: str, connection_id: str) -> ScanProgress:
-        """Begin to read the schema anew in the background; descriptions given by people stay.
+        """Start to read the schema in the background. Descriptions by users are kept.
 
-        What is known already serves until then. Raises `DatabaseDown` when that shows at once.
+        The previous schema is used until then. Raises `DatabaseDown` if the stored URL cannot be used.
         """
         connection = await self._repository.own(owner, connection_id)
         with as_problems():
             return self._start_scan(connection).progress
 
     async def scan(self, owner: str, connection_id: str) -> Connection:
-        """`start_scan`, and its end waited for. Raises `DatabaseDown`."""
+        """Start a scan and wait for its end. Raises `DatabaseDown`."""
         connection = await self._repository.own(owner, connection_id)
         with as_problems():
             scan = self._start_scan(connection)
         await scan.ended.wait()
         scanned = await self._repository.get(owner, connection_id)
         if scan.progress.state == "failed":
-            raise DatabaseDown(scan.progress.error or "The scan broke off.")
+            raise DatabaseDown(scan.progress.error or "The scan was interrupted.")
         return scanned
 
     async def scan_progress(self, owner: str, connection_id: str) -> ScanProgress:
-        """How far the latest scan is; one that another process has left unfinished has failed."""
+        """Progress of the latest scan. A scan that its process left unfinished has failed."""
         connection = await self._repository.get(owner, connection_id)
         running = self._scans.running(connection.id)
         if running is not None:
@@ -161,7 +163,7 @@ class DatabaseConnections:
     async def tables(
         self, owner: str, connection_id: str, limit: int, cursor: str | None
     ) -> tuple[list[Table], str | None]:
-        """The tables that the last scan has found, by name; none before the first."""
+        """The tables that the last scan found, by name. Empty before the first scan."""
         connection = await self._repository.get(owner, connection_id)
         return await self._repository.tables(connection, limit, cursor)
 
@@ -196,13 +198,13 @@ class DatabaseConnections:
         return sampled(found)
 
     async def inspect(self, owner: str, connection_id: str, sql: str) -> InspectedStatement:
-        """Look at a statement without running it. Raises `StatementNotRun` or `DatabaseDown`."""
+        """Check a statement without running it. Raises `StatementNotRun` or `DatabaseDown`."""
         _, schema = await self._with_schema(owner, connection_id)
         with as_problems():
             return await asyncio.to_thread(inspect, sql, schema)
 
     async def _with_schema(self, owner: str, connection_id: str) -> tuple[Connection, Schema]:
-        """A connection with its schema. Raises `DatabaseDown` when it cannot be read for the first time."""
+        """Returns a connection with its schema. Raises `DatabaseDown` if a first scan fails."""
         connection = await self._repository.get(owner, connection_id)
         with as_problems():
             return connection, await self.schema(connection)
@@ -212,9 +214,9 @@ class DatabaseConnections:
         return (await self.scanned_schema(connection)).schema
 
     async def scanned_schema(self, connection: Connection) -> ScannedSchema:
-        """The tables found so far and what is known of their values. Raises `DatabaseUnavailable`.
+        """Returns the tables found so far with the profiles of their values. Raises `DatabaseUnavailable`.
 
-        The first need starts a scan, and waits for all tables but only a moment for their values.
+        The first call starts a scan and waits for all tables, but only a moment for their values.
         """
         scanned = self._schemas.get(connection.id)
         if scanned is None:
@@ -223,21 +225,21 @@ class DatabaseConnections:
         return scanned
 
     async def nearest_tables(self, connection: Connection, text: str) -> list[str]:
-        """The few tables whose descriptions are nearest to what was said, the nearest first.
+        """The few tables whose descriptions are nearest to the text, nearest first.
 
-        None without an embedding model, or when it fails; some may be gone from the schema.
+        Empty without an embedding model, or if it fails. Some may no longer be in the schema.
         """
         return [] if self._vectors is None else await self._vectors.nearest(connection.id, text)
 
     async def check(self, connection: Connection, sql: str) -> None:
-        """Whether a statement may run. Raises `StatementFailed` or `DatabaseUnavailable`."""
+        """Check that a statement may run. Raises `StatementFailed` or `DatabaseUnavailable`."""
         schema = await self.schema(connection)
         await asyncio.to_thread(check, sql, schema)
 
     async def run(self, connection: Connection, sql: str, asker: Asker) -> ResultSet:
-        """Check a statement and run it read-only under limits; on cancellation it stops in the database.
+        """Check a statement and run it read-only under limits. Cancellation stops it in the database.
 
-        It is recorded, however it ends. Raises `StatementFailed` or `DatabaseUnavailable`.
+        Every statement is recorded, however it ends. Raises `StatementFailed` or `DatabaseUnavailable`.
         """
         schema = await self.schema(connection)
         limits = self._limits
@@ -250,7 +252,7 @@ class DatabaseConnections:
             return result
 
     def _database(self, connection: Connection) -> Database:
-        """Raises `DatabaseUnavailable` when the URL that was kept is of no use any more."""
+        """Raises `DatabaseUnavailable` if the stored URL can no longer be used."""
         try:
             return read_url(self._secrets.decrypt(connection.encrypted_url), self._access)
         except UrlNotSupported as error:
@@ -269,7 +271,7 @@ class DatabaseConnections:
             if self._schemas.get(now.id) is None:
                 self._remember(now, await self._repository.scanned_schema(now))
         if (await self._repository.progress(now)).state in ("never", "running"):
-            self._start_scan(now)  # an older KAI knew no values; another process was broken off
+            self._start_scan(now)  # never profiled, or another process was interrupted
 
     def _remember(self, connection: Connection, scanned: ScannedSchema) -> None:
         self._schemas.remember(connection.id, scanned)
@@ -279,7 +281,7 @@ class DatabaseConnections:
     async def _first_tables(self, scan: Scan) -> None:
         await scan.tables_known.wait()
         if scan.progress.tables_total is None:
-            raise DatabaseUnavailable(scan.progress.error or "The scan of the database broke off.")
+            raise DatabaseUnavailable(scan.progress.error or "The scan of the database was interrupted.")
         with suppress(TimeoutError):
             await asyncio.wait_for(scan.ended.wait(), self._limits.first_profile_seconds)
 
@@ -290,26 +292,28 @@ class DatabaseConnections:
 
 
 def _if_alive(progress: ScanProgress) -> ScanProgress:
-    told_ago = timedelta(milliseconds=now_ms() - (progress.updated_at or 0))
-    if progress.state == "running" and told_ago > _TOLD_EVERY:
+    stored_ago = timedelta(milliseconds=now_ms() - (progress.updated_at or 0))
+    if progress.state == "running" and stored_ago > _PROGRESS_IS_STALE_AFTER:
         return replace(progress, state="failed", error="The server was stopped meanwhile. Scan again.")
     return progress
 
 
 def _try(database: Database, limits: Limits, stop: Stop) -> Sequence[str]:
-    """What the account may do beyond reading, and that there are no tables. Raises `DatabaseUnavailable`."""
+    """Returns warnings: what the account may do besides reading, and that there are no tables. Raises
+    `DatabaseUnavailable`.
+    """
     stop.after(limits.connect_seconds)
     with database.session(stop, limits.connect_seconds) as session:
         list(session.execute("SELECT 1").rows)
     try:
         warnings = database.warnings(stop, limits.connect_seconds)
     except DBAPIError:
-        warnings = ["What else than reading this account may do could not be found out."]
+        warnings = ["KAI could not find out what this account may do besides reading."]
     return warnings if _has_tables(database, limits, stop) else [*warnings, _EMPTY]
 
 
 def _has_tables(database: Database, limits: Limits, stop: Stop) -> bool:
-    """True also when that cannot be found out: the scan will say why."""
+    """True also if that cannot be determined: the scan will report why."""
     try:
         with database.engine(stop, limits.connect_seconds) as engine, engine.connect() as connection:
             return has_tables(connection)

@@ -1,4 +1,4 @@
-"""Blocking drivers in a bounded number of threads, each of which stops when nobody waits for it."""
+"""Runs blocking drivers in a bounded number of threads. A thread stops when its task is cancelled."""
 
 import asyncio
 import threading
@@ -42,7 +42,7 @@ class Stop:
 
 
 class DatabaseThreads:
-    """At most `limit` threads at work; whoever comes later waits, and may be cancelled while waiting."""
+    """At most `limit` running threads. Later calls wait and can be cancelled while waiting."""
 
     def __init__(self, limit: int) -> None:
         self._limiter = anyio.CapacityLimiter(limit)
@@ -62,7 +62,7 @@ class DatabaseThreads:
 
 
 async def _ended(thread: "asyncio.Future[T]") -> None:
-    """Wait for a thread that was told to stop, however often the waiting task is cancelled again."""
+    """Wait for a thread that was asked to stop, also if the waiting task is cancelled again."""
     with anyio.CancelScope(shield=True):
         while not thread.done():
             try:
@@ -70,4 +70,4 @@ async def _ended(thread: "asyncio.Future[T]") -> None:
             except asyncio.CancelledError:
                 continue
     if not thread.cancelled():
-        thread.exception()  # seen: whoever was cancelled no longer cares
+        thread.exception()  # retrieved, so that asyncio does not log it: the cancelled task does not need it

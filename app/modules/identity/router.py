@@ -1,4 +1,4 @@
-"""Who asks, and the API keys of everybody, which are an administrator's."""
+"""Routes of the authenticated caller and, for administrators, of API keys."""
 
 from typing import Annotated
 

@@ -18,7 +18,7 @@ class MemoryRepository:
         self._storage = storage
 
     async def find(self, session_id: str) -> Memory | None:
-        """A memory of whomever's session."""
+        """The memory of a session of any owner, or None."""
         found = await self._storage.get(_NAME, session_id)
         return None if found is None else _MEMORY.validate_python(found)
 

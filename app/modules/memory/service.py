@@ -24,7 +24,7 @@ _EMBEDDING_SECONDS = 2.0
 
 
 class ConversationMemories:
-    """Every method that names an owner gives and deletes what is his alone."""
+    """Methods with an `owner` read and delete only what belongs to that owner."""
 
     def __init__(
         self, storage: Storage, embedding: EmbeddingModel | None, charge: Charge = uncharged
@@ -35,13 +35,13 @@ class ConversationMemories:
         self._charge = charge
 
     async def find(self, session_id: str) -> Memory | None:
-        """Of whomever's session."""
+        """The memory of a session of any owner, or None."""
         return await self._memories.find(session_id)
 
     async def keep(self, memory: Memory, before: Memory | None) -> bool:
         """Replace the memory of a conversation; False when it is not what it was before (any more).
 
-        The memory is written last, so that what is broken off is known by what it covers. It has no
+        The memory is written last, so that an interrupted write shows in what it covers. It has no
         vector while the embedding model fails: then its words find it.
         """
         vector = await self._embedded(memory)
@@ -120,5 +120,5 @@ class ConversationMemories:
 def _telling_words(text: str) -> list[str]:
     """The longest ones; the very short only where there are no others, for they begin too many."""
     words = set(re.findall(r"[^\W_]+", text.lower()))
-    told = [word for word in words if len(word) > 2] or list(words)
-    return sorted(told, key=lambda word: (-len(word), word))[:_MOST_WORDS]
+    kept = [word for word in words if len(word) > 2] or list(words)
+    return sorted(kept, key=lambda word: (-len(word), word))[:_MOST_WORDS]

@@ -32,12 +32,12 @@ async def written(
     model: LanguageModel, earlier: Summary | None, exchanges: Sequence[Exchange]
 ) -> Summary | None:
     """By the model; None when it says nothing of use. Raises `ModelUnavailable` or `ModelRejected`."""
-    told = "\n\n".join(
+    text = "\n\n".join(
         f"Asked: {each.question[:_LONGEST_TEXT]}\nAnswered: {each.answer[:_LONGEST_TEXT]}"
         for each in exchanges
     )
     so_far = "none" if earlier is None else earlier.text
-    request = sections([("Written so far", so_far), ("New exchanges", told)])
+    request = sections([("Written so far", so_far), ("New exchanges", text)])
     reply = await model.reply(
         [PromptMessage("system", _INSTRUCTIONS), PromptMessage("user", request)], on_token=lambda _: None
     )

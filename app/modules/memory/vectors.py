@@ -37,7 +37,7 @@ class MemoryVectors:
         await self._storage.delete(await self._made(size), [where])
 
     async def _made(self, size: int) -> str:
-        """The collection for vectors of this length; another process may have made it, or nobody yet."""
+        """The collection for vectors of this length; another process may have created it, or none yet."""
         name = sized(_PREFIX, size)
         if name not in self._storage.collections():
             vector = Field("vector", "vector", size)

@@ -33,7 +33,7 @@ class TooManyTries(TurnError):
 
 
 class StoreWasAway(TurnError):
-    """Its stream was told so; the run is not answered a second time."""
+    """The stream has the error; the run is not answered a second time."""
 
     problem = "storage-unavailable"
     title = "The store is unavailable"
@@ -122,7 +122,7 @@ class RunAttempt:
         run = self._run
         if run.attempt - run.handovers > MAX_TRIES:
             logger.error("run %s of session %s is given up after %d tries", run.id, run.session_id, MAX_TRIES)
-            raise TooManyTries(f"It broke off {MAX_TRIES} times and is not tried again.")
+            raise TooManyTries(f"It failed {MAX_TRIES} times and is not tried again.")
         async with self._services.logs.follow(run.id) as log:
             if log.ended:
                 raise StoreWasAway("KAI's own store did not keep the answer. Ask again.")

@@ -30,7 +30,7 @@ class GivenSql:
 
 @dataclass(frozen=True)
 class OnlyOnce:
-    """A runner whose failure ends the turn: nobody but its author repairs a given statement."""
+    """A runner whose failure ends the turn: only the user repairs a statement that they gave."""
 
     runner: SqlRunner
 

@@ -73,8 +73,8 @@ class RunLifecycle:
     async def keep(self, session: Session, ended: Run, answer: Answer) -> None:
         """What follows the end of a run; until it succeeds it is to be done again.
 
-        The session stays the run's until the event is out, so a run whose end was broken off is found
-        by the session it holds, and its message is told of at least once.
+        The session stays the run's until the event is out, so a run whose end was interrupted is found
+        by the session it holds, and its event is published at least once.
         """
         await self._repository.add_message(answer_message(ended, answer, session.turn))
         await self._completed.publish(
@@ -92,7 +92,7 @@ class RunLifecycle:
         await self._start_next(released or await self._repository.find(session.id))
 
     async def drop(self, session: Session, run: Run) -> None:
-        """End a run that nobody has begun, as cancelled; with nothing answered, there is no event."""
+        """End a run that no worker has begun, as cancelled. There is no answer, so no event is published."""
         ending = Ending("cancelled", now_ms())
         ended = await self.close(run, ending)
         if ended is not None:
@@ -111,7 +111,7 @@ class RunLifecycle:
     async def take_up(self, leased: LeasedRun) -> tuple[Session, Run] | None:
         """The run to answer, at its new attempt; over already, if only its ending is to be finished.
 
-        None when there is nothing to do: its run or session is gone, or somebody else is at it.
+        Returns None if there is nothing to do: the run or session is gone, or another worker has it.
         """
         ref = leased.ref
         session, run = await asyncio.gather(

@@ -145,7 +145,7 @@ def said(message: Message, head: Rows | None) -> list[Chunk | Failure]:
 
 
 def failure_of(error: BaseException, run: Run) -> Failure:
-    """The problem a run ends with; a defect is logged and told without its particulars."""
+    """Returns the problem that a run ends with. A defect is logged, and reported without details."""
     match error:
         case TurnError():
             return _failure(error.problem, error.title, error.status, error.detail, error.retryable)

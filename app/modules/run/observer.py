@@ -55,7 +55,7 @@ class RunObserver:
         self._started = Counter("kai_runs_started", "Runs begun or taken up again", registry=registry)
         self._ended = Counter("kai_runs_ended", "Runs that ended", ["outcome"], registry=registry)
         self._errors = Counter(
-            "kai_run_errors", "Problems told in runs, by their kind", ["problem"], registry=registry
+            "kai_run_errors", "Errors of runs, by the kind of problem", ["problem"], registry=registry
         )
         self._tokens = Counter("kai_run_tokens", "Tokens of prompts and replies", registry=registry)
         self._seconds = Histogram(

@@ -150,7 +150,9 @@ class _Recall:
 
 @dataclass(frozen=True)
 class _NoRecall:
-    """Nothing for a prompt that nobody reads; the schema is read all the same, while that is the step."""
+    """An empty context, for a turn without a prompt. Still reads the schema, so that a failure shows in this
+    step.
+    """
 
     read_index: ReadIndex
 
@@ -200,15 +202,15 @@ class _WarningAnalyst:
     async def analyse(self, question: Question, sql: str, rows: Rows, emit: Emit) -> Analysed:
         read = await self.analyst.analyse(question, sql, rows, emit)
         warnings = await self.checker.find_warnings(question, sql, rows)
-        told = "\n\n**Worth checking:** " + " ".join(each.text for each in warnings) if warnings else ""
+        notes = "\n\n**Worth checking:** " + " ".join(each.text for each in warnings) if warnings else ""
         if question.author == "builtin" and (
             unheeded := await self.schema_context.unheeded(question.text, sql)
         ):
-            told += f"\n\n**Not followed:** {unheeded}"
-        if not told:
+            notes += f"\n\n**Not followed:** {unheeded}"
+        if not notes:
             return read
-        emit(TextChunk(content=told, channel="analysis"))
-        analysis = Analysis(**{**read.analysis, "text": read.analysis["text"] + told})
+        emit(TextChunk(content=notes, channel="analysis"))
+        analysis = Analysis(**{**read.analysis, "text": read.analysis["text"] + notes})
         return replace(read, analysis=analysis)
 
 

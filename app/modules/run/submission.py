@@ -1,4 +1,4 @@
-"""Taking questions in: each becomes a run that is durable before its client is told of it."""
+"""Submission of questions: a run is durable before its client gets an answer."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -32,7 +32,7 @@ _LOOK_AGAIN_SECONDS = (0.005, 0.25)
 
 
 class Submissions:
-    """Starts, queues and stops runs, whoever answers them."""
+    """Starts, queues and stops runs, in whichever process they are answered."""
 
     def __init__(
         self,
@@ -61,10 +61,10 @@ class Submissions:
         """Make a question a run; it is durable when this returns.
 
         The same idempotency key gives the same run again. Raises `SessionClosed`, `SessionBusy`,
-        `QueueFull`, `WorkersBusy`, `KeyReused`, `TokensSpent`, `TooManyRuns`, or `BusUnavailable` when
-        nobody could be told of it: then nothing is kept.
+        `QueueFull`, `WorkersBusy`, `KeyReused`, `TokensSpent`, `TooManyRuns`, or `BusUnavailable` if
+        the queue cannot take it: then nothing is stored.
         """
-        waiting = await self._queue.waiting()  # fails before anything is kept that nobody could be told of
+        waiting = await self._queue.waiting()  # fails before a run is stored that no worker would get
         run = _new_run(session, question, idempotency_key, sql)
         if idempotency_key is not None and (known := await self._repository.find_run(run.id)) is not None:
             return _same(known, run)

@@ -59,7 +59,9 @@ class Worker:
         ]
 
     async def stop(self, drain_seconds: float) -> None:
-        """Take no more runs, let those under way end, and hand over those that do not in this time."""
+        """Take no further runs, wait for the running ones, and hand over those that do not end in
+        this time.
+        """
         taking, *others = self._loops
         await end_tasks([taking])
         await self._wait(drain_seconds / 2)
@@ -102,7 +104,7 @@ class Worker:
                 logger.warning("no runs are taken: %s", error)
                 await asyncio.sleep(_AGAIN_SECONDS)
             finally:
-                # What is under way here needs no second attempt: its lease ran out, and has begun anew.
+                # What is under way here needs no second attempt: its lease expired and was taken again.
                 if leased is None or leased.ref in self._held:
                     self._room.release()
                 else:
@@ -157,7 +159,7 @@ class Worker:
             return result
         finally:
             self._attempts.pop(ref, None)
-            self._held.discard(ref)  # before the queue may deliver it anew
+            self._held.discard(ref)  # before the queue may deliver it again
 
     async def _keep(self) -> None:
         while True:

@@ -1,10 +1,10 @@
-"""What can be wrong with a request about a session."""
+"""Errors of sessions, runs and messages."""
 
 from app.core.errors import Conflict, Invalid, NotFound
 
 
 class SessionUnknown(NotFound):
-    """There is no such session (or it belongs to somebody else)."""
+    """There is no such session, or it belongs to another owner."""
 
     def __init__(self) -> None:
         super().__init__("There is no session with this id.")

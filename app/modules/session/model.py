@@ -21,7 +21,7 @@ by the first exchange and once more by what the conversation has grown to."""
 class Session:
     """A conversation about one database; `active_run_id` names the run that holds it.
 
-    `fence` grows with every attempt at a run: what an earlier attempt still writes counts no more.
+    `fence` grows with every attempt at a run: writes of earlier attempts are discarded.
     `turns` counts the turns that got a number, and `turn` is the number of the one that holds the session,
     or held it last: only a run that holds the session has a number, so no two have the same.
     """
@@ -61,7 +61,7 @@ class Run:
     """A question, open until it is answered: waiting for its session, or holding it.
 
     `attempt` grows each time it is taken up again; `handovers` are those attempts that ended because
-    their worker was stopped, and are nobody's fault.
+    their worker was stopped, and count as no failure.
     """
 
     id: str

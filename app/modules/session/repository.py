@@ -41,7 +41,7 @@ def document(record: Session | Run | Message | Feedback) -> Document:
 
 
 class SessionRepository:
-    """Every read names the owner; what belongs to somebody else is unknown."""
+    """Every read names the owner. A session of another owner is unknown."""
 
     def __init__(
         self,
@@ -112,7 +112,7 @@ class SessionRepository:
         return changed
 
     async def delete(self, session: Session) -> None:
-        """The session last, so that a deletion broken off can be asked for again."""
+        """Delete the session last, so that an interrupted deletion can be repeated."""
         for collection in _OF_A_SESSION:
             await self._storage.delete(collection, [Equals("session_id", session.id)])
         await self._storage.delete("sessions", [Equals("id", session.id)])
@@ -120,7 +120,7 @@ class SessionRepository:
             await self._shared.forget(session)
 
     async def find(self, session_id: str) -> Session | None:
-        """A session of whomever."""
+        """A session of any owner."""
         found = await self._storage.get("sessions", session_id)
         return None if found is None else _SESSION.validate_python(found)
 
@@ -157,7 +157,7 @@ class SessionRepository:
         return await self.change(session, changes, free)
 
     async def raise_fence(self, session: Session) -> Session | None:
-        """Shut out who began the session's run before; None when somebody else has just done so."""
+        """Fence off earlier attempts at the session's run. None if another attempt has just done so."""
         same = [Equals("active_run_id", session.active_run_id), Equals("fence", session.fence)]
         return await self.change(session, {"fence": session.fence + 1}, same)
 
@@ -202,7 +202,7 @@ class SessionRepository:
                 raise failure
 
     async def withdraw(self, run: Run) -> None:
-        """Take a question back that nobody was told of."""
+        """Delete a question and its run, whose submission was not confirmed."""
         await self._storage.delete("runs", [Equals("id", run.id)])
         await self._storage.delete("messages", [Equals("run_id", run.id)])
 

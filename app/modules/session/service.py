@@ -1,4 +1,4 @@
-"""What can be done with a session, refused early and said clearly."""
+"""Operations on sessions. Requests are checked before anything streams."""
 
 from collections.abc import AsyncGenerator, Collection, Mapping
 from contextlib import AbstractAsyncContextManager
@@ -47,7 +47,7 @@ class SessionFilter:
 
 
 class SessionService:
-    """Every method names the owner; what belongs to somebody else raises `SessionUnknown`."""
+    """Every method names the owner. It raises `SessionUnknown` for a session of another owner."""
 
     def __init__(
         self,

@@ -2,7 +2,8 @@
 
 A session's latest page is kept for a day under `session:{id}`. It is good as long as the session has not
 moved since, which the store is always asked, so it does not matter when Redis forgets, lags, or has what
-somebody else has put there. Whoever ends a turn leaves the new page, so that the next read is a hit.
+another process has put there. The process that ends a turn stores the new page, so that the next read is a
+hit.
 """
 
 from collections.abc import Mapping

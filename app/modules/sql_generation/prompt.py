@@ -2,7 +2,7 @@
 
 What hardly changes between questions comes first (the instructions, then the schema), so that a provider's
 cache of prompts holds it. Verified examples and earlier questions follow as messages of a conversation, for a
-model takes over what it seems to have written itself more reliably than what it is told.
+model takes over what it seems to have written itself more reliably than an instruction.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -54,7 +54,7 @@ class SchemaContext:
         """Raises `StatementFailed` for names that are not there, in words that help to repair it."""
         checked = await asyncio.to_thread(check, sql, (await self.index()).names)
         if checked.faults:
-            raise StatementFailed(checked.told)
+            raise StatementFailed(checked.report)
 
     async def find_warnings(self, question: Question, sql: str, rows: Rows) -> list[ResultWarning]:
         """Find what speaks against a result although its statement ran."""

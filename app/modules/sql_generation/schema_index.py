@@ -64,7 +64,7 @@ class SchemaIndexes:
         self._indexes: LRUCache[str, SchemaIndex] = LRUCache(limit)
 
     def of(self, connection_id: str, scanned: ScannedSchema) -> SchemaIndex:
-        """Made anew as soon as more is known; stored texts follow within ten seconds."""
+        """Rebuilt as soon as more of the schema is known; stored texts follow within ten seconds."""
         index = self._indexes.get(connection_id)
         stored = _texts(index, scanned)
         if index is None or index.scanned is not scanned or index.stored is not stored:

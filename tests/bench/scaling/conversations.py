@@ -49,8 +49,8 @@ async def _conversation(storage: Storage) -> Session:
             new_id(), "ada", session.id, new_id(), "human", "How many per country?", 2_000, number
         )
         if number % 2:
-            told = "Most of them live in Brazil. " * 20
-            message = replace(message, role="assistant", sql=SQL, analysis=told, row_count=27)
+            text = "Most of them live in Brazil. " * 20
+            message = replace(message, role="assistant", sql=SQL, analysis=text, row_count=27)
         await storage.put("messages", [document(message)])
     return session
 

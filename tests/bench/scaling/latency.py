@@ -98,7 +98,7 @@ async def _parts(ground: Ground, turns: int) -> None:
         try:
             row("a question to an empty queue: is it there?", await _timed(turns, queue.ping))
             row("a run put in, taken by a waiting worker", await _timed(turns, lambda: _put_and_taken(queue)))
-            row("a log that nobody followed yet, opened", await _timed(turns, lambda: _followed(logs)))
+            row("a log without followers, opened", await _timed(turns, lambda: _followed(logs)))
             row("an event said, and heard elsewhere", *await _said_and_heard(logs, others, turns))
         finally:
             await logs.aclose()

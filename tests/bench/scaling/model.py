@@ -10,7 +10,7 @@ from tests.support.postgres_server import free_port
 from tests.support.scripted_model import Scripted, ScriptedModel
 
 QUESTION = "How many customers are there?"
-SLOW_QUESTION = "How many customers are there, told slowly?"
+SLOW_QUESTION = "How many customers are there, counted slowly?"
 
 SLOW_TOKEN_SECONDS = 2.0
 _SLOW_TOKENS = 200
@@ -19,7 +19,7 @@ _SLOW_TOKENS = 200
 
 @contextmanager
 def model_process() -> Iterator[tuple[dict[str, str], int]]:
-    """What KAI has to be told of a model that answers within the block, and its process id."""
+    """Settings of KAI for a model that answers within the block, and its process id."""
     port = free_port()
     process = subprocess.Popen([sys.executable, "-m", __name__, str(port)])
     try:

@@ -110,7 +110,7 @@ def _tell_memory(api: Server, before: float, count: int) -> None:
 
 
 async def _move(address: str, sessions: Sequence[str], wires: Sequence[Wire]) -> None:
-    """All break off and come back to another API, each after what it has seen last."""
+    """All streams disconnect and resume at another API, each after the last event it received."""
     for each in wires:
         each.close()
     seen = [each.ids for each in wires]
@@ -122,14 +122,14 @@ async def _move(address: str, sessions: Sequence[str], wires: Sequence[Wire]) ->
     moved, refused = await _opened(asked, Wire.accepted)
     accepted = time.perf_counter() - start
     for each in moved:
-        await each.told()
+        await each.ended()
     heard = time.perf_counter() - start
     await asyncio.sleep(2 * SLOW_TOKEN_SECONDS)
     broken = sum(not _whole(ids + wire.ids) for ids, wire in zip(seen, moved, strict=True))
-    title(f"{len(wires)} streams break off and come back to another API")
+    title(f"{len(wires)} streams disconnect and resume at another API")
     row("until all are accepted", f"{accepted:.2f} s")
     row(f"until all have news (one each {SLOW_TOKEN_SECONDS:.0f} s)", f"{heard:.2f} s")
-    row("told to come again later", str(refused))
+    row("asked to come again later", str(refused))
     row("streams with an event lost or repeated", str(broken))
     assert broken == 0
 

@@ -29,7 +29,7 @@ class Ground:
         return f"sqlite:///{self.folder / 'shop.db'}"
 
     def processes(self, cluster: Cluster) -> dict[str, list[int]]:
-        """Their ids, by what is told of them."""
+        """Their ids, by their descriptions."""
         assert self.typesense.process_id is not None
         return {
             "APIs": [each.process_id for each in cluster.apis],

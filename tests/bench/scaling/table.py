@@ -1,4 +1,4 @@
-"""How measurements are told."""
+"""Prints measurements."""
 
 import statistics
 from collections.abc import Sequence

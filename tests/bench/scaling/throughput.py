@@ -49,8 +49,8 @@ async def measure(ground: Ground, runs: int) -> None:
 def _redis(ground: Ground) -> tuple[float, float]:
     """Commands so far, and KiB held."""
     with Redis.from_url(ground.redis.url) as redis:
-        told = redis.info()
-    return told["total_commands_processed"], told["used_memory"] / 1_024
+        figures = redis.info()
+    return figures["total_commands_processed"], figures["used_memory"] / 1_024
 
 
 async def _load(ground: Ground, cluster: Cluster, runs: int) -> Use:

@@ -75,7 +75,7 @@ class Wire(asyncio.Protocol):
         assert self.received.startswith((b"HTTP/1.1 200", b"HTTP/1.1 503")), bytes(self.received[:500])
         return self.received.startswith(b"HTTP/1.1 200")
 
-    async def told(self) -> "Wire":
+    async def ended(self) -> "Wire":
         await self._until(lambda: self.first_event_at > 0)
         return self
 
@@ -92,7 +92,7 @@ class Wire(asyncio.Protocol):
     async def _until(self, met: Callable[[], bool]) -> None:
         async with asyncio.timeout(LONGEST_SECONDS):
             while not met():
-                assert not self.closed, f"the stream broke off: {bytes(self.received[-500:])!r}"
+                assert not self.closed, f"the stream ended early: {bytes(self.received[-500:])!r}"
                 self.news.clear()
                 await self.news.wait()
 

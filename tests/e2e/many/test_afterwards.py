@@ -103,7 +103,7 @@ async def test_a_title_a_person_gives_meanwhile_stays(
 
 
 @pytest.mark.parametrize("worker_dies", [True, False], ids=["dies", "lives"])
-async def test_an_answer_that_was_kept_and_not_told_of_is_told_of_later(
+async def test_an_answer_that_was_stored_but_not_published_is_published_later(
     kai: Client,
     chat: ChatClient,
     model: ScriptedModel,
@@ -112,7 +112,7 @@ async def test_an_answer_that_was_kept_and_not_told_of_is_told_of_later(
     redis: RedisServer,
     worker_dies: bool,
 ) -> None:
-    model.rule_after(TITLE, "Told in the end")
+    model.rule_after(TITLE, "Titled in the end")
     model.say(sql(PER_COUNTRY), Scripted("Two in Brazil.", hold_after=1))
     await chat.queue(session, QUESTION, "one")
     await model.until(lambda: model.on_hold == 1)
@@ -130,7 +130,7 @@ async def test_an_answer_that_was_kept_and_not_told_of_is_told_of_later(
     assert (before["status"], before["title"]) == ("processing", QUESTION)
     if worker_dies:
         cluster.workers[0].start()
-    await until_titled(kai, session, "Told in the end")
+    await until_titled(kai, session, "Titled in the end")
     await until_idle(kai, session)
     assert (await chat.follow(session, "one"))[-1].data["status"] == "complete"
 

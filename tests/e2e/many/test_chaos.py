@@ -92,7 +92,7 @@ async def kill_and_start(cluster: Cluster, redis: RedisServer, chance: random.Ra
 
 
 @pytest.mark.timeout(400)
-async def test_every_question_is_answered_once_whoever_dies(
+async def test_every_question_is_answered_once_whichever_process_dies(
     cluster: Cluster, redis: RedisServer, model: ScriptedModel, shop: str
 ) -> None:
     model.rule("", Scripted("CHAT: There are three of them, two in Brazil.", delay_seconds=0.03))

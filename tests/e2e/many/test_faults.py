@@ -36,7 +36,7 @@ def settings(typesense_server: TypesenseServer, redis: RedisServer, model: Scrip
 
 @pytest.fixture
 def cluster(settings: dict[str, str], tmp_path: Path) -> Iterator[Cluster]:
-    """One API; the worker that begins is the first, for the second starts when it is told to."""
+    """One API; the worker that begins is the first, for the test starts the second."""
     with running_cluster(tmp_path, settings, apis=1, workers=1) as running:
         yield running
 
@@ -194,7 +194,7 @@ async def test_a_conversation_keeps_its_order_over_machines_whose_clocks_differ(
     assert "Answer 0." in model.requests[-2].text
 
 
-async def test_when_more_questions_wait_than_will_be_answered_soon_the_next_one_is_told_when_to_come_back(
+async def test_when_more_questions_wait_than_will_be_answered_soon_the_next_one_learns_when_to_come_back(
     settings: dict[str, str], shop: str, tmp_path: Path
 ) -> None:
     crowded = settings | {"KAI_WORKER__MAX_WAITING": "2"}

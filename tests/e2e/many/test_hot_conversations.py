@@ -1,4 +1,4 @@
-"""Whoever has answered leaves the conversation where every instance finds it."""
+"""The instance that answered stores the conversation where every instance finds it."""
 
 import re
 
@@ -23,7 +23,7 @@ async def test_a_conversation_answered_by_a_worker_is_in_redis_before_anybody_re
 
 
 async def hits(client: Client) -> float:
-    told = (await client.http.get("/../../metrics")).text
-    found = re.search(r'^kai_shared_conversation_reads_total\{outcome="hit"\} (\S+)$', told, re.MULTILINE)
-    assert found, told
+    text = (await client.http.get("/../../metrics")).text
+    found = re.search(r'^kai_shared_conversation_reads_total\{outcome="hit"\} (\S+)$', text, re.MULTILINE)
+    assert found, text
     return float(found[1])

@@ -75,9 +75,9 @@ async def watched(watched_server: Server, model: ScriptedModel) -> AsyncGenerato
 
 
 @pytest.fixture(scope="session")
-def told_shop(tmp_path_factory: pytest.TempPathFactory) -> str:
+def canary_shop(tmp_path_factory: pytest.TempPathFactory) -> str:
     """A small SQLite database with a canary among its values."""
-    path = tmp_path_factory.mktemp("told") / "shop.db"
+    path = tmp_path_factory.mktemp("canary") / "shop.db"
     with closing(sqlite3.connect(path)) as connection:
         connection.executescript(SHOP + f"UPDATE customers SET name = '{CANARY}' WHERE id = 1;")
     return f"sqlite:///{path}"

@@ -100,7 +100,7 @@ async def audited(tmp_path: Path) -> AsyncGenerator[Audited]:
             yield Audited(client, file)
 
 
-async def test_a_file_of_its_own_is_private_survives_rotation_and_holds_texts_only_when_told_to(
+async def test_a_file_of_its_own_is_private_survives_rotation_and_holds_texts_only_when_configured(
     audited: Audited, shop: str, tmp_path: Path
 ) -> None:
     session = await audited.client.open_session(await audited.client.connect(shop))

@@ -39,7 +39,7 @@ async def test_the_answer_names_the_request_and_an_id_that_could_forge_a_line_is
         assert len(headers["X-Request-Id"]) == 36
 
 
-async def test_a_path_that_somebody_made_up_is_not_told(watched: Watched) -> None:
+async def test_an_invented_path_is_not_logged(watched: Watched) -> None:
     await watched.client.http.get(f"{watched.server.address}/{CANARY}/x")
     assert await watched.line(route="unmatched", status=404)
     assert CANARY not in watched.log.read_text()
@@ -58,10 +58,10 @@ async def test_a_line_from_within_a_run_names_the_run_its_session_and_its_owner(
 
 
 async def test_no_log_trace_or_metric_holds_a_question_a_statement_a_value_a_key_or_a_password(
-    watched: Watched, model: ScriptedModel, told_shop: str, collector: Collector
+    watched: Watched, model: ScriptedModel, canary_shop: str, collector: Collector
 ) -> None:
     client = watched.client
-    connection = await client.connect(told_shop)
+    connection = await client.connect(canary_shop)
     session = await client.open_session(connection)
     model.say(REPLY, f"It was {CANARY}.")
     events = await client.ask(session, f"Who is {CANARY}?")
@@ -78,9 +78,9 @@ async def test_no_log_trace_or_metric_holds_a_question_a_statement_a_value_a_key
     await client.http.post("/sessions", content=f'{{"{CANARY}": ', headers={"X-Request-Id": "the-last"})
     await watched.line(request_id="the-last")
     collector.until(lambda span: span.attributes.get("url.query") == "[redacted]")
-    told = watched.log.read_text() + await watched.metrics() + collector.raw.decode("latin-1")
+    shown = watched.log.read_text() + await watched.metrics() + collector.raw.decode("latin-1")
     assert len(watched.lines(message="statement", session_id=session)) == 2  # one named an unknown column
-    assert CANARY not in told
+    assert CANARY not in shown
 
 
 async def test_every_line_is_json_with_time_level_and_logger(watched: Watched) -> None:
@@ -89,7 +89,7 @@ async def test_every_line_is_json_with_time_level_and_logger(watched: Watched) -
         assert {"time", "level", "logger", "message"} <= line.keys()
 
 
-async def test_probes_are_told_at_level_debug_only(watched: Watched) -> None:
+async def test_probes_are_logged_at_level_debug_only(watched: Watched) -> None:
     async with httpx.AsyncClient(base_url=watched.server.address) as http:
         await http.get("/healthz")
     assert (await watched.line(route="/healthz"))["level"] == "DEBUG"

@@ -1,4 +1,4 @@
-"""What cannot be watched as it was asked for is told before anything is served."""
+"""Monitoring that cannot work as configured is reported before anything is served."""
 
 import errno
 import socket
@@ -24,7 +24,7 @@ def test_a_format_that_does_not_exist_is_named(tmp_path: Path) -> None:
     assert "KAI_LOG_FORMAT" in served.stderr
 
 
-async def test_an_address_of_ipv6_is_told_as_a_url_that_works(tmp_path: Path) -> None:
+async def test_an_address_of_ipv6_is_printed_as_a_url_that_works(tmp_path: Path) -> None:
     if not has_ipv6_loopback():
         pytest.skip("this machine has no ::1")
     with running_server(tmp_path, {"KAI_HOST": "::1"}) as server:

@@ -43,8 +43,8 @@ async def test_spans_tell_ids_tokens_rows_and_outcome(
     model.say(REPLY, "Four.")
     done = (await watched.client.ask(session, "How many orders?"))[-1].data
     run = collector.until(lambda span: outcome_of(done["run_id"], span))
-    told = run.attributes
-    assert (told["kai.session.id"], told["kai.run.outcome"], told["kai.run.attempt"]) == (
+    attributes = run.attributes
+    assert (attributes["kai.session.id"], attributes["kai.run.outcome"], attributes["kai.run.attempt"]) == (
         session,
         "complete",
         "1",

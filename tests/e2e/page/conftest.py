@@ -87,7 +87,7 @@ def session(api: httpx.Client, connection: str) -> str:
 
 
 def opened(api: httpx.Client, connection_id: str) -> str:
-    """A session that nobody has asked anything yet; its id."""
+    """The id of a session without questions."""
     answer = api.post("/sessions", json={"db_connection_id": connection_id})
     assert answer.status_code == 201, answer.text
     return str(answer.json()["id"])

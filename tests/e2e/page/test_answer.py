@@ -206,7 +206,7 @@ def test_a_chart_of_a_truncated_result_says_so(
     expect(page.get_by_role("tabpanel").get_by_text("Cut off by a limit")).to_be_visible()
 
 
-def test_a_bad_answer_is_told_with_a_comment_and_the_right_sql(answered: Page) -> None:
+def test_a_bad_answer_is_reported_with_a_comment_and_the_right_sql(answered: Page) -> None:
     answered.get_by_role("button", name="Bad answer").click()
     answered.get_by_label("Comment").fill("Only active ones")
     answered.get_by_label("The SQL it should have been").fill("SELECT 1")

@@ -1,4 +1,4 @@
-"""For everybody: axe finds nothing serious on any screen, in light and dark, wide and narrow, by keyboard."""
+"""For all users: axe finds nothing serious on any screen, in light and dark, wide and narrow, by keyboard."""
 
 from collections.abc import Iterator
 from pathlib import Path

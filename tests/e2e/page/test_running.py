@@ -137,7 +137,7 @@ def test_a_question_asked_while_one_is_answered_waits_for_it(
     expect(page.locator(".analysis")).to_have_text(["first", "second"])
 
 
-def test_a_run_that_somebody_else_started_may_be_interrupted(
+def test_a_run_that_another_client_started_may_be_interrupted(
     page: Page, model: ScriptedModel, session: str, api: httpx.Client
 ) -> None:
     page.goto(f"/sessions/{session}", wait_until="networkidle")

@@ -80,7 +80,7 @@ async def test_a_scan_broken_off_goes_on_in_the_next_process(
     assert (await other.scan_progress("ann", endless.id)).state == "complete"
 
 
-async def test_a_scan_that_nobody_goes_on_with_is_told_as_failed(
+async def test_an_abandoned_scan_is_reported_as_failed(
     connections: DatabaseConnections, endless: Connection, storage: SqliteStorage
 ) -> None:
     await connections.schema(endless)

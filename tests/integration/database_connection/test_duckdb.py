@@ -109,7 +109,7 @@ def test_a_scan_knows_comments_keys_views_and_nothing_of_other_schemas(schema: S
     assert tables["orders"].foreign_keys == [ForeignKey(["customer_id"], "customers", ["id"])]
 
 
-def test_a_failed_statement_is_told_in_the_databases_words(shop: Database, schema: Schema) -> None:
+def test_a_failed_statement_is_reported_in_the_databases_words(shop: Database, schema: Schema) -> None:
     with pytest.raises(StatementFailed, match='Referenced column "nam" not found'):
         run("select nam from customers", shop, schema)
 
@@ -142,7 +142,7 @@ def test_a_statement_that_takes_all_memory_ends_and_takes_nothing_else_along(
     assert run("select count(*) from customers", shop, schema).rows == [[2]]
 
 
-def test_a_call_that_nobody_can_interrupt_ends_at_its_time_limit(shop: Database) -> None:
+def test_a_call_that_cannot_be_interrupted_ends_at_its_time_limit(shop: Database) -> None:
     begun = time.monotonic()
     with pytest.raises(StatementFailed, match="stopped after"):
         in_session("select length(printf('%900000000d', 1))", shop, seconds=0.3)

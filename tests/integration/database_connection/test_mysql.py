@@ -104,7 +104,7 @@ def test_more_rows_than_wanted_are_not_waited_for(shop: Database, schema: Schema
     assert (len(result.rows), result.truncated) == (10, True)
 
 
-def test_a_call_that_the_server_cannot_interrupt_holds_nobody_up(shop: Database) -> None:
+def test_a_call_that_the_server_cannot_interrupt_holds_nothing_up(shop: Database) -> None:
     stop, begun = Stop(), time.monotonic()
     slow = f"select length(replace(replace('{'a' * 3000}', 'a', '{'b' * 3000}'), 'b', '{'c' * 1500}'))"
     with shop.session(stop, 5) as session:
@@ -114,7 +114,7 @@ def test_a_call_that_the_server_cannot_interrupt_holds_nobody_up(shop: Database)
     assert time.monotonic() - begun < 20
 
 
-def test_a_failed_statement_is_told_in_the_servers_words(shop: Database, schema: Schema) -> None:
+def test_a_failed_statement_is_reported_in_the_servers_words(shop: Database, schema: Schema) -> None:
     with pytest.raises(StatementFailed, match="Unknown column 'nam'"):
         run("select nam from customers", shop, schema)
 
@@ -153,7 +153,7 @@ def test_an_account_that_may_write_is_warned_of(
     ("change", "cause"),
     [
         (("s3cret", "wrong"), "the user name or the password is wrong"),
-        (("typist", "nobody"), "the user name or the password is wrong"),
+        (("typist", "missing"), "the user name or the password is wrong"),
         (("/types", "/mysql"), "the user may not use this database"),
         (("127.0.0.1", "no-such-host.invalid"), "the host is unknown"),
     ],

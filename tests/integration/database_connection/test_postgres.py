@@ -98,7 +98,7 @@ def test_a_percent_sign_is_only_a_percent_sign(shop: Database, schema: Schema) -
     assert result.rows[0] == ["100%", "x  ", True]
 
 
-def test_a_failed_statement_is_told_in_the_servers_words(shop: Database, schema: Schema) -> None:
+def test_a_failed_statement_is_reported_in_the_servers_words(shop: Database, schema: Schema) -> None:
     with pytest.raises(StatementFailed, match=r'column "nam" does not exist.*Perhaps you meant'):
         run("select nam from customers", shop, schema)
 
@@ -188,7 +188,7 @@ def test_a_role_that_may_do_more_than_read_is_warned_of(
     ("change", "cause"),
     [
         (("s3cret", "wrong"), "the user name or the password is wrong"),
-        (("analyst", "nobody"), "the user name or the password is wrong"),
+        (("analyst", "missing"), "the user name or the password is wrong"),
         (("/shop", "/nothing"), "the server has no database of this name"),
         (("127.0.0.1", "no-such-host.invalid"), "the host is unknown"),
     ],

@@ -51,11 +51,11 @@ async def scanned(client: httpx.AsyncClient, one: str) -> dict[str, object]:
     """The progress of a new scan when it is over."""
     begun = await client.post(f"{one}/scan")
     assert (begun.status_code, begun.json()["state"]) == (202, "running")
-    told = begun.json()
+    answered = begun.json()
     async with asyncio.timeout(60):
-        while told["state"] == "running":
-            told = (await client.get(f"{one}/scan")).json()
-    return dict(told)
+        while answered["state"] == "running":
+            answered = (await client.get(f"{one}/scan")).json()
+    return dict(answered)
 
 
 async def test_a_scan_in_the_background_tells_how_far_it_is(
@@ -63,9 +63,9 @@ async def test_a_scan_in_the_background_tells_how_far_it_is(
 ) -> None:
     one = f"{ROUTE}/{(await client.post(ROUTE, json=body)).json()['id']}"
     assert (await client.get(f"{one}/scan")).json()["state"] == "never"
-    told = await scanned(client, one)
-    assert (told["state"], told["tables_total"], told["tables_done"]) == ("complete", 6, 6)
-    assert (str(told["started_at"])[-1], told["error"]) == ("Z", None)
+    answered = await scanned(client, one)
+    assert (answered["state"], answered["tables_total"], answered["tables_done"]) == ("complete", 6, 6)
+    assert (str(answered["started_at"])[-1], answered["error"]) == ("Z", None)
 
 
 async def test_a_scan_of_a_database_that_is_gone_says_why(
@@ -170,16 +170,16 @@ async def test_a_table_shows_its_first_rows(client: httpx.AsyncClient, body: dic
     assert (missing.status_code, missing.json()["title"]) == (404, "No such table")
 
 
-async def test_a_statement_is_laid_out_and_told_apart_without_being_run(
+async def test_a_statement_is_formatted_and_inspected_without_being_run(
     client: httpx.AsyncClient, body: dict[str, str]
 ) -> None:
     one = f"{ROUTE}/{(await client.post(ROUTE, json=body)).json()['id']}"
     statement = (
         'select o.id, sum(l.quantity) from orders o join "order lines" l on l.order_id = o.id group by 1'
     )
-    told = (await client.post(f"{one}/statements", json={"sql": statement})).json()
-    assert told["sql"].startswith("SELECT\n  o.id,\n")
-    assert told["tables"] == [
+    answered = (await client.post(f"{one}/statements", json={"sql": statement})).json()
+    assert answered["sql"].startswith("SELECT\n  o.id,\n")
+    assert answered["tables"] == [
         {"name": "order lines", "columns": ["order_id", "quantity"]},
         {"name": "orders", "columns": ["id"]},
     ]

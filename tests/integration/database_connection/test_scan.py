@@ -146,8 +146,10 @@ def test_many_texts_are_counted_and_only_their_format_is_shown(tmp_path: Path) -
     assert (day.format, day.distinct_count) == ("MM/DD/YYYY", 28)
 
 
-def test_all_tables_are_told_before_their_profiles(shop: SqliteDatabase) -> None:
-    told: list[Sequence[Profile]] = []
-    scan(shop, LIMITS, Stop(), told.append)
-    assert [each.table.row_count for each in told[0]] == [None] * 6
-    assert [each.table.name for some in told[1:] for each in some] == [each.table.name for each in told[0]]
+def test_all_tables_are_reported_before_their_profiles(shop: SqliteDatabase) -> None:
+    reported: list[Sequence[Profile]] = []
+    scan(shop, LIMITS, Stop(), reported.append)
+    assert [each.table.row_count for each in reported[0]] == [None] * 6
+    assert [each.table.name for some in reported[1:] for each in some] == [
+        each.table.name for each in reported[0]
+    ]

@@ -28,7 +28,9 @@ def test_a_column_keeps_its_name_though_the_statement_is_rewritten(
     assert result.columns == (("Order Id", "integer"), ("total", "number"), ("total_2", "number"))
 
 
-def test_a_failed_statement_is_told_in_the_databases_words(shop: SqliteDatabase, shop_schema: Schema) -> None:
+def test_a_failed_statement_is_reported_in_the_databases_words(
+    shop: SqliteDatabase, shop_schema: Schema
+) -> None:
     with pytest.raises(StatementFailed, match="no such column: price"):
         run("select price from orders", shop, shop_schema)
 

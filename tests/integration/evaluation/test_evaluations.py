@@ -35,7 +35,7 @@ async def test_the_model_sees_the_conversation_that_it_is_in(shop: Shop, model: 
     assert "\nHow many customers?\n```sql\n" in writers[1].text
 
 
-async def test_nobody_waits_for_the_reading_of_rows_that_nothing_follows(
+async def test_an_evaluation_does_not_wait_for_an_analysis_that_nothing_follows(
     shop: Shop, model: ScriptedModel
 ) -> None:
     model.rule("", Scripted("Never said.", hold_after=0))
@@ -44,7 +44,7 @@ async def test_nobody_waits_for_the_reading_of_rows_that_nothing_follows(
     assert outcome.kind == "correct"
 
 
-async def test_instructions_are_told_to_the_model_with_the_question(shop: Shop, model: ScriptedModel) -> None:
+async def test_instructions_are_shown_with_the_question(shop: Shop, model: ScriptedModel) -> None:
     (outcome,) = await shop.evaluate({**HOW_MANY, "instructions": "Count the active ones."})
     assert "## Question\nHow many customers?\n\nCount the active ones." in model.requests[0].text
     assert outcome.question == "How many customers?"

@@ -1,4 +1,4 @@
-"""Every way an answer may turn out is told apart, through the graph that KAI serves with."""
+"""Every kind of answer is distinguished, through the graph that KAI serves with."""
 
 import pytest
 

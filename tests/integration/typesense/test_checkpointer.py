@@ -309,13 +309,14 @@ async def test_an_encrypting_serializer_leaves_nothing_of_values_or_metadata_in_
         serde = EncryptedSerializer(Reversed(), JsonPlusSerializer(allowed_msgpack_modules=None))
         saver = TypesenseCheckpointer(client, collection="encrypted", serde=serde)
         await saver.setup()
-        where = await put(saver, config("t"), {"user": "hush-meta"}, small="hush-small", big="hush-big " * 50)
-        await saver.aput_writes(where, [("c", "hush-write")], "task")
+        large = "secret-big " * 50
+        where = await put(saver, config("t"), {"user": "secret-meta"}, small="secret-small", big=large)
+        await saver.aput_writes(where, [("c", "secret-write")], "task")
         exported = (await client.collections["encrypted"].documents.export()).splitlines()
         assert len(exported) == 3
         for line in exported:
-            assert b"hush" not in zlib.decompress(base64.b64decode(json.loads(line)["data"]))
+            assert b"secret" not in zlib.decompress(base64.b64decode(json.loads(line)["data"]))
         found = await saver.aget_tuple(config("t"))
         assert found is not None
-        assert found.checkpoint["channel_values"] == {"small": "hush-small", "big": "hush-big " * 50}
-        assert [each async for each in saver.alist(None, filter={"user": "hush-meta"})] == [found]
+        assert found.checkpoint["channel_values"] == {"small": "secret-small", "big": "secret-big " * 50}
+        assert [each async for each in saver.alist(None, filter={"user": "secret-meta"})] == [found]

@@ -113,7 +113,7 @@ async def test_a_copied_thread_goes_on_by_itself(saver: TypesenseCheckpointer) -
     assert (await graph.aget_state(thread())).values == before
 
 
-async def test_pruning_a_thread_of_large_values_deletes_those_nobody_needs(
+async def test_pruning_a_thread_of_large_values_deletes_those_that_are_unused(
     saver: TypesenseCheckpointer, wire: Wire
 ) -> None:
     class Text(TypedDict):

@@ -82,7 +82,7 @@ async def test_connections_that_are_cut_are_made_again_unnoticed(
 
 
 @pytest.mark.parametrize("fault", ["refusing", "swallowing"])
-async def test_a_store_that_was_away_works_again_without_being_opened_anew(
+async def test_a_store_that_was_unavailable_works_again_without_being_reopened(
     storage: TypesenseStorage, proxy: FaultProxy, fault: str
 ) -> None:
     await storage.create("jobs", {"id": uid(1)})
@@ -152,7 +152,7 @@ async def test_nothing_is_left_of_the_earlier_states_of_a_deleted_document(
         await storage.create_collection(JOBS)
         for number in (1, 2):
             await storage.create("jobs", {"id": uid(number)})
-            await storage.patch("jobs", uid(number), {"title": "What nobody shall read"})
+            await storage.patch("jobs", uid(number), {"title": "A secret title"})
         await storage.delete("jobs", [Equals("id", uid(1))])
         assert (await client.collections[f"{prefix}patches0"].retrieve())["num_documents"] == 1
 

@@ -736,7 +736,7 @@ OTHERS = {
         ["**A** has the highest count: 4, 80% of the total of 5."],
         ["*)"],
     ),
-    "rows are told apart by the name that does": Case(
+    "rows are distinguished by the name that differs": Case(
         "loss of claims",
         "SELECT policy, claim, loss FROM t",
         {"policy": "text", "claim": "text", "loss": "number"},

@@ -55,7 +55,7 @@ def test_large_tables_that_nothing_joins_are_refused_with_advice(sql: str) -> No
         "select count(*) from orders o join customers c on nosuchcolumn = 1",
     ],
 )
-def test_a_join_that_somebody_may_mean_passes(sql: str) -> None:
+def test_a_join_that_a_user_may_mean_passes(sql: str) -> None:
     assert check(sql, SCHEMA)
 
 

@@ -20,7 +20,7 @@ def refusal(sql: str, schema: Schema) -> str:
     return refused.value.detail
 
 
-def test_what_is_run_is_written_anew_without_comments() -> None:
+def test_what_is_run_is_generated_without_comments() -> None:
     assert check("select 1 -- one\n /*! drop table orders */ ; -- done", SQLITE) == "SELECT 1"
 
 
@@ -69,7 +69,7 @@ def test_a_refusal_names_the_rule_that_is_documented(sql: str, rule: str) -> Non
     assert f" {rule}," in OPERATIONS or f" {rule} " in OPERATIONS
 
 
-def test_a_syntax_error_is_told_with_its_place_and_without_terminal_colours() -> None:
+def test_a_syntax_error_is_reported_with_its_place_and_without_terminal_colours() -> None:
     said = refusal("select from where", SQLITE)
     assert "Line 1, Col" in said
     assert "\x1b" not in said
@@ -237,6 +237,6 @@ def test_an_escaped_string_is_checked_as_what_it_means() -> None:
     assert said == "SELECT 'dat\\a!', 'it''s 😀'"
 
 
-def test_options_of_explain_are_written_anew() -> None:
+def test_options_of_explain_are_generated() -> None:
     said = check("explain ( format 'json' , COSTS true,verbose) select 1", POSTGRES)
     assert said == "EXPLAIN (FORMAT JSON, COSTS TRUE, VERBOSE) SELECT 1"

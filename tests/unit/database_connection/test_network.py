@@ -129,13 +129,13 @@ _EDGES = {
 
 def test_every_supported_python_judges_alike() -> None:
     for python in _pythons():
-        told = subprocess.run(
+        ended = subprocess.run(
             [python, "-I", "-c", _VERDICTS, addresses.__file__, *_EDGES],
             capture_output=True,
             text=True,
             check=True,
         )
-        assert told.stdout.split(") ")[1].split() == [str(each) for each in _EDGES.values()], told.stdout
+        assert ended.stdout.split(") ")[1].split() == [str(each) for each in _EDGES.values()], ended.stdout
 
 
 def _pythons() -> list[str]:

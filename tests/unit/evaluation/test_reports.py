@@ -52,7 +52,7 @@ def test_only_what_is_not_right_is_shown_one_by_one() -> None:
     assert "bad-3" in html
 
 
-def test_a_null_is_told_from_a_text() -> None:
+def test_a_null_differs_from_a_text() -> None:
     assert "<i>null</i>" in page(outcome("1", "wrong_rows"))
 
 

@@ -31,6 +31,6 @@ def test_what_cannot_be_recorded_in_it_goes_into_the_ordinary_log_with_an_error(
     assert vars(caplog.records[1])["statement_sha256"] == "second"
 
 
-def test_a_folder_that_may_not_be_written_is_told_at_once(tmp_path: Path) -> None:
+def test_a_folder_that_may_not_be_written_is_reported_at_once(tmp_path: Path) -> None:
     with pytest.raises(AuditFileClosed, match="KAI_AUDIT__FILE"):
         AuditFile(tmp_path / "none" / "audit.jsonl")

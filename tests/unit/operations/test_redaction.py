@@ -29,7 +29,7 @@ SECRETS = [
 ]
 HARMLESS = [
     "12 tokens used by run 01970000-0000-7000-8000-000000000000",
-    "collection kai_table_vectors_ledgers is made anew",
+    "collection kai_table_vectors_ledgers is rebuilt",
     "Typesense does not answer as it should: ConnectError. See http://127.0.0.1:8108/health",
     "d3b07384d113edec49eaa6238ad5ff00",
 ]
@@ -55,7 +55,7 @@ def line(said: io.StringIO) -> dict[str, object]:
 
 @pytest.mark.parametrize(("text", "secret"), SECRETS, ids=[text for text, _ in SECRETS])
 def test_secrets_are_taken_out_of_messages_and_fields(said: io.StringIO, text: str, secret: str) -> None:
-    logging.getLogger("app.tests").error(text.format(secret), extra={"told": text.format(secret)})
+    logging.getLogger("app.tests").error(text.format(secret), extra={"shown": text.format(secret)})
     assert secret not in said.getvalue()
     assert said.getvalue().count("[redacted]") == 2
 
@@ -70,9 +70,9 @@ def test_what_is_no_secret_stays_readable(said: io.StringIO, harmless: str) -> N
 def test_a_message_cannot_forge_a_line_or_move_a_terminals_cursor(kind: type[JsonLines]) -> None:
     hostile = "first\r\nsecond \x1b[2J third \u2028 \x9b1m"
     record = logging.LogRecord("app", logging.ERROR, "", 0, "%s", (hostile,), None)
-    told = kind().format(record)
-    assert not set("\r\n\x1b\u2028\x9b") & set(told)
-    assert "second" in told
+    shown = kind().format(record)
+    assert not set("\r\n\x1b\u2028\x9b") & set(shown)
+    assert "second" in shown
 
 
 CELL, QUESTION = "Ada Lovelace", "Who owes us most?"
@@ -86,16 +86,16 @@ def fail(cell: str, question: str) -> None:
         raise ValueError(question) from error
 
 
-def test_an_exception_is_told_by_where_and_what_kind_it_was_but_not_by_its_words(said: io.StringIO) -> None:
+def test_an_exception_is_logged_by_place_and_class_but_not_by_its_text(said: io.StringIO) -> None:
     try:
         fail(CELL, QUESTION)
     except ValueError:
         logging.getLogger("app.tests").exception("it failed")
-    told = str(line(said)["traceback"])
-    assert told.index("builtins.KeyError") < told.index("builtins.ValueError")
-    assert "in fail" in told
-    assert CELL not in told
-    assert QUESTION not in told
+    shown = str(line(said)["traceback"])
+    assert shown.index("builtins.KeyError") < shown.index("builtins.ValueError")
+    assert "in fail" in shown
+    assert CELL not in shown
+    assert QUESTION not in shown
 
 
 def test_lines_carry_what_is_bound_and_what_became_known_meanwhile(said: io.StringIO) -> None:

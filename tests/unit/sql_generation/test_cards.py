@@ -105,7 +105,7 @@ def test_identifiers_have_no_values(name: str) -> None:
         "password_hash",
     ],
 )
-def test_a_name_gives_private_columns_away(name: str) -> None:
+def test_a_name_reveals_private_columns(name: str) -> None:
     assert contents_of(Table("t", "table", []), text(name), ["x"]) == "private"
 
 
@@ -120,7 +120,7 @@ def test_a_name_gives_private_columns_away(name: str) -> None:
         ["The parcel came late and the box was open when I got it."],
     ],
 )
-def test_the_form_of_its_texts_gives_a_private_column_away(stored: list[str]) -> None:
+def test_the_form_of_its_texts_reveals_a_private_column(stored: list[str]) -> None:
     assert contents_of(Table("t", "table", []), text("a"), stored) == "private"
 
 

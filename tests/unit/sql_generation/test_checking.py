@@ -39,11 +39,11 @@ POSTGRES = SchemaNames(Schema("postgres", TABLES))
 )
 def test_what_sqlite_understands_has_no_faults(sql: str) -> None:
     checked = check(sql, SQLITE)
-    assert (checked.told, checked.sql) == ("", sql)
+    assert (checked.report, checked.sql) == ("", sql)
 
 
 @pytest.mark.parametrize(
-    ("sql", "told"),
+    ("sql", "report"),
     [
         ("select totl from orders", "unknown column totl at line 1, column 8; nearest: orders.total"),
         ("select id\nfrom ordrs", "unknown table ordrs at line 2, column 6; nearest: orders"),
@@ -62,8 +62,8 @@ def test_what_sqlite_understands_has_no_faults(sql: str) -> None:
         ("select id from orders where exists (select 1 from invoice where qq = id)", "unknown column qq at"),
     ],
 )
-def test_a_fault_is_told_by_kind_place_and_nearest_names(sql: str, told: str) -> None:
-    assert told in check(sql, SQLITE).told
+def test_a_fault_is_reported_by_kind_place_and_nearest_names(sql: str, report: str) -> None:
+    assert report in check(sql, SQLITE).report
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ INDEXES = {dialect: index(dialect) for dialect in DIALECTS}
 def test_a_statement_is_checked_for_names_and_warnings_without_failing(dialect: str, seed: int) -> None:
     sql = statement(Random(seed), dialect)
     checked = check(sql, INDEXES[dialect].names)
-    assert bool(checked.told) == bool(checked.faults)
+    assert bool(checked.report) == bool(checked.faults)
     assert all(find_warnings(sql, NOTHING, INDEXES[dialect]))
 
 

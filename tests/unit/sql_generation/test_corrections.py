@@ -251,7 +251,7 @@ def test_what_the_database_understands_is_not_touched(dialect: str, sql: str) ->
         ("duckdb", "select top 3 name from museum", "SELECT name FROM museum LIMIT 3"),
     ],
 )
-def test_sql_of_another_database_is_written_anew(dialect: str, sql: str, expected: str) -> None:
+def test_sql_of_another_database_is_translated(dialect: str, sql: str, expected: str) -> None:
     found, [said] = corrected(sql, dialect)
     assert found == expected
     assert said.startswith("Wrote ")

@@ -52,10 +52,10 @@ def texts(sql: str, found: Rows, asked: str = "") -> list[str]:
         "select count(*) from (select 1 from customers where country in ('Brasil')) x",
     ],
 )
-def test_a_filter_for_what_is_not_stored_is_told_with_the_nearest_value(sql: str) -> None:
-    (told,) = texts(sql, rows())
-    assert told.startswith("No Customers.Country was “Brasil”")
-    assert told.endswith("The nearest stored there: “Brazil”.")
+def test_a_filter_for_what_is_not_stored_is_reported_with_the_nearest_value(sql: str) -> None:
+    (text,) = texts(sql, rows())
+    assert text.startswith("No Customers.Country was “Brasil”")
+    assert text.endswith("The nearest stored there: “Brazil”.")
 
 
 @pytest.mark.parametrize("found", [[[0]], [[None]], []])
@@ -78,21 +78,21 @@ def test_no_rows_alone_raise_no_warning(sql: str) -> None:
     assert find_warnings(sql, rows(), INDEX) == []
 
 
-def test_a_misspelled_text_in_a_list_is_told_even_when_rows_came() -> None:
+def test_a_misspelled_text_in_a_list_is_reported_even_when_rows_came() -> None:
     sql = "select * from customers where country in ('Norway', 'Brasil')"
     assert "“Brasil”" in texts(sql, rows(["Norway"]))[0]
     assert find_warnings(sql.replace("Brasil", "Qatar"), rows(["Norway"]), INDEX) == []
 
 
-def test_a_column_without_any_value_is_told() -> None:
+def test_a_column_without_any_value_is_reported() -> None:
     assert texts("select 1, 2", rows([1, None], [2, None])) == ["Every value of “c1” is null."]
 
 
 @pytest.mark.parametrize("taken", ["sum(c.note)", "avg(c.note)", "count(c.id)"])
-def test_an_aggregate_over_repeated_rows_is_told(taken: str) -> None:
+def test_an_aggregate_over_repeated_rows_is_reported(taken: str) -> None:
     sql = f"select {taken} from customers c join invoices i on i.customer_id = c.id"
-    (told,) = texts(sql, rows([3]))
-    assert told.startswith("Customers is joined to invoices")
+    (text,) = texts(sql, rows([3]))
+    assert text.startswith("Customers is joined to invoices")
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ def found_in(sql: str, found: Rows, asked: str = "") -> list[ResultWarning]:
         "select count(*) from films f cross join actors a where f.year = 2020",
     ],
 )
-def test_tables_that_nothing_joins_are_told(sql: str) -> None:
+def test_tables_that_nothing_joins_are_reported(sql: str) -> None:
     (warning,) = found_in(sql, rows(["x"], ["y"]))
     assert warning.text.startswith("Nothing joins films to actors")
     assert warning.worth_repair
@@ -174,7 +174,7 @@ def test_tables_that_are_joined_or_give_one_row_are_not(sql: str) -> None:
         "select f.title from films f join actors a on a.film_id = f.id join prizes p on p.film_id = f.id",
     ],
 )
-def test_a_list_whose_joins_turn_4_rows_into_64_is_told(sql: str) -> None:
+def test_a_list_whose_joins_turn_4_rows_into_64_is_reported(sql: str) -> None:
     (warning,) = found_in(sql, FOUR_OF_64)
     assert "only 4 of 64 rows differ" in warning.text
     assert warning.worth_repair
@@ -193,12 +193,12 @@ def test_a_list_of_one_table_s_rows_may_repeat_another_s(sql: str) -> None:
     assert found_in(sql, FOUR_OF_64) == []
 
 
-def test_joins_that_could_multiply_but_do_not_are_not_told() -> None:
+def test_joins_that_could_multiply_but_do_not_are_not_reported() -> None:
     sql = "select f.title from films f join prizes p on p.year = f.year"
     assert found_in(sql, rows(["a"], ["b"], ["c"], ["d"])) == []
 
 
-def test_a_list_that_its_own_limit_cut_is_told_when_no_number_was_asked_for() -> None:
+def test_a_list_that_its_own_limit_cut_is_reported_when_no_number_was_asked_for() -> None:
     sql, cut = "select title from films limit 3", rows(["a"], ["b"], ["c"])
     (warning,) = found_in(sql, cut, "Which films are there?")
     assert warning.text.startswith("The statement itself stops at 3 rows")

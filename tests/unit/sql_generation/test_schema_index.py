@@ -1,4 +1,4 @@
-"""Indexes are made once for what is known, and anew when more is known."""
+"""Indexes are built once for a known schema, and again when more is known."""
 
 from app.modules.database_connection.scan.scanned import ScannedSchema
 from app.modules.database_connection.schema import Schema, Table, TableColumn

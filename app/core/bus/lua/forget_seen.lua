@@ -1,4 +1,4 @@
--- Lets go of what every group is done with, and of consumers that are gone and owe nothing.
+-- Deletes what every group is done with, and consumers that are gone and have nothing pending.
 -- KEYS: the stream. ARGV: how many groups there have to be, milliseconds after which a consumer is gone
 if redis.call('EXISTS', KEYS[1]) == 0 then
   return

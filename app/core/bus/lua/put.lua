@@ -1,5 +1,5 @@
 -- Puts a ticket in unless it waits or is leased already, and wakes a worker.
--- KEYS: waiting, leased, first, wake. ARGV: ticket, 1 if nobody can have had it, its place (none: the last)
+-- KEYS: waiting, leased, first, wake. ARGV: ticket, 1 if no worker can have leased it, its place (none: the last)
 local ticket = ARGV[1]
 if redis.call('ZSCORE', KEYS[1], ticket) or redis.call('ZSCORE', KEYS[2], ticket) then
   return

@@ -1,4 +1,4 @@
--- Renews leases (or takes them anew, when Redis has forgotten them); for each {1 if lost, 1 if cancelled}.
+-- Renews leases (or takes them again, when Redis has forgotten them); for each {1 if lost, 1 if cancelled}.
 -- KEYS: leased, then for each ticket its log and its sign of cancellation
 -- ARGV: lease in milliseconds, seconds for a log to live, then for each its ticket and attempt
 local time = redis.call('TIME')

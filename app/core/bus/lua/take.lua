@@ -1,4 +1,4 @@
--- The next ticket, leased until ARGV[2] milliseconds from now; {ticket, 1 if nobody has had it before}.
+-- The next ticket, leased until ARGV[2] milliseconds from now; {ticket, 1 if no worker has leased it before}.
 -- KEYS: waiting, leased, first
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)

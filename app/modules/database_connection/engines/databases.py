@@ -58,7 +58,7 @@ class Database(Protocol):
 
 
 def stopped(stop: Stop) -> StatementTimedOut:
-    """What a statement's writer is told when it took too long."""
+    """Error text for a statement that exceeded the time limit."""
     return StatementTimedOut(
         f"The statement was stopped after {stop.seconds:g} s. Make it cheaper: add filters, "
         "check that every join has a condition, aggregate in the database."

@@ -1,6 +1,6 @@
 """The first of three locks before a user's database: a question, on known tables, by harmless functions.
 
-What is run is not the text that came but a text written anew from what was checked, without comments:
+What is run is not the text that came but a text generated from the checked tree, without comments:
 nothing unseen gets through. The session and the limits lock independently of this.
 
 The guard parses for itself, although a turn has parsed the statement before: a lock trusts no tree that
@@ -83,7 +83,9 @@ def _refusals_only() -> Generator[None]:
 
 
 def _rewritten(sql: str, catalog: Catalog, joins: Joins) -> str:
-    """A statement checked and written anew. Raises `StatementRefused` and `SqlglotError`."""
+    """Returns the checked statement, generated from its tree. Raises `StatementRefused` and
+    `SqlglotError`.
+    """
     dialect = catalog.dialect
     check_words(sql, dialect)
     return _written(_parse_one(pivot_as_select(sql, dialect), dialect), catalog, joins)

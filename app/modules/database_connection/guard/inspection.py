@@ -1,4 +1,4 @@
-"""What a statement reads, told without running it; and the statement that shows a table's first rows."""
+"""Inspection of a statement without running it, and the statement for a table's sample rows."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ SAMPLE_ROWS = 20
 
 @dataclass(frozen=True)
 class TableRead:
-    """A table, and which of its columns are read, as far as they can be told; both as they are declared."""
+    """A table that a statement reads, with the columns that it is known to read. Names as declared."""
 
     name: str
     columns: Sequence[str]
@@ -79,7 +79,7 @@ def _table_read(table: Table, columns: set[str]) -> TableRead:
 
 
 def _qualified(statement: exp.Expr, schema: Schema) -> exp.Expr:
-    """The statement with each column under its table; as it is where that cannot be told."""
+    """Returns the statement with qualified columns, or unchanged if they cannot be qualified."""
     types: dict[str, object] = {
         table.name: {column.name: column.database_type or "TEXT" for column in table.columns}
         for table in schema.tables

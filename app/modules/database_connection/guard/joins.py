@@ -14,7 +14,7 @@ _MOST_PAIRS = 50_000_000
 
 @dataclass(frozen=True)
 class Joins:
-    """Looks at each SELECT by itself. Only tables whose size a scan has told count as large."""
+    """Looks at each SELECT by itself. Only tables whose size is known from a scan count as large."""
 
     tables: Mapping[str, Table]
 

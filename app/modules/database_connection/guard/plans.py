@@ -39,7 +39,7 @@ def without_explain(sql: str, dialect: str) -> Explained:
     """Takes EXPLAIN and its options off; of what follows only a query will be run.
 
     ANALYZE without parentheses stays, and no query begins with it. Raises `StatementRefused` for options
-    that are not known to be harmless, and `SqlglotError` where words cannot be told apart.
+    that are not known to be harmless, and `SqlglotError` if the text cannot be tokenized.
     """
     words = _words(sql, dialect) if "EXPLAIN" in sql.upper() else []
     if not _are(words[:1], "EXPLAIN"):

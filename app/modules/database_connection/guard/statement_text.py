@@ -42,7 +42,7 @@ def check_text(sql: str) -> None:
 def check_words(sql: str, dialect: str) -> None:
     """Looks at a statement word by word, EXPLAIN taken off.
 
-    Raises `StatementRefused`, and `SqlglotError` where words cannot be told apart.
+    Raises `StatementRefused`, and `SqlglotError` if the text cannot be tokenized.
     """
     tokens = Dialect.get_or_raise(dialect).tokenize(sql)
     _check_characters(tokens)

@@ -27,7 +27,9 @@ class Questions:
     end: float
 
     def ask(self, statement: Executable) -> Rows | None:
-        """The answer, or None if there is none in time. Raises `StatementFailed` once nobody waits."""
+        """Returns the answer, or None at the time limit. Raises `StatementFailed` once the scan is
+        stopped.
+        """
         self.stop.after(min(self.statement_seconds, self.end - time.monotonic()))
         try:
             if not self.stop.due:

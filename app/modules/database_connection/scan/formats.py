@@ -1,4 +1,4 @@
-"""How a text column is written, told from its values without telling any: dates and codes."""
+"""Formats of dates and codes in text columns, derived from the values without exposing any."""
 
 import re
 from collections.abc import Sequence

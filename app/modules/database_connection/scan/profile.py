@@ -87,9 +87,9 @@ def _measured(
     answer = questions.ask(select(*counted, *asked).select_from(table(name)))
     if not answer:
         return columns, None
-    told = list(answer[0])
-    count = told.pop(0) if counted else None
-    texts = [None if value is None else str(value)[:LONGEST_TEXT] for value in told]
+    values = list(answer[0])
+    count = values.pop(0) if counted else None
+    texts = [None if value is None else str(value)[:LONGEST_TEXT] for value in values]
     ranges = dict(zip(ordered, zip(texts[::2], texts[1::2], strict=True), strict=True))
     measured = [
         replace(each, minimum=ranges[each.name][0], maximum=ranges[each.name][1])

@@ -19,7 +19,7 @@ from graph.errors import DatabaseUnavailable
 Tell: TypeAlias = Callable[[Sequence[Profile]], None]
 """Hears first of all tables, as soon as their columns are known, then of their profiles, some at a time."""
 
-_TELL_SECONDS = 0.5
+_REPORT_SECONDS = 0.5
 
 
 def scan(database: Database, limits: Limits, stop: Stop, tell: Tell = lambda _: None) -> Schema:
@@ -43,14 +43,14 @@ def scan(database: Database, limits: Limits, stop: Stop, tell: Tell = lambda _: 
 
 def _profiles(tables: Sequence[Table], questions: Questions, tell: Tell) -> list[Table]:
     done: list[Table] = []
-    untold: list[Profile] = []
-    told_at = time.monotonic()
+    unreported: list[Profile] = []
+    reported_at = time.monotonic()
     for table in tables:
         profile = profiled(table, questions)
         done.append(profile.table)
-        untold.append(profile)
-        if time.monotonic() - told_at > _TELL_SECONDS:
-            tell(untold)
-            untold, told_at = [], time.monotonic()
-    tell(untold)
+        unreported.append(profile)
+        if time.monotonic() - reported_at > _REPORT_SECONDS:
+            tell(unreported)
+            unreported, reported_at = [], time.monotonic()
+    tell(unreported)
     return done

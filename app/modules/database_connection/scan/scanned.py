@@ -44,7 +44,7 @@ class ScannedSchema:
 
 
 class ScannedSchemas:
-    """By connection id; the least recently used go first. Whoever changes an entry holds its lock."""
+    """By connection id; the least recently used are dropped first. Hold an entry's lock to change it."""
 
     def __init__(self, limit: int) -> None:
         self._schemas: LRUCache[str, ScannedSchema] = LRUCache(limit)

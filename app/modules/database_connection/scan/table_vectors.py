@@ -62,8 +62,8 @@ class TableVectors:
             found = await self._kept.nearest(connection_id, vector, _NEAREST)
         except (ProviderUnavailable, ProviderRejected, StorageUnavailable, TimeoutError) as error:
             if not self._warned:
-                told = f"{self._model.name} takes too long" if isinstance(error, TimeoutError) else error
-                logger.warning("questions go without KAI_LLM__EMBEDDING_MODEL: %s", told)
+                cause = f"{self._model.name} takes too long" if isinstance(error, TimeoutError) else error
+                logger.warning("questions go without KAI_LLM__EMBEDDING_MODEL: %s", cause)
             self._warned = True
             return []
         self._warned = False
@@ -102,12 +102,12 @@ class TableVectors:
 
 def _text(table: Table) -> str:
     """A table as an embedding model reads it: what it is called and said to be, never what is in it."""
-    return "\n".join([_told(table), *map(_told, table.columns)])[:_LONGEST]
+    return "\n".join([_description(table), *map(_description, table.columns)])[:_LONGEST]
 
 
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _told(named: Table | TableColumn) -> str:
+def _description(named: Table | TableColumn) -> str:
     return f"{named.name}: {named.description}" if named.description else named.name

@@ -20,7 +20,7 @@ _BIG_TABLE_ROWS = 200_000
 def distinct_texts(
     source: Table, each: TableColumn, sample: Sequence[object], questions: Questions | None
 ) -> Sequence[str] | None:
-    """Every distinct value, in order; None if they are too many, too long, or not told in time.
+    """Every distinct value, in order; None if they are too many, too long, or not read in time.
 
     Without `questions` the sample is the whole table.
     """

@@ -69,7 +69,7 @@ class Measure:
 
 @dataclass(frozen=True)
 class Entity:
-    """Grouping by the rows of a table: told apart by `key`, shown by `shown`."""
+    """Grouping by the rows of a table: identified by `key`, displayed by `shown`."""
 
     table: str
     key: tuple[ColumnRef, ...]

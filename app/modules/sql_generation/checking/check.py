@@ -20,7 +20,7 @@ from app.modules.sql_generation.checking.tables import check_tables
 
 _MOST_PASSES = 4
 """A corrected name may show the next one that was wrong by it."""
-_MOST_TOLD = 5
+_MOST_REPORTED = 5
 
 
 @dataclass(frozen=True)
@@ -32,9 +32,9 @@ class Checked:
     corrections: Sequence[Correction] = ()
 
     @property
-    def told(self) -> str:
+    def report(self) -> str:
         """The faults in words; empty when there are none."""
-        return "\n".join(dict.fromkeys(fault.told(self.sql) for fault in self.faults[:_MOST_TOLD]))
+        return "\n".join(dict.fromkeys(fault.report(self.sql) for fault in self.faults[:_MOST_REPORTED]))
 
 
 def check(sql: str, schema: SchemaNames) -> Checked:

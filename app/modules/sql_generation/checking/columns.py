@@ -15,7 +15,7 @@ _COMPARED = (exp.Predicate, exp.In, exp.Between, exp.Tuple, exp.Func, exp.DPipe)
 
 
 def check_columns(sql: str, statement: exp.Expr, schema: SchemaNames) -> Iterator[Fault | Correction]:
-    """Of a qualified statement. What cannot be told for certain is left to the database."""
+    """Faults of columns in a qualified statement. Uncertain cases are left to the database."""
     for scope in traverse_scope(statement):
         names = Names(scope, schema)
         for column in scope.find_all(exp.Column):
@@ -61,7 +61,7 @@ def _check_bare(
 ) -> Iterator[Fault | Correction]:
     sources, place = names.visible(), column.this
     if column.name in sources or not all(known and "*" not in known for known in sources.values()):
-        return  # a whole row, or a source whose columns cannot be told
+        return  # a whole row, or a source whose columns are unknown
     having = [alias for alias, known in names.own_sources().items() if column.name in known]
     if len(having) > 1 and not _is_natural(names.expression):
         choices = [f"{alias}.{schema.written(names.real(alias, column.name))}" for alias in having]

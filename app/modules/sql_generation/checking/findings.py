@@ -47,8 +47,8 @@ class Fault:
     nearest: Sequence[str]
     correction: Correction | None = None
 
-    def told(self, sql: str) -> str:
-        """In words for whoever writes the statement anew: kind, position, and what may be meant."""
+    def report(self, sql: str) -> str:
+        """Text for the repair of the statement: kind, position, and what may be meant."""
         place = "" if self.offset is None else f" at {_position(sql, self.offset)}"
         meant = "is meant one of" if self.kind == "ambiguous column" else "nearest:"
         hint = f"; {meant} {', '.join(self.nearest)}" if self.nearest else ""

@@ -26,7 +26,7 @@ class Names:
         self.expression = scope.expression
 
     def columns_of(self, alias: str) -> Sequence[str] | None:
-        """Folded names of a source's columns; empty when they cannot be told, None for no such source."""
+        """Folded names of a source's columns; empty if they are unknown, None if there is no such source."""
         for scope in self.scopes:
             if alias in scope.sources:
                 return Resolver(scope, self._schema.mapping).get_source_columns(alias)

@@ -18,7 +18,7 @@ def index_tables(tables: Sequence[Table]) -> Bm25:
 
 
 def _document(table: Table) -> list[str]:
-    told = [table.description]
+    texts = [table.description]
     for column in table.columns:
-        told += [column.name, column.description]
-    return words_of(table.name) * _NAME_WEIGHT + words_of(" ".join(told))
+        texts += [column.name, column.description]
+    return words_of(table.name) * _NAME_WEIGHT + words_of(" ".join(texts))

@@ -68,5 +68,5 @@ def _probes(scope: Scope, index: SchemaIndex) -> Iterator[JoinProbe]:
             probe = exp.select("1").from_(sources[0]).join(sources[1], on=exp.and_(*equals)).limit(1)
             by = " and ".join(each.sql(index.names.dialect) for each in equals)
             names = f"{tables[one].name} and {tables[other].name}"
-            told = f"No rows of {names} belong together by {by}: the join is empty."
-            yield JoinProbe(probe.sql(index.names.dialect), ResultWarning(told, worth_repair=True))
+            text = f"No rows of {names} belong together by {by}: the join is empty."
+            yield JoinProbe(probe.sql(index.names.dialect), ResultWarning(text, worth_repair=True))

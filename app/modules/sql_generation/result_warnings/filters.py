@@ -14,7 +14,7 @@ def find_unknown_texts(
     scope: Scope, tables: Mapping[str, Table], index: SchemaIndex, *, empty: bool
 ) -> Iterator[ResultWarning]:
     """Of the columns whose texts are all known. Where rows came all the same, only a text in a list of
-    several is told of, and only when another is stored that is much like it."""
+    several is reported, and only if a very similar one is stored."""
     for column, text, listed in _compared(scope):
         table = tables.get(column.table)
         if table is None or not (empty or listed):
@@ -25,7 +25,7 @@ def find_unknown_texts(
         near = index.stored.nearest(table.name, name, text)
         if near or empty:
             # Without a near one the text may well be meant: then nothing is what there is.
-            yield ResultWarning(_told(f"{table.name}.{name}", text, near), worth_repair=bool(near))
+            yield ResultWarning(_missing_text(f"{table.name}.{name}", text, near), worth_repair=bool(near))
 
 
 def _compared(scope: Scope) -> Iterator[tuple[exp.Column, str, bool]]:
@@ -41,6 +41,6 @@ def _compared(scope: Scope) -> Iterator[tuple[exp.Column, str, bool]]:
                     yield within.this, each.this, len(within.expressions) > 1
 
 
-def _told(column: str, text: str, near: list[str]) -> str:
+def _missing_text(column: str, text: str, near: list[str]) -> str:
     hint = f" The nearest stored there: {', '.join(f'“{each}”' for each in near)}." if near else ""
     return f"No {column} was “{text}” when the database was last scanned.{hint}"

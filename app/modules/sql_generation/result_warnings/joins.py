@@ -47,12 +47,12 @@ def find_multiplied_rows(
     bases = {alias: sides.reached_from(alias) for alias in sides.own}
     if len(bases) < 2 or any(len(reached) == len(bases) for reached in bases.values()):
         return
-    told = _repetition(rows, [tables[alias] for alias in bases if alias in tables])
+    repeats = _repetition(rows, [tables[alias] for alias in bases if alias in tables])
     base = max(bases, key=lambda alias: len(bases[alias]))
     missed = [alias for alias in bases if alias not in bases[base] and alias in tables]
-    if told and missed and base in tables:
+    if repeats and missed and base in tables:
         yield ResultWarning(
-            f"A row of {tables[base].name} may meet several rows of {tables[missed[0]].name}: {told}",
+            f"A row of {tables[base].name} may meet several rows of {tables[missed[0]].name}: {repeats}",
             worth_repair=True,
         )
 
@@ -90,7 +90,7 @@ class _Sides:
 
     def is_single(self, alias: str, known: Collection[str]) -> bool:
         """Whether a source gives at most one row when the rows of the known ones are given. What cannot be
-        told counts as a single one."""
+        reported counts as a single one."""
         table = self.tables.get(alias)
         if table is None or (table.row_count is not None and table.row_count <= 1):
             return True

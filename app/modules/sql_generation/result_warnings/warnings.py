@@ -21,7 +21,7 @@ MOST_WARNINGS = 4
 
 
 def find_warnings(sql: str, rows: Rows, index: SchemaIndex, asked: str = "") -> list[ResultWarning]:
-    """The most telling first; none when nothing can be told for certain. `asked` is all that was asked."""
+    """Returns warnings, most important first; none if nothing is certain. `asked` is the whole question."""
     found = [*_of_readable(sql, rows, index, asked), *_null_columns(rows)]
     return list(dict.fromkeys(found))[:MOST_WARNINGS]
 

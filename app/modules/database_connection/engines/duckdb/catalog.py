@@ -90,7 +90,7 @@ class _Dbapi:
             return self.process.fetch(size)
 
     def close(self) -> None:
-        """Whoever opened the connection closes it."""
+        """The code that opened the connection closes it."""
 
     def rollback(self) -> None:
         """Every statement is a transaction of its own."""

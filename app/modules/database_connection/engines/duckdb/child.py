@@ -104,7 +104,7 @@ def _say(answer: dict[str, object]) -> None:
 
 
 def _end_with(parent: int) -> None:
-    """Whoever asked is gone: nobody waits for an answer, however long it would take."""
+    """The parent process is gone, so nothing waits for the answer."""
     while os.getppid() == parent:
         time.sleep(1)
     os._exit(1)

@@ -15,7 +15,7 @@ from app.modules.database_connection.engines.watching import cancelled_when_due
 from app.modules.database_connection.threads import Stop
 from graph.errors import DatabaseUnavailable
 
-# What the library says while opening, and what people are told: the first that fits.
+# Texts of the library's errors while opening, and the sentence for users. The first match counts.
 _CAUSES: Sequence[tuple[str, str]] = (
     ("lock", "another program has it open for writing"),
     ("not a valid duckdb", "the file is not a DuckDB database"),

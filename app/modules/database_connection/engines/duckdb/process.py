@@ -56,7 +56,7 @@ class _Answer(BaseModel):
 
 @dataclass
 class DuckdbProcess:
-    """Starts with the first statement, and anew with the first after it was killed.
+    """Starts with the first statement, and again with the first one after it was killed.
 
     One thread asks; any thread may kill. Everything raises `ChildEnded` and `DuckdbRefused`.
     """

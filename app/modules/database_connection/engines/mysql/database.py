@@ -25,7 +25,7 @@ SslMode = Literal["disabled", "preferred", "required", "verify_identity"]
 _KILL_SECONDS = 2.0
 _PATIENCE = 10  # so often a statement is asked to stop, about a second long
 _SILENCE_SECONDS = 900.0  # a dead server ends a read after this; a slow statement is stopped before
-# What the server or the driver answers while connecting, and what people are told.
+# Error codes of the server or driver while connecting, and the sentence for users.
 _CAUSES: Mapping[int, str] = {
     1040: "it has no connection left",
     1044: "the user may not use this database",
@@ -162,7 +162,7 @@ def _greeted_within(seconds: float, wire: socket.socket) -> Iterator[None]:
 
 
 def _break_off(wire: socket.socket) -> None:
-    with suppress(OSError):  # broken off already
+    with suppress(OSError):  # closed already
         wire.shutdown(socket.SHUT_RDWR)
 
 
@@ -171,7 +171,7 @@ class _Cancel:
     """Asks the server to stop a statement; when that does not help, to break its connection off.
 
     Behind this stands the server's own time limit. No call of a function is interrupted by the server,
-    but a connection that is broken off lets KAI go on.
+    but KAI continues once the connection is closed.
     """
 
     database: MysqlDatabase

@@ -20,7 +20,7 @@ from graph.errors import DatabaseUnavailable, StatementFailed
 Connection: TypeAlias = "pymysql.Connection[Cursor]"
 
 _LOCK_WAIT_SECONDS = 5
-_MOST_RECURSIONS = 1_000_000  # MariaDB cuts a recursion off at 1,000 and says so to nobody
+_MOST_RECURSIONS = 1_000_000  # MariaDB silently ends a recursion at 1,000
 # They change what text means, and the guard reads it as it is without them.
 _MODES_OF_WRITING = {
     *("ANSI", "ANSI_QUOTES", "DB2", "HIGH_NOT_PRECEDENCE", "IGNORE_SPACE", "MAXDB", "MSSQL"),
@@ -65,7 +65,7 @@ class MysqlSession:
                 cursor.execute("SET SESSION max_execution_time = %s", (int(self.stop.seconds * 1000) + 1000,))
 
     def abandon(self, cancel: Callable[[], None]) -> None:
-        """Let the server forget rows that nobody reads: the driver would wait for all of them."""
+        """Discard unread rows on the server: the driver would wait for all of them."""
         if self._reading:
             cancel()
             with suppress(pymysql.Error):

@@ -44,7 +44,7 @@ CONVERSIONS: dict[int | type[Any], Callable[[Any], Any]] = {
     FIELD_TYPE.YEAR: int,
 }
 
-# Text and bytes share their codes: these columns are told apart by their values.
+# Text and bytes share their codes: their values distinguish these columns.
 TYPES: Mapping[int, ColumnType] = {
     FIELD_TYPE.BIT: "integer",
     FIELD_TYPE.DATE: "date",

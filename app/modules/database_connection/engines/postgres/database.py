@@ -31,7 +31,7 @@ _SESSION: Mapping[str, str] = {
     "idle_in_transaction_session_timeout": "120s",
     "DateStyle": "ISO",
 }
-# What the driver says while connecting, and what people are told: the first that fits.
+# Texts of the driver's errors while connecting, and the sentence for users. The first match counts.
 _CAUSES: Sequence[tuple[str, str]] = (
     ("password", "the user name or the password is wrong"),
     ("role ", "the user name or the password is wrong"),
