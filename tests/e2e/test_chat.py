@@ -113,7 +113,7 @@ async def test_the_list_of_conversations_is_paged_and_renamed(chat: ChatClient, 
     assert_problem(await chat.http.put(f"/history/conversations/{session}/title", json={"title": " "}), 422)
 
 
-async def test_another_user_is_unknown_wherever_he_is_named(chat: ChatClient, session: str) -> None:
+async def test_another_user_is_unknown_wherever_they_are_named(chat: ChatClient, session: str) -> None:
     for method, url, body in [
         ("POST", "/session/start", {"userId": "bob"}),
         ("POST", "/chat", {"userId": "bob", "question": "x", "sessionId": session, "chatMessageId": "x"}),

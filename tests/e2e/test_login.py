@@ -57,7 +57,7 @@ def test_everything_else_is_closed_and_says_how_to_sign_in(stranger: httpx.Clien
     assert refused.headers["www-authenticate"] == "Bearer"
 
 
-def test_who_is_unknown_is_refused_before_his_body_is_read(stranger: httpx.Client) -> None:
+def test_an_unknown_caller_is_refused_before_the_body_is_read(stranger: httpx.Client) -> None:
     assert_problem(stranger.post("/api/v1/sessions", content=b"{" + b" " * 2_000_000), 401)
 
 

@@ -105,7 +105,7 @@ async def test_a_store_that_goes_away_in_a_turn_ends_it_retryably_and_the_sessio
         server.kill()
 
 
-async def test_a_store_that_is_away_at_the_start_is_said_and_waited_for(
+async def test_a_store_that_is_unavailable_at_the_start_is_said_and_waited_for(
     typesense_server: TypesenseServer, proxy: FaultProxy, tmp_path: Path
 ) -> None:
     proxy.refusing = True

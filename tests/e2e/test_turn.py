@@ -153,7 +153,7 @@ async def test_after_one_repair_the_turn_fails_and_says_why(
 ) -> None:
     session = await kai.open_session(await kai.connect(shop))
     model.say(sql("DELETE FROM customers"), sql("DELETE FROM customers WHERE 1 = 1"))
-    events = await kai.ask(session, "Remove everybody")
+    events = await kai.ask(session, "Remove all customers")
     assert steps(events).count("repairing_sql") == 1
     assert [event.name for event in events][-3:] == ["error", "status", "done"]
     assert events[-1].data["status"] == "failed"

@@ -39,7 +39,7 @@ async def work_off(events: RedisCompletedEvents, kind: Kind) -> int:
     return settled
 
 
-async def test_what_all_kinds_are_done_with_is_let_go(redis: RedisClients, keys: RedisKeys) -> None:
+async def test_what_all_kinds_are_done_with_is_released(redis: RedisClients, keys: RedisKeys) -> None:
     for _ in range(5):
         await bus(redis, keys).publish(EVENT)
     assert await work_off(bus(redis, keys), "history") == 5
@@ -71,7 +71,7 @@ async def test_events_after_redis_has_lost_its_data_are_heard(redis: RedisClient
     assert notice.event == EVENT
 
 
-async def test_a_redis_that_is_away_is_said(keys: RedisKeys) -> None:
+async def test_a_redis_that_is_unavailable_is_said(keys: RedisKeys) -> None:
     async with redis_clients("redis://127.0.0.1:1/0") as unreachable:
         with pytest.raises(BusUnavailable, match="KAI_REDIS__URL"):
             await bus(unreachable, keys).publish(EVENT)

@@ -106,7 +106,7 @@ async def test_vectors_are_not_copied_for_they_can_be_rebuilt(settings: Settings
         assert "table_vectors_c" not in target.collections()
 
 
-async def test_a_copy_that_was_broken_off_goes_on_and_what_is_there_is_left(settings: Settings) -> None:
+async def test_a_copy_that_was_interrupted_goes_on_and_what_is_there_is_left(settings: Settings) -> None:
     await fill(settings)
     there = settings.model_copy(update={"store": "typesense"})
     async with open_store(settings) as (source, _), open_store(there) as (target, _):

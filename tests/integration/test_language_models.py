@@ -214,7 +214,7 @@ async def test_a_model_that_never_stops_writing_is_stopped(
 
 
 @pytest.mark.parametrize("ending", ["cut", "malformed", "unfinished"])
-async def test_a_broken_off_reply_is_not_tried_again_once_shown(
+async def test_an_interrupted_reply_is_not_tried_again_once_shown(
     server: ScriptedModel, model: LanguageModel, ending: Ending
 ) -> None:
     server.say(Scripted("SELECT 1", ending=ending))
@@ -226,7 +226,7 @@ async def test_a_broken_off_reply_is_not_tried_again_once_shown(
 
 
 @pytest.mark.parametrize("text", ["", "<think>Let me see"])
-async def test_a_reply_broken_off_before_anything_was_shown_is_tried_again(
+async def test_a_reply_interrupted_before_anything_was_shown_is_tried_again(
     server: ScriptedModel, model: LanguageModel, text: str
 ) -> None:
     server.say(Scripted(text, ending="cut"), "Better.")

@@ -50,7 +50,7 @@ async def test_what_fails_is_tried_five_times_and_then_given_up_with_its_ids(
     assert all(each in said.message for each in ("session 1", "message 2", "run 3"))
 
 
-async def test_a_store_that_is_away_is_waited_for_and_counts_no_try() -> None:
+async def test_a_store_that_is_unavailable_is_waited_for_and_counts_no_try() -> None:
     tries = iter([StorageUnavailable("away"), None])
     done = asyncio.Event()
 

@@ -64,7 +64,7 @@ async def test_memories_are_found_by_meaning_where_no_word_is_shared(
     assert (await memories.search("ann", "xprocurementx", 1))[0].id == meant.id
 
 
-async def test_while_the_embedding_model_is_away_words_do(
+async def test_while_the_embedding_model_is_unavailable_words_do(
     memories: ConversationMemories, service: ScriptedModel
 ) -> None:
     service.embedding = Scripted(status=503)

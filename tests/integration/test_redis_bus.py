@@ -152,7 +152,7 @@ async def test_followers_and_writers_outlive_a_redis_that_is_killed(
         assert [data for _, data in await asyncio.wait_for(listening, 10)] == ["before", "meanwhile", "after"]
 
 
-async def test_a_redis_that_does_not_answer_is_away_in_seconds(one: Bus, redis: RedisServer) -> None:
+async def test_a_redis_that_does_not_answer_is_unavailable_in_seconds(one: Bus, redis: RedisServer) -> None:
     await one.queue.ping()
     redis.freeze()
     try:

@@ -54,7 +54,7 @@ async def test_what_comes_twice_or_after_the_end_is_left_out() -> None:
     assert await read(log, 0) == [1, 2, 3, 4]
 
 
-async def test_a_reader_that_should_stop_is_let_go_when_woken() -> None:
+async def test_a_reader_that_should_stop_is_released_when_woken() -> None:
     log, stopped = EventLog(), False
     reader = asyncio.create_task(anext(log.read(0, stop=lambda: stopped), None))
     await asyncio.sleep(0)

@@ -116,7 +116,7 @@ async def test_every_call_of_a_port_is_observed_as_its_step(graph: SessionGraph)
     ]
 
 
-async def test_the_options_of_a_question_back_are_told_and_known_to_the_next_turn(
+async def test_the_options_of_a_question_back_are_emitted_and_known_to_the_next_turn(
     graph: SessionGraph,
 ) -> None:
     writer = FakeWriter([Written("clarify", "By what?", options=OPTIONS), Written("sql", "SELECT 3 AS n")])
@@ -335,7 +335,7 @@ async def test_a_resumed_turn_reads_all_rows_too(graph: SessionGraph) -> None:
     assert analyst.read == [ALL_ROWS]
 
 
-async def test_resuming_a_turn_of_which_nothing_is_kept_asks_it_anew(graph: SessionGraph) -> None:
+async def test_resuming_a_turn_of_which_nothing_is_stored_asks_it_again(graph: SessionGraph) -> None:
     said = [event async for event in graph.resume(TURN, fake_ports())]
     assert kinds(said)[:2] == ["reset", "loading_context"]
     assert (await graph.answer(TURN)).analysis is not None

@@ -18,7 +18,7 @@ from app.modules.database_connection.scan.vectors_kept import is_of_vectors
 from app.modules.database_connection.schema import Schema, Table
 
 _PAGE = 200
-_ALL_USERS = "everybody"
+_ALL_USERS = "all"
 # The last three are the context store's, which is deleted with its connection.
 _OF_A_CONNECTION = ("tables", "column_texts", "scans", "examples", "glossary", "instructions")
 

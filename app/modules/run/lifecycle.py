@@ -86,8 +86,8 @@ class RunLifecycle:
         if released is not None:
             await self._repository.share(released)
 
-    async def let_go(self, session: Session, run_id: str) -> None:
-        """The session is the next one's, if this run held it."""
+    async def release_session(self, session: Session, run_id: str) -> None:
+        """Release the session if this run holds it, and start the next run."""
         released = await self._repository.release(session, run_id)
         await self._start_next(released or await self._repository.find(session.id))
 
@@ -99,7 +99,7 @@ class RunLifecycle:
             turn = await self._repository.next_turn(session)
             await self._repository.place_question(run, question_sequence(turn))
             await self._repository.add_message(answer_message(ended, ending.answer, turn))
-            await self.let_go(session, run.id)
+            await self.release_session(session, run.id)
             done = done_event(run, ending)
             await self._logs.say(run.id, run.attempt + 1, [wire(done)], ended=True)
             log_end(run, done)
@@ -121,7 +121,7 @@ class RunLifecycle:
             await self._queue.ack(ref)
             return None
         if run is None:
-            await self.let_go(session, ref.run_id)
+            await self.release_session(session, ref.run_id)
             await self._queue.ack(ref)
             return None
         if run.status != "open" or (leased.first and run.attempt == 1):

@@ -160,7 +160,7 @@ async def test_a_redis_that_loses_its_data_in_mid_answer_costs_nothing(
         assert await answers(kai, session) == ["Two in Brazil.", "next"]
 
 
-async def test_while_redis_is_away_questions_are_refused_and_nothing_is_kept_of_them(
+async def test_while_redis_is_unavailable_questions_are_refused_and_nothing_is_kept_of_them(
     cluster: Cluster, redis: RedisServer, model: ScriptedModel, shop: str
 ) -> None:
     async with client_of(cluster.apis[0]) as kai:

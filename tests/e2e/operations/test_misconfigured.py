@@ -42,7 +42,7 @@ def has_ipv6_loopback() -> bool:
         return probe.connect_ex(("::1", 9)) in (0, errno.ECONNREFUSED)
 
 
-async def test_a_collector_that_is_away_disturbs_neither_the_work_nor_the_stop(tmp_path: Path) -> None:
+async def test_a_collector_that_is_unavailable_disturbs_neither_the_work_nor_the_stop(tmp_path: Path) -> None:
     settings = {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:9"}
     with running_server(tmp_path / "data", settings, tmp_path / "log") as server:
         async with client_of(server) as client:

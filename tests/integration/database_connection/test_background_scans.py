@@ -67,7 +67,7 @@ async def test_deleting_a_connection_ends_its_scan(
         assert (await storage.query(collection, [])).items == []
 
 
-async def test_a_scan_broken_off_goes_on_in_the_next_process(
+async def test_a_scan_interrupted_goes_on_in_the_next_process(
     connections: DatabaseConnections, endless: Connection, storage: SqliteStorage
 ) -> None:
     await connections.schema(endless)

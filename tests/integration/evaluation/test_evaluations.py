@@ -60,7 +60,7 @@ async def test_each_question_goes_to_its_own_database(shop: Shop) -> None:
         await shop.evaluate(*lines)
 
 
-async def test_an_evaluation_that_was_broken_off_goes_on_where_it_was(
+async def test_an_evaluation_that_was_interrupted_goes_on_where_it_was(
     shop: Shop, capsys: pytest.CaptureFixture[str]
 ) -> None:
     lines = [HOW_MANY] * 4

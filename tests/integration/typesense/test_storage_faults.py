@@ -54,7 +54,9 @@ async def storage(typesense_server: TypesenseServer, proxy: FaultProxy) -> Async
         yield opened
 
 
-async def test_a_server_that_is_away_is_an_unavailable_store(typesense_server: TypesenseServer) -> None:
+async def test_a_server_that_is_unavailable_is_an_unavailable_store(
+    typesense_server: TypesenseServer,
+) -> None:
     started = time.monotonic()
     with pytest.raises(StorageUnavailable, match="does not answer as it should: ConnectError"):
         async with open_typesense(quick(typesense_server, "http://127.0.0.1:1"), "t_"):

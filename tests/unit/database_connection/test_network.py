@@ -70,7 +70,7 @@ def test_public_addresses_may_be_connected_to() -> None:
     assert PUBLIC_ONLY.addresses("2606:2800:220:1::1", 5432) == ["2606:2800:220:1::1"]
 
 
-def test_one_user_reaches_his_own_networks_but_not_where_clouds_keep_secrets() -> None:
+def test_one_user_reaches_their_own_networks_but_not_where_clouds_keep_secrets() -> None:
     assert ONE_USER.addresses("127.0.0.1", 5432) == ["127.0.0.1"]
     assert ONE_USER.addresses("192.168.1.1", 5432) == ["192.168.1.1"]
     with pytest.raises(DatabaseUnavailable, match="KAI_DATABASES__NETWORKS"):

@@ -10,7 +10,7 @@ from prometheus_client import CollectorRegistry
 
 from app.core.storage.port import StorageUnavailable
 from app.http.access_log import AccessLog, RequestMetrics
-from app.http.health import health, tell_health
+from app.http.health import attach_health, health
 from app.http.readiness import CHECK_SECONDS, Check, Readiness
 
 
@@ -30,7 +30,7 @@ def served(*checks: Check) -> tuple[Readiness, httpx.AsyncClient]:
     app, readiness = FastAPI(), Readiness(checks)
     app.include_router(health)
     registry = CollectorRegistry()
-    tell_health(app, readiness, registry)
+    attach_health(app, readiness, registry)
 
     @app.get("/broken")
     async def broken() -> None:
@@ -48,7 +48,9 @@ async def test_it_is_ready_when_all_dependencies_answer() -> None:
     assert (store["status"], set(store)) == ("ok", {"status", "milliseconds"})
 
 
-async def test_one_that_is_away_is_named_without_its_particulars(caplog: pytest.LogCaptureFixture) -> None:
+async def test_one_that_is_unavailable_is_named_without_its_particulars(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     _, http = served(("store", away), ("checkpoints", well))
     answer = await http.get("/readyz")
     assert (answer.status_code, answer.json()["status"]) == (503, "unavailable")

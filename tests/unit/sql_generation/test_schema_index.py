@@ -21,7 +21,7 @@ def test_a_new_description_is_in_a_new_index_over_the_same_texts() -> None:
     assert after.stored is before.stored
 
 
-def test_the_database_asked_longest_ago_is_let_go() -> None:
+def test_the_database_asked_longest_ago_is_released() -> None:
     indexes = SchemaIndexes(limit=1)
     before = indexes.of("a", KNOWN)
     indexes.of("b", KNOWN)
