@@ -19,7 +19,7 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from app.evaluation.question_set import BenchmarkQuestion, Conversation, Selection, Split, read_question_set
-from app.modules.sql_generation.linking.cards import named_values, quoted
+from app.modules.sql_generation.linking.cards import named_samples, quoted
 from app.modules.sql_generation.linking.mentions import StoredTextMention
 from app.modules.sql_generation.linking.words import words_of
 from app.modules.sql_generation.schema_index import SchemaIndex
@@ -49,7 +49,7 @@ class Tally:
         }
         needed = {each for each in first & stored if any(map(str.isalpha, each))}
         asked = frozenset(words_of(question.question))
-        named = named_values(index.scanned.schema.tables, index.scanned.texts, asked)
+        named = named_samples(index.scanned.schema.tables, index.scanned.texts, asked)
         shown = "\n".join([*index.cards.values(), *named])
         offered = {place.text for hint in hints for place in hint.places}
         offered |= {each for each in needed if quoted([each]) in shown}

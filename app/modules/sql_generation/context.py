@@ -8,7 +8,7 @@ from sqlglot.errors import SqlglotError
 from app.modules.prompt_sections import sections
 from app.modules.sql.statement import statement_of
 from app.modules.sql_generation.business import Business, glossary, house_rules, precedents
-from app.modules.sql_generation.linking.cards import named_values, quoted
+from app.modules.sql_generation.linking.cards import named_samples, quoted
 from app.modules.sql_generation.linking.mentions import StoredTextMention
 from app.modules.sql_generation.linking.words import words_of
 from app.modules.sql_generation.schema_index import SchemaIndex
@@ -46,8 +46,8 @@ def context_for(
             [
                 ("Glossary", glossary(business, conversation)),
                 (
-                    "Values of columns that the question names",
-                    "\n".join(named_values(shown, index.stored.texts, asked)),
+                    "How columns that the question names are written",
+                    "\n".join(named_samples(shown, index.stored.texts, asked)),
                 ),
                 ("Stored values that may be meant", "\n".join(map(_meant, linked.mentions))),
             ]

@@ -23,7 +23,6 @@ _IDENTIFIERS = {"id", "identifier", "key"}
 _MOST_NAMED = 4
 _SAMPLES = 3
 """Of a column that looks like personal data or free text: enough to see how it is written."""
-_MOST_DIFFERENT = 50
 _DATES = {"date", "datetime"}
 _MIDNIGHT = " 00:00:00"
 
@@ -34,12 +33,10 @@ class CardDetail:
 
     `values`: all values of a text column, where they are few and rows share them.
     `ranges`: the first and last of dates. Of columns that look like personal data neither is shown.
-    `named`: behind the cards, some values of columns that the question names and whose card shows none.
     """
 
     values: bool = True
     ranges: bool = True
-    named: bool = True
 
 
 DETAIL = CardDetail()
@@ -66,24 +63,21 @@ def brief_card(table: Table, asked: Collection[str], detail: CardDetail = DETAIL
     return _created(table, [*lines, *_composite_key(table), *more])
 
 
-def named_values(
-    tables: Sequence[Table],
-    texts: Mapping[str, Mapping[str, Sequence[str]]],
-    asked: Set[str],
-    detail: CardDetail = DETAIL,
+def named_samples(
+    tables: Sequence[Table], texts: Mapping[str, Mapping[str, Sequence[str]]], asked: Set[str]
 ) -> list[str]:
-    """Lines for text columns whose names the question says in full, a few at most.
+    """Lines that show how the text of a column is written, a few at most: of columns that look like personal
+    data or free text and whose names the question says in full.
 
-    Of names of people there is none: "customers by name" asks for them, but no statement needs them.
+    Of names of people there is none: "customers by name" asks for them, but no statement needs them. Nor of
+    other columns: measured, values that the question comes near to none of lead a small model astray.
     """
-    if not detail.named:
-        return []
     found: list[str] = []
     for table in tables:
         for column in _named(table, asked):
-            samples = _samples(table, column, texts.get(table.name, {}).get(column.name, ()))
-            if samples and not (detail.values and _shows_values(table, column)):
-                found.append(f"{table.name}.{column.name}: {samples}")
+            stored = texts.get(table.name, {}).get(column.name, ())
+            if stored and contents_of(table, column, stored) == "private":
+                found.append(f"{table.name}.{column.name}: {_samples(stored)}")
     return found[:_MOST_NAMED]
 
 
@@ -97,12 +91,9 @@ def _named(table: Table, asked: Set[str]) -> list[TableColumn]:
     ]
 
 
-def _samples(table: Table, column: TableColumn, texts: Sequence[str]) -> str:
-    contents = contents_of(table, column, texts)
-    if not texts or contents == "person" or (contents == "category" and len(texts) > _MOST_DIFFERENT):
-        return ""
+def _samples(texts: Sequence[str]) -> str:
     shown: list[str] = []
-    for text in texts[: _SAMPLES if contents == "private" else _MOST_VALUES]:
+    for text in texts[:_SAMPLES]:
         if sum(map(len, shown)) + len(text) <= _MOST_CHARACTERS:
             shown.append(text)
     return quoted(shown) + (", …" if len(shown) < len(texts) else "")
