@@ -1,13 +1,11 @@
-/** The words of the API, as its OpenAPI document says them. */
+/** Types of the API, from its OpenAPI document. */
 import type {
   AnalysisChunk,
-  AppModulesDatabaseConnectionSchemaColumn,
   ChartChunk,
   ClaimsChunk,
   ClarificationChunk,
   Done,
   Failure,
-  GraphStateColumn,
   MessageBody,
   Reset,
   ResultsChunk,
@@ -19,6 +17,7 @@ import type {
 
 export type {
   Claim,
+  Column,
   ConnectionBody as Connection,
   Failure,
   InspectedStatementBody as InspectedStatement,
@@ -30,10 +29,9 @@ export type {
   SessionBody as Session,
   SessionWithHistory,
   TableBody as Table,
+  TableColumn,
 } from "./schema";
 
-export type Column = GraphStateColumn;
-export type TableColumn = AppModulesDatabaseConnectionSchemaColumn;
 export type Cut = NonNullable<MessageBody["cut_by"]>;
 export type Cell = string | number | boolean | null | object;
 export type Row = Cell[];
