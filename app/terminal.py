@@ -91,9 +91,8 @@ class Transcript:
     ) -> None:
         self._step.stop()
 
-    def show(self, event: str, data: str) -> None:
-        """Show an event as it stands in a run's log."""
-        match said := event_of(event, data):
+    def show(self, said: SessionEvent) -> None:
+        match said:
             case Status():
                 self._step.update(said.message)
                 self._console.print(Text(f"· {said.message}", style="dim"))
@@ -142,9 +141,9 @@ def database_url(text: str) -> str:
     return f"{url['kind'] if url else 'sqlite'}:///{path}"
 
 
-def event_of(event: str, data: str) -> SessionEvent:
+def event_of(data: str) -> SessionEvent:
     """An event as it stands in a run's log."""
-    return _EVENT.validate_json(f'{{"event":"{event}",{data[1:]}')
+    return _EVENT.validate_json(data)
 
 
 def _table(rows: Rows) -> Table:

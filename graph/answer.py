@@ -1,125 +1,175 @@
-"""The answer of a turn so far: read from its state, and emitted again when a run is resumed."""
+"""The answer of a turn. Each of its fields is defined here and nowhere else.
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+Writer and analyst return its parts, the state holds dumps of them, events carry them. A
+stored message and its form on the wire extend `Answer`. See docs/decisions/0018-one-answer.md.
+"""
 
-from graph.events import (
-    AnalysisChunk,
-    ChartChunk,
-    Chunk,
-    ClaimsChunk,
-    ClarificationChunk,
-    ResultsChunk,
-    SqlChunk,
-    SuggestionsChunk,
-)
-from graph.state import Analysis, Option, Route, Rows, SessionState
+from typing import Annotated
 
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-@dataclass(frozen=True)
-class Answer:
-    """The parts of an answer. A part is None when its step has not completed or returned nothing.
+from graph.state import Claim, Column, Cut, Option, Route, Rows, SessionState
 
-    `results` holds the head of the rows that this turn fetched.
-    """
-
-    route: Route = "sql"
-    sql: str | None = None
-    dialect: str = ""
-    explanation: str = ""
-    standalone_question: str = ""
-    corrections: Sequence[str] = ()
-    results: Rows | None = None
-    results_summary: str | None = None
-    analysis: Analysis | None = None
-    reply: str | None = None
-    summary: str | None = None
-    """Summary of the conversation's older exchanges, after the turn's last completed step."""
-    options: Sequence[Option] = ()
-    tokens_used: int = 0
-
-    def chunks(self) -> list[Chunk]:
-        """Returns the chunks of the answer, in the order in which a run emits them."""
-        chunks: list[Chunk] = []
-        if self.sql is not None:
-            chunks.append(
-                SqlChunk(
-                    content=self.sql,
-                    dialect=self.dialect,
-                    explanation=self.explanation,
-                    standalone_question=self.standalone_question,
-                    corrections=list(self.corrections),
-                )
-            )
-        if self.results is not None:
-            chunks.append(ResultsChunk(content=self.results))
-        if self.analysis is not None:
-            chunks.extend(analysis_chunks(self.analysis))
-        if self.reply is not None:
-            chunks.append(reply_chunk(self.route, self.reply, self.options))
-        return chunks
+Claims = Annotated[
+    list[Claim],
+    Field(
+        description="Checked figures, names and comparisons of the analysis, in the order of its text: the "
+        "first 300 of its first 20,000 characters. `span` counts Unicode code points of that text.",
+        examples=[
+            [
+                {
+                    "text": "193,834.08",
+                    "span": [41, 51],
+                    "status": "checked",
+                    "from": {"column": "revenue", "row": 0, "how": "revenue of Clothing"},
+                }
+            ]
+        ],
+    ),
+]
 
 
-def analysis_chunks(analysis: Analysis) -> list[Chunk]:
-    """Returns the chunk of the text, then those of its claims, the chart and the suggestions if any."""
-    chunks: list[Chunk] = [AnalysisChunk(content=analysis["text"])]
-    if analysis["claims"]:
-        chunks.append(ClaimsChunk(content=analysis["claims"]))
-    if analysis["chart"] is not None:
-        chunks.append(ChartChunk(content=analysis["chart"]))
-    if analysis["suggestions"]:
-        chunks.append(SuggestionsChunk(content=analysis["suggestions"]))
-    return chunks
-
-
-def sql_chunk(state: SessionState) -> SqlChunk:
-    """The statement being tried, with how the question was understood."""
-    return SqlChunk(
-        content=state["draft_sql"] or "",
-        dialect=state["dialect"],
-        explanation=state["explanation"],
-        standalone_question=state["standalone_question"],
-        corrections=state["corrections"],
+class _Part(BaseModel):
+    model_config = ConfigDict(
+        frozen=True, use_attribute_docstrings=True, json_schema_serialization_defaults_required=True
     )
 
 
-def reply_chunk(route: Route, text: str, options: Sequence[Option]) -> Chunk:
-    """Returns the chunk of a question back to the user with its options, or of small talk."""
-    if route == "clarify":
-        return ClarificationChunk(content=text, options=list(options))
-    return AnalysisChunk(content=text)
+class Understanding(_Part):
+    """How the question was understood, and what became of its statement."""
+
+    dialect: str = ""
+    """SQL dialect of the statement. Empty without a statement."""
+    explanation: str = ""
+    """How the question was understood."""
+    standalone_question: str = ""
+    """A follow-up in words that stand alone. Empty if the question stands alone as asked."""
+    corrections: list[str] = Field(
+        default_factory=list,
+        examples=[["Joined `visit` for the column `total_spent`, which `museum` does not have."]],
+    )
+    """Corrections of the statement that the model wrote, one sentence each. Empty if there are none."""
 
 
-def answer_of(state: SessionState) -> Answer:
+class Offer(_Part):
+    """The choice that a question back offers."""
+
+    options: list[Option] = Field(
+        default_factory=list,
+        examples=[
+            [
+                {"label": "order date", "question": "Orders per month of order date"},
+                {"label": "ship date", "question": "Orders per month of ship date"},
+            ]
+        ],
+    )
+    """Readings that the question back offers. Empty if there are none. The next question may be an option's
+    `question`, its `label` or its number, counted from 1.
+    """
+
+
+class Findings(_Part):
+    """What goes with the text of an analysis."""
+
+    claims: Claims = Field(default_factory=list)
+    chart: dict[str, JsonValue] | None = None
+    """A Vega-Lite specification with its data inline. Null if there is none."""
+    suggestions: list[str] = Field(default_factory=list)
+    """Suggested questions, complete enough to be sent unchanged."""
+
+
+class Result(_Part):
+    """The result without its rows, which are stored apart."""
+
+    columns: list[Column] = Field(default_factory=list)
+    """Columns of the result, in order."""
+    row_count: int | None = None
+    """Number of stored rows. Null if there is no result."""
+    truncated: bool = False
+    """A limit cut the result."""
+    cut_by: Cut | None = None
+    """The limit that cut the result: `rows` or `bytes` if rows are missing, `values` if long values are
+    cut. Null otherwise.
+    """
+
+
+class Analysis(Findings):
+    """The analysis of a result: its text in Markdown, and what goes with it."""
+
+    text: str
+
+
+class Answer(Understanding, Offer, Result, Findings):
+    """An answer as it is stored and sent."""
+
+    route: Route = "sql"
+    """Kind of the answer: from a statement, from rows already fetched, a question back, or small talk."""
+    sql: str | None = None
+    """The statement. Null if there is none."""
+    results_summary: str | None = None
+    """One line about the rows, for later questions. Null without an analysis."""
+    analysis: str | None = None
+    """The analysis or the reply to small talk, in Markdown. Null if there is none."""
+    clarification: str | None = None
+    """The question back. Null if there is none."""
+
+
+class TurnAnswer(Answer):
+    """The answer of a turn so far, with what its message does not hold."""
+
+    results: Rows | None = None
+    """The head of the rows that this turn fetched."""
+    summary: str | None = None
+    """Summary of the conversation's older exchanges, after the turn's last completed step."""
+    tokens_used: int = 0
+
+
+def understanding_of(state: SessionState) -> Understanding:
+    """Returns how the turn's question was understood; an empty one before its statement is written."""
+    return Understanding.model_validate(state["understanding"])
+
+
+def answer_of(state: SessionState) -> TurnAnswer:
     """Returns the answer of the turn's completed steps, derived from the state alone.
 
     LangGraph's list of next steps cannot be used: between a step's writes and its checkpoint it is empty.
     """
-    queried = state["route"] == "sql"
+    route = state["route"]
+    sql, corrections = _standing_statement(state)
+    fetched = route == "sql" and state.get("results_message_id") == state["message_id"]
+    results = state.get("current_results") if fetched else None
     exchanges = state.get("messages", [])
-    repair = state["repair"]
-    answered = bool(exchanges) and exchanges[-1]["id"] == state["message_id"]
-    analysed = answered and state["route"] in ("sql", "rows")
-    sql = state["draft_sql"]
-    corrections = state.get("corrections", [])
-    failed = repair is not None and repair["cause"] == "error" and repair["sql"] == sql
-    if repair is not None and repair["cause"] == "warnings":
-        # The rows at hand are still those of the statement to be repaired.
-        sql = repair["sql"]
-        corrections = repair["corrections"]
-    fetched = queried and state.get("results_message_id") == state["message_id"]
-    return Answer(
-        route=state["route"],
-        sql=sql if queried and not failed else None,
-        dialect=state["dialect"],
-        explanation=state["explanation"],
-        standalone_question=state.get("standalone_question", ""),
-        corrections=corrections if queried and not failed else [],
-        results=state.get("current_results") if fetched else None,
-        results_summary=exchanges[-1]["results_summary"] if analysed else None,
-        analysis=state.get("current_analysis") if analysed else None,
-        reply=state["reply"] if answered and not analysed else None,
-        options=state.get("options", []) if answered and state["route"] == "clarify" else [],
+    is_answered = bool(exchanges) and exchanges[-1]["id"] == state["message_id"]
+    is_reply = route in ("clarify", "chat")
+    found = state.get("current_analysis") if is_answered and not is_reply else None
+    analysis = Analysis.model_validate(found) if found is not None else None
+    reply = state["reply"] if is_answered and is_reply else None
+    return TurnAnswer(
+        **understanding_of(state).model_dump(exclude={"corrections"}),
+        **Result.model_validate(results or {}).model_dump(),
+        **(analysis.model_dump(exclude={"text"}) if analysis else {}),
+        route=route,
+        sql=sql,
+        corrections=corrections,
+        results=results,
+        results_summary=exchanges[-1]["results_summary"] if analysis else None,
+        analysis=analysis.text if analysis else reply if route == "chat" else None,
+        clarification=reply if route == "clarify" else None,
+        options=state.get("options", []) if is_answered and route == "clarify" else [],
         summary=state.get("summary"),
         tokens_used=state["tokens_used"],
     )
+
+
+def _standing_statement(state: SessionState) -> tuple[str | None, list[str]]:
+    """Returns the statement of the answer, with its corrections. Returns None and [] if there is none."""
+    sql = state["draft_sql"]
+    repair = state["repair"]
+    if state["route"] != "sql" or sql is None:
+        return None, []
+    if repair is not None and repair["cause"] == "warnings":
+        # The rows at hand are still those of the statement to be repaired.
+        return repair["sql"], repair["corrections"]
+    if repair is not None and repair["sql"] == sql:
+        return None, []
+    return sql, understanding_of(state).corrections

@@ -5,7 +5,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from graph.state import Claim, Option, Rows
+from graph.answer import Claims, Offer, Understanding
+from graph.state import Rows
 
 Step = Literal[
     "loading_context",
@@ -48,24 +49,12 @@ class TextChunk(_Event):
     channel: Literal["sql", "analysis"]
 
 
-class SqlChunk(_Event):
-    """The whole statement about to run; `explanation` says how the question was understood, and
-    `standalone_question`, of a follow-up, what it means without what was said before.
-
-    `corrections` say in a sentence each what was corrected in the statement that the model wrote; empty when
-    it stands as it was written.
-    """
+class SqlChunk(_Event, Understanding):
+    """The whole statement about to run, with how the question was understood."""
 
     event: Literal["chunk"] = "chunk"
     type: Literal["sql"] = "sql"
     content: str
-    dialect: str
-    explanation: str = ""
-    standalone_question: str = ""
-    corrections: list[str] = Field(
-        default_factory=list,
-        examples=[["Joined `visit` for the column `total_spent`, which `museum` does not have."]],
-    )
 
 
 class ResultsChunk(_Event):
@@ -93,46 +82,19 @@ class AnalysisChunk(_Event):
 
 
 class ClaimsChunk(_Event):
-    """The figures, names and comparisons of the `analysis` chunk, each checked against all kept rows.
-
-    In the order of the text: the first 300 of its first 20,000 characters.
-    """
+    """The figures, names and comparisons of the `analysis` chunk, each checked against all kept rows."""
 
     event: Literal["chunk"] = "chunk"
     type: Literal["claims"] = "claims"
-    content: list[Claim] = Field(
-        examples=[
-            [
-                {
-                    "text": "193,834.08",
-                    "span": [41, 51],
-                    "status": "checked",
-                    "from": {"column": "revenue", "row": 0, "how": "revenue of Clothing"},
-                }
-            ]
-        ]
-    )
+    content: Claims
 
 
-class ClarificationChunk(_Event):
-    """A question back to the user, which ends the turn.
-
-    `options` are the readings to choose from, if there are any. The next question may be an option's
-    `question`, its `label` or its number, counted from 1.
-    """
+class ClarificationChunk(_Event, Offer):
+    """A question back to the user, which ends the turn, with the readings to choose from if there are any."""
 
     event: Literal["chunk"] = "chunk"
     type: Literal["clarification"] = "clarification"
     content: str
-    options: list[Option] = Field(
-        default_factory=list,
-        examples=[
-            [
-                {"label": "order date", "question": "Orders per month of order date"},
-                {"label": "ship date", "question": "Orders per month of ship date"},
-            ]
-        ],
-    )
 
 
 class SuggestionsChunk(_Event):
@@ -143,6 +105,14 @@ class SuggestionsChunk(_Event):
     content: list[str]
 
 
+FINDING_CHUNKS: dict[str, type[ClaimsChunk | ChartChunk | SuggestionsChunk]] = {
+    "claims": ClaimsChunk,
+    "chart": ChartChunk,
+    "suggestions": SuggestionsChunk,
+}
+"""The chunk of each field of `Findings`, in the order in which a run emits them."""
+
+
 class Reset(_Event):
     """Discard everything shown for this run so far. The completed parts are emitted again."""
 
@@ -150,7 +120,19 @@ class Reset(_Event):
     reason: str
 
 
-class Failure(_Event):
+class RunError(BaseModel):
+    """Why a run failed, as a problem object (RFC 9457)."""
+
+    model_config = ConfigDict(frozen=True)
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    retryable: bool
+
+
+class Failure(_Event, RunError):
     """An error, as a problem object (RFC 9457).
 
     `done.status` tells whether the run still has an answer, for example by the built-in writer when the
@@ -158,11 +140,6 @@ class Failure(_Event):
     """
 
     event: Literal["error"] = "error"
-    type: str
-    title: str
-    status: int
-    detail: str
-    retryable: bool
 
 
 class Done(_Event):

@@ -8,8 +8,9 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from graph.answer import Analysis, Offer, Understanding
 from graph.events import SessionEvent, Step
-from graph.state import NO_CONTEXT, Analysis, Author, Context, Message, Option, Repair, Route, Rows
+from graph.state import NO_CONTEXT, Author, Context, Message, Option, Repair, Route, Rows
 
 Emit = Callable[[SessionEvent], None]
 
@@ -39,24 +40,15 @@ class Question:
     author: Author | None = None
 
 
-@dataclass(frozen=True)
-class Written:
+class Written(Understanding, Offer):
     """What the writer decided. `text` is the statement for route `sql`, the reply for `clarify` and
     `chat`, and empty for `rows` (the rows already fetched answer the question).
-
-    `corrections` say in a sentence each what KAI has corrected in a model's statement.
-    `standalone_question` is a follow-up put so that it stands alone; empty when it was asked so. `options`
-    are the readings that a reply of route `clarify` offers.
     """
 
     route: Route
     text: str
-    explanation: str = ""
     tokens_used: int = 0
-    standalone_question: str = ""
-    options: Sequence[Option] = ()
     author: Author = "model"
-    corrections: Sequence[str] = ()
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,9 @@ from langgraph.runtime import RunControl
 from langgraph.types import RetryPolicy, StateSnapshot, TimeoutPolicy
 from pydantic import JsonValue
 
-from graph.answer import Answer, answer_of
+from graph.answer import TurnAnswer, answer_of
 from graph.checkpoints import Checkpointer, translated_errors
+from graph.chunks import answer_chunks
 from graph.errors import DatabaseUnavailable, Drained, StepTimedOut
 from graph.events import Reset, SessionEvent, Status
 from graph.nodes.analyse import analyse
@@ -113,7 +114,8 @@ class SessionGraph:
             events = self.ask(turn, ports, control)
         else:
             # A result that is being repaired is not emitted: the final one follows.
-            completed = [] if snapshot.values.get("repair") else _answer(snapshot).chunks()
+            answer = _answer(snapshot)
+            completed = [] if snapshot.values.get("repair") else answer_chunks(answer, answer.results)
             for chunk in completed:
                 yield chunk
             events = self._run(turn, ports, None, control)
@@ -121,10 +123,10 @@ class SessionGraph:
             async for event in rest:
                 yield event
 
-    async def answer(self, turn: Turn) -> Answer:
+    async def answer(self, turn: Turn) -> TurnAnswer:
         """Returns the answer of the turn's completed steps; an empty answer if none has completed."""
         snapshot = await self._state(turn.session_id)
-        return _answer(snapshot) if snapshot.values.get("run_id") == turn.run_id else Answer()
+        return _answer(snapshot) if snapshot.values.get("run_id") == turn.run_id else TurnAnswer()
 
     async def checkpoints(
         self, session_id: str, *, limit: int, before: str | None = None
@@ -244,18 +246,15 @@ def _opening(turn: Turn) -> SessionState:
         "context": NO_CONTEXT,
         "route": "sql",
         "reply": "",
-        "dialect": "",
         "draft_sql": None,
         "author": "model",
-        "explanation": "",
-        "standalone_question": "",
-        "corrections": [],
+        "understanding": {},
         "repair": None,
         "tokens_used": 0,
     }
 
 
-def _answer(snapshot: StateSnapshot) -> Answer:
+def _answer(snapshot: StateSnapshot) -> TurnAnswer:
     return answer_of(cast("SessionState", snapshot.values))
 
 

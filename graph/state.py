@@ -68,15 +68,6 @@ Claim = TypedDict(
 """
 
 
-class Analysis(TypedDict):
-    """The analysis of a result: text, checked claims, a Vega-Lite specification, suggested questions."""
-
-    text: str
-    claims: list[Claim]
-    chart: dict[str, JsonValue] | None
-    suggestions: list[str]
-
-
 class Option(TypedDict):
     """A reading that a question back offers: a label for the user, and the full question."""
 
@@ -140,7 +131,8 @@ class SessionState(TypedDict, total=False):
     kept for the message `results_message_id`. `messages` are the exchanges that the summary does not
     cover yet. `summary_pause` counts the turns until the next summary is due; after a failed one
     (`summary_failed`) the next turn tries again. `options` are those of the latest question back, until a
-    later question is understood.
+    later question is understood. `current_analysis` and `understanding` are dumps of the parts of an answer
+    (`Analysis` and `Understanding` in graph/answer.py).
 
     `turns` counts the questions asked, `answered_turn` is the latest that ended with an answer: neither in an
     error nor with a question back.
@@ -157,7 +149,7 @@ class SessionState(TypedDict, total=False):
     current_author: Author
     current_results: Rows | None
     results_message_id: str
-    current_analysis: Analysis | None
+    current_analysis: dict[str, JsonValue] | None
     options: list[Option]
     turns: Annotated[int, operator.add]
     answered_turn: int
@@ -172,11 +164,8 @@ class SessionState(TypedDict, total=False):
     context: Context
     route: Route
     reply: str
-    dialect: str
     draft_sql: str | None
     author: Author
-    explanation: str
-    standalone_question: str
-    corrections: list[str]
+    understanding: dict[str, JsonValue]
     repair: Repair | None
     tokens_used: int

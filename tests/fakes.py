@@ -4,10 +4,11 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from graph.answer import Analysis
 from graph.errors import ModelUnavailable, StatementFailed, SummaryFailed
 from graph.events import Step, TextChunk
 from graph.ports import Analysed, Emit, ObservedStep, Ports, Question, Summarized, Written
-from graph.state import Analysis, Claim, Column, Context, Message, Rows
+from graph.state import Claim, Column, Context, Message, Rows
 
 ROWS = Rows(columns=[Column(name="n", type="integer")], rows=[[3]], row_count=1, truncated=False)
 
@@ -26,7 +27,11 @@ class FakeRecall:
 class FakeWriter:
     """Gives its replies in order, then the last one for ever."""
 
-    replies: list[Written] = field(default_factory=lambda: [Written("sql", "SELECT 3 AS n", "Counting.", 10)])
+    replies: list[Written] = field(
+        default_factory=lambda: [
+            Written(route="sql", text="SELECT 3 AS n", explanation="Counting.", tokens_used=10)
+        ]
+    )
     asked: list[Question] = field(default_factory=list)
     dialect: str = "sqlite"
 

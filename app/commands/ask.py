@@ -5,7 +5,7 @@ import sys
 from app.bootstrap import open_services_for_once
 from app.core.auth.caller import LOCAL_OWNER
 from app.core.settings import read_settings
-from app.terminal import Transcript, database_url
+from app.terminal import Transcript, database_url, event_of
 
 
 async def ask(question: str, database: str) -> int:
@@ -20,5 +20,5 @@ async def ask(question: str, database: str) -> int:
         asked = await services.sessions.ask(LOCAL_OWNER, session.id, question, "reject", None)
         with Transcript() as transcript:
             async for entry in services.sessions.events(*asked):
-                transcript.show(entry.event, entry.data)
+                transcript.show(event_of(entry.data))
         return transcript.exit_code

@@ -131,7 +131,7 @@ class KaiSession:
         sessions = self._services.sessions
         session, run = await sessions.ask(LOCAL_OWNER, self._session_id, question, "reject", None)
         async for entry in sessions.events(session, run):
-            event = event_of(entry.event, entry.data)
+            event = event_of(entry.data)
             answer.take(event)
             if not is_measured and _is_after_answer(event, answer):
                 is_measured = True

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 from langgraph.runtime import Runtime
 
-from graph.answer import analysis_chunks
+from graph.chunks import analysis_chunks
 from graph.events import Status
-from graph.nodes.question import question_of, with_exchange
+from graph.nodes.question import question_of, standalone_question, with_exchange
 from graph.ports import Ports
 from graph.state import Rows, SessionState
 
@@ -18,18 +18,17 @@ async def analyse(state: SessionState, runtime: Runtime[Ports]) -> SessionState:
     emit(Status(step="analyzing", message=_message(state), run_id=state["run_id"]))
     rows = await _all_rows(state, runtime.context)
     question = question_of(state)
-    asked = state["standalone_question"] or question.text
-    question = replace(question, text=asked, author=state.get("current_author"))
+    question = replace(question, text=standalone_question(state), author=state.get("current_author"))
     with runtime.context.observer.observe_step("analyzing"):
         read = await runtime.context.analyst.analyse(question, sql or "", rows, emit)
-    for chunk in analysis_chunks(read.analysis):
+    for chunk in analysis_chunks(read.analysis.text, read.analysis):
         emit(chunk)
     return {
-        "current_analysis": read.analysis,
+        "current_analysis": read.analysis.model_dump(),
         "answered_turn": state["turns"],
         "tokens_used": state["tokens_used"] + read.tokens_used,
         "messages": with_exchange(
-            state, sql=sql, results_summary=read.results_summary, analysis=read.analysis["text"]
+            state, sql=sql, results_summary=read.results_summary, analysis=read.analysis.text
         ),
     }
 

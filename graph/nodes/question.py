@@ -1,5 +1,6 @@
 """The question that a step passes to the ports, and the exchange that it remembers."""
 
+from graph.answer import understanding_of
 from graph.ports import Question
 from graph.state import Author, Message, SessionState
 
@@ -9,7 +10,7 @@ def question_of(state: SessionState) -> Question:
     asked = state["current_query"] or ""
     return Question(
         # A repair gets little of the conversation, so it gets the standalone form of the question.
-        text=(state["standalone_question"] or asked) if state["repair"] else asked,
+        text=standalone_question(state) if state["repair"] else asked,
         context=state["context"],
         summary=state.get("summary"),
         exchanges=state.get("messages", []),
@@ -20,6 +21,11 @@ def question_of(state: SessionState) -> Question:
         antecedent=_antecedent(state),
         alone=state["turns"] == 1,
     )
+
+
+def standalone_question(state: SessionState) -> str:
+    """Returns the turn's question in words that stand alone."""
+    return understanding_of(state).standalone_question or state["current_query"] or ""
 
 
 def _antecedent(state: SessionState) -> Author | None:

@@ -2,7 +2,9 @@
 
 from langgraph.runtime import Runtime
 
-from graph.answer import reply_chunk
+from graph.answer import Offer
+from graph.chunks import clarification_chunk
+from graph.events import AnalysisChunk
 from graph.nodes.question import with_exchange
 from graph.ports import Ports
 from graph.state import SessionState
@@ -10,8 +12,12 @@ from graph.state import SessionState
 
 async def reply(state: SessionState, runtime: Runtime[Ports]) -> SessionState:
     text = state["reply"]
-    runtime.stream_writer(reply_chunk(state["route"], text, state["options"]))
-    answered = state.get("answered_turn", 0) if state["route"] == "clarify" else state["turns"]
+    is_question_back = state["route"] == "clarify"
+    if is_question_back:
+        runtime.stream_writer(clarification_chunk(text, Offer(options=state["options"])))
+    else:
+        runtime.stream_writer(AnalysisChunk(content=text))
+    answered = state.get("answered_turn", 0) if is_question_back else state["turns"]
     return {
         "answered_turn": answered,
         "messages": with_exchange(state, sql=None, results_summary=None, analysis=text),

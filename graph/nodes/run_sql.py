@@ -4,7 +4,8 @@ from typing import Literal
 
 from langgraph.runtime import Runtime
 
-from graph.answer import sql_chunk
+from graph.answer import understanding_of
+from graph.chunks import sql_chunk
 from graph.errors import DatabaseUnavailable, StatementFailed
 from graph.events import ResultsChunk, Status
 from graph.nodes.question import question_of
@@ -49,7 +50,7 @@ async def run_sql(state: SessionState, runtime: Runtime[Ports]) -> SessionState:
 
 def _repair_of(state: SessionState, cause: Literal["error", "warnings"], reasons: list[str]) -> Repair:
     sql = state["draft_sql"] or ""
-    return Repair(sql=sql, cause=cause, reasons=reasons, corrections=state["corrections"])
+    return Repair(sql=sql, cause=cause, reasons=reasons, corrections=understanding_of(state).corrections)
 
 
 async def _reasons(state: SessionState, ports: Ports, sql: str, rows: Rows) -> list[str]:
@@ -70,8 +71,8 @@ def _is_better(rows: Rows, reasons: list[str], state: SessionState, repair: Repa
 
 def _keep_first(state: SessionState, repair: Repair, runtime: Runtime[Ports]) -> SessionState:
     """The first result stands, with its warnings; its rows are still those kept for the message."""
-    update = SessionState(draft_sql=repair["sql"], corrections=repair["corrections"], repair=None)
-    runtime.stream_writer(sql_chunk({**state, **update}))
+    understanding = understanding_of(state).model_copy(update={"corrections": repair["corrections"]})
+    runtime.stream_writer(sql_chunk(repair["sql"], understanding))
     if (first := state.get("current_results")) is not None:
         runtime.stream_writer(ResultsChunk(content=first))
-    return update
+    return {"draft_sql": repair["sql"], "understanding": understanding.model_dump(), "repair": None}

@@ -1,11 +1,11 @@
 """Decide what the question is, and write or repair its statement."""
 
 import logging
-from dataclasses import replace
 
 from langgraph.runtime import Runtime
 
-from graph.answer import sql_chunk
+from graph.answer import Understanding, understanding_of
+from graph.chunks import sql_chunk
 from graph.errors import TurnError
 from graph.events import Status
 from graph.nodes.question import question_of
@@ -35,24 +35,20 @@ async def write_sql(state: SessionState, runtime: Runtime[Ports]) -> SessionStat
         return {"draft_sql": repair["sql"], "tokens_used": state["tokens_used"] + written.tokens_used}
     if repair is not None and state["author"] == "model":
         # A repair changes the statement, not how the question was understood.
-        written = replace(
-            written,
-            explanation=state["explanation"],
-            standalone_question=state["standalone_question"],
-        )
+        understood = understanding_of(state).model_dump(exclude={"corrections"})
+        written = written.model_copy(update=understood)
+    if written.route == "sql":
+        written = written.model_copy(update={"dialect": writer.dialect})
+        emit(sql_chunk(written.text, written))
     update = SessionState(
         route=written.route,
-        explanation=written.explanation,
-        standalone_question=written.standalone_question,
-        corrections=list(written.corrections),
-        options=list(written.options),
+        understanding=written.model_dump(include=set(Understanding.model_fields)),
+        options=written.options,
         tokens_used=state["tokens_used"] + written.tokens_used,
     )
     if written.route != "sql":
         return {**update, "reply": written.text}
-    update |= SessionState(draft_sql=written.text, author=written.author, dialect=writer.dialect)
-    emit(sql_chunk(update))
-    return update
+    return {**update, "draft_sql": written.text, "author": written.author}
 
 
 def _status(state: SessionState) -> Status:

@@ -70,13 +70,13 @@ async def analysed(model: LanguageModel, said: list[SessionEvent] | None = None)
 
 
 def statuses(read: Analysed) -> set[str]:
-    return {claim["status"] for claim in read.analysis["claims"]}
+    return {claim["status"] for claim in read.analysis.claims}
 
 
 async def test_a_true_analysis_is_asked_for_once(server: ScriptedModel, model: LanguageModel) -> None:
     server.say(RIGHT)
     read = await analysed(model)
-    assert read.analysis["text"] == RIGHT
+    assert read.analysis.text == RIGHT
     assert statuses(read) == {"checked"}
     assert len(server.requests) == 1
 
@@ -87,7 +87,7 @@ async def test_what_the_rows_contradict_is_put_right_by_the_model(
     server.say(WRONG, RIGHT)
     said: list[SessionEvent] = []
     read = await analysed(model, said)
-    assert read.analysis["text"] == RIGHT
+    assert read.analysis.text == RIGHT
     assert "revenue of Tents is 150,000.50" in server.requests[-1].text
     assert "".join(event.content for event in said if isinstance(event, TextChunk)) == WRONG
 
@@ -104,14 +104,14 @@ async def test_what_the_model_leaves_wrong_is_taken_out_and_named(
 ) -> None:
     server.say(WRONG, WRONG)
     read = await analysed(model)
-    body, _, closing = read.analysis["text"].partition("\n\n")
+    body, _, closing = read.analysis.text.partition("\n\n")
     assert body == "**Clothing** leads with 193,834.08."
     assert "the rows say otherwise" in closing
     assert "revenue of Tents is 150,000.50" in closing
     assert len(server.requests) == 2
-    (left_out,) = [claim for claim in read.analysis["claims"] if claim["status"] == "contradicted"]
+    (left_out,) = [claim for claim in read.analysis.claims if claim["status"] == "contradicted"]
     start, end = left_out["span"]
-    assert read.analysis["text"][start:end] == left_out["text"] == "193,834.08"
+    assert read.analysis.text[start:end] == left_out["text"] == "193,834.08"
     assert start > len(body)
 
 
@@ -120,7 +120,7 @@ async def test_without_the_second_call_it_is_taken_out_all_the_same(
 ) -> None:
     server.say(WRONG, Scripted("", status=500))
     read = await analysed(model)
-    assert read.analysis["text"].startswith("**Clothing** leads with 193,834.08.\n\n")
+    assert read.analysis.text.startswith("**Clothing** leads with 193,834.08.\n\n")
 
 
 async def test_a_text_of_which_nothing_is_left_becomes_the_figures(
@@ -128,13 +128,13 @@ async def test_a_text_of_which_nothing_is_left_becomes_the_figures(
 ) -> None:
     server.say("Tents has 193,834.08.", "Tents has 193,834.08.")
     read = await analysed(model)
-    assert read.analysis["text"].startswith("**Clothing** has the highest revenue")
+    assert read.analysis.text.startswith("**Clothing** has the highest revenue")
 
 
 async def test_every_span_is_that_of_its_words(server: ScriptedModel, model: LanguageModel) -> None:
     server.say("🎉 **Clothing** leads with *193,834.08*, Tents has 150,000.50.")
     read = await analysed(model)
-    assert read.analysis["claims"]
-    for claim in read.analysis["claims"]:
+    assert read.analysis.claims
+    for claim in read.analysis.claims:
         start, end = claim["span"]
-        assert read.analysis["text"][start:end] == claim["text"]
+        assert read.analysis.text[start:end] == claim["text"]

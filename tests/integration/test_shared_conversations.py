@@ -20,10 +20,11 @@ from app.core.ids import new_id
 from app.core.secrets import SecretBox
 from app.core.storage.sqlite import SqliteStorage
 from app.modules.run.messages import answer_message, question_message, question_sequence
-from app.modules.session.model import Message, Run, RunError, Session
+from app.modules.session.model import Message, Run, Session
 from app.modules.session.repository import SessionRepository, document
 from app.modules.session.shared_cache import LIFETIME, SharedConversations
-from graph.answer import Answer
+from graph.answer import TurnAnswer
+from graph.events import RunError
 from tests.support.redis_server import RedisServer, running_redis
 from tests.support.waiting import until
 
@@ -78,7 +79,14 @@ class Together:
 
     async def say(self, session: Session, question: str, sequence: int = 100) -> None:
         message = Message(
-            new_id(), session.owner, session.id, new_id(), "human", question, 2_000, sequence=sequence
+            id=new_id(),
+            owner=session.owner,
+            session_id=session.id,
+            run_id=new_id(),
+            role="human",
+            query=question,
+            created_at=2_000,
+            sequence=sequence,
         )
         await self.storage.put("messages", [document(message)])
 
@@ -256,8 +264,13 @@ async def test_the_copy_has_its_messages_as_chats_know_them(
     process, session = await together.process(redis_server), await together.session(questions=0)
     run = Run(new_id(), "ada", session.id, new_id(), "How many?", 1_000, idempotency_key="chat-7")
     await process.repository.add_run(run, question_message(run, new_id(), question_sequence(1)))
-    ended = replace(run, status="failed", ended_at=2_500, error=RunError("t", "T", 503, "It was down.", True))
-    await process.repository.add_message(answer_message(ended, Answer(), 1))
+    ended = replace(
+        run,
+        status="failed",
+        ended_at=2_500,
+        error=RunError(type="t", title="T", status=503, detail="It was down.", retryable=True),
+    )
+    await process.repository.add_message(answer_message(ended, TurnAnswer(), 1))
     await process.repository.share(session)
     copy = await copy_of(redis, session)
     assert {name: copy[name] for name in ("sessionId", "userId", "createdAt", "lastActivity", "title")} == {

@@ -32,9 +32,10 @@ from app.modules.session.repository import SessionRepository
 from app.modules.usage.repository import UsageRepository
 from app.modules.usage.service import Allowances, Quotas
 from graph import Ports, SessionGraph
+from graph.answer import Analysis
 from graph.checkpoints import sqlite_checkpointer
 from graph.ports import Analysed, Emit, Question, Written
-from graph.state import Analysis, Rows
+from graph.state import Rows
 from migrations.runner import migrate
 from tests.fakes import FakeAnalyst, FakeWriter, fake_ports
 from tests.support.buses import LEASE_SECONDS, Bus, heard, local_bus, new_prefix, redis_bus

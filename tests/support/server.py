@@ -150,7 +150,9 @@ class Event:
 
     @classmethod
     def of(cls, frame: ServerSentEvent) -> "Event":
-        return cls(int(frame.id), frame.event, frame.json())
+        data = frame.json()
+        assert data["event"] == frame.event
+        return cls(int(frame.id), frame.event, data)
 
 
 @dataclass

@@ -13,30 +13,35 @@ from graph.ports import Written
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("Counting.\n```sql\nSELECT 1\n```", Written("sql", "SELECT 1", "Counting.")),
-        ("```\nSELECT 1;\n```\nHope it helps", Written("sql", "SELECT 1")),
+        ("Counting.\n```sql\nSELECT 1\n```", Written(route="sql", text="SELECT 1", explanation="Counting.")),
+        ("```\nSELECT 1;\n```\nHope it helps", Written(route="sql", text="SELECT 1")),
         (
             "```postgresql\nWITH a AS (SELECT 1) SELECT * FROM a",
-            Written("sql", "WITH a AS (SELECT 1) SELECT * FROM a"),
+            Written(route="sql", text="WITH a AS (SELECT 1) SELECT * FROM a"),
         ),
-        ("SELECT 1;", Written("sql", "SELECT 1")),
-        ("  with a as (select 1) select * from a", Written("sql", "with a as (select 1) select * from a")),
-        ("```select 1```", Written("sql", "select 1")),
-        ('{"sql": "SELECT 1"}', Written("sql", "SELECT 1")),
+        ("SELECT 1;", Written(route="sql", text="SELECT 1")),
+        (
+            "  with a as (select 1) select * from a",
+            Written(route="sql", text="with a as (select 1) select * from a"),
+        ),
+        ("```select 1```", Written(route="sql", text="select 1")),
+        ('{"sql": "SELECT 1"}', Written(route="sql", text="SELECT 1")),
         (
             "QUESTION: How many in 2025?\nCounting.\n```sql\nSELECT 1\n```",
-            Written("sql", "SELECT 1", "Counting.", standalone_question="How many in 2025?"),
+            Written(
+                route="sql", text="SELECT 1", explanation="Counting.", standalone_question="How many in 2025?"
+            ),
         ),
-        ("**Question:** Which?\nROWS", Written("rows", "", standalone_question="Which?")),
-        ("Question marks are rare.", Written("chat", "Question marks are rare.")),
-        ("ROWS", Written("rows", "")),
-        ("rows.", Written("rows", "")),
-        ("Rows are what tables have.", Written("chat", "Rows are what tables have.")),
-        ("CLARIFY: Which year?", Written("clarify", "Which year?")),
-        ("**Clarify:** Which year?", Written("clarify", "Which year?")),
-        ("CHAT: Hello!", Written("chat", "Hello!")),
-        ("I cannot help with that.", Written("chat", "I cannot help with that.")),
-        ("{broken json", Written("chat", "{broken json")),
+        ("**Question:** Which?\nROWS", Written(route="rows", text="", standalone_question="Which?")),
+        ("Question marks are rare.", Written(route="chat", text="Question marks are rare.")),
+        ("ROWS", Written(route="rows", text="")),
+        ("rows.", Written(route="rows", text="")),
+        ("Rows are what tables have.", Written(route="chat", text="Rows are what tables have.")),
+        ("CLARIFY: Which year?", Written(route="clarify", text="Which year?")),
+        ("**Clarify:** Which year?", Written(route="clarify", text="Which year?")),
+        ("CHAT: Hello!", Written(route="chat", text="Hello!")),
+        ("I cannot help with that.", Written(route="chat", text="I cannot help with that.")),
+        ("{broken json", Written(route="chat", text="{broken json")),
     ],
 )
 def test_a_reply_is_read_for_what_it_means(text: str, expected: Written) -> None:
@@ -121,7 +126,7 @@ def test_no_reply_is_read_as_an_empty_statement(text: str) -> None:
 @pytest.mark.parametrize("statement", ["SELECT FROM WHERE", "DELETE FROM customers"])
 def test_a_block_that_is_no_query_is_kept_for_the_guard_and_for_repair(statement: str) -> None:
     reply = f"Trying.\n```sql\n{statement}\n```"
-    assert read_reply(reply, "sqlite") == Written("sql", statement, "Trying.")
+    assert read_reply(reply, "sqlite") == Written(route="sql", text=statement, explanation="Trying.")
 
 
 @pytest.mark.parametrize(

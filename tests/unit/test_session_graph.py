@@ -90,7 +90,7 @@ async def test_what_needs_no_data_runs_no_statement(
     graph: SessionGraph, route: str, chunk: SessionEvent
 ) -> None:
     runner = FakeRunner()
-    written = Written("clarify" if route == "clarify" else "chat", "Which?")
+    written = Written(route="clarify" if route == "clarify" else "chat", text="Which?")
     said = [event async for event in graph.ask(TURN, fake_ports(FakeWriter([written]), runner))]
     assert chunk in said
     assert runner.ran == []
@@ -104,7 +104,7 @@ OPTIONS: list[Option] = [
 
 async def test_every_call_of_a_port_is_observed_as_its_step(graph: SessionGraph) -> None:
     observer = FakeStepObserver()
-    writer = FakeWriter([Written("sql", "SELECT bad"), Written("sql", "SELECT 3 AS n")])
+    writer = FakeWriter([Written(route="sql", text="SELECT bad"), Written(route="sql", text="SELECT 3 AS n")])
     [_ async for _ in graph.ask(TURN, fake_ports(writer, observer=observer))]
     assert observer.observed == [
         ("loading_context", {}),
@@ -119,7 +119,12 @@ async def test_every_call_of_a_port_is_observed_as_its_step(graph: SessionGraph)
 async def test_the_options_of_a_question_back_are_emitted_and_known_to_the_next_turn(
     graph: SessionGraph,
 ) -> None:
-    writer = FakeWriter([Written("clarify", "By what?", options=OPTIONS), Written("sql", "SELECT 3 AS n")])
+    writer = FakeWriter(
+        [
+            Written(route="clarify", text="By what?", options=OPTIONS),
+            Written(route="sql", text="SELECT 3 AS n"),
+        ]
+    )
     said = [event async for event in graph.ask(turn(1), fake_ports(writer))]
     assert ClarificationChunk(content="By what?", options=OPTIONS) in said
     assert list((await graph.answer(turn(1))).options) == OPTIONS
@@ -133,8 +138,11 @@ async def test_the_options_of_a_question_back_are_emitted_and_known_to_the_next_
 
 
 async def test_a_follow_up_is_about_the_latest_answer_and_its_author(graph: SessionGraph) -> None:
-    builtin, by_model = Written("sql", "SELECT 3 AS n", author="builtin"), Written("sql", "SELECT 3 AS n")
-    back, talk = Written("clarify", "Which?"), Written("chat", "You are welcome.")
+    builtin, by_model = (
+        Written(route="sql", text="SELECT 3 AS n", author="builtin"),
+        Written(route="sql", text="SELECT 3 AS n"),
+    )
+    back, talk = Written(route="clarify", text="Which?"), Written(route="chat", text="You are welcome.")
     writer = FakeWriter([builtin, by_model, back, builtin, talk, builtin])
     for number in range(1, 7):
         [_ async for _ in graph.ask(turn(number), fake_ports(writer))]
@@ -150,7 +158,10 @@ async def test_a_follow_up_is_about_the_latest_answer_and_its_author(graph: Sess
 
 
 async def test_a_follow_up_is_about_nothing_after_a_turn_that_failed(graph: SessionGraph) -> None:
-    builtin, bad = Written("sql", "SELECT 3 AS n", author="builtin"), Written("sql", "SELECT bad")
+    builtin, bad = (
+        Written(route="sql", text="SELECT 3 AS n", author="builtin"),
+        Written(route="sql", text="SELECT bad"),
+    )
     [_ async for _ in graph.ask(turn(1), fake_ports(FakeWriter([builtin])))]
     with pytest.raises(StatementFailed):
         [_ async for _ in graph.ask(turn(2), fake_ports(FakeWriter([bad])))]
@@ -162,7 +173,7 @@ async def test_a_follow_up_is_about_nothing_after_a_turn_that_failed(graph: Sess
 
 
 async def test_a_failed_statement_comes_back_to_its_writer_with_its_error(graph: SessionGraph) -> None:
-    writer = FakeWriter([Written("sql", "SELECT bad"), Written("sql", "SELECT 3 AS n")])
+    writer = FakeWriter([Written(route="sql", text="SELECT bad"), Written(route="sql", text="SELECT 3 AS n")])
     said = [event async for event in graph.ask(TURN, fake_ports(writer))]
     assert kinds(said).count("repairing_sql") == 1
     repairing = next(event for event in said if isinstance(event, Status) and event.step == "repairing_sql")
@@ -178,14 +189,16 @@ async def test_a_failed_statement_comes_back_to_its_writer_with_its_error(graph:
 async def test_after_one_repair_it_gives_up_with_the_error_of_the_second_statement(
     graph: SessionGraph,
 ) -> None:
-    writer = FakeWriter([Written("sql", "SELECT bad"), Written("sql", "SELECT bad, worse")])
+    writer = FakeWriter(
+        [Written(route="sql", text="SELECT bad"), Written(route="sql", text="SELECT bad, worse")]
+    )
     with pytest.raises(StatementFailed, match="no such column: bad"):
         [event async for event in graph.ask(TURN, fake_ports(writer))]
     assert len(writer.asked) == 2
 
 
 async def test_a_repair_that_says_the_same_is_not_run_again(graph: SessionGraph) -> None:
-    writer, runner = FakeWriter([Written("sql", "SELECT bad")]), FakeRunner()
+    writer, runner = FakeWriter([Written(route="sql", text="SELECT bad")]), FakeRunner()
     with pytest.raises(StatementFailed, match="no such column: bad"):
         [event async for event in graph.ask(TURN, fake_ports(writer, runner))]
     assert len(writer.asked) == 2
@@ -193,15 +206,25 @@ async def test_a_repair_that_says_the_same_is_not_run_again(graph: SessionGraph)
 
 
 async def test_a_repair_keeps_how_the_question_was_understood(graph: SessionGraph) -> None:
-    first = Written("sql", "SELECT bad", "Norway's customers.", standalone_question="Customers in Norway?")
-    writer = FakeWriter([first, Written("sql", "SELECT 3 AS n", "Here is the repaired statement.")])
+    first = Written(
+        route="sql",
+        text="SELECT bad",
+        explanation="Norway's customers.",
+        standalone_question="Customers in Norway?",
+    )
+    writer = FakeWriter(
+        [first, Written(route="sql", text="SELECT 3 AS n", explanation="Here is the repaired statement.")]
+    )
     [_ async for _ in graph.ask(TURN, fake_ports(writer))]
     answer = await graph.answer(TURN)
     assert (answer.explanation, answer.standalone_question) == ("Norway's customers.", "Customers in Norway?")
     assert writer.asked[1].text == "Customers in Norway?"
 
 
-FIRST, SECOND = Written("sql", "SELECT first", "Counting.", 10), Written("sql", "SELECT second", "", 10)
+FIRST, SECOND = (
+    Written(route="sql", text="SELECT first", explanation="Counting.", tokens_used=10),
+    Written(route="sql", text="SELECT second", explanation="", tokens_used=10),
+)
 DOUBTED = {"first": ["Nothing joins a to b."]}
 
 
@@ -225,10 +248,10 @@ async def test_a_result_with_warnings_is_repaired_once_and_said_once(graph: Sess
 @pytest.mark.parametrize(
     ("second", "reasons"),
     [
-        (Written("sql", "SELECT bad"), DOUBTED),
-        (Written("sql", "SELECT first"), DOUBTED),
-        (Written("clarify", "Which?"), DOUBTED),
-        (Written("rows", ""), DOUBTED),
+        (Written(route="sql", text="SELECT bad"), DOUBTED),
+        (Written(route="sql", text="SELECT first"), DOUBTED),
+        (Written(route="clarify", text="Which?"), DOUBTED),
+        (Written(route="rows", text=""), DOUBTED),
         (SECOND, {**DOUBTED, "second": ["It is no better."]}),
     ],
 )
@@ -259,13 +282,13 @@ async def test_a_model_that_fails_while_repairing_warnings_leaves_the_first_answ
 async def test_only_statements_of_a_model_are_repaired_for_warnings(
     graph: SessionGraph, author: Author
 ) -> None:
-    writer = FakeWriter([replace(FIRST, author=author)])
+    writer = FakeWriter([FIRST.model_copy(update={"author": author})])
     said = [event async for event in graph.ask(TURN, fake_ports(writer, checker=FakeChecker(DOUBTED)))]
     assert "repairing_sql" not in kinds(said)
 
 
 async def test_a_repaired_error_is_not_repaired_again_for_warnings(graph: SessionGraph) -> None:
-    writer = FakeWriter([Written("sql", "SELECT bad"), FIRST])
+    writer = FakeWriter([Written(route="sql", text="SELECT bad"), FIRST])
     said = [event async for event in graph.ask(TURN, fake_ports(writer, checker=FakeChecker(DOUBTED)))]
     assert kinds(said).count("repairing_sql") == 1
     assert (await graph.answer(TURN)).sql == "SELECT first"
@@ -287,7 +310,12 @@ async def test_a_turn_that_died_while_repairing_warnings_goes_on_with_the_first_
 async def test_a_failed_turn_leaves_the_previous_answer_for_follow_ups(graph: SessionGraph) -> None:
     [_ async for _ in graph.ask(turn(1), fake_ports())]
     with pytest.raises(StatementFailed):
-        [_ async for _ in graph.ask(turn(2), fake_ports(FakeWriter([Written("sql", "SELECT bad")])))]
+        [
+            _
+            async for _ in graph.ask(
+                turn(2), fake_ports(FakeWriter([Written(route="sql", text="SELECT bad")]))
+            )
+        ]
     writer = FakeWriter()
     [_ async for _ in graph.ask(turn(3), fake_ports(writer))]
     assert (writer.asked[0].previous_sql, writer.asked[0].previous_rows) == ("SELECT 3 AS n", ROWS)
@@ -318,9 +346,9 @@ async def test_a_follow_up_about_rows_already_fetched_reads_those_of_their_own_m
 ) -> None:
     analyst, results = FakeAnalyst(), FakeResults({"m1": ALL_ROWS})
     [_ async for _ in graph.ask(turn(1), fake_ports())]
-    writer = FakeWriter([Written("chat", "You are welcome.")])
+    writer = FakeWriter([Written(route="chat", text="You are welcome.")])
     [_ async for _ in graph.ask(turn(2), fake_ports(writer))]
-    writer = FakeWriter([Written("rows", "")])
+    writer = FakeWriter([Written(route="rows", text="")])
     [_ async for _ in graph.ask(turn(3), fake_ports(writer, analyst=analyst, results=results))]
     assert (results.read_of, analyst.read) == (["m1"], [ALL_ROWS])
     assert (await graph.answer(turn(3))).results is None

@@ -2,14 +2,15 @@
 
 import pytest
 
-from app.terminal import Transcript
+from app.terminal import Transcript, event_of
 
 
 def test_the_options_of_a_question_back_are_numbered(capsys: pytest.CaptureFixture[str]) -> None:
     option = '{"label": "amount", "question": "Biggest order, by amount"}'
-    chunk = f'{{"type": "clarification", "content": "By what?", "options": [{option}, {option}]}}'
+    options = f'"options": [{option}, {option}]'
+    chunk = f'{{"event": "chunk", "type": "clarification", "content": "By what?", {options}}}'
     with Transcript() as transcript:
-        transcript.show("chunk", chunk)
+        transcript.show(event_of(chunk))
     shown = capsys.readouterr().out
     assert "By what?" in shown
     assert "1. amount: Biggest order, by amount" in shown
@@ -17,8 +18,11 @@ def test_the_options_of_a_question_back_are_numbered(capsys: pytest.CaptureFixtu
 
 
 def test_what_was_corrected_stands_below_the_statement(capsys: pytest.CaptureFixture[str]) -> None:
-    chunk = '{"type": "sql", "content": "SELECT 1", "dialect": "sqlite", "corrections": ["Joined `visit`."]}'
+    chunk = (
+        '{"event": "chunk", "type": "sql", "content": "SELECT 1", "dialect": "sqlite",'
+        ' "corrections": ["Joined `visit`."]}'
+    )
     with Transcript() as transcript:
-        transcript.show("chunk", chunk)
+        transcript.show(event_of(chunk))
     shown = capsys.readouterr().out
     assert shown.index("SELECT 1") < shown.index("Corrected: Joined `visit`.")

@@ -15,9 +15,10 @@ from app.modules.analysis.prompt import messages
 from app.modules.analysis.text import cut_notice, describe, results_summary
 from app.modules.model_errors import model_errors_translated, stand_in_notice
 from graph import errors
+from graph.answer import Analysis
 from graph.events import TextChunk
 from graph.ports import Analysed, Emit, Question
-from graph.state import Analysis, Claim, Rows
+from graph.state import Claim, Rows
 
 logger = logging.getLogger(__name__)
 

@@ -30,7 +30,7 @@ from app.modules.run.engine import RunServices, RunStream
 from app.modules.run.messages import Ending, done_event, failure_of
 from app.modules.session.model import Run, Session
 from graph import Turn
-from graph.answer import Answer
+from graph.answer import TurnAnswer
 from graph.errors import CheckpointsUnavailable
 from graph.events import Status
 
@@ -119,11 +119,11 @@ class AttemptEnd:
         self._state = state
         failure = failure_of(error, self._run)
         if was_saving:
-            self._ending = Ending("failed", now_ms(), failure, self._counted(Answer()))
+            self._ending = Ending("failed", now_ms(), failure, self._counted(TurnAnswer()))
             self._stream.emit(failure)
             await self._stream.end(done_event(self._run, self._ending))
         else:
-            self._ending = replace(self._ending, answer=self._counted(Answer()))
+            self._ending = replace(self._ending, answer=self._counted(TurnAnswer()))
 
     async def _enter_saved(self, saved: Saved) -> None:
         """An attempt that has lost its run emits no `done`: the other attempt does."""
@@ -134,5 +134,5 @@ class AttemptEnd:
         if saved != "lost" and was_saving:
             await self._stream.end(done_event(self._run, self._ending))
 
-    def _counted(self, answer: Answer) -> Answer:
-        return replace(answer, tokens_used=max(answer.tokens_used, self._used_tokens))
+    def _counted(self, answer: TurnAnswer) -> TurnAnswer:
+        return answer.model_copy(update={"tokens_used": max(answer.tokens_used, self._used_tokens)})

@@ -7,10 +7,10 @@ from contextlib import asynccontextmanager, suppress
 from app.core.bus.event_log import EventLog, entries, first_id
 from app.core.bus.port import EventLogs
 from app.core.storage.port import StorageUnavailable
-from app.modules.run.messages import Ending, done_event, said, wire
+from app.modules.run.messages import Ending, done_event, message_events, wire
 from app.modules.run.records import HEAD_ROWS, ResultRows, Row, RowsGone, SessionRecords
 from app.modules.session.model import Message, Run, Session
-from graph.answer import Answer
+from graph.answer import TurnAnswer
 from graph.events import Reset, SessionEvent
 from graph.state import Rows
 
@@ -87,9 +87,9 @@ class RunFollower:
                 cut_by=message.cut_by,
             )
         ended_at = run.created_at + message.elapsed_ms
-        ending = Ending(message.status, ended_at, None, Answer(tokens_used=message.tokens_used))
+        ending = Ending(message.status, ended_at, None, TurnAnswer(tokens_used=message.tokens_used))
         reset = Reset(reason="The run ended a while ago; this is its answer.")
-        return [reset, *said(message, head), done_event(run, ending)]
+        return [reset, *message_events(message, head), done_event(run, ending)]
 
     async def _head(self, message_id: str, row_count: int) -> list[Row]:
         try:

@@ -25,7 +25,7 @@ class GivenSql:
     dialect: str
 
     async def write(self, question: Question, emit: Emit) -> Written:
-        return Written("sql", self.sql, EXPLANATION, author="user")
+        return Written(route="sql", text=self.sql, explanation=EXPLANATION, author="user")
 
 
 @dataclass(frozen=True)

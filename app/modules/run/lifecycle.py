@@ -21,7 +21,7 @@ from app.modules.run.messages import (
 from app.modules.run.observer import log_end
 from app.modules.run.records import SessionRecords
 from app.modules.session.model import Run, Session, SessionStatus
-from graph.answer import Answer
+from graph.answer import TurnAnswer
 
 logger = logging.getLogger(__name__)
 
@@ -70,7 +70,7 @@ class RunLifecycle:
         """The run, over now; None when it is over already, or another attempt has begun meanwhile."""
         return await self._repository.change_run(run, ending.of_run())
 
-    async def keep(self, session: Session, ended: Run, answer: Answer) -> None:
+    async def keep(self, session: Session, ended: Run, answer: TurnAnswer) -> None:
         """What follows the end of a run; until it succeeds it is to be done again.
 
         The session stays the run's until the event is out, so a run whose end was interrupted is found

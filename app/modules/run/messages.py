@@ -1,7 +1,7 @@
 """A turn's result as it is kept: the answer as a message of the history, a failure as a problem."""
 
 import logging
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import cast
 
 from pydantic import JsonValue
@@ -9,10 +9,11 @@ from pydantic import JsonValue
 from app.core.errors import Problem, problem_type
 from app.core.storage.port import StorageUnavailable
 from app.modules.session.model import Message, Outcome, Run
-from graph.answer import Answer
+from graph.answer import Answer, TurnAnswer
+from graph.chunks import answer_chunks
 from graph.errors import TurnError
-from graph.events import Chunk, Done, Failure, SessionEvent
-from graph.state import Analysis, Rows
+from graph.events import Chunk, Done, Failure, RunError, SessionEvent
+from graph.state import Rows
 
 logger = logging.getLogger(__name__)
 
@@ -24,11 +25,11 @@ class Ending:
     outcome: Outcome
     at: int
     failure: Failure | None = None
-    answer: Answer = field(default_factory=Answer)
+    answer: TurnAnswer = field(default_factory=TurnAnswer)
 
     def of_run(self) -> dict[str, JsonValue]:
         """What it changes in its run."""
-        error = None if self.failure is None else self.failure.model_dump(exclude={"event"})
+        error = None if self.failure is None else self.failure.model_dump(include=set(RunError.model_fields))
         return {
             "status": self.outcome,
             "ended_at": self.at,
@@ -38,8 +39,8 @@ class Ending:
 
 
 def wire(event: SessionEvent) -> tuple[str, str]:
-    """An event's name and data, as its log has them."""
-    return event.event, event.model_dump_json(exclude={"event"})
+    """An event's name and data, as its log has them. The data hold the name, too."""
+    return event.event, event.model_dump_json()
 
 
 def done_event(run: Run, ending: Ending) -> Done:
@@ -80,10 +81,11 @@ def question_message(run: Run, message_id: str, sequence: int) -> Message:
     )
 
 
-def answer_message(run: Run, answer: Answer, turn: int) -> Message:
+def answer_message(run: Run, answer: TurnAnswer, turn: int) -> Message:
     """What a run that is over gave, whole or in part, in the turn of this number."""
-    rows, analysis, finished_at = answer.results, answer.analysis, run.ended_at or run.created_at
+    finished_at = run.ended_at or run.created_at
     return Message(
+        **answer.model_dump(include=set(Answer.model_fields)),
         id=run.message_id,
         sequence=question_sequence(turn) + 1,
         owner=run.owner,
@@ -93,54 +95,17 @@ def answer_message(run: Run, answer: Answer, turn: int) -> Message:
         query=run.question,
         created_at=finished_at,
         status=cast("Outcome", run.status),
-        route=answer.route,
-        sql=answer.sql,
-        dialect=answer.dialect,
-        explanation=answer.explanation,
-        standalone_question=answer.standalone_question,
-        corrections=list(answer.corrections),
-        columns=rows["columns"] if rows else [],
-        row_count=rows["row_count"] if rows else None,
-        truncated=rows["truncated"] if rows else False,
-        cut_by=rows.get("cut_by") if rows else None,
-        results_summary=answer.results_summary,
-        analysis=analysis["text"] if analysis else answer.reply if answer.route == "chat" else None,
-        claims=analysis["claims"] if analysis else [],
-        chart=analysis["chart"] if analysis else None,
-        suggestions=analysis["suggestions"] if analysis else [],
-        clarification=answer.reply if answer.route == "clarify" else None,
-        options=list(answer.options),
         error=run.error,
         tokens_used=answer.tokens_used,
         elapsed_ms=max(0, finished_at - run.created_at),
     )
 
 
-def said(message: Message, head: Rows | None) -> list[Chunk | Failure]:
-    """What the run of a kept answer had said; `head` are the first rows of its result."""
-    analysis: Analysis | None = None
-    if message.analysis is not None and message.route != "chat":
-        analysis = Analysis(
-            text=message.analysis,
-            claims=message.claims,
-            chart=message.chart,
-            suggestions=message.suggestions,
-        )
-    answer = Answer(
-        route=message.route,
-        sql=message.sql,
-        dialect=message.dialect,
-        explanation=message.explanation,
-        standalone_question=message.standalone_question,
-        corrections=message.corrections,
-        results=head,
-        analysis=analysis,
-        reply=message.analysis if message.route == "chat" else message.clarification,
-        options=message.options,
-    )
-    events: list[Chunk | Failure] = [*answer.chunks()]
+def message_events(message: Message, head: Rows | None) -> list[Chunk | Failure]:
+    """Returns the events of a stored answer; `head` are the first rows of its result."""
+    events: list[Chunk | Failure] = [*answer_chunks(message, head)]
     if message.error is not None:
-        events.append(Failure(**asdict(message.error)))
+        events.append(Failure(**message.error.model_dump()))
     return events
 
 

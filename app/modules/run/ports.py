@@ -35,7 +35,7 @@ from graph import Ports
 from graph.errors import DatabaseUnavailable, StatementFailed
 from graph.events import TextChunk
 from graph.ports import Analysed, Analyst, Emit, Question
-from graph.state import NO_CONTEXT, Analysis, Column, Context, Rows
+from graph.state import NO_CONTEXT, Column, Context, Rows
 
 logger = logging.getLogger(__name__)
 
@@ -210,7 +210,7 @@ class _WarningAnalyst:
         if not notes:
             return read
         emit(TextChunk(content=notes, channel="analysis"))
-        analysis = Analysis(**{**read.analysis, "text": read.analysis["text"] + notes})
+        analysis = read.analysis.model_copy(update={"text": read.analysis.text + notes})
         return replace(read, analysis=analysis)
 
 

@@ -1,11 +1,12 @@
 """Sessions, runs and messages as they are kept; times are epoch milliseconds."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
-from pydantic import JsonValue
+from pydantic import BaseModel, ConfigDict, JsonValue
 
-from graph.state import Claim, Column, Cut, Option
+from graph.answer import Answer
+from graph.events import RunError
 
 Mode = Literal["ask", "agent"]
 SessionStatus = Literal["idle", "processing", "error", "closed"]
@@ -46,17 +47,6 @@ class Session:
 
 
 @dataclass(frozen=True)
-class RunError:
-    """Why a run failed, as its `error` event said it."""
-
-    type: str
-    title: str
-    status: int
-    detail: str
-    retryable: bool
-
-
-@dataclass(frozen=True)
 class Run:
     """A question, open until it is answered: waiting for its session, or holding it.
 
@@ -89,44 +79,42 @@ class Run:
         return self.created_at, self.message_id
 
 
-@dataclass(frozen=True)
-class Message:
+class MessageFields(BaseModel):
+    """What messages have in the store and on the wire, beside the fields of an answer."""
+
+    model_config = ConfigDict(
+        frozen=True, use_attribute_docstrings=True, json_schema_serialization_defaults_required=True
+    )
+
+    id: str
+    """Id of the message."""
+    run_id: str
+    """Id of the run that answers the question."""
+    role: Literal["human", "assistant"]
+    """`human` for a question, `assistant` for its answer."""
+    query: str
+    """The question."""
+    status: Outcome = "complete"
+    """How the run ended."""
+    error: RunError | None = None
+    """Why the run failed. Null if it did not fail."""
+    tokens_used: int = 0
+    """Tokens of the run, as in its `done` event. Title and memory of the session are not included."""
+    elapsed_ms: int = 0
+    """Milliseconds from the question to the end of its run."""
+
+
+class Message(Answer, MessageFields):
     """A line of the history: a question (role human), or what was answered (role assistant).
 
     `sequence` orders the messages of a session: that of a turn's question is twice the turn's number, and its
     answer follows. A question that waits has no turn yet and stands behind all others.
-    The rows of a result are kept apart, in chunks; `row_count` is None when there is no result.
     """
 
-    id: str
     owner: str
     session_id: str
-    run_id: str
-    role: Literal["human", "assistant"]
-    query: str
     created_at: int
     sequence: int
-    status: Outcome = "complete"
-    route: Literal["sql", "rows", "clarify", "chat"] = "sql"
-    sql: str | None = None
-    dialect: str = ""
-    explanation: str = ""
-    standalone_question: str = ""
-    corrections: list[str] = field(default_factory=list)
-    columns: list[Column] = field(default_factory=list)
-    row_count: int | None = None
-    truncated: bool = False
-    cut_by: Cut | None = None
-    results_summary: str | None = None
-    analysis: str | None = None
-    claims: list[Claim] = field(default_factory=list)
-    chart: dict[str, JsonValue] | None = None
-    suggestions: list[str] = field(default_factory=list)
-    clarification: str | None = None
-    options: list[Option] = field(default_factory=list)
-    error: RunError | None = None
-    tokens_used: int = 0
-    elapsed_ms: int = 0
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,7 @@ _MESSAGE = TypeAdapter(Message)
 
 
 def document(record: Session | Run | Message | Feedback) -> Document:
-    return cast("Document", asdict(record))
+    return record.model_dump() if isinstance(record, Message) else cast("Document", asdict(record))
 
 
 class SessionRepository:

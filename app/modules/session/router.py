@@ -56,7 +56,7 @@ _PARQUET = "application/vnd.apache.parquet"
 EVENT_STREAM: dict[int | str, dict[str, object]] = {
     200: {
         "description": "Server-sent events: status, chunk, reset and error, then exactly one done. "
-        "The schema's `event` is the name of the frame; `data` holds the other fields.",
+        "`event` in the JSON is also the name of the frame.",
         "model": Status | Chunk | Reset | Failure | Done,
         "headers": {
             "X-Run-Id": {"description": "Id of the run, to follow it again", "schema": {"type": "string"}}

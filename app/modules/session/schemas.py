@@ -14,8 +14,9 @@ from pydantic import (
 )
 
 from app.http.routes import Body, PageOf, ResponseBody, Text, Time, not_null, storable
-from app.modules.session.model import Mode, Outcome, SessionStatus
-from graph.state import Claim, Column, Cut, Option, Route
+from app.modules.session.model import MessageFields, Mode, SessionStatus
+from graph.answer import Answer
+from graph.state import Column, Cut
 
 MAX_QUERY_CHARACTERS = 8_000
 MAX_METADATA_BYTES = 16 * 1024
@@ -134,74 +135,13 @@ class SessionBody(ResponseBody):
     """Time of the latest question, answer or change."""
 
 
-class RunErrorBody(ResponseBody):
-    """Why a run failed."""
+class MessageBody(Answer, MessageFields):
+    """A question, or its answer. The rows are fetched by the id of the message."""
 
-    type: str
-    title: str
-    status: int
-    detail: str
-    retryable: bool
+    model_config = ConfigDict(from_attributes=True)
 
-
-class MessageBody(ResponseBody):
-    """A question (role human) or what was answered; the rows are fetched by message id.
-
-    `tokens_used` is that of its run's `done`: a session has used the sum over its messages, and besides what
-    its title and memory took.
-    """
-
-    id: str
-    run_id: str
-    role: Literal["human", "assistant"]
-    query: str
-    status: Outcome
-    route: Route
-    sql: str | None
-    dialect: str
-    explanation: str
-    standalone_question: str
-    corrections: Annotated[
-        list[str],
-        Field(
-            description="What was corrected in the statement that the model wrote, a sentence each; empty "
-            "when it stands as it was written.",
-            examples=[["Joined `visit` for the column `total_spent`, which `museum` does not have."]],
-        ),
-    ]
-    columns: list[Column]
-    row_count: int | None
-    truncated: bool
-    cut_by: Cut | None
-    results_summary: str | None
-    analysis: str | None
-    claims: Annotated[
-        list[Claim],
-        Field(
-            description="Checked figures, names and comparisons of `analysis`; empty when there are none. "
-            "`span` counts Unicode code points of `analysis`."
-        ),
-    ]
-    chart: dict[str, JsonValue] | None
-    suggestions: list[str]
-    clarification: str | None
-    options: Annotated[
-        list[Option],
-        Field(
-            description="The readings that `clarification` offers; empty when there are none. The next "
-            "question may be an option's `question`, its `label` or its number, counted from 1.",
-            examples=[
-                [
-                    {"label": "order date", "question": "Orders per month of order date"},
-                    {"label": "ship date", "question": "Orders per month of ship date"},
-                ]
-            ],
-        ),
-    ]
-    error: RunErrorBody | None
-    tokens_used: int
-    elapsed_ms: int
     timestamp: Annotated[Time, Field(validation_alias="created_at")]
+    """Time of the question, or of the end of its run."""
 
 
 class SessionWithHistory(SessionBody):

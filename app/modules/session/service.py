@@ -280,7 +280,7 @@ class SessionService:
         """The ids of the copies, by the ids of the messages copied."""
         copies: dict[str, str] = {}
         async for message in self._repository.all_messages(session):
-            copy = replace(message, id=new_id(), session_id=forked.id)
+            copy = message.model_copy(update={"id": new_id(), "session_id": forked.id})
             await self._repository.add_message(copy)
             await self._rows.copy(message.id, copy)
             copies[message.id] = copy.id

@@ -3,7 +3,7 @@
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine, Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from app.modules.sql_generation.repair import is_same_statement
 from graph.events import Status
@@ -60,7 +60,8 @@ class Candidates:
         written = [first, *(each for each in others if each.route == "sql")]
         self._say(emit, f"Comparing the results of {len(written)} statements")
         winner = _winner(written, await self._try_all(question, written))
-        return replace(winner, tokens_used=first.tokens_used + sum(each.tokens_used for each in others))
+        tokens_used = first.tokens_used + sum(each.tokens_used for each in others)
+        return winner.model_copy(update={"tokens_used": tokens_used})
 
     async def _try_all(self, question: Question, written: Sequence[Written]) -> list[Tried | None]:
         """What each gave, None for nothing; equal statements are run once."""

@@ -28,4 +28,4 @@ class ClarifiedWriter:
         written = await self._writer.write(meant, emit)
         if meant.text == question.text or written.standalone_question:
             return written
-        return replace(written, standalone_question=meant.text)
+        return written.model_copy(update={"standalone_question": meant.text})

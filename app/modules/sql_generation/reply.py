@@ -7,7 +7,6 @@ talk around it. Anything without a statement or a known word at its start is tak
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import NamedTuple
 
 from pydantic import JsonValue
@@ -110,8 +109,8 @@ def read_reply(text: str, dialect: str) -> Written:
     if (found := _statement(text, dialect)) is not None:
         question = alone or found.question[:_MAX_QUESTION]
         explanation = found.before[:_MAX_EXPLANATION]
-        return Written("sql", found.sql, explanation=explanation, standalone_question=question)
-    return replace(_without_statement(text), standalone_question=alone)
+        return Written(route="sql", text=found.sql, explanation=explanation, standalone_question=question)
+    return _without_statement(text).model_copy(update={"standalone_question": alone})
 
 
 def _from_object(said: ReplyObject, dialect: str) -> Written:
@@ -123,11 +122,11 @@ def _from_object(said: ReplyObject, dialect: str) -> Written:
         found = _statement(said.sql, dialect)
         sql = found.sql if found else _tidied(said.sql)
         explanation = said.explanation[:_MAX_EXPLANATION]
-        return Written("sql", sql, explanation=explanation, standalone_question=question)
+        return Written(route="sql", text=sql, explanation=explanation, standalone_question=question)
     if said.route == "rows":
-        return Written("rows", "", standalone_question=question)
+        return Written(route="rows", text="", standalone_question=question)
     route: Route = "clarify" if said.route == "clarify" else "chat"
-    return Written(route, words, standalone_question=question)
+    return Written(route=route, text=words, standalone_question=question)
 
 
 def _without_reasoning(text: str) -> str:
@@ -143,11 +142,12 @@ def _standalone(text: str) -> tuple[str, str]:
 
 def _without_statement(text: str) -> Written:
     if _ROWS.fullmatch(text):
-        return Written("rows", "")
+        return Written(route="rows", text="")
     if (marked := _MARKED.match(text)) is not None:
         said = marked[2].strip()
-        return Written("clarify", said) if marked[1].lower() == "clarify" else Written("chat", said)
-    return Written("chat", text.strip())
+        is_question_back = marked[1].lower() == "clarify"
+        return Written(route="clarify" if is_question_back else "chat", text=said)
+    return Written(route="chat", text=text.strip())
 
 
 def _statement(text: str, dialect: str) -> _Candidate | None:

@@ -25,4 +25,4 @@ class VerifiedWriter:
         if example is None:
             return await self._writer.write(question, emit)
         emit(TextChunk(content=example.sql, channel="sql"))
-        return Written("sql", example.sql, _EXPLANATION, author="verified")
+        return Written(route="sql", text=example.sql, explanation=_EXPLANATION, author="verified")

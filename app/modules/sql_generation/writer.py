@@ -3,7 +3,6 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from datetime import date
 
 from app.core.llm.capabilities import Instruction
@@ -64,12 +63,12 @@ class BuiltinWriter:
         match answer:
             case builtin.WrittenSql(sql=sql, explanation=explanation):
                 emit(TextChunk(content=sql, channel="sql"))
-                return Written("sql", sql, explanation, author="builtin")
+                return Written(route="sql", text=sql, explanation=explanation, author="builtin")
             case builtin.Clarification(text=text, options=options):
                 offered = [Option(label=each.label, question=each.question) for each in options]
-                return Written("clarify", text, options=offered)
+                return Written(route="clarify", text=text, options=offered)
             case builtin.SmallTalk(text=text):
-                return Written("chat", text)
+                return Written(route="chat", text=text)
             case builtin.FromRows():
                 return _from_rows(question)
 
@@ -141,14 +140,14 @@ class ModelWriter:
         if written.route == "rows":
             written = _from_rows(question)
         if written.standalone_question.casefold() == question.text.strip().casefold():
-            written = replace(written, standalone_question="")
+            written = written.model_copy(update={"standalone_question": ""})
         if written.route == "sql":
             corrected = await self._correct(written.text)
             said = [each.said for each in corrected.corrections]
-            written = replace(written, text=corrected.sql, corrections=said)
+            written = written.model_copy(update={"text": corrected.sql, "corrections": said})
             if repair is not None and is_same_statement(written.text, repair["sql"], self.dialect):
-                written = replace(written, text=repair["sql"])
-        return replace(written, tokens_used=reply.tokens_used)
+                written = written.model_copy(update={"text": repair["sql"]})
+        return written.model_copy(update={"tokens_used": reply.tokens_used})
 
     async def _ask(
         self, question: Question, show: Callable[[str], None], temperature: float | None = None
@@ -195,5 +194,5 @@ def _previous(question: Question) -> builtin.Previous | None:
 
 def _from_rows(question: Question) -> Written:
     if question.previous_rows is None:
-        return Written("clarify", "There are no rows yet to look at. What would you like to know?")
-    return Written("rows", "")
+        return Written(route="clarify", text="There are no rows yet to look at. What would you like to know?")
+    return Written(route="rows", text="")

@@ -1,7 +1,6 @@
 """What it brings to have hot conversations in Redis: reading the latest 20 messages, level by level."""
 
 import time
-from dataclasses import replace
 from datetime import timedelta
 
 from prometheus_client import CollectorRegistry
@@ -46,11 +45,19 @@ async def _conversation(storage: Storage) -> Session:
     await storage.put("sessions", [document(session)])
     for number in range(MESSAGES):
         message = Message(
-            new_id(), "ada", session.id, new_id(), "human", "How many per country?", 2_000, number
+            id=new_id(),
+            owner="ada",
+            session_id=session.id,
+            run_id=new_id(),
+            role="human",
+            query="How many per country?",
+            created_at=2_000,
+            sequence=number,
         )
         if number % 2:
             text = "Most of them live in Brazil. " * 20
-            message = replace(message, role="assistant", sql=SQL, analysis=text, row_count=27)
+            answered = {"role": "assistant", "sql": SQL, "analysis": text, "row_count": 27}
+            message = message.model_copy(update=answered)
         await storage.put("messages", [document(message)])
     return session
 

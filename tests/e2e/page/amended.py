@@ -40,7 +40,7 @@ def chunk(found: re.Match[str], claims: Part, options: Part) -> str:
     match said["type"]:
         case "analysis":
             # Between the numbers of the server's own events.
-            content = json.dumps({"type": "claims", "content": list(claims)})
+            content = json.dumps({"event": "chunk", "type": "claims", "content": list(claims)})
             return f"{found[0]}id: {found[1]}.5\nevent: chunk\ndata: {content}\n\n"
         case "claims":
             return ""

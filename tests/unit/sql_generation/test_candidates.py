@@ -51,7 +51,7 @@ async def chosen(
 
 
 def statement(sql: str) -> Written:
-    return Written("sql", sql, tokens_used=10)
+    return Written(route="sql", text=sql, tokens_used=10)
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,9 @@ async def test_equal_statements_run_once_and_vote_each() -> None:
 
 async def test_what_is_no_statement_has_no_vote_but_its_tokens_count() -> None:
     database = Database({"SELECT a": fine("x")})
-    winner = await chosen([statement("SELECT a"), Written("chat", "Hm.", tokens_used=5), None], database)
+    winner = await chosen(
+        [statement("SELECT a"), Written(route="chat", text="Hm.", tokens_used=5), None], database
+    )
     assert (winner.text, winner.tokens_used) == ("SELECT a", 15)
     assert database.ran == ["SELECT a"]
 

@@ -19,7 +19,7 @@ def reply(**fields: str) -> dict[str, str]:
 
 
 OBJECT = reply(route="sql", explanation="Counting.", sql=SQL)
-EXPECTED = Written("sql", SQL, "Counting.")
+EXPECTED = Written(route="sql", text=SQL, explanation="Counting.")
 
 
 def streamed(text: str, cuts: list[int]) -> str:
@@ -34,20 +34,26 @@ def streamed(text: str, cuts: list[int]) -> str:
         (OBJECT, EXPECTED),
         (
             reply(route="sql", question="How many in 2025?", sql="SELECT 1;"),
-            Written("sql", "SELECT 1", standalone_question="How many in 2025?"),
+            Written(route="sql", text="SELECT 1", standalone_question="How many in 2025?"),
         ),
-        (reply(route="SQL ", sql="```sql\nSELECT 1\n```"), Written("sql", "SELECT 1")),
-        (reply(route="sql", sql="DELETE FROM orders"), Written("sql", "DELETE FROM orders")),
-        (reply(route="rows"), Written("rows", "")),
-        (reply(route="rows", sql="SELECT 1"), Written("sql", "SELECT 1")),
-        (reply(route="clarify", text="Which year?"), Written("clarify", "Which year?")),
-        (reply(route="clarify", text="Which?", sql="SELECT 1"), Written("clarify", "Which?")),
-        (reply(route="clarify", explanation="Which year?"), Written("clarify", "Which year?")),
-        (reply(route="chat", text="Hello!"), Written("chat", "Hello!")),
-        (reply(route="chat", sql="SELECT 1"), Written("sql", "SELECT 1")),
-        (reply(route="sql", text="There is no such table."), Written("chat", "There is no such table.")),
-        ({"route": "sql", "sql": "SELECT 1", "question": None, "more": [1]}, Written("sql", "SELECT 1")),
-        ({"sql": "SELECT 1", "route": "sql"}, Written("sql", "SELECT 1")),
+        (reply(route="SQL ", sql="```sql\nSELECT 1\n```"), Written(route="sql", text="SELECT 1")),
+        (reply(route="sql", sql="DELETE FROM orders"), Written(route="sql", text="DELETE FROM orders")),
+        (reply(route="rows"), Written(route="rows", text="")),
+        (reply(route="rows", sql="SELECT 1"), Written(route="sql", text="SELECT 1")),
+        (reply(route="clarify", text="Which year?"), Written(route="clarify", text="Which year?")),
+        (reply(route="clarify", text="Which?", sql="SELECT 1"), Written(route="clarify", text="Which?")),
+        (reply(route="clarify", explanation="Which year?"), Written(route="clarify", text="Which year?")),
+        (reply(route="chat", text="Hello!"), Written(route="chat", text="Hello!")),
+        (reply(route="chat", sql="SELECT 1"), Written(route="sql", text="SELECT 1")),
+        (
+            reply(route="sql", text="There is no such table."),
+            Written(route="chat", text="There is no such table."),
+        ),
+        (
+            {"route": "sql", "sql": "SELECT 1", "question": None, "more": [1]},
+            Written(route="sql", text="SELECT 1"),
+        ),
+        ({"sql": "SELECT 1", "route": "sql"}, Written(route="sql", text="SELECT 1")),
     ],
 )
 def test_an_object_is_read_for_what_it_means(fields: dict[str, object], expected: Written) -> None:
@@ -94,14 +100,17 @@ def test_half_a_surrogate_pair_reaches_no_one() -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ('{"route": "sql", "sql": "SELECT 1', Written("chat", '{"route": "sql", "sql": "SELECT 1')),
-        ('{"sql": "SELECT 1"}', Written("sql", "SELECT 1")),
-        ('{"route": "nowhere", "sql": "SELECT 1"}', Written("sql", "SELECT 1")),
+        (
+            '{"route": "sql", "sql": "SELECT 1',
+            Written(route="chat", text='{"route": "sql", "sql": "SELECT 1'),
+        ),
+        ('{"sql": "SELECT 1"}', Written(route="sql", text="SELECT 1")),
+        ('{"route": "nowhere", "sql": "SELECT 1"}', Written(route="sql", text="SELECT 1")),
         (
             'Counting.\n```sql\nSELECT 1\n```\n{"route": "sql"',
-            Written("sql", "SELECT 1", 'Counting. {"route": "sql"'),
+            Written(route="sql", text="SELECT 1", explanation='Counting. {"route": "sql"'),
         ),
-        ("{}", Written("chat", "{}")),
+        ("{}", Written(route="chat", text="{}")),
     ],
 )
 def test_what_is_no_such_object_is_read_as_text(text: str, expected: Written) -> None:

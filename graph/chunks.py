@@ -1,0 +1,43 @@
+"""The chunks of an answer, as its steps emit them, and again when a run is resumed or read later."""
+
+from graph.answer import Answer, Findings, Offer, Understanding
+from graph.events import (
+    FINDING_CHUNKS,
+    AnalysisChunk,
+    Chunk,
+    ClarificationChunk,
+    ResultsChunk,
+    SqlChunk,
+)
+from graph.state import Rows
+
+
+def answer_chunks(answer: Answer, head: Rows | None) -> list[Chunk]:
+    """Returns the chunks of the answer, in the order in which a run emits them. `head` are its first rows."""
+    chunks: list[Chunk] = []
+    if answer.sql is not None:
+        chunks.append(sql_chunk(answer.sql, answer))
+    if head is not None:
+        chunks.append(ResultsChunk(content=head))
+    if answer.analysis is not None:
+        chunks.extend(analysis_chunks(answer.analysis, answer))
+    if answer.clarification is not None:
+        chunks.append(clarification_chunk(answer.clarification, answer))
+    return chunks
+
+
+def sql_chunk(sql: str, understanding: Understanding) -> SqlChunk:
+    """Returns the chunk of a statement, with how the question was understood."""
+    return SqlChunk(content=sql, **understanding.model_dump(include=set(Understanding.model_fields)))
+
+
+def analysis_chunks(text: str, findings: Findings) -> list[Chunk]:
+    """Returns the chunk of the text, then those of its claims, the chart and the suggestions if any."""
+    found = findings.model_dump(include=set(Findings.model_fields))
+    others = [kind(content=found[name]) for name, kind in FINDING_CHUNKS.items() if found[name]]
+    return [AnalysisChunk(content=text), *others]
+
+
+def clarification_chunk(text: str, offer: Offer) -> ClarificationChunk:
+    """Returns the chunk of a question back to the user, with its options."""
+    return ClarificationChunk(content=text, **offer.model_dump(include=set(Offer.model_fields)))

@@ -1,0 +1,164 @@
+"""Every field of `Answer` is in the state, the events, the stored message and its form on the wire."""
+
+import json
+from collections.abc import AsyncGenerator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from cryptography.fernet import Fernet
+from pydantic import JsonValue, TypeAdapter
+
+from app.core.secrets import ClearCheckpoints
+from app.modules.run.messages import answer_message, message_events
+from app.modules.session.model import Message, Run
+from app.modules.session.repository import document
+from app.modules.session.schemas import MessageBody
+from graph import SessionGraph, Turn
+from graph.answer import Analysis, Answer, Findings, Offer, Result, TurnAnswer, Understanding
+from graph.checkpoints import sqlite_checkpointer
+from graph.events import FINDING_CHUNKS, Chunk
+from graph.ports import Analysed, Emit, Question, Written
+from graph.state import Rows
+from tests.fakes import FakeWriter, fake_ports
+
+EVENTS_LEAVE_OUT = {"route", "results_summary"}
+"""The route shows in which chunks come; the summary of the results is for the next questions only."""
+
+HEAD = Rows(
+    columns=[{"name": "n", "type": "integer"}], rows=[[3]], row_count=200, truncated=True, cut_by="rows"
+)
+FILLED: dict[str, JsonValue] = {
+    "dialect": "duckdb",
+    "explanation": "Counting the customers.",
+    "standalone_question": "How many customers in Norway?",
+    "corrections": ["Joined `visit`."],
+    "options": [{"label": "amount", "question": "By amount"}],
+    "columns": [{"name": "n", "type": "integer"}],
+    "row_count": 200,
+    "truncated": True,
+    "cut_by": "rows",
+    "claims": [
+        {
+            "text": "Three",
+            "span": [0, 5],
+            "status": "checked",
+            "from": {"column": "n", "row": 0, "how": "the cell"},
+        }
+    ],
+    "chart": {"mark": "bar"},
+    "suggestions": ["And in Sweden?"],
+    "route": "rows",
+    "sql": "SELECT 3 AS n",
+    "results_summary": "1 row of n: 3",
+    "analysis": "Three.",
+    "clarification": "By what?",
+}
+RUN = Run(
+    id="r1",
+    owner="o",
+    session_id="s1",
+    message_id="m1",
+    question="How many?",
+    created_at=1,
+    status="complete",
+)
+THROUGH_THE_GRAPH = [*Understanding.model_fields, *Result.model_fields, *Findings.model_fields]
+
+
+class FullAnalyst:
+    async def analyse(self, question: Question, sql: str, rows: Rows, emit: Emit) -> Analysed:
+        findings = Findings.model_validate(FILLED).model_dump()
+        return Analysed(Analysis(text=str(FILLED["analysis"]), **findings), str(FILLED["results_summary"]))
+
+
+class FullRunner:
+    async def run(self, sql: str) -> Rows:
+        return HEAD
+
+    async def keep(self) -> None: ...
+
+
+@pytest.fixture
+async def graph(tmp_path: Path) -> AsyncGenerator[SessionGraph]:
+    cipher = ClearCheckpoints(Fernet.generate_key())
+    async with sqlite_checkpointer(tmp_path / "checkpoints.db", cipher) as saver:
+        yield SessionGraph(saver)
+
+
+@pytest.mark.parametrize("name", Answer.model_fields)
+def test_every_field_of_an_answer_has_an_example_that_differs_from_its_default(name: str) -> None:
+    assert FILLED[name] != TurnAnswer().model_dump()[name]
+
+
+@pytest.mark.parametrize("name", Answer.model_fields)
+def test_every_field_of_an_answer_is_stored_and_read_again(name: str) -> None:
+    stored = document(_message())
+    assert stored[name] == FILLED[name]
+    assert TypeAdapter(Message).validate_python(stored) == _message()
+
+
+@pytest.mark.parametrize("name", Answer.model_fields)
+def test_every_field_of_an_answer_is_on_the_wire_and_required_there(name: str) -> None:
+    body = json.loads(MessageBody.model_validate(_message()).model_dump_json())
+    assert body[name] == FILLED[name]
+    assert name in MessageBody.model_json_schema(mode="serialization")["required"]
+
+
+@pytest.mark.parametrize("name", sorted(set(Answer.model_fields) - EVENTS_LEAVE_OUT))
+def test_every_field_of_an_answer_is_in_an_event(name: str) -> None:
+    said = [json.loads(event.model_dump_json()) for event in message_events(_message(), HEAD)]
+    values = [value for event in said for value in (event, event["content"]) if isinstance(value, dict)]
+    assert FILLED[name] in [value.get(name) for value in values] + [event["content"] for event in said]
+
+
+def test_every_finding_has_a_chunk_of_its_name() -> None:
+    assert list(FINDING_CHUNKS) == list(Findings.model_fields)
+    types = {name: kind.model_fields["type"].default for name, kind in FINDING_CHUNKS.items()}
+    assert types == {name: name for name in Findings.model_fields}
+
+
+@pytest.mark.parametrize("name", THROUGH_THE_GRAPH)
+async def test_every_field_of_an_answer_goes_through_the_checkpoints(graph: SessionGraph, name: str) -> None:
+    answer = await _asked(graph, "sql", str(FILLED["sql"]))
+    assert answer.model_dump()[name] == FILLED[name]
+
+
+@pytest.mark.parametrize("name", Offer.model_fields)
+async def test_every_field_of_a_question_back_goes_through_the_checkpoints(
+    graph: SessionGraph, name: str
+) -> None:
+    answer = await _asked(graph, "clarify", str(FILLED["clarification"]))
+    assert answer.model_dump()[name] == FILLED[name]
+    assert answer.clarification == FILLED["clarification"]
+
+
+def test_what_is_emitted_again_is_a_chunk() -> None:
+    for event in message_events(_message(), HEAD):
+        again: TypeAdapter[Chunk] = TypeAdapter(Chunk)
+        assert again.validate_json(event.model_dump_json()) == event
+
+
+async def _asked(graph: SessionGraph, route: str, text: str) -> TurnAnswer:
+    """The answer as it is derived from the checkpoint of the turn's last step."""
+    written = Written.model_validate({**FILLED, "route": route, "text": text})
+    ports = replace(
+        fake_ports(FakeWriter([written], dialect="duckdb")), runner=FullRunner(), analyst=FullAnalyst()
+    )
+    turn = Turn(
+        session_id="s1",
+        db_connection_id="c1",
+        run_id="r1",
+        message_id="m1",
+        question="How many?",
+        metadata={},
+        session_created_at="2026-01-01T00:00:00Z",
+        asked_at="2026-01-02T00:00:00Z",
+        fence=1,
+    )
+    [_ async for _ in graph.ask(turn, ports)]
+    return await graph.answer(turn)
+
+
+def _message() -> Message:
+    return answer_message(RUN, TurnAnswer.model_validate(FILLED), 1)
