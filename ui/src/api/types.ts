@@ -32,6 +32,29 @@ export type {
   TableColumn,
 } from "./schema";
 
+/** Fields of an answer that the page keeps as the API sends them. `Answer` in conversation/model.ts has the
+ * others in a form of its own. */
+export type AnswerFields = Omit<
+  MessageBody,
+  | "id"
+  | "run_id"
+  | "role"
+  | "query"
+  | "status"
+  | "error"
+  | "tokens_used"
+  | "elapsed_ms"
+  | "timestamp"
+  | "route"
+  | "sql"
+  | "columns"
+  | "row_count"
+  | "truncated"
+  | "cut_by"
+  | "results_summary"
+  | "analysis"
+>;
+
 export type Cut = NonNullable<MessageBody["cut_by"]>;
 export type Cell = string | number | boolean | null | object;
 export type Row = Cell[];

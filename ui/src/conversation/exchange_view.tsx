@@ -26,9 +26,9 @@ export function ExchangeView({ exchange, conversation }: Shown) {
     <article class="exchange" ref={root} aria-busy={isUnderWay(answer)}>
       <h2 class="question">{question}</h2>
       <Timeline answer={answer} link={conversation.link.value} given={exchange.sql !== undefined} />
-      {answer.standaloneQuestion && (
+      {answer.standalone_question && (
         <p class="understood">
-          <span>{texts.answer.standalone}</span> {answer.standaloneQuestion}
+          <span>{texts.answer.standalone}</span> {answer.standalone_question}
         </p>
       )}
       {answer.explanation && (

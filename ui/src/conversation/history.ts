@@ -1,6 +1,6 @@
 /** The stored history as exchanges, in the form that a stream has. */
 import type { Message } from "../api/types";
-import { type Answer, type Exchange, type Head, NOTHING } from "./model";
+import { type Answer, answerFields, type Exchange, type Head, NOTHING } from "./model";
 
 /** Messages oldest first, a question before its answer; a question alone is still being answered. */
 export function exchangesOf(messages: Message[]): Exchange[] {
@@ -31,23 +31,15 @@ function exchangeOf(question: Message, answer: Message | undefined): Exchange {
 function answerOf(message: Message): Answer {
   return {
     ...NOTHING,
+    ...answerFields(message),
     phase: message.status,
     runId: message.run_id,
     messageId: message.id,
     sql: message.sql ?? "",
     sqlWhole: message.sql !== null,
-    dialect: message.dialect,
-    explanation: message.explanation,
-    standaloneQuestion: message.standalone_question,
-    corrections: message.corrections,
     head: headOf(message),
     analysis: message.analysis ?? "",
     analysisWhole: message.analysis !== null,
-    claims: message.claims,
-    chart: message.chart,
-    clarification: message.clarification,
-    options: message.options,
-    suggestions: message.suggestions,
     problems: message.error ? [message.error] : [],
     tokensUsed: message.tokens_used,
     elapsedMs: message.elapsed_ms,

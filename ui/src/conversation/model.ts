@@ -1,5 +1,5 @@
 /** What a conversation shows: exchanges, each a question and the answer as far as it has come. */
-import type { Claim, Column, Cut, Failure, Option, Problem, Row, Step } from "../api/types";
+import type { AnswerFields, Column, Cut, Failure, Problem, Row, Step } from "../api/types";
 
 /** `sending` until the server has taken the question; the last three are the ends of a run. */
 export type Phase = "sending" | "running" | "complete" | "failed" | "cancelled";
@@ -27,27 +27,17 @@ export interface Head {
 }
 
 /** An answer. `sql` and `analysis` grow while they are written; `sqlWhole` and `analysisWhole` say when not. */
-export interface Answer {
+export interface Answer extends AnswerFields {
   phase: Phase;
   runId: string | null;
   messageId: string | null;
   steps: TakenStep[];
   sql: string;
   sqlWhole: boolean;
-  dialect: string;
-  explanation: string;
-  standaloneQuestion: string;
-  /** What was corrected in the model's statement, a sentence each. */
-  corrections: string[];
   repairs: FailedStatement[];
   head: Head | null;
   analysis: string;
   analysisWhole: boolean;
-  claims: Claim[];
-  chart: Record<string, unknown> | null;
-  clarification: string | null;
-  options: Option[];
-  suggestions: string[];
   problems: (Failure | Problem)[];
   tokensUsed: number;
   elapsedMs: number | null;
@@ -65,30 +55,43 @@ export interface Exchange {
   kept: boolean;
 }
 
+const NO_FIELDS: AnswerFields = {
+  dialect: "",
+  explanation: "",
+  standalone_question: "",
+  corrections: [],
+  claims: [],
+  chart: null,
+  clarification: null,
+  options: [],
+  suggestions: [],
+};
+
 export const NOTHING: Answer = {
+  ...NO_FIELDS,
   phase: "sending",
   runId: null,
   messageId: null,
   steps: [],
   sql: "",
   sqlWhole: false,
-  dialect: "",
-  explanation: "",
-  standaloneQuestion: "",
-  corrections: [],
   repairs: [],
   head: null,
   analysis: "",
   analysisWhole: false,
-  claims: [],
-  chart: null,
-  clarification: null,
-  options: [],
-  suggestions: [],
   problems: [],
   tokensUsed: 0,
   elapsedMs: null,
 };
+
+export function isAnswerField(name: string): name is keyof AnswerFields {
+  return name in NO_FIELDS;
+}
+
+/** The fields of an answer that an event or a message has under their own names. */
+export function answerFields(source: object): Partial<AnswerFields> {
+  return Object.fromEntries(Object.entries(source).filter(([name]) => isAnswerField(name)));
+}
 
 export function isUnderWay(answer: Answer): boolean {
   return answer.phase === "sending" || answer.phase === "running";

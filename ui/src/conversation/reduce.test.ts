@@ -39,7 +39,7 @@ test("the whole statement takes the place of its tokens", () => {
   expect([writing.sql, writing.sqlWhole]).toEqual(["SELECT", false]);
   const whole = answerTo(text("sql", "SELEC"), sql("SELECT 1"));
   expect([whole.sql, whole.sqlWhole, whole.explanation]).toEqual(["SELECT 1", true, "E"]);
-  expect(whole.standaloneQuestion).toBe("Q");
+  expect(whole.standalone_question).toBe("Q");
 });
 
 test("corrections belong to their statement, and go when it is repaired", () => {

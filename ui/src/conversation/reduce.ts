@@ -1,6 +1,14 @@
 /** An answer as its run's events tell it: the same events give the same answer, live or said again. */
 import type { RunEvent, Step } from "../api/types";
-import { type Answer, type FailedStatement, type Head, NOTHING, type TakenStep } from "./model";
+import {
+  type Answer,
+  answerFields,
+  type FailedStatement,
+  type Head,
+  isAnswerField,
+  NOTHING,
+  type TakenStep,
+} from "./model";
 
 type Of<Kind extends RunEvent["event"]> = Extract<RunEvent, { event: Kind }>;
 
@@ -33,26 +41,15 @@ function onChunk(answer: Answer, event: Of<"chunk">): Answer {
   switch (event.type) {
     case "text":
       return onText(answer, event.channel, event.content);
-    case "sql": {
-      const { content, dialect, corrections, explanation } = event;
-      const { standalone_question: standaloneQuestion } = event;
-      const written = { sql: content, sqlWhole: true, dialect, corrections };
-      return { ...answer, ...written, explanation, standaloneQuestion };
-    }
+    case "sql":
+      return { ...answer, ...answerFields(event), sql: event.content, sqlWhole: true };
     case "results":
       return { ...answer, head: headOf(event.content) };
     case "analysis":
       return { ...answer, analysis: event.content, analysisWhole: true };
-    case "claims":
-      return { ...answer, claims: event.content };
-    case "chart":
-      return { ...answer, chart: event.content };
-    case "clarification":
-      return { ...answer, clarification: event.content, options: event.options ?? [] };
-    case "suggestions":
-      return { ...answer, suggestions: event.content };
-    default:
-      return answer; // a chunk of a newer server
+    default: // the field of its name; a chunk of a newer server has none here
+      if (!isAnswerField(event.type)) return answer;
+      return { ...answer, ...answerFields(event), [event.type]: event.content };
   }
 }
 
