@@ -7,6 +7,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from app.core.storage.port import StorageStarting
+from app.core.storage.typesense_client import ServerStarting
+
 CHECK_SECONDS = 2.0
 
 Check: TypeAlias = tuple[str, Callable[[], Awaitable[object]]]
@@ -49,6 +52,14 @@ class Readiness:
         return ReadinessReport("unavailable" if any(each.error for each in found) else "ready", found)
 
 
+def _explanation(failure: Exception) -> str | None:
+    """Why a store that has been started cannot be read yet, also behind an error of the checkpoints."""
+    for each in (failure, failure.__cause__):
+        if isinstance(each, StorageStarting | ServerStarting):
+            return str(each)
+    return None
+
+
 async def _look(name: str, check: Callable[[], Awaitable[object]]) -> Dependency:
     began, error = time.monotonic(), None
     try:
@@ -57,6 +68,6 @@ async def _look(name: str, check: Callable[[], Awaitable[object]]) -> Dependency
     except TimeoutError:
         error = f"does not answer within {CHECK_SECONDS:g} s"
     except Exception as failure:  # noqa: BLE001 - a probe: any exception of a client library means unavailable
-        error = "does not answer as it should"
+        error = _explanation(failure) or "does not answer as it should"
         logger.warning("%s is unavailable (%s)", name, type(failure).__name__)
     return Dependency(name, round((time.monotonic() - began) * 1000), error)

@@ -26,6 +26,17 @@ class StorageRefused(StorageUnavailable):
     """The store answers, but not to this KAI: its key is wrong."""
 
 
+class StorageStarting(StorageUnavailable):
+    """The store has been started and cannot be read yet; the text says why and for how long.
+
+    `retry_after_seconds` is an estimate, None if there is none.
+    """
+
+    def __init__(self, message: str, retry_after_seconds: int | None = None) -> None:
+        super().__init__(message)
+        self.retry_after_seconds = retry_after_seconds
+
+
 class DocumentExists(Exception):
     """A document of this id is already kept."""
 

@@ -15,12 +15,21 @@ import httpx
 from httpx_retries import Retry, RetryTransport
 from pydantic import SecretStr
 from typesense import AsyncClient
-from typesense.exceptions import RequestForbidden, RequestUnauthorized, TypesenseClientError
+from typesense.exceptions import (
+    RequestForbidden,
+    RequestUnauthorized,
+    ServiceUnavailable,
+    TypesenseClientError,
+)
 
-from app.core.storage.port import StorageRefused, StorageUnavailable
+from app.core.storage.port import StorageRefused, StorageStarting, StorageUnavailable
 
 _CATCH_UP_SECONDS = 30.0
 _LOOK_AGAIN_SECONDS = 0.05
+_MEASURE_SECONDS = 1.0
+_BACKLOG = 1_000
+"""Writes that a server under load does not have left to apply, and one after a restart may."""
+_NOT_READY = "Not Ready"
 _METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 
 
@@ -34,6 +43,17 @@ class TypesenseAddress:
     max_retries: int
 
 
+class ServerStarting(httpx.TransportError):
+    """Typesense has been started and cannot be read yet; the text says why and for how long.
+
+    `remaining_seconds` is an estimate, None if there is none.
+    """
+
+    def __init__(self, message: str, request: httpx.Request, remaining_seconds: int | None = None) -> None:
+        super().__init__(message, request=request)
+        self.remaining_seconds = remaining_seconds
+
+
 class ReadYourWrites(httpx.AsyncBaseTransport):
     """Lets no reader see the past.
 
@@ -41,36 +61,73 @@ class ReadYourWrites(httpx.AsyncBaseTransport):
     holds, while it applies the rest of its log (measured with 0.24.1). And a node that follows another
     one is behind it. A start always shows as a new connection; so what is read first on one is read
     again when the server has nothing left to apply, and a node that does not lead is left for another.
+
+    With many documents a start takes minutes (six for a million, measured): first Typesense refuses all
+    requests, then it applies its log. Both are said with their duration; nothing waits for minutes.
     """
 
-    def __init__(self, wire: httpx.AsyncBaseTransport) -> None:
+    def __init__(self, wire: httpx.AsyncBaseTransport, measure_seconds: float = _MEASURE_SECONDS) -> None:
         self._wire = wire
+        self._measure_seconds = measure_seconds
         self._current: weakref.WeakSet[object] = weakref.WeakSet()
+        self._refused_since: float | None = None
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         response = await self._wire.handle_async_request(request)
+        if response.status_code == httpx.codes.SERVICE_UNAVAILABLE:
+            return await self._explained(response)
+        self._refused_since = None
         connection = response.extensions["network_stream"]
         if connection in self._current or not _reads(request):
             return response
         await response.aread()
-        deadline = time.monotonic() + _CATCH_UP_SECONDS
-        while await self._lags(request):
-            if time.monotonic() > deadline:
-                raise httpx.ReadTimeout("the server applies its log for too long", request=request)
-            await asyncio.sleep(_LOOK_AGAIN_SECONDS)
+        await self._wait_until_current(request)
         self._current.add(connection)
         return await self._wire.handle_async_request(request)
 
-    async def _lags(self, request: httpx.Request) -> bool:
+    async def _wait_until_current(self, request: httpx.Request) -> None:
+        """Raises `ServerStarting` as soon as it shows that this would take too long."""
+        began, first = time.monotonic(), await self._queued_writes(request)
+        queued = first
+        while queued:
+            seconds = time.monotonic() - began
+            applied = first - queued
+            left = round(queued * seconds / applied) if applied > 0 else None
+            is_long = left is not None and left > _CATCH_UP_SECONDS - seconds and queued > _BACKLOG
+            if seconds > _CATCH_UP_SECONDS or (is_long and seconds >= self._measure_seconds):
+                duration = f"for {seconds:.0f} s so far" if left is None else f"for about {left} s more"
+                raise ServerStarting(
+                    f"it has been started and applies its log {duration} ({queued:,} writes are left)",
+                    request,
+                    left,
+                )
+            await asyncio.sleep(_LOOK_AGAIN_SECONDS)
+            queued = await self._queued_writes(request)
+
+    async def _explained(self, response: httpx.Response) -> httpx.Response:
+        """The refusal, with why and for how long if it is that of a start."""
+        body = (await response.aread()).decode(errors="replace")
+        if _NOT_READY not in body:
+            return response
+        now = time.monotonic()
+        if self._refused_since is None:
+            self._refused_since = now
+        message = (
+            f"it has been started and loads its documents, for {now - self._refused_since:.0f} s so far; "
+            "with a million this takes minutes"
+        )
+        return httpx.Response(response.status_code, json={"message": message}, extensions=response.extensions)
+
+    async def _queued_writes(self, request: httpx.Request) -> int:
         url = request.url.copy_with(path="/status", query=None)
         answer = await self._wire.handle_async_request(httpx.Request("GET", url, headers=_key_of(request)))
         await answer.aread()
         if answer.status_code != httpx.codes.OK:
-            return False
+            return 0
         status = answer.json()
         if status.get("state", "LEADER") != "LEADER":
             raise httpx.ConnectError("this node does not lead", request=request)
-        return bool(status.get("queued_writes", 0) > 0)
+        return int(status.get("queued_writes", 0))
 
     async def aclose(self) -> None:
         await self._wire.aclose()
@@ -119,6 +176,9 @@ def translated_errors() -> Generator[None]:
         raise StorageRefused(
             "Typesense refuses the key. Set KAI_TYPESENSE__API_KEY to a valid one."
         ) from error
+    except (ServiceUnavailable, ServerStarting) as error:
+        left = error.remaining_seconds if isinstance(error, ServerStarting) else None
+        raise StorageStarting(f"Typesense is not ready: {error}.", left) from error
     except TypesenseClientError as error:
         # Typesense names the cause (a full disk, a missing leader), and never what was to be written.
         raise StorageUnavailable(f"Typesense does not answer as it should: {error}.") from error

@@ -7,7 +7,7 @@ from typing import cast
 from pydantic import JsonValue
 
 from app.core.errors import Problem, problem_type
-from app.core.storage.port import StorageUnavailable
+from app.core.storage.port import StorageStarting, StorageUnavailable
 from app.modules.session.model import Message, Outcome, Run
 from graph.answer import Answer, TurnAnswer
 from graph.chunks import answer_chunks
@@ -116,6 +116,10 @@ def failure_of(error: BaseException, run: Run) -> Failure:
             return _failure(error.problem, error.title, error.status, error.detail, error.retryable)
         case Problem():
             return _failure(error.problem, error.title, error.status, error.detail, retryable=False)
+        case StorageStarting():
+            return _failure(
+                "storage-unavailable", "The store is unavailable", 503, str(error), retryable=True
+            )
         case StorageUnavailable():
             detail = "KAI's own store does not answer. The question is kept; ask it again in a moment."
             return _failure("storage-unavailable", "The store is unavailable", 503, detail, retryable=True)
