@@ -1,13 +1,17 @@
 """The checkpointer of each store: LangGraph's SQLite saver when embedded, or Typesense."""
 
 import sqlite3
-from collections.abc import AsyncGenerator, Generator, Sequence
+import zlib
+from collections.abc import AsyncGenerator, AsyncIterator, Generator, Sequence
 from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import aiosqlite
 import httpx
-from langgraph.checkpoint.base import BaseCheckpointSaver
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
 from langgraph.checkpoint.serde.base import CipherProtocol, SerializerProtocol
 from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
@@ -15,13 +19,61 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from typesense import AsyncClient
 from typesense.exceptions import TypesenseClientError
 
-from graph.errors import CheckpointsUnavailable
+from graph.errors import CheckpointsUnavailable, CheckpointUnreadable
 from typesense_checkpoint import CheckpointIncomplete, TypesenseCheckpointer
 
 Checkpointer = BaseCheckpointSaver[str]
 
 
-class SqliteCheckpointer(AsyncSqliteSaver):
+_GO_ON = "or go on in a new session: the messages of this one stay readable."
+_DAMAGED = f"The state of this conversation is damaged. Restore a backup of KAI's store, {_GO_ON}"
+_OTHER_KEY = (
+    "The state of this conversation cannot be decrypted: it was written with another encryption key, or it "
+    f"is damaged. Start KAI with that key (KAI_ENCRYPTION_KEY, or secret.key of the data folder), {_GO_ON}"
+)
+_FILE_DAMAGED = (
+    "{path} is damaged, or is no database. Restore it from a backup, or move it away: conversations then go "
+    "on without what they remember, and their messages stay readable."
+)
+_DAMAGE = (
+    ValueError,
+    TypeError,
+    LookupError,
+    AttributeError,
+    NotImplementedError,
+    sqlite3.DatabaseError,
+    zlib.error,
+)
+"""Errors of LangGraph's savers and serializers for what they did not write like that."""
+_PARTS = {"id", "channel_values", "channel_versions", "versions_seen"}
+
+
+class _ReadableCheckpoints(BaseCheckpointSaver[str]):
+    """Saver whose reads raise `CheckpointUnreadable` for a damaged checkpoint, whatever the damage."""
+
+    async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        with _translated_damage():
+            found = await super().aget_tuple(config)
+            return None if found is None else _checked(found)
+
+    async def alist(
+        self,
+        config: RunnableConfig | None,
+        *,
+        filter: dict[str, Any] | None = None,  # noqa: A002  (LangGraph's name)
+        before: RunnableConfig | None = None,
+        limit: int | None = None,
+    ) -> AsyncIterator[CheckpointTuple]:
+        with _translated_damage():
+            async for found in super().alist(config, filter=filter, before=before, limit=limit):
+                yield _checked(found)
+
+
+class _Typesense(_ReadableCheckpoints, TypesenseCheckpointer):
+    """The Typesense checkpointer, with clear errors for damage."""
+
+
+class SqliteCheckpointer(_ReadableCheckpoints, AsyncSqliteSaver):
     """LangGraph's SQLite saver with pruning, which it lacks."""
 
     async def aprune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
@@ -49,12 +101,18 @@ _PRUNING = {
 async def sqlite_checkpointer(path: Path, cipher: CipherProtocol) -> AsyncGenerator[SqliteCheckpointer]:
     """Open the checkpointer of a file, which is created if missing.
 
-    Checkpoints survive a crash of the process. The latest may be lost in a power failure.
+    Checkpoints survive a crash of the process. The latest may be lost in a power failure. Raises
+    `CheckpointUnreadable` when the file is damaged.
     """
     async with aiosqlite.connect(path) as connection:
         saver = SqliteCheckpointer(connection, serde=_serializer(cipher))
-        await saver.setup()
-        await connection.execute("PRAGMA synchronous=NORMAL")
+        try:
+            await saver.setup()
+            await connection.execute("PRAGMA synchronous=NORMAL")
+        except sqlite3.OperationalError:
+            raise
+        except sqlite3.DatabaseError as error:
+            raise CheckpointUnreadable(_FILE_DAMAGED.format(path=path)) from error
         yield saver
 
 
@@ -65,14 +123,51 @@ async def typesense_checkpointer(
 
     Raises `TypesenseClientError` or `httpx.HTTPError`.
     """
-    saver = TypesenseCheckpointer(client, collection=collection, serde=_serializer(cipher))
+    saver = _Typesense(client, collection=collection, serde=_serializer(cipher))
     await saver.setup()
     return saver
 
 
 def _serializer(cipher: CipherProtocol) -> SerializerProtocol:
     # Only plain values are constructed, so a tampered checkpoint cannot run code.
-    return EncryptedSerializer(cipher, JsonPlusSerializer(allowed_msgpack_modules=None))
+    return EncryptedSerializer(_ClearlyFailing(cipher), JsonPlusSerializer(allowed_msgpack_modules=None))
+
+
+@dataclass(frozen=True)
+class _ClearlyFailing:
+    """A cipher that raises `CheckpointUnreadable` where the other raises `ValueError`."""
+
+    cipher: CipherProtocol
+
+    def encrypt(self, plaintext: bytes) -> tuple[str, bytes]:
+        return self.cipher.encrypt(plaintext)
+
+    def decrypt(self, ciphername: str, ciphertext: bytes) -> bytes:
+        try:
+            return self.cipher.decrypt(ciphername, ciphertext)
+        except ValueError as error:
+            raise CheckpointUnreadable(_OTHER_KEY) from error
+
+
+@contextmanager
+def _translated_damage() -> Generator[None]:
+    try:
+        yield
+    except sqlite3.OperationalError:
+        raise  # the store is unavailable
+    except _DAMAGE as error:
+        raise CheckpointUnreadable(_DAMAGED) from error
+
+
+def _checked(found: CheckpointTuple) -> CheckpointTuple:
+    """Raises `TypeError` for a checkpoint that was read and cannot be one."""
+    if not _is_mapping(found.metadata) or not set(found.checkpoint) >= _PARTS:
+        raise TypeError
+    return found
+
+
+def _is_mapping(value: object) -> bool:
+    return isinstance(value, dict)
 
 
 @contextmanager

@@ -100,6 +100,14 @@ class CheckpointsUnavailable(TurnError):
     retryable = True
 
 
+class CheckpointUnreadable(TurnError):
+    """A checkpoint is damaged, or was encrypted with another key. Retrying does not help."""
+
+    problem = "checkpoint-unreadable"
+    title = "The conversation's state cannot be read"
+    status = 409
+
+
 class StepTimedOut(TurnError):
     """A step exceeded the time limit of all steps."""
 

@@ -79,7 +79,8 @@ class Checkpoint:
 class SessionGraph:
     """Runs turns on the threads of sessions. The thread id is the session id.
 
-    Every method raises `CheckpointsUnavailable` when the store of the checkpoints is unavailable.
+    Every method raises `CheckpointsUnavailable` when the store of the checkpoints is unavailable, and
+    `CheckpointUnreadable` when a checkpoint that it reads is damaged or encrypted with another key.
     """
 
     def __init__(self, checkpointer: Checkpointer) -> None:

@@ -339,7 +339,7 @@ def _run(command: Coroutine[None, None, int | None]) -> None:
     from app.core.errors import CannotRun, Problem, file_error_text  # noqa: PLC0415
     from app.core.settings_errors import value_error_text, variable_error_text  # noqa: PLC0415
     from app.core.variables import UnknownVariable  # noqa: PLC0415
-    from graph.errors import CheckpointsUnavailable  # noqa: PLC0415
+    from graph.errors import CheckpointsUnavailable, CheckpointUnreadable  # noqa: PLC0415
 
     code: int | None = 130
     try:
@@ -357,6 +357,8 @@ def _run(command: Coroutine[None, None, int | None]) -> None:
     except OSError as error:
         _fail(file_error_text(error))
     except Problem as error:
+        _fail(error.detail)
+    except CheckpointUnreadable as error:
         _fail(error.detail)
     except CheckpointsUnavailable:
         _fail("The store of the checkpoints does not answer. Run this again; what is done stays done.")

@@ -9,7 +9,7 @@ from cryptography.fernet import Fernet, InvalidToken
 from app.core.errors import CannotRun
 
 
-class SecretUnreadable(Exception):
+class SecretUnreadable(ValueError):
     """The text was not encrypted with this key, or was changed since."""
 
 

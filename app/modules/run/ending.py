@@ -31,7 +31,7 @@ from app.modules.run.messages import Ending, done_event, failure_of
 from app.modules.session.model import Run, Session
 from graph import Turn
 from graph.answer import TurnAnswer
-from graph.errors import CheckpointsUnavailable
+from graph.errors import CheckpointsUnavailable, CheckpointUnreadable
 from graph.events import Status
 
 State = Literal["saving", "unavailable", "defective", "saved"]
@@ -93,7 +93,7 @@ class AttemptEnd:
         services, run = self._services, self._run
         if self._closed is None:
             if self._state != "defective":
-                answer = await services.graph.answer(self._turn)
+                answer = await self._answer()
                 self._ending = replace(self._ending, answer=self._counted(answer))
             self._closed = await services.lifecycle.close(run, self._ending)
         if self._closed is None:
@@ -108,6 +108,15 @@ class AttemptEnd:
         except BusUnavailable:
             return "unpublished"
         return "ended"
+
+    async def _answer(self) -> TurnAnswer:
+        """The answer of the completed steps; empty if the run failed because these cannot be read."""
+        try:
+            return await self._services.graph.answer(self._turn)
+        except CheckpointUnreadable:
+            if self._ending.outcome == "failed":
+                return TurnAnswer()
+            raise
 
     async def _holds_session(self) -> bool:
         session = await self._services.repository.find(self._run.session_id)
