@@ -259,6 +259,8 @@ class OidcSettings(_Group):
     other a user.
     """
     admin_value: Annotated[str, Field(min_length=1)] = "kai-admin"
+    database_claim: str | None = None
+    """A text that chooses the role in databases registered with roles by claim."""
     leeway_seconds: Annotated[float, Field(ge=0, le=300)] = 30
 
     @model_validator(mode="after")
@@ -275,7 +277,17 @@ class AuthSettings(_Group):
 
     required: bool = False
     """Ask for a key or a token on a loopback address, too."""
+    wrong_keys_per_minute: Annotated[int, Field(ge=0, le=10_000)] = 30
+    """Wrong credentials of one address that are answered at once; 0 is no limit."""
     oidc: OidcSettings = OidcSettings()
+
+
+class HttpSettings(_Group):
+    """`KAI_HTTP__...`: how long a client may take to send a request."""
+
+    head_seconds: Seconds = 10
+    """For the request line and the headers."""
+    body_seconds: Seconds = 30
 
 
 class _OpenAiEnvironment(BaseSettings):
@@ -315,6 +327,7 @@ class Settings(BaseSettings):
     """Let /metrics be read without a login."""
     drain_seconds: Annotated[float, Field(ge=0, le=300)] = 0
     """Seconds that a stopping server continues to serve while /readyz reports that it drains."""
+    http: HttpSettings = HttpSettings()
     auth: AuthSettings = AuthSettings()
     llm: LlmSettings = LlmSettings()
     limits: LimitSettings = LimitSettings()

@@ -1,5 +1,8 @@
 """Callers: owner, role and scopes."""
 
+from collections.abc import Generator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Literal
 
@@ -29,9 +32,29 @@ class Caller:
     role: Role
     scopes: frozenset[Scope]
     signed_in_by: SignIn
+    database_claim: str | None = None
+    """The value of the token's claim that chooses a role in databases (`DATABASE_CLAIM`)."""
 
     def may(self, scope: Scope) -> bool:
         return scope in self.scopes or "admin" in self.scopes
+
+
+_database_claim: ContextVar[str | None] = ContextVar("kai_database_claim", default=None)
+
+
+@contextmanager
+def calling(caller: Caller) -> Generator[None]:
+    """The block answers this caller's request."""
+    token = _database_claim.set(caller.database_claim)
+    try:
+        yield
+    finally:
+        _database_claim.reset(token)
+
+
+def current_database_claim() -> str | None:
+    """The database claim of the caller whose request is being answered; None outside of requests."""
+    return _database_claim.get()
 
 
 LOCAL_CALLER = Caller(LOCAL_OWNER, "admin", SCOPES_OF_ROLE["admin"], "local")

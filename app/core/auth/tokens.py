@@ -56,4 +56,11 @@ class Tokens:
             raise Unauthenticated(f"The token has no {self._settings.owner_claim!r} to say whose it is.")
         held = roles if isinstance(roles, list) else [roles]
         role: Role = "admin" if self._settings.admin_value in held else "user"
-        return Caller(checked_owner(owner), role, SCOPES_OF_ROLE[role], "oidc")
+        claim = claims.get(self._settings.database_claim) if self._settings.database_claim else None
+        return Caller(
+            checked_owner(owner),
+            role,
+            SCOPES_OF_ROLE[role],
+            "oidc",
+            database_claim=claim if isinstance(claim, str) else None,
+        )

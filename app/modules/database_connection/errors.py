@@ -43,6 +43,13 @@ class DatabaseUnreachable(Invalid):
     title = "The database cannot be reached"
 
 
+class RolesRefused(Invalid):
+    """The database does not let its account take the roles that statements are to run as."""
+
+    problem = "database-roles-refused"
+    title = "The roles cannot be taken"
+
+
 class StatementNotRun(Invalid):
     """The guard does not let the statement through, or the database did not run it."""
 

@@ -21,9 +21,9 @@ class Limits:
     """Bounds of a server's dealings with all user databases.
 
     `max_threads` statements run at a time; the others wait. A scan reads the catalog within
-    `scan_seconds`, stops profiling values after `profile_seconds`, and gives each of its statements
-    at most `profile_statement_seconds`. The first question waits for the catalog, and for the values
-    no longer than `first_profile_seconds`.
+    `scan_seconds`, stops profiling values after `profile_seconds` (0: it reads no values), and gives each
+    of its statements at most `profile_statement_seconds`. The first question waits for the catalog, and for
+    the values no longer than `first_profile_seconds`.
     """
 
     statement: StatementLimits = StatementLimits()

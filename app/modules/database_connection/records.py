@@ -6,7 +6,7 @@ import logging
 import time
 from collections.abc import Generator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from opentelemetry.trace import SpanKind
@@ -15,6 +15,7 @@ from prometheus_client import CollectorRegistry, Counter, Histogram
 from app.core.tracing.spans import span
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.results import ResultSet
+from app.modules.database_connection.roles import DatabaseRoleMissing
 from app.modules.database_connection.scan.progress import ScanProgress
 from graph.errors import StatementRefused, StatementTimedOut
 
@@ -35,6 +36,8 @@ class Asker:
     purpose: Purpose
     session_id: str | None = None
     run_id: str | None = None
+    claim: str | None = field(default=None, repr=False)
+    """The value of the person's claim that chooses a database role."""
 
 
 class StatementRecords:
@@ -78,6 +81,9 @@ class StatementRecords:
         except StatementRefused as refused:
             record.outcome, record.refused_as = "refused", refused.rule
             raise
+        except DatabaseRoleMissing:
+            record.outcome, record.refused_as = "refused", "role"
+            raise
         except StatementTimedOut:
             record.outcome = "timed_out"
             raise
@@ -113,9 +119,13 @@ class StatementRecords:
 
     def _tell(self, connection: Connection, sql: str, asker: Asker, record: "Record") -> None:
         fields = {
-            **asdict(asker),
+            "owner": asker.owner,
+            "purpose": asker.purpose,
+            "session_id": asker.session_id,
+            "run_id": asker.run_id,
             "connection_id": connection.id,
             "dialect": connection.dialect,
+            "database_role": record.database_role,
             "statement_sha256": hashlib.sha256(sql.encode("utf-8", "replace")).hexdigest(),
             "rows": record.rows,
             "duration_ms": round(record.seconds * 1000),
@@ -131,6 +141,7 @@ class Record:
     def __init__(self) -> None:
         self.outcome: _Outcome = "failed"
         self.refused_as: str | None = None
+        self.database_role: str | None = None
         self.rows: int | None = None
         self._began = time.monotonic()
 

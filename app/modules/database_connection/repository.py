@@ -12,6 +12,7 @@ from app.core.ids import id_of
 from app.core.storage.port import AnyOf, Document, Equals, Storage
 from app.modules.database_connection.engines.urls import database_name
 from app.modules.database_connection.errors import ConnectionNotFound, NotTheOwner
+from app.modules.database_connection.roles import Roles
 from app.modules.database_connection.scan.progress import ScanProgress
 from app.modules.database_connection.scan.scanned import ScannedSchema
 from app.modules.database_connection.scan.vectors_kept import is_of_vectors
@@ -43,6 +44,12 @@ class Connection:
     table_count: int | None = None
     warnings: tuple[str, ...] = ()
     shared: bool = False
+    roles: Roles | None = None
+    """Roles of people that statements run as. Values are then not scanned: every role sees others."""
+
+    @property
+    def per_user_roles(self) -> bool:
+        return self.roles is not None
 
 
 _CONNECTION = TypeAdapter(Connection)

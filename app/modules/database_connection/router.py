@@ -7,6 +7,7 @@ from fastapi import APIRouter, Depends, Path, Query, Request, status
 from app.http.callers import ASK, MANAGE, READ, Owner
 from app.http.problems import PROBLEM_RESPONSES
 from app.http.routes import PageOf, PageQuery
+from app.modules.database_connection.roles import Roles
 from app.modules.database_connection.schemas import (
     ConnectionBody,
     ConnectionChange,
@@ -44,7 +45,11 @@ async def register(body: NewConnection, owner: Owner, service: Service) -> Conne
     opened (`database-unreachable`).
     """
     url = body.url.get_secret_value()
-    connection = await service.register(owner, url, body.name, body.description, body.shared)
+    asked = body.roles
+    roles = None if asked is None else Roles(asked.by, tuple(asked.names.items()), asked.default)
+    connection = await service.register(
+        owner, url, body.name, body.description, shared=body.shared, roles=roles
+    )
     return ConnectionBody.model_validate(connection)
 
 

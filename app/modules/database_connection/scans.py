@@ -130,8 +130,10 @@ class Scans:
         def tell(some: Sequence[Profile]) -> None:
             loop.call_soon_threadsafe(found.put_nowait, some)
 
+        # Where rows belong to people, values of some are not for the prompts of others.
+        limits = self._limits if connection.roles is None else replace(self._limits, profile_seconds=0)
         reading = asyncio.create_task(
-            self._threads.run(lambda stop: scan(database, self._limits, stop, tell)),
+            self._threads.run(lambda stop: scan(database, limits, stop, tell)),
             name=f"connection {connection.id}: read the schema",
         )
         reading.add_done_callback(lambda _: found.put_nowait(None))

@@ -1,6 +1,6 @@
 """Database connections on the wire; a URL comes in and never goes out."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 from pydantic import (
     AfterValidator,
@@ -9,9 +9,11 @@ from pydantic import (
     JsonValue,
     SecretStr,
     StringConstraints,
+    model_validator,
 )
 
 from app.http.routes import Body, ResponseBody, Text, Time, storable
+from app.modules.database_connection.roles import checked_role
 from app.modules.database_connection.scan.progress import ScanState
 from app.modules.database_connection.schema import ColumnType, ForeignKey, TableColumn
 
@@ -21,6 +23,29 @@ Description = Annotated[Text, Field(max_length=2_000)]
 def _storable(secret: SecretStr) -> SecretStr:
     storable(secret.get_secret_value())
     return secret
+
+
+RoleName = Annotated[Text, Field(min_length=1), AfterValidator(checked_role)]
+Person = Annotated[Text, Field(min_length=1, max_length=255)]
+
+
+class RolesBody(Body):
+    """PostgreSQL roles that people's statements run as: `names` by owner, or by the value of a claim.
+
+    Who has none takes `default`; without one, the question is refused.
+    """
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"names": {"ada": "sales_north"}}]})
+
+    by: Literal["owner", "claim"] = "owner"
+    names: Annotated[dict[Person, RoleName], Field(default_factory=dict, max_length=1_000)]
+    default: RoleName | None = None
+
+    @model_validator(mode="after")
+    def _not_empty(self) -> Self:
+        if not self.names and self.default is None:
+            raise ValueError("name at least one role")
+        return self
 
 
 class NewConnection(Body):
@@ -42,6 +67,8 @@ class NewConnection(Body):
     """Description for users."""
     shared: bool = False
     """All users may see and ask about the database."""
+    roles: RolesBody | None = None
+    """PostgreSQL roles that statements run as, one a person; null for the account of the URL."""
 
 
 class ConnectionChange(Body):
@@ -136,6 +163,8 @@ class ConnectionBody(ResponseBody):
     """Owner of the connection, who alone can change it."""
     shared: bool
     """All users may see and ask about the database."""
+    per_user_roles: bool
+    """Statements run as a role of the person who asks."""
 
 
 class ScanBody(ResponseBody):

@@ -1,24 +1,28 @@
 """Registered databases. All access to them goes through this service."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
+from typing import TypeAlias
 
 from sqlalchemy.exc import DBAPIError
 
+from app.core.auth.caller import current_database_claim
 from app.core.clock import now_ms
 from app.core.ids import new_id
 from app.core.llm.calls import Charge, uncharged
 from app.core.llm.embedding import EmbeddingModel
 from app.core.secrets import SecretBox, SecretUnreadable
 from app.core.storage.port import Storage
-from app.modules.database_connection.engines.databases import Database
+from app.modules.database_connection.engines.databases import Database, RoleDatabase
 from app.modules.database_connection.engines.urls import read_url
 from app.modules.database_connection.errors import (
     DatabaseDown,
     DatabaseUnreachable,
+    RolesRefused,
     TableNotFound,
     UrlNotSupported,
     as_problems,
@@ -36,6 +40,7 @@ from app.modules.database_connection.network import ONE_USER, Access
 from app.modules.database_connection.records import Asker, StatementRecords
 from app.modules.database_connection.repository import Connection, ConnectionRepository
 from app.modules.database_connection.results import ResultSet
+from app.modules.database_connection.roles import DatabaseRoleMissing, Roles
 from app.modules.database_connection.scan.catalog import has_tables
 from app.modules.database_connection.scan.progress import ScanProgress
 from app.modules.database_connection.scan.scanned import ScannedSchema, ScannedSchemas
@@ -48,6 +53,10 @@ from graph.errors import DatabaseUnavailable
 _EMPTY = "This database has no tables that can be read, so there is nothing to ask it yet."
 _PROGRESS_IS_STALE_AFTER = timedelta(minutes=1)
 """A running scan stores its progress far more often than this."""
+
+
+CheckNames: TypeAlias = Callable[[str], Awaitable[None]]
+"""A check of the names in a statement, before the guard's. Raises `StatementRefused`."""
 
 
 class DatabaseConnections:
@@ -83,15 +92,24 @@ class DatabaseConnections:
             await self._vectors.close()
 
     async def register(
-        self, owner: str, url: str, name: str, description: str, shared: bool = False
+        self,
+        owner: str,
+        url: str,
+        name: str,
+        description: str,
+        *,
+        shared: bool = False,
+        roles: Roles | None = None,
     ) -> Connection:
         """Test a database and store its URL, encrypted, with warnings of what its account may do.
 
-        Raises `UrlNotSupported` or `DatabaseUnreachable`, without secrets in their texts.
+        Raises `UrlNotSupported`, `DatabaseUnreachable` or `RolesRefused`, without secrets in their texts.
         """
         database = await asyncio.to_thread(read_url, url, self._access)
         try:
             warnings = await self._threads.run(lambda stop: _try(database, self._limits, stop))
+            if roles is not None:
+                warnings = [*warnings, *await self._try_roles(database, roles)]
         except DatabaseUnavailable as error:
             raise DatabaseUnreachable(error.detail) from None
         connection = Connection(
@@ -105,9 +123,25 @@ class DatabaseConnections:
             created_at=now_ms(),
             warnings=tuple(warnings),
             shared=shared,
+            roles=roles,
         )
         await self._repository.save(connection)
         return connection
+
+    async def _try_roles(self, database: Database, roles: Roles) -> Sequence[str]:
+        """Warnings of roles that no policy binds. Raises `RolesRefused` or `DatabaseUnavailable`."""
+        if not isinstance(database, RoleDatabase):
+            raise RolesRefused("Only a PostgreSQL database has roles that statements can run as.")
+        for role in sorted(roles.all):
+            try:
+                await self._threads.run(partial(_open, database.acting_as(role), self._limits))
+            except DatabaseRoleMissing as error:
+                raise RolesRefused(error.detail) from None
+        connect_seconds = self._limits.connect_seconds
+        unbound = await self._threads.run(
+            lambda stop: database.roles_beyond_policies(roles.all, stop, connect_seconds)
+        )
+        return [f"Row-level security does not bind the role {role}: it sees all rows." for role in unbound]
 
     async def get(self, owner: str, connection_id: str) -> Connection:
         return await self._repository.get(owner, connection_id)
@@ -193,7 +227,9 @@ class DatabaseConnections:
             raise TableNotFound("The scanned schema has no table of this name.")
         with as_problems():
             found = await self.run(
-                connection, sample_statement(table, schema.dialect), Asker(owner, "preview")
+                connection,
+                sample_statement(table, schema.dialect),
+                Asker(owner, "preview", claim=current_database_claim()),
             )
         return sampled(found)
 
@@ -236,17 +272,24 @@ class DatabaseConnections:
         schema = await self.schema(connection)
         await asyncio.to_thread(check, sql, schema)
 
-    async def run(self, connection: Connection, sql: str, asker: Asker) -> ResultSet:
+    async def run(
+        self, connection: Connection, sql: str, asker: Asker, check_names: CheckNames | None = None
+    ) -> ResultSet:
         """Check a statement and run it read-only under limits. Cancellation stops it in the database.
 
-        Every statement is recorded, however it ends. Raises `StatementFailed` or `DatabaseUnavailable`.
+        Every statement is recorded, however it ends, also when `check_names` refuses it. Raises
+        `StatementFailed`, `DatabaseRoleMissing` or `DatabaseUnavailable`.
         """
         schema = await self.schema(connection)
         limits = self._limits
         with self._records.of(connection, sql, asker) as record:
-            statement = UncheckedStatement(
-                sql, schema, self._database(connection), limits.statement, limits.connect_seconds
-            )
+            if check_names is not None:
+                await check_names(sql)
+            database = self._database(connection)
+            if connection.roles is not None:
+                record.database_role = connection.roles.role_of(asker.owner, asker.claim)
+                database = _acting_as(database, record.database_role)
+            statement = UncheckedStatement(sql, schema, database, limits.statement, limits.connect_seconds)
             result = await self._threads.run(statement.run)
             record.gave(result)
             return result
@@ -302,14 +345,25 @@ def _try(database: Database, limits: Limits, stop: Stop) -> Sequence[str]:
     """Returns warnings: what the account may do besides reading, and that there are no tables. Raises
     `DatabaseUnavailable`.
     """
-    stop.after(limits.connect_seconds)
-    with database.session(stop, limits.connect_seconds) as session:
-        list(session.execute("SELECT 1").rows)
+    _open(database, limits, stop)
     try:
         warnings = database.warnings(stop, limits.connect_seconds)
     except DBAPIError:
         warnings = ["KAI could not find out what this account may do besides reading."]
     return warnings if _has_tables(database, limits, stop) else [*warnings, _EMPTY]
+
+
+def _open(database: Database, limits: Limits, stop: Stop) -> None:
+    stop.after(limits.connect_seconds)
+    with database.session(stop, limits.connect_seconds) as session:
+        list(session.execute("SELECT 1").rows)
+
+
+def _acting_as(database: Database, role: str) -> Database:
+    """Raises `DatabaseUnavailable` for a database without roles, which none was registered with."""
+    if not isinstance(database, RoleDatabase):
+        raise DatabaseUnavailable("This database has no roles that statements can run as.")
+    return database.acting_as(role)
 
 
 def _has_tables(database: Database, limits: Limits, stop: Stop) -> bool:

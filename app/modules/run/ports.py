@@ -14,14 +14,13 @@ from app.modules.analysis.figures import Span
 from app.modules.analysis.figures.coverage import key_columns, read_span, span_statement
 from app.modules.context_store.service import ContextStore
 from app.modules.database_connection.cells import bag_of
-from app.modules.database_connection.records import Asker
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.results import ResultSet
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.run.given_sql import GivenSql, OnlyOnce
 from app.modules.run.observer import RunObserver
 from app.modules.run.records import HEAD_ROWS, Result, ResultRows, RowsGone
-from app.modules.run.result_checking import RunResultChecker
+from app.modules.run.result_checking import RunResultChecker, asker_of
 from app.modules.run.summary import DigestSummarizer, ModelSummarizer
 from app.modules.session.model import Run, Session
 from app.modules.sql_generation.candidates import Candidates, Tried
@@ -170,7 +169,7 @@ class _Background:
     run_of: Run
 
     async def span(self, sql: str) -> Span | None:
-        asker = Asker(self.run_of.owner, "coverage", self.run_of.session_id, self.run_of.id)
+        asker = asker_of(self.run_of, "coverage")
         try:
             schema = await self.connections.schema(self.connection)
             statement = await asyncio.to_thread(span_statement, sql, schema)
@@ -225,10 +224,9 @@ class _TryOut:
     run_of: Run
 
     async def try_out(self, question: Question, sql: str) -> Tried | None:
-        asker = Asker(self.run_of.owner, "candidate", self.run_of.session_id, self.run_of.id)
+        asker = asker_of(self.run_of, "candidate")
         try:
-            await self.schema_context.check(sql)
-            fetched = await self.connections.run(self.connection, sql, asker)
+            fetched = await self.connections.run(self.connection, sql, asker, self.schema_context.check)
         except (StatementFailed, DatabaseUnavailable) as error:
             logger.info("run %s: a candidate failed: %s", self.run_of.id, error.detail)
             return None
@@ -256,9 +254,8 @@ class _KeepingRunner:
         self._fetched = None
         if run.attempt > 1 and (kept := await self.rows.kept(run.message_id, sql)) is not None:
             return kept
-        await self.schema_context.check(sql)
-        asker = Asker(run.owner, "question", run.session_id, run.id)
-        fetched = await self.connections.run(self.connection, sql, asker)
+        asker = asker_of(run, "question")
+        fetched = await self.connections.run(self.connection, sql, asker, self.schema_context.check)
         rows = _rows_of(fetched)
         self._fetched = (sql, rows)
         return Rows(**{**rows, "rows": fetched.rows[:HEAD_ROWS]})

@@ -4,7 +4,7 @@ import asyncio
 import logging
 from dataclasses import dataclass, field
 
-from app.modules.database_connection.records import Asker
+from app.modules.database_connection.records import Asker, Purpose
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.session.model import Run
@@ -19,6 +19,11 @@ logger = logging.getLogger(__name__)
 
 _PROBE_SECONDS = 3.0
 """For all probes of a result: an empty join of two big tables takes longest, and then stays unknown."""
+
+
+def asker_of(run: Run, purpose: Purpose) -> Asker:
+    """The owner of a run, who has a statement run for this purpose."""
+    return Asker(run.owner, purpose, run.session_id, run.id, claim=run.database_claim)
 
 
 @dataclass(frozen=True)
@@ -44,7 +49,7 @@ class RunResultChecker:
 
     async def _find_empty_joins(self, sql: str) -> list[ResultWarning]:
         """None when the database does not tell in time."""
-        asker = Asker(self.run_of.owner, "join_probe", self.run_of.session_id, self.run_of.id)
+        asker = asker_of(self.run_of, "join_probe")
         empty: list[ResultWarning] = []
         try:
             async with asyncio.timeout(_PROBE_SECONDS):

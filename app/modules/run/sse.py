@@ -53,7 +53,7 @@ def event_stream(run_id: str, following: AbstractAsyncContextManager[EventLog], 
     leaving = anyio.Event()
     return EventStream(
         _frames(following, after, leaving),
-        headers={"Cache-Control": "no-cache", "X-Run-Id": run_id},
+        headers={"Cache-Control": "no-cache, no-store", "X-Run-Id": run_id},
         ping=PING_SECONDS,
         send_timeout=SEND_TIMEOUT_SECONDS,
         shutdown_event=leaving,

@@ -5,6 +5,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
 from typing import Literal
 
+from app.core.auth.caller import current_database_claim
 from app.core.bus.port import BusUnavailable, EventLogs, RunQueue
 from app.core.clock import now_ms
 from app.core.ids import id_of, new_id
@@ -179,6 +180,7 @@ def _new_run(session: Session, question: str, idempotency_key: str | None, sql: 
         idempotency_key=idempotency_key,
         traceparent=current_traceparent(),
         sql=sql,
+        database_claim=current_database_claim(),
     )
 
 

@@ -72,6 +72,8 @@ class Run:
     idempotency_key: str | None = None
     sql: str | None = None
     """The analyst's own statement, run instead of a written one."""
+    database_claim: str | None = None
+    """Of the token it was asked with; it chooses the role in a database."""
 
     @property
     def place(self) -> tuple[int, str]:

@@ -14,7 +14,7 @@ from app.modules.sql_generation.result_warnings.empty_joins import JoinProbe, jo
 from app.modules.sql_generation.result_warnings.model import ResultWarning
 from app.modules.sql_generation.result_warnings.warnings import find_warnings
 from app.modules.sql_generation.schema_index import SchemaIndex, SchemaIndexes
-from graph.errors import StatementFailed
+from graph.errors import StatementRefused
 from graph.ports import Question
 from graph.state import Context, Rows
 
@@ -51,10 +51,10 @@ class SchemaContext:
         return await asyncio.to_thread(correct, sql, (await self.index()).names)
 
     async def check(self, sql: str) -> None:
-        """Raises `StatementFailed` for names that are not there, in words that help to repair it."""
+        """Raises `StatementRefused` for names that are not there, in words that help to repair it."""
         checked = await asyncio.to_thread(check, sql, (await self.index()).names)
         if checked.faults:
-            raise StatementFailed(checked.report)
+            raise StatementRefused(checked.report, "name")
 
     async def find_warnings(self, question: Question, sql: str, rows: Rows) -> list[ResultWarning]:
         """Find what speaks against a result although its statement ran."""

@@ -55,6 +55,17 @@ async def test_a_refused_statement_is_recorded_with_the_rule_that_refused_it(
     assert (line["outcome"], line["refused_as"], line["rows"]) == ("refused", "not-a-query", None)
 
 
+async def test_a_statement_that_the_check_of_names_refused_is_recorded_too(
+    watched: Watched, shop: str
+) -> None:
+    session = await watched.client.open_session(await watched.client.connect(shop))
+    sql = "SELECT nothing_like_it FROM orders"
+    run_id = await run(watched.client, session, sql)
+    line = await watched.line(message="statement", run_id=run_id)
+    assert (line["outcome"], line["refused_as"], line["rows"]) == ("refused", "name", None)
+    assert line["statement_sha256"] == hashlib.sha256(sql.encode()).hexdigest()
+
+
 async def test_a_statement_that_was_cancelled_is_recorded_as_that(watched: Watched, shop: str) -> None:
     session = await watched.client.open_session(await watched.client.connect(shop))
     async with watched.client.asking(session, "mine", None, sql=ENDLESS) as stream:

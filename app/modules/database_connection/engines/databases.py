@@ -1,8 +1,8 @@
 """What KAI asks of a kind of database; `sqlite`, `postgres`, `mysql` and `duckdb` answer."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import AbstractContextManager
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 from sqlalchemy import Engine
 
@@ -55,6 +55,20 @@ class Database(Protocol):
 
         Raises `DatabaseUnavailable`; a statement that `stop` ended raises `sqlalchemy.exc.DBAPIError`.
         """
+
+
+@runtime_checkable
+class RoleDatabase(Database, Protocol):
+    """A database whose sessions can take another role than that of their account."""
+
+    def acting_as(self, role: str) -> Database:
+        """The same database, each of whose statements runs as this role.
+
+        A session's `execute` then raises `DatabaseRoleMissing` when the account may not take it.
+        """
+
+    def roles_beyond_policies(self, roles: Collection[str], stop: Stop, connect_seconds: float) -> list[str]:
+        """Those of the roles that no row-level security binds. Raises like `engine`."""
 
 
 def stopped(stop: Stop) -> StatementTimedOut:

@@ -32,10 +32,14 @@ def scan(database: Database, limits: Limits, stop: Stop, tell: Tell = lambda _: 
         with database.engine(stop, limits.connect_seconds) as engine, engine.connect() as connection:
             stop.after(limits.scan_seconds)
             tables = read_catalog(connection)
-            tell([Profile(table, {}) for table in tables])
+            plain = [Profile(table, {}) for table in tables]
+            tell(plain)
+            own_name = database_name(database.dialect, database.masked_url)
+            if not limits.profile_seconds:
+                tell(plain)
+                return Schema(database.dialect, tables, own_name)
             end = time.monotonic() + limits.profile_seconds
             questions = Questions(connection, stop, limits.profile_statement_seconds, end)
-            own_name = database_name(database.dialect, database.masked_url)
             return Schema(database.dialect, _profiles(tables, questions, tell), own_name)
     except DBAPIError:
         raise DatabaseUnavailable("The schema of the database could not be read.") from None

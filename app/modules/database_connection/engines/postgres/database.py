@@ -1,16 +1,19 @@
 """PostgreSQL servers. Imports psycopg, which comes with `kai-analyst[postgres]`."""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Literal
 
 import psycopg
 from sqlalchemy import URL, Engine, StaticPool, create_engine
 
-from app.modules.database_connection.engines.postgres.role import rights_beyond_reading
+from app.modules.database_connection.engines.postgres.role import (
+    rights_beyond_reading,
+    roles_beyond_policies,
+)
 from app.modules.database_connection.engines.postgres.session import (
     Connection,
     PostgresSession,
@@ -60,6 +63,8 @@ class PostgresDatabase:
     options: tuple[tuple[str, str], ...] = ()
     access: Access = field(default=ONE_USER, repr=False)
     dialect: Literal["postgres"] = "postgres"
+    role: str | None = None
+    """The role that statements of sessions run as, in place of the user."""
 
     @property
     def url(self) -> str:
@@ -81,7 +86,14 @@ class PostgresDatabase:
             cancelled_when_due(partial(cancel, connection), stop),
             connection.cursor("kai", scrollable=False) as cursor,
         ):
-            yield PostgresSession(connection, cursor, stop)
+            yield PostgresSession(connection, cursor, stop, self.role)
+
+    def acting_as(self, role: str) -> "PostgresDatabase":
+        return replace(self, role=role)
+
+    def roles_beyond_policies(self, roles: Collection[str], stop: Stop, connect_seconds: float) -> list[str]:
+        with self.engine(stop, connect_seconds) as engine, engine.connect() as connection:
+            return roles_beyond_policies(connection, roles)
 
     @contextmanager
     def engine(self, stop: Stop, connect_seconds: float) -> Iterator[Engine]:

@@ -1,6 +1,6 @@
 """What a PostgreSQL role may do besides reading, which no read-only session takes from it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from sqlalchemy import ColumnElement, Connection, column, exists, func, literal, or_, select, table
 
@@ -12,6 +12,16 @@ _CHANGES = "INSERT, UPDATE, DELETE, TRUNCATE"
 def rights_beyond_reading(connection: Connection) -> Sequence[str]:
     """A sentence for each, with the cure."""
     return [f"{right} {_CURE}" for right in _rights(connection)]
+
+
+def roles_beyond_policies(connection: Connection, roles: Collection[str]) -> list[str]:
+    """Those of the roles that row-level security does not bind, by name."""
+    known = table(
+        "pg_roles", column("rolname"), column("rolsuper"), column("rolbypassrls"), schema="pg_catalog"
+    )
+    unbound = or_(known.c.rolsuper, known.c.rolbypassrls)
+    found = select(known.c.rolname).where(known.c.rolname.in_(roles)).where(unbound)
+    return sorted(connection.scalars(found))
 
 
 def _rights(connection: Connection) -> Iterator[str]:

@@ -9,10 +9,12 @@ from typing import TypeAlias
 import psycopg
 from psycopg.abc import Buffer
 from psycopg.adapt import Loader
+from psycopg.sql import SQL, Identifier
 from psycopg.types.string import TextLoader
 
 from app.modules.database_connection.engines.databases import stopped
 from app.modules.database_connection.results import RawRows
+from app.modules.database_connection.roles import DatabaseRoleMissing
 from app.modules.database_connection.schema import ColumnType
 from app.modules.database_connection.threads import Stop
 from graph.errors import DatabaseUnavailable, StatementFailed
@@ -55,10 +57,13 @@ class PostgresSession:
     connection: Connection
     cursor: "psycopg.ServerCursor[Row]"
     stop: Stop
+    role: str | None = None
 
     def execute(self, sql: str) -> RawRows:
         with _in_our_words(self.stop):
             self._limit_time()
+            if self.role is not None:
+                self._take_role(self.role)
             cursor = self._plan(sql) if _PLAN.match(sql) else self.cursor.execute(sql.encode())
             columns = cursor.description or ()
         types = [self._type(column.type_code) for column in columns]
@@ -72,6 +77,16 @@ class PostgresSession:
         """Let the server end the statement should this process die; else `stop` is earlier."""
         milliseconds = str(int(self.stop.seconds * 1000) + 1000)
         self.connection.execute("SELECT set_config('statement_timeout', %s, true)", [milliseconds])
+
+    def _take_role(self, role: str) -> None:
+        """For this transaction, which is the whole session. Raises `DatabaseRoleMissing`."""
+        try:
+            self.connection.execute(SQL("SET LOCAL ROLE {}").format(Identifier(role)))
+        except (psycopg.errors.InvalidParameterValue, psycopg.errors.InsufficientPrivilege):
+            raise DatabaseRoleMissing(
+                f"KAI's account in this database may not take the role {role}, or there is no such role. "
+                "Ask the database's administrator for it: GRANT the role TO the account."
+            ) from None
 
     def _type(self, oid: int) -> ColumnType:
         known = self.connection.adapters.types.get(oid)

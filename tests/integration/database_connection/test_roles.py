@@ -1,0 +1,156 @@
+"""People ask one connection as roles of their own, on a real PostgreSQL server with row-level security."""
+
+import json
+from collections.abc import AsyncGenerator
+from pathlib import Path
+
+import pytest
+
+from app.bootstrap import Services, open_services
+from app.core.auth.caller import SCOPES_OF_ROLE, Caller, calling
+from app.core.settings import Settings
+from app.modules.database_connection.errors import RolesRefused
+from app.modules.database_connection.repository import Connection
+from app.modules.database_connection.roles import DatabaseRoleMissing, Roles, checked_role
+from tests.support.postgres_server import PostgresServer
+from tests.support.shop import make_shop
+
+psycopg = pytest.importorskip("psycopg")
+
+SALES = """
+create role "north; team" nologin;
+create role south nologin;
+create role everywhere nologin bypassrls;
+create role stranger nologin;
+create role kai login noinherit password 'kai';
+grant "north; team", south, everywhere to kai;
+create table sales (id int primary key, region text not null, amount int not null);
+insert into sales values (1, 'north', 10), (2, 'north', 20), (3, 'south', 300);
+grant select on sales to "north; team", south, everywhere;
+alter table sales enable row level security;
+create policy by_region on sales using (region = split_part(current_user, ';', 1));
+"""
+NORTH = "north; team"
+TOTAL = "SELECT sum(amount) AS total FROM sales"
+BY_OWNER = Roles("owner", (("ada", NORTH), ("ben", "south")))
+BY_CLAIM = Roles("claim", (("n", NORTH), ("s", "south")))
+
+
+@pytest.fixture(scope="module")
+def url(postgres: PostgresServer) -> str:
+    with psycopg.connect(postgres.url("postgres"), autocommit=True) as connection:
+        connection.execute("create database sales")
+    with psycopg.connect(postgres.url("sales"), autocommit=True) as connection:
+        connection.execute(SALES)
+    return f"postgresql://kai:kai@127.0.0.1:{postgres.port}/sales"
+
+
+@pytest.fixture
+async def services(tmp_path: Path) -> AsyncGenerator[Services]:
+    async with open_services(Settings(data_dir=tmp_path)) as opened:
+        yield opened
+
+
+async def connected(services: Services, url: str, roles: Roles) -> Connection:
+    return await services.database_connections.register("ada", url, "Sales", "", shared=True, roles=roles)
+
+
+def person(owner: str, claim: str | None = None) -> Caller:
+    return Caller(owner, "user", SCOPES_OF_ROLE["user"], "oidc", database_claim=claim)
+
+
+async def ask(services: Services, connection: Connection, who: Caller, sql: str = TOTAL) -> str:
+    """The events of a turn."""
+    with calling(who):
+        session = await services.sessions.create(who.owner, connection.id, None, "ask", {})
+        asked = await services.sessions.ask(who.owner, session.id, "mine", "reject", None, sql)
+    return "\n".join([entry.data async for entry in services.sessions.events(*asked)])
+
+
+def rows_of(events: str) -> object:
+    results = [json.loads(line) for line in events.splitlines() if '"results"' in line]
+    return results[0]["content"]["rows"]
+
+
+async def test_two_people_see_their_own_rows_of_one_connection(services: Services, url: str) -> None:
+    connection = await connected(services, url, BY_OWNER)
+    assert rows_of(await ask(services, connection, person("ada"))) == [[30]]
+    assert rows_of(await ask(services, connection, person("ben"))) == [[300]]
+    for owner, regions in (("ada", {"north"}), ("ben", {"south"})):
+        sample = await services.database_connections.sample(owner, connection.id, "sales")
+        assert {row[1] for row in sample.rows} == regions
+
+
+async def test_a_claim_of_the_token_chooses_the_role(services: Services, url: str) -> None:
+    connection = await connected(services, url, BY_CLAIM)
+    assert rows_of(await ask(services, connection, person("ada", "s"))) == [[300]]
+    assert rows_of(await ask(services, connection, person("ben", "n"))) == [[30]]
+    for unknown in ("everywhere", 'south"; reset role; --', None):
+        assert '"urn:kai:database-role"' in await ask(services, connection, person("ben", unknown))
+
+
+async def test_a_person_without_a_role_is_told_so_and_one_by_default_has_it(
+    services: Services, url: str
+) -> None:
+    connection = await connected(services, url, BY_OWNER)
+    events = await ask(services, connection, person("eve"))
+    assert '"urn:kai:database-role"' in events
+    assert '"failed"' in events
+    assert "Ask its owner" in events
+    with pytest.raises(DatabaseRoleMissing):
+        await services.database_connections.sample("eve", connection.id, "sales")
+    open_to_all = await connected(services, url, Roles("owner", (), default="south"))
+    assert rows_of(await ask(services, open_to_all, person("eve"))) == [[300]]
+
+
+async def test_no_value_of_the_database_is_kept_by_the_scan(services: Services, url: str) -> None:
+    connection = await connected(services, url, BY_OWNER)
+    scanned = await services.database_connections.scan("ada", connection.id)
+    assert scanned.table_count == 1
+    known = await services.database_connections.scanned_schema(scanned)
+    (table,) = known.schema.tables
+    assert not any(known.texts.values())
+    assert not any(column.values or column.minimum or column.maximum for column in table.columns)
+
+
+async def test_a_statement_cannot_give_the_role_back(services: Services, url: str) -> None:
+    connection = await connected(services, url, BY_OWNER)
+    for sql in ("RESET ROLE", "SET ROLE everywhere", "SELECT set_config('role', 'everywhere', true)"):
+        assert '"urn:kai:statement-failed"' in await ask(services, connection, person("ada"), sql)
+
+
+async def test_roles_that_the_account_may_not_take_are_refused_at_registration(
+    services: Services, url: str
+) -> None:
+    for role in ("stranger", "nobody_at_all"):
+        with pytest.raises(RolesRefused, match=f"{role}.*GRANT"):
+            await connected(services, url, Roles("owner", (("ada", role),)))
+    warned = await connected(services, url, Roles("owner", (("ada", "everywhere"),)))
+    assert any("does not bind the role everywhere" in warning for warning in warned.warnings)
+
+
+async def test_a_role_that_is_taken_away_later_is_a_clear_error(
+    services: Services, url: str, postgres: PostgresServer
+) -> None:
+    connection = await connected(services, url, BY_OWNER)
+    with psycopg.connect(postgres.url("sales"), autocommit=True) as server:
+        server.execute("revoke south from kai")
+    try:
+        events = await ask(services, connection, person("ben"))
+    finally:
+        with psycopg.connect(postgres.url("sales"), autocommit=True) as server:
+            server.execute("grant south to kai")
+    assert '"urn:kai:database-role"' in events
+    assert "may not take the role south" in events
+
+
+async def test_other_databases_have_no_roles(services: Services, tmp_path: Path) -> None:
+    shop = make_shop(tmp_path / "shop.db")
+    with pytest.raises(RolesRefused, match="PostgreSQL"):
+        await connected(services, f"sqlite:///{shop}", BY_OWNER)
+
+
+@pytest.mark.parametrize("name", ["none", "None", "NONE", "pg_read_server_files", "a\nb", "ä" * 32])
+def test_names_that_are_no_roles_of_people_are_refused(name: str) -> None:
+    with pytest.raises(ValueError, match="role"):
+        checked_role(name)
