@@ -18,6 +18,14 @@ UI = Path(__file__).resolve().parent
 STATIC = UI.parent / "app" / "web" / "static"
 STAMP = STATIC / ".sources"
 NEEDED = (20, 19)
+SWAGGER_UI = (
+    "swagger-ui-bundle.js",
+    "swagger-ui-bundle.js.LICENSE.txt",
+    "swagger-ui.css",
+    "LICENSE",
+    "NOTICE",
+)
+"""Files of the API's description at /docs, which the page's bundler does not touch."""
 
 
 class PageBuild(BuildHookInterface[Any]):
@@ -35,6 +43,9 @@ def build() -> None:
     print("Building the page (about half a minute) ...", flush=True)  # noqa: T201
     install("--omit=dev")
     npm("run", "build")
+    (STATIC / "docs").mkdir()
+    for name in SWAGGER_UI:
+        shutil.copy(UI / "node_modules" / "swagger-ui-dist" / name, STATIC / "docs")
     STAMP.write_text(wanted)
 
 

@@ -13,18 +13,22 @@ from app.http.allowed_hosts import AllowedHosts
 from app.http.authentication import Authentication
 from app.http.body_limit import BodyLimit
 from app.http.health import attach_health, health
-from app.http.problems import answer_problems, storage_unavailable
+from app.http.problems import answer_problems, storage_unavailable, turn_problem
 from app.http.rate_limit_fields import RateLimitFields
 from app.http.rate_limits import count_request
+from app.http.response_headers import ResponseHeaders
 from app.http.routes import API_PREFIX
+from app.http.wrong_keys import WrongKeys
 from app.modules.chat_api.router import router as chat
 from app.modules.context_store.router import router as context_store
+from app.modules.database_connection.roles import DatabaseRoleMissing
 from app.modules.database_connection.router import router as database_connections
 from app.modules.identity.router import router as identity
 from app.modules.session.router import router as sessions
 from app.modules.usage.router import router as usage
+from app.web.docs import serve_docs
 from app.web.page import is_of_page, serve_page
-from graph.errors import CheckpointsUnavailable
+from graph.errors import CheckpointsUnavailable, CheckpointUnreadable
 
 _LOCAL_HOSTS = ["127.0.0.1", "localhost"]
 _ANY_ADDRESS = {"0.0.0.0", "::"}  # noqa: S104 - compared, not bound
@@ -37,13 +41,22 @@ def create_app(services: Services, settings: Settings) -> FastAPI:
     app.state.services = services
     attach_health(app, services.readiness, services.metrics)
     serve_page(app)
+    serve_docs(app)
     answer_problems(app)
     app.add_exception_handler(CheckpointsUnavailable, storage_unavailable)
+    for turn_error in (CheckpointUnreadable, DatabaseRoleMissing):
+        app.add_exception_handler(turn_error, turn_problem)
     app.add_middleware(RateLimitFields)
-    app.add_middleware(BodyLimit)
-    app.add_middleware(Authentication, identity=services.identity, open_to_all=_open_to_all(settings))
+    app.add_middleware(BodyLimit, seconds=settings.http.body_seconds)
+    app.add_middleware(
+        Authentication,
+        identity=services.identity,
+        wrong_keys=WrongKeys(settings.auth.wrong_keys_per_minute, services.metrics),
+        open_to_all=_open_to_all(settings),
+    )
     app.add_middleware(AllowedHosts, allowed_hosts=_hosts(settings))
     app.add_middleware(AccessLog, metrics=RequestMetrics(services.metrics))
+    app.add_middleware(ResponseHeaders)
     return app
 
 
@@ -52,6 +65,7 @@ def create_health_app(common: CommonServices) -> FastAPI:
     app = FastAPI(openapi_url=None)
     attach_health(app, common.readiness, common.metrics)
     app.include_router(health)
+    app.add_middleware(ResponseHeaders)
     return app
 
 
@@ -76,7 +90,7 @@ def describe_api() -> FastAPI:
         version=__version__,
         summary="Ask questions of your SQL databases in plain language.",
         openapi_url=f"{API_PREFIX}/openapi.json",
-        docs_url="/docs",
+        docs_url=None,
         redoc_url=None,
         telemetry={
             "metrics": False,

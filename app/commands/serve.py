@@ -26,6 +26,7 @@ from app.core.settings import Settings, Store
 from app.core.storage.port import Equals, StorageRefused, StorageUnavailable
 from app.core.storage.typesense_server import TypesenseServer
 from app.core.tracing.export import traced
+from app.http.connection import connection_class
 from app.http.readiness import Readiness
 from app.main import create_app, create_health_app
 from app.sample_data.build import build_sample
@@ -57,7 +58,7 @@ async def serve(
     with _bind(settings) as opened, traced():
         async with _when_available(lambda: open_services(settings, role), settings) as services:
             await _check_door(services, settings)
-            server = _Server(create_app(services, settings), services.readiness, settings.drain_seconds)
+            server = _Server(create_app(services, settings), services.readiness, settings)
             await server.listen(opened, "KAI is ready at {}".format)
 
 
@@ -69,7 +70,7 @@ async def work(kind: WorkerKind, data_dir: Path | None) -> None:
     with _bind(its, "KAI_WORKER__HOST and KAI_WORKER__PORT") as opened, traced():
         role: Literal["worker", "history", "memory"] = "worker" if kind == "runs" else kind
         async with _when_available(lambda: open_worker(settings, role), settings) as worker:
-            server = _Server(create_health_app(worker), worker.readiness, settings.drain_seconds)
+            server = _Server(create_health_app(worker), worker.readiness, settings)
             await server.listen(opened, "KAI works; its health is at {}/readyz".format)
 
 
@@ -93,7 +94,7 @@ async def demo(
             key = await _demo_key(services.identity.keys) if settings.login_required else None
             owner = LOCAL_OWNER if key is None else _DEMO_OWNER
             session_id = await _sample_session(services, owner, settings.data_dir.resolve() / "sample.db")
-            server = _Server(create_app(services, settings), services.readiness, settings.drain_seconds)
+            server = _Server(create_app(services, settings), services.readiness, settings)
             await server.listen(opened, lambda address: _invitation(address, session_id, key))
 
 
@@ -200,9 +201,11 @@ class _Server(uvicorn.Server):
     that it drains and continues to serve for a while; at the second it stops at once.
     """
 
-    def __init__(self, app: FastAPI, readiness: Readiness, drain_seconds: float) -> None:
+    def __init__(self, app: FastAPI, readiness: Readiness, settings: Settings) -> None:
         config = uvicorn.Config(
             app,
+            http=connection_class(settings.http),
+            ws="none",
             log_config=None,
             log_level="warning",
             access_log=False,
@@ -211,7 +214,7 @@ class _Server(uvicorn.Server):
         )
         super().__init__(config)
         self._readiness = readiness
-        self._drain_seconds = drain_seconds
+        self._drain_seconds = settings.drain_seconds
         self._announcement = ""
 
     async def listen(self, opened: socket, announcement: Callable[[str], str]) -> None:

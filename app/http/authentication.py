@@ -1,16 +1,19 @@
 """Authentication middleware: every path except the page and health checks requires a valid credential."""
 
 from collections.abc import Callable
+from functools import partial
 
 from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from app.core.auth.caller import Caller, calling
 from app.core.auth.identity import Identity
 from app.core.errors import Problem, Unauthenticated
 from app.core.logs.ids import note
 from app.core.storage.port import StorageUnavailable
 from app.http.problems import problem_answer, storage_unavailable
+from app.http.wrong_keys import WrongKeys, address_of
 
 
 class Authentication:
@@ -19,15 +22,18 @@ class Authentication:
     Every path that is not `open_to_all` is closed, new routes included.
     """
 
-    def __init__(self, app: ASGIApp, identity: Identity, open_to_all: Callable[[str], bool]) -> None:
+    def __init__(
+        self, app: ASGIApp, *, identity: Identity, wrong_keys: WrongKeys, open_to_all: Callable[[str], bool]
+    ) -> None:
         self._app = app
         self._identity = identity
+        self._wrong_keys = wrong_keys
         self._open_to_all = open_to_all
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and not self._open_to_all(scope["path"]):
             try:
-                caller = await self._identity.caller(_credential(Headers(scope=scope)))
+                caller = await self._caller(scope)
             except Problem as problem:
                 await problem_answer(problem)(scope, receive, send)
                 return
@@ -36,7 +42,17 @@ class Authentication:
                 return
             scope.setdefault("state", {})["caller"] = caller
             note(owner=caller.owner)
+            with calling(caller):
+                await self._app(scope, receive, send)
+            return
         await self._app(scope, receive, send)
+
+    async def _caller(self, scope: Scope) -> Caller:
+        credential = _credential(Headers(scope=scope))
+        if credential is None:
+            return await self._identity.caller(None)
+        check = partial(self._identity.caller, credential)
+        return await self._wrong_keys.checked(address_of(scope), credential, check)
 
 
 def _credential(headers: Headers) -> str | None:

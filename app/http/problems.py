@@ -10,9 +10,16 @@ from starlette.exceptions import HTTPException
 
 from app.core.bus.port import BusUnavailable
 from app.core.errors import Problem, Unauthenticated, problem_type
-from app.core.storage.port import InvalidCursor, StorageUnavailable
+from app.core.storage.port import InvalidCursor, StorageStarting, StorageUnavailable
+from graph.errors import TurnError
 
-_KINDS = {400: "malformed", 404: "not-found", 405: "method-not-allowed", 413: "body-too-large"}
+_KINDS = {
+    400: "malformed",
+    404: "not-found",
+    405: "method-not-allowed",
+    408: "request-timeout",
+    413: "body-too-large",
+}
 PROBLEM_JSON = "application/problem+json"
 
 
@@ -113,9 +120,18 @@ async def _cursor(_: Request, error: Exception) -> JSONResponse:
 async def storage_unavailable(_: Request, error: Exception) -> JSONResponse:
     """Answer for an unavailable store. The application registers it for checkpoints, too."""
     detail = "KAI's own store does not answer; nothing is lost, try again in a moment."
-    return problem_response(
-        "storage-unavailable", "The store is unavailable", 503, detail, headers={"Retry-After": "5"}
-    )
+    retry_after = 5
+    if isinstance(error, StorageStarting):
+        detail = f"{error} Nothing is lost."
+        retry_after = error.retry_after_seconds or retry_after
+    headers = {"Retry-After": str(retry_after)}
+    return problem_response("storage-unavailable", "The store is unavailable", 503, detail, headers=headers)
+
+
+async def turn_problem(_: Request, error: Exception) -> JSONResponse:
+    """Answer for an error of a turn that a route meets outside of a run."""
+    assert isinstance(error, TurnError)  # noqa: S101 - the handler is registered for such classes
+    return problem_response(error.problem, error.title, error.status, error.detail)
 
 
 async def _bus_unavailable(_: Request, error: Exception) -> JSONResponse:

@@ -23,7 +23,7 @@ _SOURCES = {
     "frame-ancestors": "'none'",
 }
 POLICY = "; ".join(f"{what} {whence}" for what, whence in _SOURCES.items())
-_HEADERS = {
+HEADERS = {
     "Content-Security-Policy": POLICY,
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
@@ -31,10 +31,11 @@ _HEADERS = {
     "Cache-Control": "no-cache",
 }
 _IMMUTABLE = "public, max-age=31536000, immutable"
-_NOT_BUILT = """<!doctype html><html lang="en"><meta charset="utf-8"><title>KAI</title>
+NOT_BUILT = """<!doctype html><html lang="en"><meta charset="utf-8"><title>KAI</title>
 <body style="font: 1rem/1.5 system-ui; max-width: 40rem; margin: 4rem auto; padding: 0 1rem">
 <h1>The page is not built yet</h1><p>Run <code>make ui</code> beside the source and load this page again.
-The API works meanwhile: it describes itself at <a href="/docs">/docs</a>.</p></body></html>"""
+The API works meanwhile: it describes itself at
+<a href="/api/v1/openapi.json">/api/v1/openapi.json</a>.</p></body></html>"""
 
 _FOLDERS = ("/assets/", "/sessions/", "/connections/")
 
@@ -52,11 +53,15 @@ def is_of_page(path: str) -> bool:
     return path in ("/", "/favicon.svg", "/connections") or path.startswith(_FOLDERS)
 
 
-class _Assets(StaticFiles):
-    """Files whose names hold a hash of what is in them."""
+class UnbuiltFiles(StaticFiles):
+    """Files that answer 404 when the page is not built."""
 
     async def check_config(self) -> None:
-        """A page that is not built has no files, which is no fault of who asks for one."""
+        """Accepts a folder that does not exist."""
+
+
+class _Assets(UnbuiltFiles):
+    """Files whose names hold a hash of what is in them."""
 
     async def get_response(self, path: str, scope: Scope) -> Response:
         response = await super().get_response(path, scope)
@@ -72,8 +77,8 @@ class _Assets(StaticFiles):
 async def page() -> Response:
     index = STATIC / "index.html"
     if not index.is_file():
-        return HTMLResponse(_NOT_BUILT, 503, headers=_HEADERS)
-    return FileResponse(index, headers=_HEADERS)
+        return HTMLResponse(NOT_BUILT, 503, headers=HEADERS)
+    return FileResponse(index, headers=HEADERS)
 
 
 @_page.api_route("/favicon.svg", methods=["GET", "HEAD"])

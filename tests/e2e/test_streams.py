@@ -71,7 +71,7 @@ async def test_headers_keep_proxies_from_holding_the_stream_back(
     url = f"/sessions/{session}/query/stream"
     async with kai.http.stream("POST", url, json={"query": "Thank you"}) as answer:
         assert answer.headers["content-type"].startswith("text/event-stream")
-        assert answer.headers["cache-control"] == "no-cache"
+        assert answer.headers["cache-control"] == "no-cache, no-store"
         assert answer.headers["x-accel-buffering"] == "no"
 
 

@@ -53,7 +53,32 @@ async def test_hashed_files_stay_for_ever_and_travel_compressed(browser: httpx.A
     assert answer.headers["content-type"].startswith("text/javascript")
 
 
-@pytest.mark.parametrize("path", ["/api/v1/nothing", "/api/nothing", "/assets/nothing.js", "/nothing"])
+async def test_the_description_of_the_api_comes_from_here_under_the_policy_of_the_page(
+    browser: httpx.AsyncClient,
+) -> None:
+    answer = await browser.get("/docs")
+    assert answer.status_code == 200
+    assert answer.headers["content-security-policy"] == page.POLICY
+    assert "://" not in answer.text
+    assert "<script>" not in answer.text
+    assert (await browser.get("/docs/start.js")).headers["content-security-policy"] == page.POLICY
+
+
+@needs_page
+async def test_swagger_ui_is_served_with_its_licence(browser: httpx.AsyncClient) -> None:
+    for name in ("swagger-ui-bundle.js", "swagger-ui.css", "LICENSE", "NOTICE"):
+        assert (await browser.get(f"/docs/{name}")).status_code == 200, name
+
+
+async def test_answers_of_the_api_are_not_kept_and_not_guessed_at(browser: httpx.AsyncClient) -> None:
+    for path in ("/api/v1/me", "/api/v1/sessions", "/api/v1/nothing", "/healthz", "/readyz"):
+        headers = (await browser.get(path)).headers
+        assert (headers["cache-control"], headers["x-content-type-options"]) == ("no-store", "nosniff"), path
+
+
+@pytest.mark.parametrize(
+    "path", ["/api/v1/nothing", "/api/nothing", "/assets/nothing.js", "/docs/nothing", "/nothing"]
+)
 async def test_what_is_not_there_is_a_problem_not_the_page(browser: httpx.AsyncClient, path: str) -> None:
     answer = await browser.get(path)
     assert (answer.status_code, answer.headers["content-type"]) == (404, "application/problem+json")

@@ -11,7 +11,7 @@ from typesense import AsyncClient
 
 from app.core.storage.port import StorageStarting
 from app.core.storage.typesense_client import ReadYourWrites, translated_errors
-from app.http.problems import storage_away
+from app.http.problems import storage_unavailable
 from app.http.readiness import Readiness
 
 
@@ -73,7 +73,9 @@ async def test_readiness_and_the_http_answer_say_it_too() -> None:
     assert verdict.status == "unavailable"
     assert "applies its log for about" in (store.error or "")
     request = Request({"type": "http", "app": FastAPI(), "headers": []})
-    answer = await storage_away(request, StorageStarting("Typesense is not ready: it applies its log.", 240))
+    answer = await storage_unavailable(
+        request, StorageStarting("Typesense is not ready: it applies its log.", 240)
+    )
     assert isinstance(answer, JSONResponse)
     assert answer.headers["Retry-After"] == "240"
     assert b"applies its log" in bytes(answer.body)
