@@ -77,3 +77,11 @@ def test_every_command_of_the_readme_exists(command: str) -> None:
 @pytest.mark.parametrize("name", [*get_args(Kind), *get_args(Mode), *BenchmarkQuestion.model_fields])
 def test_every_kind_mode_and_field_of_an_evaluation_is_documented(name: str) -> None:
     assert re.search(rf"^\| .*\b{name}\b", EVALUATION, re.MULTILINE)
+
+
+def test_every_path_that_contributing_names_exists() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    within = ROOT / "app" / "modules" / "database_connection"  # the paths of the recipe for a database
+    named = {each for each in re.findall(r"`([a-z_]+/[\w./]*)`", text) if "..." not in each}
+    assert len(named) > 30
+    assert [each for each in named if not any((base / each).exists() for base in (ROOT, within))] == []

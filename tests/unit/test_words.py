@@ -41,7 +41,7 @@ FOLDERS = (
     "tests",
     "ui/src",
 )
-FILES = ("README.md", "CHANGELOG.md", "Makefile", "pyproject.toml")
+FILES = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "Makefile", "pyproject.toml")
 ENDINGS = {".py", ".md", ".toml", ".yml", ".yaml", ".json", ".lua", ".jinja", ".ts", ".tsx", ".css"}
 ALLOWED = re.compile(
     # This list, words of users' questions and answers, and prompts, which are measured as they stand.
