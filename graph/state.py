@@ -7,7 +7,7 @@ documents, the whole result as result documents. Times are RFC 3339 in UTC.
 import operator
 from typing import Annotated, Literal, NotRequired
 
-from pydantic import JsonValue
+from pydantic import Field, JsonValue
 from typing_extensions import TypedDict
 
 Route = Literal["sql", "rows", "clarify", "chat"]
@@ -20,59 +20,70 @@ Cut = Literal["rows", "bytes", "values"]
 
 
 class Column(TypedDict):
-    """One column of a result.
-
-    `type` is one of text, integer, number, boolean, date, datetime, time, binary, json.
-    """
+    """One column of a result."""
 
     name: str
+    """Name of the column."""
     type: str
+    """Type of the values: text, integer, number, boolean, date, datetime, time, binary or json."""
 
 
 class Rows(TypedDict):
-    """A result, or its head: `row_count` counts all stored rows, and `rows` may hold only the first of them.
-
-    `truncated` means that a limit cut the result. `cut_by` names the limit: rows are missing, or the ends
-    of long values.
-    """
+    """A result, or its head."""
 
     columns: list[Column]
+    """Columns of the result, in order."""
     rows: list[list[JsonValue]]
+    """The rows, or the first of them; one list of values each."""
     row_count: int
+    """Number of all stored rows."""
     truncated: bool
+    """A limit cut the result."""
     cut_by: NotRequired[Cut | None]
+    """The limit that cut the result: `rows` or `bytes` if rows are missing, `values` if the ends of long
+    values are cut.
+    """
 
 
 ClaimStatus = Literal["checked", "not_found", "contradicted"]
 
 
 class ClaimSource(TypedDict):
-    """The place in the result that decides a claim.
-
-    `row` is a 0-based index into all stored rows, and None for a value computed from several rows. `how`
-    describes the computation ("sum of revenue over 12 rows").
-    """
+    """The place in the result that decides a claim."""
 
     column: str
+    """Name of the column."""
     row: int | None
+    """0-based index into all stored rows. None for a value computed from several rows."""
     how: str
+    """The computation, such as `sum of revenue over 12 rows`."""
 
 
 Claim = TypedDict(
     "Claim",
-    {"text": str, "span": list[int], "status": ClaimStatus, "from": ClaimSource | None},
+    {
+        "text": Annotated[str, Field(description="The words of the claim.")],
+        "span": Annotated[
+            list[int], Field(description="Start and end in Unicode code points of the whole analysis text.")
+        ],
+        "status": Annotated[
+            ClaimStatus, Field(description="Whether the rows confirm, do not decide or contradict the claim.")
+        ],
+        "from": Annotated[
+            ClaimSource | None, Field(description="The place that decides the claim. Null if not found.")
+        ],
+    },
 )
-"""A claim of an analysis, which the rows confirm, do not decide, or contradict.
-
-`span` holds start and end in Unicode code points of the whole analysis text.
-"""
+"""A claim of an analysis. Written as a call because `from` is a keyword of Python."""
 
 
 class Option(TypedDict):
-    """A reading that a question back offers: a label for the user, and the full question."""
+    """A reading that a question back offers."""
 
     label: str
+    """Short label for the user."""
     question: str
+    """The full question that it stands for."""
 
 
 class Message(TypedDict):
