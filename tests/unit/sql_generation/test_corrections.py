@@ -337,6 +337,30 @@ def test_a_right_statement_is_never_changed(columns: list[str], sums: list[str],
             ),
             ["Read `opened` from `museum`: `v` has no such column."],
         ),
+        (
+            "SELECT m.nick FROM museum AS m JOIN visitor AS v ON v.id = m.id WHERE v.age > 3",
+            "SELECT v.nick FROM visitor AS v WHERE v.age > 3",
+            [
+                "Read `nick` from `visitor`: `museum` has no such column.",
+                "Left out the join of `museum`, from which no column is read.",
+            ],
+        ),
+        (
+            "SELECT m.nick FROM museum AS m LEFT JOIN visitor AS v ON v.id = m.id",
+            "SELECT v.nick FROM museum AS m LEFT JOIN visitor AS v ON v.id = m.id",
+            ["Read `nick` from `visitor`: `museum` has no such column."],
+        ),
+        (
+            (
+                "SELECT m.nick FROM museum AS m JOIN visitor AS v ON v.id = m.id "
+                "JOIN receipt AS r ON r.a = m.id"
+            ),
+            (
+                "SELECT v.nick FROM museum AS m JOIN visitor AS v ON v.id = m.id "
+                "JOIN receipt AS r ON r.a = m.id"
+            ),
+            ["Read `nick` from `visitor`: `museum` has no such column."],
+        ),
     ],
 )
 def test_a_join_goes_whose_only_columns_are_read_from_another_table(
@@ -358,8 +382,44 @@ SHOPS = Table(
         TableColumn("sales", "integer", "INTEGER"),
         TableColumn("area", "number", "REAL"),
         TableColumn("opened", "integer", "INTEGER"),
+        TableColumn("visits", "integer", "BIGINT"),
     ],
 )
+
+
+SONGS = Table(
+    "song",
+    "table",
+    [
+        TableColumn("released", "integer", "INTEGER", minimum="1967", maximum="2024"),
+        TableColumn("birth_year", "integer", "INTEGER"),
+        TableColumn("plays", "integer", "INTEGER", minimum="3", maximum="2024"),
+        TableColumn("day", "date", "TEXT"),
+    ],
+)
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ("YEAR(released)", "released"),
+        ("YEAR(s.birth_year) + 1", "s.birth_year + 1"),
+        ("EXTRACT(YEAR FROM released)", "released"),
+        ("YEAR(day)", "CAST(STRFTIME('%Y', day) AS INTEGER)"),
+        ("YEAR(plays)", "YEAR(plays)"),
+        ("MONTH(released)", "MONTH(released)"),
+    ],
+)
+def test_a_year_that_is_stored_as_a_number_is_read_as_it_stands(written: str, expected: str) -> None:
+    found = correct(f"SELECT {written} FROM song AS s", SchemaNames(Schema("sqlite", [SONGS])))
+    assert found.sql == f"SELECT {expected} FROM song AS s"
+
+
+def test_a_year_that_is_read_as_it_stands_is_told_of() -> None:
+    found = correct("SELECT YEAR(released) FROM song", SchemaNames(Schema("sqlite", [SONGS])))
+    assert [each.said for each in found.corrections] == [
+        "Wrote `YEAR` as SQLite does, which has no such function. `released` holds the year itself."
+    ]
 
 
 @pytest.mark.parametrize("dialect", ["sqlite", "postgres"])
@@ -373,6 +433,7 @@ SHOPS = Table(
             "1.0 * SUM(CASE WHEN sales > 3 THEN 1 ELSE 0 END) * 100 / COUNT(*)",
         ),
         ("MAX(sales) / MIN(opened)", "1.0 * MAX(sales) / MIN(opened)"),
+        ("MAX(visits) / COUNT(*)", "1.0 * MAX(visits) / COUNT(*)"),
     ],
 )
 def test_a_quotient_of_whole_numbers_keeps_its_fraction(dialect: str, written: str, divided: str) -> None:
@@ -388,6 +449,8 @@ def test_a_quotient_of_whole_numbers_keeps_its_fraction(dialect: str, written: s
         ("sqlite", "SUM(area) / COUNT(*)"),
         ("sqlite", "CAST(COUNT(*) AS REAL) / COUNT(*)"),
         ("sqlite", "AVG(sales) / COUNT(*)"),
+        ("postgres", "SUM(visits) / COUNT(*)"),
+        ("postgres", "SUM(sales * visits) / MAX(sales)"),
         ("duckdb", "COUNT(*) / MAX(sales)"),
         ("mysql", "COUNT(*) / MAX(sales)"),
     ],

@@ -27,7 +27,7 @@ class Corrected:
 
 def correct(sql: str, schema: SchemaNames) -> Corrected:
     """Never raises. Returns a statement that stays faulty as it was written: its faults name places in it."""
-    translated = in_dialect(sql, schema.dialect)
+    translated = in_dialect(sql, schema)
     found = _correct(sql if translated is None else corrected(sql, [translated]), schema)
     if found is None:
         return Corrected(sql)

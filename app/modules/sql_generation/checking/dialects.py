@@ -1,6 +1,7 @@
 """Statements written for another database, in the SQL of the one that is asked."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 from sqlglot import exp
@@ -13,7 +14,9 @@ from app.modules.database_connection.guard.functions import is_allowed_function,
 from app.modules.database_connection.guard.statement_text import check_text
 from app.modules.sql.parsing import DATABASE_NAMES, parsed_one, sqlglot_errors_only
 from app.modules.sql.statement import Statement, statement_of
+from app.modules.sql_generation.checking.date_parts import DateParts
 from app.modules.sql_generation.checking.findings import Correction, Edit, quoted
+from app.modules.sql_generation.checking.names import SchemaNames
 from graph.errors import StatementRefused
 
 _OTHERS = {"tsql": "SQL Server", "bigquery": "BigQuery", "snowflake": "Snowflake", "oracle": "Oracle"}
@@ -40,15 +43,17 @@ _PARTS = {"YEAR": "%Y", "MONTH": "%m", "DAY": "%d", "HOUR": "%H", "MINUTE": "%M"
 _STARTS = {"YEAR": "%Y-01-01", "MONTH": "%Y-%m-01", "DAY": "%Y-%m-%d"}
 
 
-def in_dialect(sql: str, dialect: str) -> Correction | None:
+def in_dialect(sql: str, schema: SchemaNames) -> Correction | None:
     """The statement as its database writes it; None where the database understands it as it stands, or where
     no other one does. The guard decides both."""
+    dialect = schema.dialect
     if _is_understood(sql, dialect):
         return None
     for other, name in _others(sql, dialect):
-        written = _translated(sql, other, dialect)
-        if written is not None:
-            return Correction("dialect", _said(sql, name, dialect), (Edit(0, len(sql), written),))
+        found = _translated(sql, other, schema)
+        if found is not None:
+            said = " ".join([_said(sql, name, dialect), *map(_year_said, found.years)])
+            return Correction("dialect", said, (Edit(0, len(sql), found.sql),))
     return None
 
 
@@ -119,7 +124,17 @@ def _is_allowed(sql: str, dialect: str) -> bool:
     return True
 
 
-def _translated(sql: str, other: str, dialect: str) -> str | None:
+@dataclass(frozen=True)
+class _Translated:
+    """A statement written anew; `years` are the columns that hold years as numbers."""
+
+    sql: str
+    years: Sequence[str] = ()
+
+
+def _translated(sql: str, other: str, schema: SchemaNames) -> _Translated | None:
+    dialect = schema.dialect
+    years: Sequence[str] = ()
     try:
         statement = parsed_one(sql, other)
         if not isinstance(statement, exp.Query):
@@ -130,11 +145,16 @@ def _translated(sql: str, other: str, dialect: str) -> str | None:
             return None
         with sqlglot_errors_only():
             if dialect == "sqlite":
+                dates = DateParts(statement, schema)
+                if dates.has_other_numbers:
+                    return None
+                years = dates.take_years()
                 statement = statement.transform(_for_sqlite)
             written = statement.sql(dialect, unsupported_level=ErrorLevel.IGNORE)
     except (SqlglotError, RecursionError):
         return None
-    return written if _is_allowed(written, dialect) and _is_understood(written, dialect) else None
+    understood = _is_allowed(written, dialect) and _is_understood(written, dialect)
+    return _Translated(written, years) if understood else None
 
 
 def _for_sqlite(node: exp.Expr) -> exp.Expr:
@@ -172,6 +192,10 @@ def _said(sql: str, name: str, dialect: str) -> str:
     if functions:
         return f"Wrote {', '.join(map(quoted, functions))} as {own} does, which has no such function."
     return f"Wrote the statement in the SQL of {own}; it was in that of {name}."
+
+
+def _year_said(column: str) -> str:
+    return f"{quoted(column)} holds the year itself."
 
 
 def _unknown_functions(sql: str, dialect: str) -> Iterator[str]:

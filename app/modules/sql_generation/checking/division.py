@@ -1,16 +1,22 @@
 """Quotients of whole numbers, which some databases cut to a whole number: a share of 0.4 would be 0."""
 
+from dataclasses import dataclass
+
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 from sqlglot.optimizer.scope import Scope, traverse_scope
 
+from app.modules.database_connection.schema import TableColumn
 from app.modules.sql.parsing import DATABASE_NAMES, sqlglot_errors_only
 from app.modules.sql.statement import Statement, statement_of
 from app.modules.sql_generation.checking.findings import Correction, Edit, quoted
 from app.modules.sql_generation.checking.names import SchemaNames
 
 _CUTTING = {"sqlite", "postgres"}
-_KEEPING_TYPE = (exp.Sum, exp.Min, exp.Max, exp.Paren, exp.Neg, exp.Abs)
+_KEEPING_TYPE = (exp.Min, exp.Max, exp.Paren, exp.Neg, exp.Abs)
+_BIG = ("BIGINT", "BIGSERIAL", "INT8")
+_MOST_INTEGER = 2**31 - 1
+"""Of PostgreSQL's INTEGER; whole numbers beyond it are BIGINT."""
 
 
 def keep_fractions(sql: str, schema: SchemaNames) -> Correction | None:
@@ -43,7 +49,7 @@ def _divide(statement: exp.Expr, read: Statement, schema: SchemaNames) -> list[s
     quotients = list(resolved.find_all(exp.Div))
     if len(written) != len(quotients):
         return []
-    whole = _whole_columns(resolved, schema)
+    whole = _WholeColumns.of(resolved, schema)
     divided: list[str] = []
     for original, quotient in zip(written, quotients, strict=True):
         divisor = _divisor(quotient)
@@ -64,32 +70,52 @@ def _divisor(quotient: exp.Div) -> exp.Expr:
     return divisor
 
 
-def _whole_columns(resolved: exp.Expr, schema: SchemaNames) -> set[int]:
-    """The ids of the column nodes that are stored as whole numbers."""
-    return {
-        id(column)
-        for scope in traverse_scope(resolved)
-        for column in scope.columns
-        if _is_stored_whole(column, scope, schema)
-    }
+@dataclass(frozen=True)
+class _WholeColumns:
+    """The ids of the column nodes that are stored as whole numbers, and of those of a type whose sums are
+    numbers with a fraction: PostgreSQL's SUM of BIGINT is NUMERIC."""
+
+    ids: set[int]
+    big: set[int]
+    dialect: str
+
+    @classmethod
+    def of(cls, resolved: exp.Expr, schema: SchemaNames) -> "_WholeColumns":
+        stored = [
+            (id(node), column)
+            for scope in traverse_scope(resolved)
+            for node in scope.columns
+            if (column := _stored(node, scope, schema)) is not None and column.type == "integer"
+        ]
+        big = {each for each, column in stored if column.database_type.upper().startswith(_BIG)}
+        return cls({each for each, _ in stored}, big, schema.dialect)
+
+    def sums_have_fractions(self, summed: exp.Expr) -> bool:
+        if self.dialect != "postgres":
+            return False
+        return any(
+            id(node) in self.big
+            or isinstance(node, exp.Count | exp.Sum)
+            or (isinstance(node, exp.Literal) and node.is_int and int(node.this) > _MOST_INTEGER)
+            for node in summed.walk()
+        )
 
 
-def _is_stored_whole(column: exp.Column, scope: Scope, schema: SchemaNames) -> bool:
+def _stored(column: exp.Column, scope: Scope, schema: SchemaNames) -> TableColumn | None:
     source = scope.sources.get(column.table)
     table = schema.table(source.name) if isinstance(source, exp.Table) else None
-    if table is None:
-        return False
-    return any(schema.folded(each.name) == column.name and each.type == "integer" for each in table.columns)
+    columns = [] if table is None else table.columns
+    return next((each for each in columns if schema.folded(each.name) == column.name), None)
 
 
-def _is_whole(term: exp.Expr, whole: set[int]) -> bool:
+def _is_whole(term: exp.Expr, whole: _WholeColumns) -> bool:
     match term:
         case exp.Count():
             return True
         case exp.Literal():
             return term.is_int
         case exp.Column():
-            return id(term) in whole
+            return id(term) in whole.ids
         case exp.Case():
             results = [each.args["true"] for each in term.args["ifs"]]
             results += [term.args["default"]] if term.args.get("default") is not None else []
@@ -105,6 +131,8 @@ def _is_whole(term: exp.Expr, whole: set[int]) -> bool:
             )
         case exp.Distinct():
             return False
+        case exp.Sum():
+            return _is_whole(term.this, whole) and not whole.sums_have_fractions(term.this)
         case _ if isinstance(term, _KEEPING_TYPE):
             return _is_whole(term.this, whole)
         case _:

@@ -5,11 +5,12 @@ column is read from its own table, the join still filters and repeats rows, so i
 """
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 from sqlglot.optimizer.normalize_identifiers import normalize_identifiers
-from sqlglot.optimizer.scope import traverse_scope
+from sqlglot.optimizer.scope import Scope, traverse_scope
 
 from app.modules.sql.parsing import sqlglot_errors_only
 from app.modules.sql.statement import qualified, statement_of
@@ -39,18 +40,35 @@ def _drop(statement: exp.Expr, sources: set[str], schema: SchemaNames) -> list[s
     """Take unused joins out of the statement itself; the names of their tables, in the order they went."""
     dropped: list[str] = []
     while (found := _unused(statement, sources, schema)) is not None:
-        join, led_by = found
-        dropped.append(join.this.name)
-        sources |= led_by
-        join.pop()
+        dropped.append(_take_out(found.select, found.join))
+        sources |= found.led_by
     return dropped
 
 
-def _unused(
-    statement: exp.Expr, sources: Collection[str], schema: SchemaNames
-) -> tuple[exp.Join, set[str]] | None:
-    """A join of one of the sources that no column outside of its own condition is read from, with the
-    sources that its condition names."""
+def _take_out(select: exp.Select, join: exp.Join | None) -> str:
+    """Without a join the first table goes, and that of the first join takes its place; the name of the one
+    that went."""
+    if join is not None:
+        join.pop()
+        return join.this.name
+    first = select.args["from_"].this
+    next_join: exp.Join = select.args["joins"][0]
+    next_join.pop()
+    select.args["from_"].set("this", next_join.this)
+    return str(first.name)
+
+
+@dataclass(frozen=True)
+class _Unused:
+    """A join to leave out, or else the first table; `led_by` is what else its condition names."""
+
+    select: exp.Select
+    join: exp.Join | None
+    led_by: set[str]
+
+
+def _unused(statement: exp.Expr, sources: Collection[str], schema: SchemaNames) -> _Unused | None:
+    """One of the sources that no column outside of its own join's condition is read from."""
     resolved = qualified(
         normalize_identifiers(statement.copy(), schema.dialect), schema.dialect, schema.mapping
     )
@@ -63,16 +81,36 @@ def _unused(
     scopes = {id(scope.expression): scope for scope in traverse_scope(resolved)}
     for original, select in zip(written, selects, strict=True):
         joins: Sequence[exp.Join] = select.args.get("joins") or []
+        if select.is_star or id(select) not in scopes:
+            continue
         for position, join in enumerate(joins):
-            alias, condition = join.alias_or_name, join.args.get("on")
-            is_table = isinstance(join.this, exp.Table)
-            if not is_table or alias not in sources or condition is None or id(select) not in scopes:
-                continue
-            columns = [each for each in scopes[id(select)].columns if not _is_within(each, condition)]
-            if not select.is_star and all(each.table and each.table != alias for each in columns):
-                named = {each.table for each in condition.find_all(exp.Column)} - {alias}
-                return original.args["joins"][position], named
+            others = _others(join.this, join, scopes[id(select)], sources)
+            if others is not None:
+                return _Unused(original, original.args["joins"][position], others)
+        if joins and _is_inner(joins[0]):
+            first = select.args["from_"].this
+            others = _others(first, joins[0], scopes[id(select)], sources)
+            if others == {joins[0].alias_or_name}:
+                return _Unused(original, None, others)
     return None
+
+
+def _others(source: exp.Expr, join: exp.Join, scope: Scope, sources: Collection[str]) -> set[str] | None:
+    """What else a join's condition names, where only this condition reads columns of a table that is one of
+    the sources; else None."""
+    alias, condition = source.alias_or_name, join.args.get("on")
+    if not isinstance(source, exp.Table) or alias not in sources or not isinstance(condition, exp.Expr):
+        return None
+    columns = [each for each in scope.columns if not _is_within(each, condition)]
+    if not all(each.table and each.table != alias for each in columns):
+        return None
+    return {each.table for each in condition.find_all(exp.Column)} - {alias}
+
+
+def _is_inner(join: exp.Join) -> bool:
+    return (
+        isinstance(join.this, exp.Table) and not join.side and not join.method and join.kind in {"", "INNER"}
+    )
 
 
 def _is_within(column: exp.Column, condition: exp.Expr) -> bool:

@@ -1,0 +1,72 @@
+"""Parts of dates, such as YEAR(x), of columns of numbers: SQLite's functions would take them for days."""
+
+from collections.abc import Iterator
+
+from sqlglot import exp
+
+from app.modules.database_connection.schema import TableColumn
+from app.modules.sql_generation.checking.names import SchemaNames
+
+_FUNCTIONS = (exp.Year, exp.Month, exp.Day, exp.DayOfMonth, exp.Extract, exp.DateTrunc, exp.TimestampTrunc)
+_FIRST_YEAR = 1000
+_LAST_YEAR = 2999
+
+
+class DateParts:
+    """The parts of dates in a statement as it was parsed, that are taken of whole numbers."""
+
+    def __init__(self, statement: exp.Expr, schema: SchemaNames) -> None:
+        self._schema = schema
+        self._statement = statement
+        self._years: list[tuple[exp.Expr, exp.Column]] = []
+        self.has_other_numbers = False
+        """Whether there is one that is no year of a year: nobody knows what was meant."""
+        for function in statement.find_all(*_FUNCTIONS):
+            column = _argument(function)
+            stored = [] if column is None else list(self._stored(column))
+            if column is None or not stored or any(each.type != "integer" for each in stored):
+                continue
+            if _is_year_of(function) and all(map(_holds_years, stored)):
+                self._years.append((function, column))
+            else:
+                self.has_other_numbers = True
+
+    def take_years(self) -> list[str]:
+        """Put each column of years in the place of its function, in the statement itself; their names."""
+        for function, column in self._years:
+            function.replace(column.copy())
+        return list(dict.fromkeys(column.name for _, column in self._years))
+
+    def _stored(self, column: exp.Column) -> Iterator[TableColumn]:
+        """The columns of the database that may be meant."""
+        schema = self._schema
+        for source in self._statement.find_all(exp.Table):
+            table = schema.table(schema.folded(source.name))
+            named = not column.table or schema.folded(source.alias_or_name) == schema.folded(column.table)
+            if table is not None and named:
+                wanted = schema.folded(column.name)
+                yield from (each for each in table.columns if schema.folded(each.name) == wanted)
+
+
+def _argument(function: exp.Expr) -> exp.Column | None:
+    inner = function.expression if isinstance(function, exp.Extract) else function.this
+    while isinstance(inner, exp.TsOrDsToDate | exp.Cast | exp.Paren):
+        inner = inner.this
+    return inner if isinstance(inner, exp.Column) else None
+
+
+def _is_year_of(function: exp.Expr) -> bool:
+    return isinstance(function, exp.Year) or (
+        isinstance(function, exp.Extract) and function.name.upper() == "YEAR"
+    )
+
+
+def _holds_years(column: TableColumn) -> bool:
+    """By its profile; of one that is not profiled yet, by its name."""
+    if column.minimum is None or column.maximum is None:
+        return "year" in column.name.lower()
+    return _is_year(column.minimum) and _is_year(column.maximum)
+
+
+def _is_year(number: str) -> bool:
+    return number.isdigit() and _FIRST_YEAR <= int(number) <= _LAST_YEAR
