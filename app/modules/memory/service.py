@@ -104,7 +104,7 @@ class ConversationMemories:
         except (ProviderUnavailable, ProviderRejected, TimeoutError) as error:
             logger.warning("memories are searched by words alone: %s", str(error) or "it takes too long")
             return []
-        return await self._vectors.nearest(owner, self._embedding.name, vector, _MATCHES)
+        return await self._vectors.nearest(owner, self._embedding.name, vector, limit=_MATCHES)
 
     async def _embedded(self, memory: Memory) -> list[float]:
         if self._embedding is None:

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from app.core.storage.port import Collection, Condition, Equals, Field, Storage
-from app.core.storage.vector_names import sized
+from app.core.storage.port import Condition, Equals, Field, Storage
+from app.core.storage.vector_index import VectorIndex
 from app.modules.memory.model import Memory
 
 _PREFIX = "memory_vectors"
@@ -18,28 +18,18 @@ class MemoryVectors:
     """Of one model's making: another one's are never found."""
 
     def __init__(self, storage: Storage) -> None:
-        self._storage = storage
+        self._index = VectorIndex(storage, _PREFIX, _FIELDS)
 
     async def keep(self, memory: Memory, model: str, vector: Sequence[float]) -> None:
-        name = await self._made(len(vector))
         document = {"id": memory.id, "owner": memory.owner, "session_id": memory.session_id, "model": model}
-        await self._storage.put(name, [{**document, "vector": list(vector)}])
+        await self._index.keep([document], [vector])
 
-    async def nearest(self, owner: str, model: str, vector: Sequence[float], limit: int) -> list[str]:
+    async def nearest(self, owner: str, model: str, vector: Sequence[float], *, limit: int) -> list[str]:
         """The sessions whose memories are nearest, the nearest first."""
         mine = [Equals("owner", owner), Equals("model", model)]
-        name = await self._made(len(vector))
-        found = await self._storage.nearest(name, "vector", vector, mine, limit=limit)
+        found = await self._index.nearest(vector, mine, limit=limit)
         return [str(each["session_id"]) for each in found]
 
     async def drop(self, size: int, where: Condition) -> None:
         """Those of this length that meet the condition."""
-        await self._storage.delete(await self._made(size), [where])
-
-    async def _made(self, size: int) -> str:
-        """The collection for vectors of this length; another process may have created it, or none yet."""
-        name = sized(_PREFIX, size)
-        if name not in self._storage.collections():
-            vector = Field("vector", "vector", size)
-            await self._storage.create_collection(Collection(name, [*_FIELDS, vector]))
-        return name
+        await self._index.drop([where], dimensions=size)

@@ -1,15 +1,15 @@
 """Vectors of tables in the store, and which text each was made of.
 
-A collection holds vectors of one length, so there is one a length, made when it is first needed; beside
-them one holds a ledger a connection and model: small enough to be read without all the vectors.
+Beside the vectors a collection holds a ledger a connection and model: small enough to be read without all
+the vectors.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import cast
 
 from app.core.ids import id_of
-from app.core.storage.port import AnyOf, Collection, Condition, Document, Equals, Field, Storage
-from app.core.storage.vector_names import sized
+from app.core.storage.port import AnyOf, Collection, Document, Equals, Field, Storage
+from app.core.storage.vector_index import VectorIndex
 
 _PREFIX = "table_vectors"
 _FIELDS = [Field("db_connection_id", "keyword"), Field("model", "keyword"), Field("name", "keyword")]
@@ -26,6 +26,7 @@ class VectorsKept:
 
     def __init__(self, storage: Storage, model: str) -> None:
         self._storage = storage
+        self._index = VectorIndex(storage, _PREFIX, _FIELDS)
         self._model = model
 
     async def ledger(self, connection_id: str) -> dict[str, str]:
@@ -41,26 +42,15 @@ class VectorsKept:
 
     async def keep(self, connection_id: str, vectors: Mapping[str, Sequence[float]]) -> None:
         """Vectors by table, all of one length, at least one."""
-        dimensions = len(next(iter(vectors.values())))
-        name = sized(_PREFIX, dimensions)
-        vector = Field("vector", "vector", dimensions)
-        await self._storage.create_collection(Collection(name, [*_FIELDS, vector]))
-        await self._storage.put(
-            name,
-            [{**self._document(connection_id, table), "vector": list(of)} for table, of in vectors.items()],
-        )
+        documents = [self._document(connection_id, table) for table in vectors]
+        await self._index.keep(documents, list(vectors.values()))
 
     async def drop(self, connection_id: str, tables: Iterable[str]) -> None:
-        where: list[Condition] = [*self._mine(connection_id), AnyOf("name", sorted(tables))]
-        for name in filter(is_of_vectors, self._storage.collections()):
-            await self._storage.delete(name, where)
+        await self._index.drop_all([*self._mine(connection_id), AnyOf("name", sorted(tables))])
 
     async def nearest(self, connection_id: str, vector: Sequence[float], limit: int) -> list[str]:
         """Tables by how near they are, the nearest first; they may be gone from the database meanwhile."""
-        name = sized(_PREFIX, len(vector))
-        if name not in self._storage.collections():
-            return []
-        found = await self._storage.nearest(name, "vector", vector, self._mine(connection_id), limit=limit)
+        found = await self._index.nearest(vector, self._mine(connection_id), limit=limit)
         return [str(each["name"]) for each in found]
 
     def _mine(self, connection_id: str) -> list[Equals]:

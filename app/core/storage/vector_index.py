@@ -1,0 +1,53 @@
+"""Vectors in the store, found by nearness.
+
+A collection holds vectors of one length, so there is one a length, made when it is first needed.
+"""
+
+from collections.abc import Sequence
+
+from app.core.storage.port import Collection, Condition, Document, Field, Storage
+
+_LETTERS = str.maketrans("0123456789", "abcdefghij")
+_VECTOR = "vector"
+
+
+class VectorIndex:
+    """Documents with the declared `fields`, and a vector each."""
+
+    def __init__(self, storage: Storage, name: str, fields: Sequence[Field]) -> None:
+        self._storage = storage
+        self._name = name
+        self._fields = fields
+
+    async def keep(self, documents: Sequence[Document], vectors: Sequence[Sequence[float]]) -> None:
+        """Put documents, at least one, with their vectors, all of one length."""
+        name = await self._collection(len(vectors[0]))
+        pairs = zip(documents, vectors, strict=True)
+        await self._storage.put(name, [{**document, _VECTOR: list(vector)} for document, vector in pairs])
+
+    async def nearest(
+        self, vector: Sequence[float], where: Sequence[Condition], *, limit: int
+    ) -> Sequence[Document]:
+        """Documents that meet the conditions, the nearest first."""
+        name = await self._collection(len(vector))
+        return await self._storage.nearest(name, _VECTOR, vector, where, limit=limit)
+
+    async def drop(self, where: Sequence[Condition], *, dimensions: int) -> None:
+        """Delete the documents with vectors of this length that meet the conditions."""
+        await self._storage.delete(await self._collection(dimensions), where)
+
+    async def drop_all(self, where: Sequence[Condition]) -> None:
+        """Delete from every collection that this process knows."""
+        for name in self._storage.collections():
+            if name.startswith(f"{self._name}_"):
+                await self._storage.delete(name, where)
+
+    async def _collection(self, dimensions: int) -> str:
+        """The collection for vectors of this length; another process may have made it."""
+        # Names have no digits, so the number is spelled in letters.
+        name = f"{self._name}_{str(dimensions).translate(_LETTERS)}"
+        if name not in self._storage.collections():
+            await self._storage.create_collection(
+                Collection(name, [*self._fields, Field(_VECTOR, "vector", dimensions)])
+            )
+        return name
