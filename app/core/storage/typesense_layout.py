@@ -9,7 +9,6 @@ itself is kept as one text that is not indexed. Names of our own end in a digit,
 import hashlib
 import json
 import re
-import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Literal, TypeAlias, cast
 from uuid import UUID
@@ -28,6 +27,7 @@ from app.core.storage.port import (
     Scalar,
     is_uuid,
 )
+from app.core.words import without_accents
 
 Row: TypeAlias = Mapping[str, object]
 """A document as it is stored in Typesense."""
@@ -107,9 +107,7 @@ def collection_of(entry: Mapping[str, object]) -> Collection:
 
 def words(text: str) -> list[str]:
     """The words of a text in lower case and without accents."""
-    plain = unicodedata.normalize("NFKD", text)
-    bare = "".join(each for each in plain if not unicodedata.combining(each))
-    return [word[:_LONGEST_WORD] for word in _WORD.findall(bare.lower())]
+    return [word[:_LONGEST_WORD] for word in _WORD.findall(without_accents(text).lower())]
 
 
 def has_words(collection: Collection, document: Document, wanted: Sequence[str]) -> bool:

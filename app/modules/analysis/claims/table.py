@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import JsonValue
 
+from app.core.words import singular
 from app.modules.analysis.claims.numbers import written_numbers
 from app.modules.analysis.claims.periods import PartialDate, cell_period
 from app.modules.analysis.figures import Figures, NumericColumn
@@ -578,15 +579,9 @@ def label_key(text: str) -> str:
 def stem(word: str) -> str:
     """A word in lower case and in the singular, as far as its ending tells."""
     word = word.lower()
-    if len(word) > 4 and word.endswith("ies"):
-        return word[:-3] + "y"
-    if len(word) > 4 and word.endswith(("sses", "xes", "ches", "shes")):
-        return word[:-2]
     if len(word) > 4 and word.endswith(("ungen", "ien")):
         return word[:-2] if word.endswith("ungen") else word[:-1]
-    return (
-        word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")) else word
-    )
+    return singular(word)
 
 
 def _hashable(cell: JsonValue) -> str | int | None:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Literal
 
+from app.core.words import singular
 from app.modules.analysis.words import title
 
 Direction = Literal["highest", "lowest"]
@@ -79,7 +80,7 @@ _MODIFIERS = frozenset(
 
 def words_of(text: str) -> list[str]:
     """Lower-case words in the singular."""
-    return [_singular(word) for word in _WORD.findall(text.lower())]
+    return [singular(word) for word in _WORD.findall(text.lower())]
 
 
 def direction_of(question: str) -> Direction | None:
@@ -128,11 +129,3 @@ def ranked_by(question: str, columns: Sequence[str]) -> str | None:
 
 def _holds(asked: set[str], word: str) -> bool:
     return word in asked or any(word in alike and alike & asked for alike in _ALIKE)
-
-
-def _singular(word: str) -> str:
-    if len(word) > 4 and word.endswith("ies"):
-        return word[:-3] + "y"
-    if len(word) > 3 and word.endswith("s") and not word.endswith("ss"):
-        return word[:-1]
-    return word

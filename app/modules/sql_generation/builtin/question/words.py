@@ -5,6 +5,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
+from app.core import words
+
 _TOKEN = re.compile(
     r"""(?<!\w)(?:"(?P<double>[^"]+)"|“(?P<curly>[^”]+)”|['\u2018](?P<single>[^'\u2019]+)['\u2019](?!\w))
       | (?P<date>\d{4}-\d{2}-\d{2})(?!\d)
@@ -13,7 +15,6 @@ _TOKEN = re.compile(
       | (?P<word>[^\W_]+(?:['\u2019](?:s|t|re|ve|ll|d|m)\b)?)""",
     re.VERBOSE,
 )
-_BOUNDARY = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _WORD = re.compile(r"[^\W_]+")
 
 _IRREGULAR = {"people": "person", "men": "man", "women": "woman", "children": "child", "ids": "id"}
@@ -103,7 +104,7 @@ def _tokens(match: re.Match[str]) -> list[Token]:
         case "sign":
             return [Token(match[0], match[0], match[0], "sign")]
         case _:
-            parts = [_word(part) for part in _BOUNDARY.sub(" ", _without_clitic(match[0])).split()]
+            parts = [_word(part) for part in words.split_identifier(_without_clitic(match[0])).split()]
             owns = match[0].lower().replace("\u2019", "'").endswith("'s")
             return [*parts[:-1], replace(parts[-1], owns=True)] if owns and parts else parts
 
@@ -122,24 +123,18 @@ def _word(text: str) -> Token:
 
 
 def singular(word: str) -> str:
-    """A guess at the singular, the same for a word and its plural even where it is not English."""
-    if word in _IRREGULAR:
-        return _IRREGULAR[word]
-    if len(word) > 4 and word.endswith(("ies", "ie")):
-        return word.removesuffix("s").removesuffix("ie") + "y"
-    if len(word) > 4 and word.endswith(("xes", "ches", "shes", "sses", "zes")):
-        return word.removesuffix("es")
-    if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
-        return word.removesuffix("s")
-    return word
+    """A guess at the singular of a lower-case word: a movie and movies meet, and so do irregular forms."""
+    if len(word) > 4 and word.endswith("ie"):
+        return word.removesuffix("ie") + "y"
+    return _IRREGULAR.get(word) or words.singular(word)
 
 
 @lru_cache(maxsize=10_000)
 def words_of(identifier: str) -> tuple[str, ...]:
     """The normal words of an identifier or a stored value: `InvoiceLines` gives invoice, line."""
     spelled = _ABBREVIATIONS.get(identifier.lower(), identifier)
-    words = [word.lower() for word in _WORD.findall(_BOUNDARY.sub(" ", spelled))]
-    return tuple(singular(_ABBREVIATIONS.get(word, word)) for word in words)
+    found = [word.lower() for word in _WORD.findall(words.split_identifier(spelled))]
+    return tuple(singular(_ABBREVIATIONS.get(word, word)) for word in found)
 
 
 def synonyms(word: str) -> frozenset[str]:

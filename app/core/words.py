@@ -1,0 +1,29 @@
+"""Words in one form, so that two spellings of one word meet."""
+
+import re
+import unicodedata
+
+_BOUNDARY = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+
+
+def split_identifier(text: str) -> str:
+    """`InvoiceLines` as two words with a space between them."""
+    return _BOUNDARY.sub(" ", text)
+
+
+def without_accents(text: str) -> str:
+    """Letters without their marks; compatibility forms, such as a ligature, as plain letters."""
+    if text.isascii():
+        return text
+    return "".join(each for each in unicodedata.normalize("NFKD", text) if not unicodedata.combining(each))
+
+
+def singular(word: str) -> str:
+    """A guess at the singular of a lower-case word, the same for a word and its plural where it is wrong."""
+    if len(word) > 4 and word.endswith("ies"):
+        return word.removesuffix("ies") + "y"
+    if len(word) > 4 and word.endswith(("xes", "ches", "shes", "sses", "tzes")):
+        return word.removesuffix("es")
+    if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        return word.removesuffix("s")
+    return word
