@@ -1,13 +1,18 @@
 """The foreign keys of a schema as a graph: which tables a table can be joined to, and over which others."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
-from app.modules.database_connection.schema import ForeignKey, Table
+from app.modules.database_connection.schema import ForeignKey, Table, TableColumn
 
 _LONGEST_WAY = 4
 """Joins between two tables that are shown for each other's sake."""
 _MOST_PATHS = 1000
+_GENERIC = frozenset({"id", "key", "code", "name", "no", "nr", "number", "title", "type", "date", "year"})
+"""Names of key columns that say nothing of the table."""
+_NONE_INFERRED: Mapping[str, Sequence[ForeignKey]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -15,7 +20,7 @@ class Hop:
     """A join along a foreign key, seen from one of its two tables.
 
     `refers`: the left table has the foreign key. `fans_out`: one row of the left table may meet several of
-    the right one.
+    the right one. `inferred`: the schema does not declare the key.
     """
 
     left: str
@@ -24,6 +29,7 @@ class Hop:
     right_columns: tuple[str, ...]
     refers: bool
     fans_out: bool
+    inferred: bool = False
 
     @property
     def pairs(self) -> list[tuple[str, str]]:
@@ -42,15 +48,24 @@ Path = tuple[Hop, ...]
 class ForeignKeyGraph:
     """Read-only; a foreign key is followed both ways. One that refers outside of the schema is left out."""
 
-    def __init__(self, tables: Sequence[Table]) -> None:
+    @classmethod
+    def inferring(cls, tables: Sequence[Table]) -> "ForeignKeyGraph":
+        """With keys inferred from equal names where the schema declares none at all."""
+        return cls(tables, inferred_keys(tables))
+
+    def __init__(
+        self, tables: Sequence[Table], inferred: Mapping[str, Sequence[ForeignKey]] = _NONE_INFERRED
+    ) -> None:
         self._hops: dict[str, list[Hop]] = {table.name: [] for table in tables}
         self._paths: dict[tuple[str, str], list[Path]] = {}
         for table in tables:
             for key in table.foreign_keys:
                 if key.columns and key.referred_table in self._hops:
-                    self._add(table, key)
+                    self._add(table, key, inferred=False)
+            for key in inferred.get(table.name, ()):
+                self._add(table, key, inferred=True)
 
-    def _add(self, table: Table, key: ForeignKey) -> None:
+    def _add(self, table: Table, key: ForeignKey, *, inferred: bool) -> None:
         here, there = tuple(key.columns), tuple(key.referred_columns)
         primary = {column.name for column in table.columns if column.primary_key}
         repeats = not primary or not primary <= set(here)
@@ -62,6 +77,7 @@ class ForeignKeyGraph:
                 right_columns=there,
                 refers=True,
                 fans_out=False,
+                inferred=inferred,
             )
         )
         self._hops[key.referred_table].append(
@@ -72,12 +88,17 @@ class ForeignKeyGraph:
                 right_columns=here,
                 refers=False,
                 fans_out=repeats,
+                inferred=inferred,
             )
         )
 
     def hops(self, table: str) -> Sequence[Hop]:
         """All joins from a table, also those to itself; none from an unknown one."""
         return self._hops.get(table, ())
+
+    def key_columns(self, table: str) -> set[str]:
+        """All columns of a table's foreign keys."""
+        return {name for hop in self.hops(table) if hop.refers for name in hop.left_columns}
 
     def hops_between(self, one: str, other: str) -> list[Hop]:
         """The joins from one table right to another; of a table to itself each key both ways."""
@@ -119,3 +140,23 @@ class ForeignKeyGraph:
             ][:_MOST_PATHS]
             seen.update(name for name, _ in frontier)
         yield from (path for name, path in frontier if name in ends)
+
+
+def inferred_keys(tables: Sequence[Table]) -> Mapping[str, Sequence[ForeignKey]]:
+    """By table, its columns that have the name and type of the single primary key of exactly one other table,
+    as `writes.aid` and `author.aid`; none where the schema declares any foreign key."""
+    if any(table.foreign_keys for table in tables):
+        return _NONE_INFERRED
+    keys: defaultdict[str, list[tuple[Table, TableColumn]]] = defaultdict(list)
+    for table in tables:
+        primary = [column for column in table.columns if column.primary_key]
+        if len(primary) == 1 and primary[0].name.casefold() not in _GENERIC:
+            keys[primary[0].name.casefold()].append((table, primary[0]))
+    found: dict[str, list[ForeignKey]] = {}
+    for table in tables:
+        for column in table.columns:
+            referred = keys.get(column.name.casefold(), [])
+            if len(referred) == 1 and referred[0][0] is not table and referred[0][1].type == column.type:
+                [(other, key)] = referred
+                found.setdefault(table.name, []).append(ForeignKey([column.name], other.name, [key.name]))
+    return found

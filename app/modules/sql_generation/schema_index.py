@@ -46,7 +46,7 @@ class SchemaIndex:
 
     @cached_property
     def foreign_keys(self) -> ForeignKeyGraph:
-        return ForeignKeyGraph(self.scanned.schema.tables)
+        return ForeignKeyGraph.inferring(self.scanned.schema.tables)
 
     @cached_property
     def columns(self) -> Columns:

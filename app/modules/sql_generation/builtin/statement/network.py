@@ -24,7 +24,7 @@ class Network:
         self.schema = schema
         self.preferences = preferences
         self._tables = {table.name: table for table in schema.tables}
-        self._foreign_keys = ForeignKeyGraph(schema.tables)
+        self._foreign_keys = ForeignKeyGraph.inferring(schema.tables)
 
     def table(self, name: str) -> Table:
         return self._tables[name]
@@ -37,7 +37,8 @@ class Network:
 
     def is_key(self, field: ColumnRef) -> bool:
         """Whether the field is a primary or foreign key, and so no number to compute with."""
-        foreign = self._tables[field.table].foreign_key_columns
+        declared = self._tables[field.table].foreign_key_columns
+        foreign = declared | self._foreign_keys.key_columns(field.table)
         last = words_of(field.column)[-1:]
         return self.column(field).primary_key or field.column in foreign or last == ("id",)
 
