@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from app.core.storage.port import Condition, Equals, Field, Storage
+from app.core.storage.port import Condition, Document, Equals, Field, Storage
 from app.core.storage.vector_index import VectorIndex
 from app.modules.memory.model import Memory
 
@@ -21,7 +21,12 @@ class MemoryVectors:
         self._index = VectorIndex(storage, _PREFIX, _FIELDS)
 
     async def keep(self, memory: Memory, model: str, vector: Sequence[float]) -> None:
-        document = {"id": memory.id, "owner": memory.owner, "session_id": memory.session_id, "model": model}
+        document: Document = {
+            "id": memory.id,
+            "owner": memory.owner,
+            "session_id": memory.session_id,
+            "model": model,
+        }
         await self._index.keep([document], [vector])
 
     async def nearest(self, owner: str, model: str, vector: Sequence[float], *, limit: int) -> list[str]:

@@ -50,7 +50,7 @@ def _take_out(select: exp.Select, join: exp.Join | None) -> str:
     that went."""
     if join is not None:
         join.pop()
-        return join.this.name
+        return str(join.this.name)
     first = select.args["from_"].this
     next_join: exp.Join = select.args["joins"][0]
     next_join.pop()
