@@ -415,7 +415,7 @@ def test_a_year_that_is_stored_as_a_number_is_read_as_it_stands(written: str, ex
     assert found.sql == f"SELECT {expected} FROM song AS s"
 
 
-def test_a_year_that_is_read_as_it_stands_is_told_of() -> None:
+def test_a_year_that_is_read_as_it_stands_is_named() -> None:
     found = correct("SELECT YEAR(released) FROM song", SchemaNames(Schema("sqlite", [SONGS])))
     assert [each.said for each in found.corrections] == [
         "Wrote `YEAR` as SQLite does, which has no such function. `released` holds the year itself."

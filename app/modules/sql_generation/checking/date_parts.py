@@ -20,7 +20,7 @@ class DateParts:
         self._statement = statement
         self._years: list[tuple[exp.Expr, exp.Column]] = []
         self.has_other_numbers = False
-        """Whether there is one that is no year of a year: nobody knows what was meant."""
+        """Whether there is another one, such as the month of a number: its meaning is unknown."""
         for function in statement.find_all(*_FUNCTIONS):
             column = _argument(function)
             stored = [] if column is None else list(self._stored(column))

@@ -126,7 +126,7 @@ def _is_allowed(sql: str, dialect: str) -> bool:
 
 @dataclass(frozen=True)
 class _Translated:
-    """A statement written anew; `years` are the columns that hold years as numbers."""
+    """A statement in the SQL of its database; `years` are the columns that hold years as numbers."""
 
     sql: str
     years: Sequence[str] = ()
