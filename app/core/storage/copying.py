@@ -36,14 +36,16 @@ async def copy_collection(source: Storage, target: Storage, name: str, watch: Wa
 
     An interrupted copy continues where it stopped. Raises `CopyDiffers`.
     """
-    total, done = await source.count(name, []), 0
+    total = await source.count(name, [])
+    done = 0
     async for documents in _pages(source, name):
         there = await target.query(name, [AnyOf("id", [str(each["id"]) for each in documents])], limit=1_000)
         known = {str(each["id"]): _encoded(each) for each in there.items}
         await target.put(name, [each for each in documents if known.get(str(each["id"])) != _encoded(each)])
         done += len(documents)
         watch(done, max(total, done))
-    copied, original = await contents(target, name), await contents(source, name)
+    copied = await contents(target, name)
+    original = await contents(source, name)
     if copied != original:
         raise CopyDiffers(
             f"The collection {name!r} has {original.count} documents and its copy {copied.count}, or they "
@@ -53,7 +55,8 @@ async def copy_collection(source: Storage, target: Storage, name: str, watch: Wa
 
 
 async def contents(storage: Storage, name: str) -> Contents:
-    digest, count = hashlib.sha256(), 0
+    digest = hashlib.sha256()
+    count = 0
     async for documents in _pages(storage, name):
         count += len(documents)
         for document in documents:

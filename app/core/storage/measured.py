@@ -109,7 +109,8 @@ class MeasuredStorage:
     @contextmanager
     def _timed(self, operation: str) -> Generator[None]:
         """What the store refuses by the port's rules is an answer of its, too."""
-        began, outcome = time.monotonic(), "ok"
+        began = time.monotonic()
+        outcome = "ok"
         try:
             yield
         except StorageUnavailable:

@@ -55,7 +55,8 @@ class SqliteStorage:
         self._tables[collection] = await self._writing.do(lambda opened: _extend(opened, table, fields))
 
     async def get(self, collection: str, document_id: str) -> Document | None:
-        found, wanted = (await self._table(collection)).found, {"wanted": document_id}
+        found = (await self._table(collection)).found
+        wanted = {"wanted": document_id}
         kept = await self._reading.do(lambda opened: opened.execute(found, wanted).scalar_one_or_none())
         return None if kept is None else _decode(kept)
 
@@ -118,7 +119,8 @@ class SqliteStorage:
         check_limit(limit)
         table = await self._table(collection)
         order = Order.of(table.collection, order_by, descending=descending)
-        ordered, identity = table.rows.c[order_by], table.rows.c.id
+        ordered = table.rows.c[order_by]
+        identity = table.rows.c.id
         statement = select(ordered, identity, table.document).where(*map(table.compile, where))
         if cursor is not None:
             place = read_cursor(cursor, order)

@@ -42,7 +42,8 @@ class CollectionTable:
     """A row a document, with its declared fields beside it, and an index over the searched ones."""
 
     def __init__(self, collection: Collection) -> None:
-        self.name, metadata = collection.name, MetaData()
+        self.name = collection.name
+        metadata = MetaData()
         self.collection = collection
         self._declared = collection.fields
         self.rows = Table(
@@ -84,7 +85,9 @@ class CollectionTable:
         searched = [f'"{field.name}"' for field in self._declared if field.kind == "text"]
         if not searched:
             return []
-        rows, index, columns = f'"{self.name}"', f'"{self.full_text.name}"', ", ".join(searched)
+        rows = f'"{self.name}"'
+        index = f'"{self.full_text.name}"'
+        columns = ", ".join(searched)
         new = ", ".join(f"new.{name}" for name in searched)
         old = ", ".join(f"old.{name}" for name in searched)
         changed = " OR ".join(f"old.{name} IS NOT new.{name}" for name in searched)
@@ -121,7 +124,8 @@ class CollectionTable:
 
     def beyond(self, order: str, place: Place, *, descending: bool) -> ColumnElement[bool]:
         """What comes after a place in the order of a field, ties by id, null the least."""
-        column, identity = self.rows.c[order], self.rows.c.id
+        column = self.rows.c[order]
+        identity = self.rows.c.id
         further_id = identity < place.document_id if descending else identity > place.document_id
         same = and_(column.is_not_distinct_from(place.value), further_id)
         if place.value is None:

@@ -32,7 +32,11 @@ from app.core.words import without_accents
 Row: TypeAlias = Mapping[str, object]
 """A document as it is stored in Typesense."""
 
-DOCUMENT, REVISION, HIGH, LOW, WORDS = "document0", "revision0", "high0", "low0", "words0"
+DOCUMENT = "document0"
+REVISION = "revision0"
+HIGH = "high0"
+LOW = "low0"
+WORDS = "words0"
 
 _NO_TEXT = "null"  # no hash: those have 32 digits
 _LEAST = -(2**63) + 1  # Typesense sorts the one below this wrongly

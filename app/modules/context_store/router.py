@@ -73,7 +73,9 @@ async def add_example(body: NewExample, owner: Owner, store: Store) -> ExampleBo
     A verified example is shown to the model with similar questions and answers the same question without a
     model. The SQL of a verified example must pass the guard (else 422 `example-not-runnable`).
     """
-    added = await store.add_example(owner, body.db_connection_id, body.question, body.sql, body.status)
+    added = await store.add_example(
+        owner, body.db_connection_id, body.question, sql=body.sql, status=body.status
+    )
     return ExampleBody.model_validate(added)
 
 
@@ -135,7 +137,7 @@ async def add_term(body: NewTerm, owner: Owner, store: Store) -> TermBody:
     The model reads the term when it occurs in a conversation. The `sql` expression is not checked. Every
     call adds another entry, also for the same term.
     """
-    added = await store.add_term(owner, body.db_connection_id, body.term, body.meaning, body.sql)
+    added = await store.add_term(owner, body.db_connection_id, body.term, meaning=body.meaning, sql=body.sql)
     return TermBody.model_validate(added)
 
 

@@ -80,7 +80,8 @@ class ContextStore:
     async def change_example(self, owner: str, example_id: str, changes: Mapping[str, JsonValue]) -> Example:
         """Verify, reject or edit an example. Raises what `add_example` raises."""
         example = await self.own(self.examples, owner, example_id)
-        sql, status = changes.get("sql", example.sql), changes.get("status", example.status)
+        sql = changes.get("sql", example.sql)
+        status = changes.get("status", example.status)
         if status == "verified":
             await self._check(await self._connections.get(owner, example.db_connection_id), str(sql))
         key = question_key(str(changes.get("question", example.question)))
@@ -101,7 +102,9 @@ class ContextStore:
             return
         with suppress(ConnectionNotFound):
             connection = await self._connections.get(owner, db_connection_id)
-            await self.examples.save(_example(connection, question, sql, "proposed", message_id))
+            await self.examples.save(
+                _example(connection, question, sql, status="proposed", message_id=message_id)
+            )
 
     async def withdraw(self, message_id: str) -> None:
         """Delete the proposals of an answer, unless they were reviewed."""
@@ -111,8 +114,18 @@ class ContextStore:
     async def add_term(
         self, owner: str, db_connection_id: str, term: str, meaning: str, sql: str | None
     ) -> Term:
-        connection, now = await self._connections.own(owner, db_connection_id), now_ms()
-        added = Term(new_id(), owner, connection.id, term, meaning, sql, now, now)
+        connection = await self._connections.own(owner, db_connection_id)
+        now = now_ms()
+        added = Term(
+            id=new_id(),
+            owner=owner,
+            db_connection_id=connection.id,
+            term=term,
+            meaning=meaning,
+            sql=sql,
+            created_at=now,
+            updated_at=now,
+        )
         await self.terms.save(added)
         return added
 
@@ -120,9 +133,18 @@ class ContextStore:
         self, owner: str, db_connection_id: str, text: str, scope: str | None
     ) -> Instruction:
         """Raises `ScopeUnknown` and `DatabaseDown`."""
-        connection, now = await self._connections.own(owner, db_connection_id), now_ms()
+        connection = await self._connections.own(owner, db_connection_id)
+        now = now_ms()
         await self._check_scope(connection, scope)
-        added = Instruction(new_id(), owner, connection.id, text, scope, now, now)
+        added = Instruction(
+            id=new_id(),
+            owner=owner,
+            db_connection_id=connection.id,
+            text=text,
+            scope=scope,
+            created_at=now,
+            updated_at=now,
+        )
         await self.instructions.save(added)
         return added
 

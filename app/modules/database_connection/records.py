@@ -79,7 +79,8 @@ class StatementRecords:
                 traced.set_attribute("db.response.returned_rows", record.rows or 0)
             record.outcome = "ok"
         except StatementRefused as refused:
-            record.outcome, record.refused_as = "refused", refused.rule
+            record.outcome = "refused"
+            record.refused_as = refused.rule
             raise
         except DatabaseRoleMissing:
             record.outcome, record.refused_as = "refused", "role"

@@ -112,7 +112,8 @@ def _unique(names: Sequence[str]) -> list[str]:
     taken = set(names)
     unique: list[str] = []
     for name in names:
-        candidate, number = name, 1
+        candidate = name
+        number = 1
         while candidate in unique or (number > 1 and candidate in taken):
             number += 1
             candidate = f"{name}_{number}"

@@ -48,7 +48,7 @@ async def register(body: NewConnection, owner: Owner, service: Service) -> Conne
     asked = body.roles
     roles = None if asked is None else Roles(asked.by, tuple(asked.names.items()), asked.default)
     connection = await service.register(
-        owner, url, body.name, body.description, shared=body.shared, roles=roles
+        owner, url, body.name, description=body.description, shared=body.shared, roles=roles
     )
     return ConnectionBody.model_validate(connection)
 

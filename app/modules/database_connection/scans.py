@@ -76,10 +76,12 @@ class Scans:
 
     def start(self, connection: Connection, database: Database) -> Scan:
         """A new scan, of a connection that none is running of."""
-        begun = self._scans[connection.id] = Scan()
-        task = self._tasks[connection.id] = asyncio.create_task(
+        begun = Scan()
+        self._scans[connection.id] = begun
+        task = asyncio.create_task(
             self._see_through(connection, database, begun), name=f"connection {connection.id}: scan"
         )
+        self._tasks[connection.id] = task
         task.add_done_callback(lambda _: self._over(connection.id, begun))
         return begun
 

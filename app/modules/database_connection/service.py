@@ -83,7 +83,14 @@ class DatabaseConnections:
         self._threads = DatabaseThreads(limits.max_threads)
         self._schemas = ScannedSchemas(limits.max_cached_schemas)
         self._vectors = TableVectors(storage, embedding, charge) if embedding else None
-        self._scans = Scans(self._repository, self._schemas, self._threads, limits, self._vectors, records)
+        self._scans = Scans(
+            self._repository,
+            self._schemas,
+            self._threads,
+            limits=limits,
+            vectors=self._vectors,
+            records=records,
+        )
 
     async def close(self) -> None:
         """Stop the scans. The next use of their tables starts them again."""
@@ -289,7 +296,13 @@ class DatabaseConnections:
             if connection.roles is not None:
                 record.database_role = connection.roles.role_of(asker.owner, asker.claim)
                 database = _acting_as(database, record.database_role)
-            statement = UncheckedStatement(sql, schema, database, limits.statement, limits.connect_seconds)
+            statement = UncheckedStatement(
+                sql,
+                schema,
+                database,
+                limits=limits.statement,
+                connect_seconds=limits.connect_seconds,
+            )
             result = await self._threads.run(statement.run)
             record.gave(result)
             return result

@@ -47,7 +47,8 @@ class Statement:
         """
         kept = self._qualified
         if kept is None or kept[0] is not schema:
-            kept = self._qualified = (schema, qualified(self.folded.copy(), self.dialect, schema))
+            kept = (schema, qualified(self.folded.copy(), self.dialect, schema))
+            self._qualified = kept
         return kept[1]
 
 

@@ -38,7 +38,8 @@ def context_for(
     """
     conversation = conversation_of(question)
     asked = frozenset(words_of(question.text))
-    linked = link(index, conversation, tables_read(question.previous_sql or "", index), budget_tokens, near)
+    at_hand = tables_read(question.previous_sql or "", index)
+    linked = link(index, conversation, at_hand, budget_tokens=budget_tokens, near=near)
     shown = [index.tables[name] for name in linked.tables]
     return Context(
         schema=sections([("Schema", linked.cards), ("House rules", house_rules(business, linked.tables))]),

@@ -66,7 +66,8 @@ class ForeignKeyGraph:
                 self._add(table, key, inferred=True)
 
     def _add(self, table: Table, key: ForeignKey, *, inferred: bool) -> None:
-        here, there = tuple(key.columns), tuple(key.referred_columns)
+        here = tuple(key.columns)
+        there = tuple(key.referred_columns)
         primary = {column.name for column in table.columns if column.primary_key}
         repeats = not primary or not primary <= set(here)
         self._hops[table.name].append(

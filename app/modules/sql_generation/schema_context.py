@@ -39,9 +39,12 @@ class SchemaContext:
 
     async def context(self, question: Question, budget_tokens: int) -> Context:
         """What a model is shown with a question."""
-        index, business = await self.index(), await self._business()
+        index = await self.index()
+        business = await self._business()
         near = await self._near(question, index, budget_tokens)
-        return await asyncio.to_thread(context_for, question, index, business, budget_tokens, near)
+        return await asyncio.to_thread(
+            context_for, question, index, business, budget_tokens=budget_tokens, near=near
+        )
 
     async def verified_answer(self, question: str) -> Example | None:
         return await self._context.verified_answer(self._connection, question)
@@ -60,7 +63,7 @@ class SchemaContext:
         """Find what speaks against a result although its statement ran."""
         # Where people write the statement themselves, its limit is what they asked for.
         asked = "" if question.author == "user" else "\n".join(conversation_of(question))
-        return await asyncio.to_thread(find_warnings, sql, rows, await self.index(), asked)
+        return await asyncio.to_thread(find_warnings, sql, rows, await self.index(), asked=asked)
 
     async def join_probes(self, sql: str) -> list[JoinProbe]:
         """Statements that show which joins of a statement find no pair."""

@@ -68,7 +68,8 @@ class SchemaIndexes:
         index = self._indexes.get(connection_id)
         stored = _texts(index, scanned)
         if index is None or index.scanned is not scanned or index.stored is not stored:
-            index = self._indexes[connection_id] = SchemaIndex(scanned, stored)
+            index = SchemaIndex(scanned, stored)
+            self._indexes[connection_id] = index
         return index
 
 

@@ -42,7 +42,7 @@ def link(
     mentioned = mentions(conversation, index.stored, index.columns)
     if index.fits(budget_tokens):
         return Linked("\n\n".join(index.cards.values()), list(index.cards), mentioned)
-    ranking = rank(index, conversation, at_hand, mentioned, near)
+    ranking = rank(index, conversation, at_hand, mentioned=mentioned, near=near)
     asked = set(words_of(" ".join(conversation)))
     shown = dict(_within(_candidates(index, ranking, asked), budget_tokens))
     if not shown:

@@ -112,7 +112,9 @@ class ModelWriter:
                 if repair is None:
                     reply = await self._ask(question, show)
                 else:
-                    messages = await asyncio.to_thread(repair_messages, question, repair, index, self._today)
+                    messages = await asyncio.to_thread(
+                        repair_messages, question, repair, index, today=self._today
+                    )
                     reply = await self._model.reply(messages, show)
         except ModelUnavailable as unavailable:
             if deltas.started:

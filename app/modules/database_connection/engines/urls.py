@@ -110,7 +110,15 @@ def _mysql(url: URL, access: Access) -> Database:
     mode: SslMode | None = next((each for each in get_args(SslMode) if each == asked), None)
     if mode is None:
         raise UrlNotSupported(f"ssl_mode is one of {', '.join(get_args(SslMode))}.")
-    return MysqlDatabase(host, url.port or 3306, user, url.password or "", name, mode, access)
+    return MysqlDatabase(
+        host=host,
+        port=url.port or 3306,
+        user=user,
+        password=url.password or "",
+        name=name,
+        ssl_mode=mode,
+        access=access,
+    )
 
 
 def _server(url: URL) -> tuple[str, str, str]:

@@ -20,7 +20,8 @@ _PADDING = {"bar": 3, "lpad": 1, "rpad": 1}
 
 def check_amplification(statement: exp.Expr, dialect: str) -> None:
     """Raises `StatementRefused`."""
-    repeated, longest = 1, 1
+    repeated = 1
+    longest = 1
     for function in statement.find_all(exp.Func):
         if (times := _argument(function, _REPEATING, exp.Repeat, "times")) is not None:
             repeated *= _factor(times)

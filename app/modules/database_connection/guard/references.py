@@ -85,7 +85,8 @@ class Catalog:
         return is_file or bool(qualifiers & _CATALOGS) or _CATALOG_TABLES.fullmatch(table.name) is not None
 
     def _is_expression_in_sight(self, table: exp.Table) -> bool:
-        wanted, lowered = self._folded(table.this), table.name.lower()
+        wanted = self._folded(table.this)
+        lowered = table.name.lower()
         names = self._expressions_in_sight(table)  # thousands in a long statement: few are folded
         return any(each.name.lower() == lowered and self._folded(each) == wanted for each in names)
 
@@ -98,7 +99,8 @@ class Catalog:
                 yield from self._siblings_in_sight(parent, child)
             elif (with_ := parent.args.get("with_")) is not None and child is not with_:
                 yield from (cte.args["alias"].this for cte in with_.expressions)
-            child, parent = parent, parent.parent
+            child = parent
+            parent = parent.parent
 
     def _siblings_in_sight(self, with_: exp.With, inside: exp.Expr) -> Iterator[exp.Identifier]:
         """PostgreSQL shows an expression only those before it, unless RECURSIVE; SQLite shows all."""

@@ -67,7 +67,8 @@ def _check_hint(text: str) -> None:
         found = _HINT.match(text, at)
         if found is None:
             raise StatementRefused("The optimizer hint cannot be read; leave it out.", "construct")
-        name, arguments = found[1].upper(), found[2].strip()
+        name = found[1].upper()
+        arguments = found[2].strip()
         if name == _TIME_HINT:
             allowed = arguments.isdecimal() and 0 < int(arguments) <= _LONGEST_HINTED_MS
         else:

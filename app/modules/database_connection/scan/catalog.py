@@ -34,7 +34,8 @@ def read_catalog(connection: Connection) -> list[Table]:
     tables = set(inspector.get_table_names())
     keys = inspector.get_multi_pk_constraint(kind=ObjectKind.ANY, filter_names=list(columns))
     references = inspector.get_multi_foreign_keys(kind=ObjectKind.ANY, filter_names=list(columns))
-    comments, sizes = _comments(inspector, list(columns)), _estimated_sizes(connection)
+    comments = _comments(inspector, list(columns))
+    sizes = _estimated_sizes(connection)
     return [
         Table(
             name=name,

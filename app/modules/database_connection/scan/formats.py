@@ -14,7 +14,9 @@ _FORMATS: Sequence[tuple[str, re.Pattern[str]]] = (
     ("DD.MM.YYYY", re.compile(r"[0-3]?\d\.[01]?\d\.\d{4}")),
 )
 _SLASHED = re.compile(r"(\d{1,2})/(\d{1,2})/\d{4}")
-_LOWER, _UPPER, _DIGIT = re.compile(r"[^\W\d_A-Z]"), re.compile(r"[A-Z]"), re.compile(r"\d")
+_LOWER = re.compile(r"[^\W\d_A-Z]")
+_UPPER = re.compile(r"[A-Z]")
+_DIGIT = re.compile(r"\d")
 _MERE_WORDS = re.compile(r"[Aa ]*")
 _LONGEST_CODE = 40
 _FEWEST = 3

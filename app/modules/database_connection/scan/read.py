@@ -55,6 +55,7 @@ def _profiles(tables: Sequence[Table], questions: Questions, tell: Tell) -> list
         unreported.append(profile)
         if time.monotonic() - reported_at > _REPORT_SECONDS:
             tell(unreported)
-            unreported, reported_at = [], time.monotonic()
+            unreported = []
+            reported_at = time.monotonic()
     tell(unreported)
     return done

@@ -112,7 +112,7 @@ def write(
         return FromRows() if at_hand else Clarification("There is no answer to look at yet.")
     lexicon = Lexicon(schema, stored)
     try:
-        return _answer(tokens, schema, lexicon, previous, today)
+        return _answer(tokens, schema, lexicon, previous=previous, today=today)
     except Unclear as unclear:
 
         def understand(asked: str) -> exp.Select:
@@ -122,7 +122,7 @@ def write(
 
 
 def _answer(
-    tokens: list[Token], schema: Schema, lexicon: Lexicon, previous: Previous | None, today: date
+    tokens: list[Token], schema: Schema, lexicon: Lexicon, *, previous: Previous | None, today: date
 ) -> WrittenSql | FromRows:
     points = pointing(tokens, lexicon)
     opening = opens_as_follow_up(tokens)

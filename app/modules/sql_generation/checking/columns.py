@@ -34,12 +34,13 @@ def _check(sql: str, column: exp.Column, names: Names, schema: SchemaNames) -> I
 def _check_qualified(
     sql: str, column: exp.Column, names: Names, schema: SchemaNames
 ) -> Iterator[Fault | Correction]:
-    alias, place = column.table, column.this
+    alias = column.table
+    place = column.this
     known = names.columns_of(alias)
     if known is None:
         near = nearest(alias, [*names.visible()])
         meant = source_of(sql, column, names, schema)
-        yield Fault("unknown alias", alias, _offset(column.args["table"]), near, meant)
+        yield Fault("unknown alias", alias, _offset(column.args["table"]), nearest=near, correction=meant)
     elif known and "*" not in known and column.name not in known:
         spelled = [names.real(alias, each) for each in known]
         if (same := same_but_for_case(column.name, spelled)) is not None:
@@ -51,22 +52,23 @@ def _check_qualified(
                 "unknown column",
                 f"{alias}.{column.name}",
                 _offset(place),
-                near or _elsewhere(column, schema),
-                source_of(sql, column, names, schema),
+                nearest=near or _elsewhere(column, schema),
+                correction=source_of(sql, column, names, schema),
             )
 
 
 def _check_bare(
     sql: str, column: exp.Column, names: Names, schema: SchemaNames
 ) -> Iterator[Fault | Correction]:
-    sources, place = names.visible(), column.this
+    sources = names.visible()
+    place = column.this
     if column.name in sources or not all(known and "*" not in known for known in sources.values()):
         return  # a whole row, or a source whose columns are unknown
     having = [alias for alias, known in names.own_sources().items() if column.name in known]
     if len(having) > 1 and not _is_natural(names.expression):
         choices = [f"{alias}.{schema.written(names.real(alias, column.name))}" for alias in having]
         meant = same_in_all(sql, column, having, names)
-        yield Fault("ambiguous column", column.name, _offset(place), choices, meant)
+        yield Fault("ambiguous column", column.name, _offset(place), nearest=choices, correction=meant)
     if any(column.name in known for known in sources.values()):
         return
     if schema.takes_any_case and any(same_but_for_case(column.name, known) for known in sources.values()):
@@ -85,7 +87,11 @@ def _unknown(sql: str, column: exp.Column, names: Names, schema: SchemaNames) ->
     near = [f"{spelled[each]}.{schema.written(each)}" for each in nearest(column.name, spelled)]
     meant_source = source_of(sql, column, names, schema)
     return Fault(
-        "unknown column", column.name, _offset(place), _elsewhere(column, schema) or near, meant_source
+        "unknown column",
+        column.name,
+        _offset(place),
+        nearest=_elsewhere(column, schema) or near,
+        correction=meant_source,
     )
 
 

@@ -65,7 +65,8 @@ def corrected(sql: str, corrections: Iterable[Correction]) -> str:
 
 def _position(sql: str, offset: int) -> str:
     before = sql[:offset]
-    line, column = before.count("\n") + 1, offset - (before.rfind("\n") + 1) + 1
+    line = before.count("\n") + 1
+    column = offset - (before.rfind("\n") + 1) + 1
     return f"line {line}, column {column}"
 
 

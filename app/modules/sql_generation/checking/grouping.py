@@ -141,7 +141,8 @@ def _key(source: exp.Expr | Scope, schema: SchemaNames) -> set[str]:
 
 def _equal(scope: Scope) -> Iterator[tuple[tuple[str, str], tuple[str, str]]]:
     for equal in scope.find_all(exp.EQ):
-        one, other = equal.this, equal.expression
+        one = equal.this
+        other = equal.expression
         if isinstance(one, exp.Column) and isinstance(other, exp.Column):
             yield (one.table, one.name), (other.table, other.name)
 
@@ -150,7 +151,8 @@ def _text(sql: str, node: exp.Expr, schema: SchemaNames) -> str:
     """As it was written, where that is known."""
     if not isinstance(node, exp.Column):
         return node.sql(schema.dialect)
-    qualifier, start = node.args.get("table"), node.this.meta["start"]
+    qualifier = node.args.get("table")
+    start = node.this.meta["start"]
     if qualifier is not None and isinstance(qualifier.meta.get("start"), int):
         start = qualifier.meta["start"]
     return sql[start : node.this.meta["end"] + 1]

@@ -98,8 +98,11 @@ def _unused(statement: exp.Expr, sources: Collection[str], schema: SchemaNames) 
 def _others(source: exp.Expr, join: exp.Join, scope: Scope, sources: Collection[str]) -> set[str] | None:
     """What else a join's condition names, where only this condition reads columns of a table that is one of
     the sources; else None."""
-    alias, condition = source.alias_or_name, join.args.get("on")
-    if not isinstance(source, exp.Table) or alias not in sources or not isinstance(condition, exp.Expr):
+    alias = source.alias_or_name
+    condition = join.args.get("on")
+    # A query, also one named in WITH, has rows of its own choice: its join stays.
+    is_table = isinstance(scope.sources.get(alias), exp.Table)
+    if not is_table or alias not in sources or not isinstance(condition, exp.Expr):
         return None
     columns = [each for each in scope.columns if not _is_within(each, condition)]
     if not all(each.table and each.table != alias for each in columns):

@@ -249,7 +249,8 @@ def _of(column: exp.Column, alias: str, name: str, schema: SchemaNames) -> Edit:
 
 def _bare_place(column: exp.Column) -> Iterator[int]:
     """The place of a column that was written without its source."""
-    qualifier, start = column.args.get("table"), column.this.meta.get("start")
+    qualifier = column.args.get("table")
+    start = column.this.meta.get("start")
     if isinstance(start, int) and (qualifier is None or not isinstance(qualifier.meta.get("start"), int)):
         yield start
 

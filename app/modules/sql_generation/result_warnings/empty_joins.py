@@ -57,7 +57,8 @@ def _probes(scope: Scope, index: SchemaIndex) -> Iterator[JoinProbe]:
     pairs: dict[tuple[str, str], list[exp.EQ]] = {}
     for condition in conditions_of(scope.expression):
         if isinstance(condition, exp.EQ):
-            left, right = condition.this, condition.expression
+            left = condition.this
+            right = condition.expression
             if isinstance(left, exp.Column) and isinstance(right, exp.Column):
                 one, other = sorted((left.table, right.table))
                 if one != other and {one, other} <= known:

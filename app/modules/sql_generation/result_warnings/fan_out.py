@@ -27,7 +27,8 @@ def find_repeated_rows(
             continue
         for many in _repeating(alias, joins, tables, names):
             if not _key(tables[many], names) <= grouped.get(many, set()):
-                one, other = tables[alias].name, tables[many].name
+                one = tables[alias].name
+                other = tables[many].name
                 taken = aggregate.sql(dialect=names.dialect)
                 yield ResultWarning(
                     f"{one} is joined to {other}, of which several rows may belong to one of {one}: "
@@ -52,7 +53,8 @@ def _aggregated(aggregate: exp.Expr, tables: Mapping[str, Table], names: SchemaN
 
 def _repeating(start: str, joins: _Joins, tables: Mapping[str, Table], names: SchemaNames) -> Iterator[str]:
     """Aliases, reached from one by joins, that may meet a row of it many times."""
-    seen, ahead = {start}, deque([start])
+    seen = {start}
+    ahead = deque([start])
     while ahead:
         here = ahead.popleft()
         for there, columns in joins.get(here, {}).items():
@@ -80,7 +82,8 @@ def _is_many(one: Table, other: Table, columns: set[str], names: SchemaNames) ->
 def _joins(scope: Scope) -> _Joins:
     joins: defaultdict[str, defaultdict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     for equal in scope.find_all(exp.EQ):
-        left, right = equal.this, equal.expression
+        left = equal.this
+        right = equal.expression
         if isinstance(left, exp.Column) and isinstance(right, exp.Column) and left.table != right.table:
             joins[left.table][right.table].add(right.name)
             joins[right.table][left.table].add(left.name)

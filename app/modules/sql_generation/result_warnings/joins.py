@@ -27,7 +27,8 @@ def find_unjoined_tables(
     many = [alias for alias in tables if alias in sides.own and not sides.is_single(alias, ())]
     for alias in many[1:]:
         if sides.group(alias) != sides.group(many[0]):
-            one, other = tables[many[0]].name, tables[alias].name
+            one = tables[many[0]].name
+            other = tables[alias].name
             yield ResultWarning(
                 f"Nothing joins {one} to {other}: every row of one meets every row of the other.",
                 worth_repair=True,

@@ -49,7 +49,8 @@ def _answer(connection: duckdb.DuckDBPyConnection, request: dict[str, object]) -
                     [_plain(cell) for cell in row] for row in connection.fetchmany(int(str(request["fetch"])))
                 ]
             }
-        sql, parameters = str(request["sql"]), request.get("parameters")
+        sql = str(request["sql"])
+        parameters = request.get("parameters")
         if parameters is None and not _is_one_query(connection, sql):
             return {"error": ["NotOneQuery", ""]}
         connection.execute(sql, parameters or None)

@@ -113,7 +113,8 @@ class DuckdbProcess:
     def _ask(self, **request: JsonValue) -> _Answer:
         if self._process is None:
             raise ChildEnded
-        asked, said = cast("IO[str]", self._process.stdin), cast("IO[str]", self._process.stdout)
+        asked = cast("IO[str]", self._process.stdin)
+        said = cast("IO[str]", self._process.stdout)
         try:
             asked.write(json.dumps(request) + "\n")
             asked.flush()

@@ -37,7 +37,8 @@ def _privileges() -> Iterator[Select[tuple[str]]]:
 
 def _grantee() -> ColumnElement[str]:
     """The account as the server writes it there: 'name'@'host'."""
-    account, quote = func.current_user(), literal("'")
+    account = func.current_user()
+    quote = literal("'")
     name = func.substring_index(account, "@", 1)
     host = func.substring_index(account, "@", -1)
     return func.concat(quote, name, literal("'@'"), host, quote)

@@ -63,12 +63,15 @@ class MysqlDatabase:
 
     @property
     def url(self) -> str:
-        url = URL.create("mysql", self.user, self.password, self.host, self.port, self.name)
+        url = self._without_secrets().set(password=self.password)
         return url.update_query_dict({"ssl_mode": self.ssl_mode}).render_as_string(hide_password=False)
 
     @property
     def masked_url(self) -> str:
-        return URL.create("mysql", self.user, None, self.host, self.port, self.name).render_as_string()
+        return self._without_secrets().render_as_string()
+
+    def _without_secrets(self) -> URL:
+        return URL.create("mysql", username=self.user, host=self.host, port=self.port, database=self.name)
 
     def warnings(self, stop: Stop, connect_seconds: float) -> Sequence[str]:
         with self.engine(stop, connect_seconds) as engine, engine.connect() as connection:

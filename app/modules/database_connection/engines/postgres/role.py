@@ -33,7 +33,8 @@ def _rights(connection: Connection) -> Iterator[str]:
         yield "This role may read or write the server's files, or run its programs."
     if connection.scalar(select(_may_change_tables())):
         yield "This role may change rows."
-    database, schema = func.current_database(), func.current_schema()
+    database = func.current_database()
+    schema = func.current_schema()
     may_create = (
         func.has_database_privilege(database, "CREATE"),
         func.has_schema_privilege(schema, "CREATE"),

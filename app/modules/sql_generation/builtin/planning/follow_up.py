@@ -130,7 +130,8 @@ class _Answer:
             outer = exp.select("*").from_(select.subquery("previous"))
             key: exp.Expr = exp.column(names[at], quoted=True)
         else:
-            outer, key = select.copy(), select.selects[at].unalias().copy()
+            outer = select.copy()
+            key = select.selects[at].unalias().copy()
         ordered = exp.Ordered(this=key, desc=asked.descending, nulls_first=False)
         said = f"the one with the {'highest' if asked.descending else 'lowest'} {names[at]}"
         return outer.order_by(ordered, append=False).limit(1), _explained(said)
@@ -158,7 +159,8 @@ class _Answer:
     def ranked(self) -> tuple[exp.Select, str]:
         """The first rows of the previous list by a number or date of them."""
         self._uses("rank", "ranked_by", "limit")
-        rank, base = self._roles.rank, self._draft.base
+        rank = self._roles.rank
+        base = self._draft.base
         self._require_whole_list()
         by = self._roles.ranked_by
         if rank is None or not (rank.hint or isinstance(by, Mention)) or is_table(by):
@@ -192,10 +194,12 @@ class _Answer:
     def sorted(self) -> tuple[exp.Select, str]:
         """All rows of the previous answer, in another order."""
         self._uses("sort", "sorted_by")
-        sort, by = self._roles.sort, self._roles.sorted_by
+        sort = self._roles.sort
+        by = self._roles.sorted_by
         if sort is None or len(by) != 1:
             raise Beyond("I do not see what to sort by.")
-        select, descending = self._draft.select, bool(sort.descending)
+        select = self._draft.select
+        descending = bool(sort.descending)
         at = Extreme(words_of(by[0].text), descending).column([each.alias_or_name for each in select.selects])
         if select.args.get("limit"):
             raise Beyond("The previous answer shows the first rows of its own order only.")
@@ -259,7 +263,8 @@ class _Answer:
         return self._draft.select, f"The previous question, now {'; '.join(said)}."
 
     def _filter(self) -> list[str]:
-        draft, conditions = self._draft, self._conditions()
+        draft = self._draft
+        conditions = self._conditions()
         for one in conditions:
             (added,) = filters(draft, [one], ())
             if self._numbers and added.find(exp.Exists, exp.Subquery):
@@ -271,7 +276,8 @@ class _Answer:
         return _said(conditions)
 
     def _regroup(self) -> list[str]:
-        roles, draft = self._roles, self._draft
+        roles = self._roles
+        draft = self._draft
         if not roles.grouped:
             return []
         if not self._numbers:
@@ -282,7 +288,8 @@ class _Answer:
         if draft.fans_out:
             raise Beyond("The joins this needs would count rows more than once.")
         kept, kept_keys = self._kept_groups(dimensions)
-        labels, keys = [*labels, *kept], [*keys, *kept_keys]
+        labels = [*labels, *kept]
+        keys = [*keys, *kept_keys]
         select = draft.select.select(*labels, *self._numbers, append=False).group_by(*keys, append=False)
         by_time = any(isinstance(dimension, Grain) for dimension in dimensions)
         first = exp.Ordered(this=self._numbers[0].unalias(), desc=True, nulls_first=False)
@@ -307,7 +314,8 @@ class _Answer:
         return rest, [key for key in keys if key not in [time.unalias() for time in times]]
 
     def _rank(self) -> list[str]:
-        roles, said = self._roles, list[str]()
+        roles = self._roles
+        said = list[str]()
         descending = roles.rank.descending if roles.rank else roles.sort.descending if roles.sort else None
         if descending is not None:
             self._draft.select = self._draft.select.order_by(self._reordered(descending), append=False)
@@ -334,7 +342,8 @@ class _Answer:
 
         Raises `Beyond` when the question names other rows.
         """
-        roles, base = self._roles, self._draft.base
+        roles = self._roles
+        base = self._draft.base
         for mention in [*roles.free, *([roles.counted] if roles.counted else [])]:
             if is_table(mention) and not any(link.is_table and link.table == base for link in mention.links):
                 raise Beyond(
@@ -362,7 +371,8 @@ class _Answer:
         shown = [each for each in self._draft.network.fields(base) if each.type not in ("binary", "json")]
         columns = [exp.alias_(self._column(each), each.column, quoted=True) for each in shown]
         self._draft.select = select.select(*columns, append=False)
-        self._numbers, self.is_list = [], True
+        self._numbers = []
+        self.is_list = True
 
     def _uses(self, *names: str) -> None:
         """Raises `Beyond` when the question holds something else."""
@@ -421,7 +431,7 @@ def _draft(sql: str, network: Network) -> Draft:
     names = {known[each.name.lower()]: each.alias_or_name for each in tables if each.name.lower() in known}
     if not isinstance(source, exp.Table) or len(names) < 1 + len(joined):
         raise Beyond("The previous statement is too complex for me to change.")
-    return Draft(network, known[source.name.lower()], select, names, tuple(names))
+    return Draft(network, known[source.name.lower()], select, names=names, through=tuple(names))
 
 
 def _parsed(sql: str, dialect: str) -> exp.Select:

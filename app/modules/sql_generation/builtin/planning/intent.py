@@ -66,7 +66,8 @@ class Planner(Filters):
         (only, *more) = self.roles.grouped
         if self.roles.free or more or not isinstance(only, Mention) or not is_table(only):
             return False
-        self.roles.grouped, self.roles.free = [], [only]
+        self.roles.grouped = []
+        self.roles.free = [only]
         return True
 
     def _by_birth(self, rank: Rank) -> Rank:
@@ -85,7 +86,8 @@ class Planner(Filters):
 
     def _ranking(self, rank: Rank) -> Query | None:
         """Rows or groups in the order of a superlative; None when it only asks for an extreme value."""
-        roles, entity = self.roles, self._ranked_entity()
+        roles = self.roles
+        entity = self._ranked_entity()
         if (roles.counts or roles.measured) and (roles.ranked_by or rank.hint):
             raise Beyond("I cannot count or sum what belongs to the highest or lowest of something else.")
         if entity is None and not rank.hint:

@@ -19,7 +19,10 @@ from app.modules.sql_generation.linking.stored_texts import StoredTexts
 from app.modules.sql_generation.linking.words import COMMON, text_key
 
 Phrase = tuple[str, ...]
-EXACT_TABLE, EXACT, CLOSE, PARTIAL = 4, 3, 2, 1
+EXACT_TABLE = 4
+EXACT = 3
+CLOSE = 2
+PARTIAL = 1
 _NUMERIC = ("integer", "number")
 _LONGEST_TEXT = 8
 """Words of a stored text that a question may name."""
@@ -194,7 +197,8 @@ class Lexicon:
             self._add((_participle(phrase[0]),), Link(table.name, CLOSE, verb=True))
 
     def _add_column(self, table: Table, column: TableColumn) -> None:
-        phrase, field = words_of(column.name), ColumnRef(table.name, column.name, column.type)
+        phrase = words_of(column.name)
+        field = ColumnRef(table.name, column.name, column.type)
         foreign = table.foreign_key_columns
         score = PARTIAL if column.name in foreign else EXACT
         key = _is_key(column, foreign)

@@ -61,7 +61,8 @@ def is_adding(tokens: Sequence[Token]) -> bool:
 
 def _named(tokens: Sequence[Token], lexicon: Lexicon) -> tuple[int, set[int]]:
     """Where a table is first named, behind the end if nowhere; and where tables and columns are named."""
-    first, nouns = len(tokens), set[int]()
+    first = len(tokens)
+    nouns = set[int]()
     for at in range(len(tokens)):
         length, links = lexicon.find(tokens[at:])
         if any(link.is_table for link in links):

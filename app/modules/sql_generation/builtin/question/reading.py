@@ -147,8 +147,10 @@ Item = (
 )
 
 
-_PRICE, AGE = ("price", "cost"), ("age",)
-_SIZE, DATE = ("length", "duration", "millisecond", "height", "minute", "second"), ("date",)
+_PRICE = ("price", "cost")
+AGE = ("age",)
+_SIZE = ("length", "duration", "millisecond", "height", "minute", "second")
+DATE = ("date",)
 BIRTH = ("birth",)
 _SUPERLATIVES: dict[str, Rank] = {
     "most expensive|priciest|dearest": Rank(True, _PRICE),

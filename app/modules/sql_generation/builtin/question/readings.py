@@ -29,7 +29,8 @@ def plural(name: str) -> str:
 
 def qualified(field: ColumnRef) -> str:
     """A column with its table's name before it, unless it begins with that already."""
-    table, column = words_of(field.table), words_of(field.column)
+    table = words_of(field.table)
+    column = words_of(field.column)
     own = spoken(field.column)
     named = column[: len(table)] == table and len(column) > len(table)
     return own if named else f"{spoken(field.table)} {own}"

@@ -169,7 +169,8 @@ class _Walk:
         return self._roles
 
     def _take(self, at: int, item: Item) -> None:
-        roles, before = self._roles, self._items[at - 1] if at else None
+        roles = self._roles
+        before = self._items[at - 1] if at else None
         if isinstance(self._role, Lacking) and not isinstance(item, Mention | Conjunction):
             raise Beyond("I do not see what “not” or “no” is about.")
         match item:
@@ -184,7 +185,8 @@ class _Walk:
                 if isinstance(self._role, Sort):
                     raise Beyond("I can sort by a column, not by a count; ask for the number of each.")
                 self._refuse_group()
-                roles.counts, self._role = True, item
+                roles.counts = True
+                self._role = item
             case Aggregate(function):
                 self._refuse_group()
                 self._functions.append(function)
@@ -192,7 +194,8 @@ class _Walk:
             case Rank():
                 self._rank(item)
             case Sort(descending):
-                roles.sort = self._role = item if descending is not None else roles.sort or item
+                roles.sort = item if descending is not None else roles.sort or item
+                self._role = roles.sort
             case Group() | Lacking() | Holding():
                 self._role = item
             case Relation():
@@ -204,7 +207,8 @@ class _Walk:
             case Limit(count, first):
                 if roles.limit is not None:
                     raise Beyond("The question names two numbers of rows.")
-                roles.limit, roles.first = count, first
+                roles.limit = count
+                roles.first = first
             case Time(period):
                 self._time(period, before)
             case NumberComparison():
@@ -251,7 +255,8 @@ class _Walk:
             if isinstance(item, Mention) and self._names_makers(item, at):
                 role = None
             self._give_named(item, role)
-            self._last_role, self._role = role, None
+            self._last_role = role
+            self._role = None
 
     def _names_makers(self, item: Mention, at: int) -> bool:
         """ "Orders by customers from Berlin" are rows of orders, not numbers per customer."""
@@ -267,7 +272,8 @@ class _Walk:
             return
         self._roles.flags.append((item, not isinstance(self._role, Lacking)))
         if isinstance(self._role, Lacking | Holding):
-            self._last_role, self._role = self._role, None
+            self._last_role = self._role
+            self._role = None
 
     def _lists_columns(self, at: int) -> bool:
         if self._describes(at):
@@ -282,7 +288,8 @@ class _Walk:
 
     def _describes(self, at: int) -> bool:
         """Whether a flag stands right before a table: "discontinued products"."""
-        item, after = self._items[at], self._items[at + 1] if at + 1 < len(self._items) else None
+        item = self._items[at]
+        after = self._items[at + 1] if at + 1 < len(self._items) else None
         if not isinstance(item, Mention) or not isinstance(after, Mention) or not is_table(after):
             return False
         return after.lead == item.text.split()[-1].lower()
@@ -291,9 +298,11 @@ class _Walk:
         if self._related is not None or self._roles.reports is not None:
             raise Beyond("I can follow one step of who reports to whom, not several.")
         if isinstance(item, Unrelated):
-            self._roles.reports, self._role = Reports(above=False), None
+            self._roles.reports = Reports(above=False)
+            self._role = None
         else:
-            self._related, self._role = item, item
+            self._related = item
+            self._role = item
 
     def _close_lacking(self) -> None:
         """ "Tracks where the composer is missing": at the end, what was named before is lacking."""
@@ -306,7 +315,8 @@ class _Walk:
 
     def _close_relation(self) -> None:
         """Without a name after it the one before is meant: "X's manager", "who does X report to"."""
-        related, roles = self._related, self._roles
+        related = self._related
+        roles = self._roles
         if related is None or roles.reports is not None:
             return
         if not roles.values or roles.values[-1].negated:
@@ -318,7 +328,8 @@ class _Walk:
         """A value right after its column ("category Tents") is looked for there only."""
         if isinstance(self._role, Relation) and self._related is not None:
             self._roles.reports = Reports(self._related.above, (item,))
-            self._last_role, self._role = self._role, None
+            self._last_role = self._role
+            self._role = None
             return
         if self._roles.reports and isinstance(before, Mention) and before in self._roles.reports.people:
             raise Beyond(f"I can look for one person only, not also for “{item.text}”.")
@@ -330,7 +341,8 @@ class _Walk:
         if isinstance(before, Lacking) and at > 1:
             before = self._items[at - 2]
         if negated:
-            self._last_role, self._role = self._role, None
+            self._last_role = self._role
+            self._role = None
         columns = (
             [link.field for link in before.links if link.is_column] if isinstance(before, Mention) else []
         )
@@ -361,7 +373,8 @@ class _Walk:
         if not isinstance(self._role, Group):
             raise Beyond(f"I cannot tell which {item.unit} is meant.")
         self._roles.grouped.append(item)
-        self._last_role, self._role = self._role, None
+        self._last_role = self._role
+        self._role = None
 
     def _give_named(self, item: Measured, role: Role | None) -> None:
         roles = self._roles
@@ -403,7 +416,8 @@ class _Walk:
         if is_table(item) and isinstance(item, Mention) and self._functions == ["sum"]:
             if item.lead == "of" or is_verb(item):
                 raise Beyond(f"I cannot tell whether the number or an amount of “{item.text}” is meant.")
-            self._roles.counts, self._roles.counted = True, item
+            self._roles.counts = True
+            self._roles.counted = item
         else:
             self._roles.measured += [(function, item) for function in self._functions]
         self._functions = []

@@ -187,7 +187,8 @@ def _beyond(draft: Draft, path: Path, ones: Sequence[Condition | str]) -> exp.Ex
 def _refuse_aside(draft: Draft, path: Path, related: Related, rest: Sequence[Condition | str]) -> None:
     """Raises `Beyond` where a condition may be one of its own and not of what is counted: "with at least 3
     albums and no Rock tracks"."""
-    table, first = related.measure.table, path[-1].right
+    table = related.measure.table
+    first = path[-1].right
     between = {table, *(hop.right for hop in draft.network.path(table, first, (*draft.through, first)))}
     for one in rest:
         aside = one if isinstance(one, str) else _table_of(one)
@@ -200,13 +201,15 @@ def _is_negative(one: Among | Named | Flagged) -> bool:
     return not one.holds if isinstance(one, Flagged) else one.negated
 
 
-def _inner(draft: Draft, path: Path, ones: Sequence[Condition | str], select: exp.Select, base: str) -> Draft:
+def _inner(
+    draft: Draft, path: Path, ones: Sequence[Condition | str], *, select: exp.Select, base: str
+) -> Draft:
     """The rows of `base` that belong, over a path, to a row of the draft and fulfil the conditions."""
     for hop in path[:-1]:
         draft.join(hop)
     last = path[-1]
     source = select.from_(table_expression(base))
-    inner = Draft(draft.network, base, source, {base: base}, (*draft.through, last.right))
+    inner = Draft(draft.network, base, source, names={base: base}, through=(*draft.through, last.right))
     inner.reach(last.right)
     where = [meeting(last, draft.names[last.left])]
     for one in ones:
@@ -218,11 +221,11 @@ def _inner(draft: Draft, path: Path, ones: Sequence[Condition | str], select: ex
 
 def _exists(draft: Draft, path: Path, ones: Sequence[Condition | str]) -> exp.Expr:
     select = exp.Select().select(exp.Literal.number(1))
-    return exp.Exists(this=_inner(draft, path, ones, select, path[-1].right).select)
+    return exp.Exists(this=_inner(draft, path, ones, select=select, base=path[-1].right).select)
 
 
 def _counted(draft: Draft, path: Path, measure: Measure, ones: Sequence[Condition | str]) -> exp.Expr:
-    inner = _inner(draft, path, ones, exp.Select(), measure.table)
+    inner = _inner(draft, path, ones, select=exp.Select(), base=measure.table)
     return inner.select.select(measured(inner, measure)).subquery()
 
 
@@ -230,7 +233,7 @@ def _superior(draft: Draft, one: Superior) -> exp.Expr:
     """The rows that refer to the rows meant, or the rows that those refer to."""
     table = one.field.table
     source = exp.Select().from_(table_expression(table, _OTHER))
-    other = Draft(draft.network, table, source, {table: _OTHER})
+    other = Draft(draft.network, table, source, names={table: _OTHER})
     theirs, mine = (one.field, one.key) if one.above else (one.key, one.field)
     where = [_filter(other, each) for each in one.of]
     rows = other.select.select(column_expression(_OTHER, theirs.column)).where(*where)

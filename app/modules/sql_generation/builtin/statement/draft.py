@@ -16,9 +16,9 @@ class Draft:
     network: Network
     base: str
     select: exp.Select
-    names: dict[str, str]
-    through: tuple[str, ...] = ()
-    fans_out: bool = field(default=False)
+    names: dict[str, str] = field(kw_only=True)
+    through: tuple[str, ...] = field(default=(), kw_only=True)
+    fans_out: bool = field(default=False, kw_only=True)
 
     def reach(self, table: str) -> None:
         """Joins what is needed to get from the base to `table`."""

@@ -56,7 +56,8 @@ class Network:
     def name_fields(self, table: str) -> tuple[ColumnRef, ...]:
         """The columns a row is known by: a name or title, or first and last name; may be none."""
         by_words = {words_of(field.column): field for field in self.fields(table)}
-        first, last = by_words.get(("first", "name")), by_words.get(("last", "name"))
+        first = by_words.get(("first", "name"))
+        last = by_words.get(("last", "name"))
         if first and last:
             return (first, last)
         own = words_of(table)
