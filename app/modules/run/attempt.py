@@ -27,7 +27,7 @@ MAX_TRIES = 3
 
 
 class TooManyTries(TurnError):
-    """The run broke its process off each time it was tried."""
+    """The process died at each attempt at the run."""
 
     problem = "too-many-attempts"
 
@@ -63,9 +63,11 @@ class RunAttempt:
         self._control.request_drain()
 
     def stop(self, why: Stop) -> None:
-        """Stop at once. `lost` means that another attempt has begun, so nothing of this one counts any more.
+        """Stop at once. `lost` means that another attempt has begun, so the writes and events of this one
+        are discarded.
 
-        A cancelled attempt may be handed over or lost, too; the next attempt then ends the run as cancelled.
+        A cancelled attempt may be handed over or lost, too; the next attempt then ends the run as
+        cancelled.
         """
         if self._stopped is None and self._answering is not None:
             self._answering.cancel()
@@ -73,8 +75,9 @@ class RunAttempt:
             self._stopped = why
 
     async def run(self) -> Result:
-        """Answer the run, or finish the end of one that is over. Raises `StorageUnavailable` only before
-        the first event."""
+        """Answer the run, or complete the end of a run that has ended. Raises `StorageUnavailable` only
+        before the first event.
+        """
         services, run = self._services, self._run
         if run.status != "open":
             await self._finish_end(run.status)
@@ -128,7 +131,7 @@ class RunAttempt:
                 raise StoreWasAway("KAI's own store did not keep the answer. Ask again.")
 
     def _ending(self, answering: asyncio.Task[None]) -> Ending | None:
-        """How the run ended; None when it is not over."""
+        """Returns how the run ended. Returns None if it has not ended."""
         if self._stopped == "cancelled":
             return Ending("cancelled", now_ms())
         if self._stopped is not None or answering.cancelled():
@@ -142,7 +145,7 @@ class RunAttempt:
                 return Ending("failed", now_ms(), failure_of(error, self._run))
 
     async def _finish_end(self, outcome: Outcome) -> None:
-        """Finish what an attempt did not live to do after it had closed the run."""
+        """Complete the end of a run that an earlier attempt closed before its process died."""
         services, run = self._services, self._run
         ending = Ending(outcome, run.ended_at or now_ms(), None, await services.graph.answer(self._turn))
         await services.lifecycle.keep(self._session, run, ending.answer)

@@ -1,8 +1,8 @@
-"""A conversation in short lines, without a model: what was asked, what was found, and how.
+"""Digest of a conversation in short lines, without a model.
 
-What has to go for want of room goes in this order, from the oldest exchanges on: statements, findings,
-questions. Questions that seem to lay something down for later ones ("from now on", "ignore cancelled orders",
-"by revenue I mean") go last.
+If space runs out, lines are dropped in this order, oldest exchanges first: statements, findings, questions.
+Questions that seem to set rules for later ones ("from now on", "ignore cancelled orders", "by revenue I
+mean") are dropped last.
 """
 
 import re
@@ -13,18 +13,18 @@ from app.core.llm.tokens import approximate_tokens
 from graph.state import Message
 
 MAX_TOKENS = 499
-"""Of a summary: under 500."""
+"""Tokens of a summary: under 500."""
 
 _MAX_PROSE_TOKENS = 4 * MAX_TOKENS // 5
 _MAX_STATEMENTS_TOKENS = 150
-"""Of what the analyst laid down, beside a summary that had to be cut."""
+"""Tokens of the user's rules, beside a summary that had to be cut."""
 _SHORT_QUESTION = 60
 _LONG_QUESTION = 300
 """Characters."""
 
 _LINE = re.compile(r"Asked: (?P<asked>.*?)(?P<found> (?:Found|Answered): .*?)?(?P<sql> SQL: .*)?", re.DOTALL)
 _SENTENCE_END = re.compile(r"[.!?\u2026][)\]\"'\u201d\u2019*_]*(?=\s|$)|[\u3002\uff01\uff1f]|(?<=\S)(?=\n)")
-"""Also those of Chinese and Japanese, and the ends of lines."""
+"""Ends of sentences, also in Chinese and Japanese, and ends of lines."""
 
 _FOR_LATER = re.compile(
     r"\b(from now on|from here on|from this point|henceforth|going forward|in the following|throughout"
@@ -50,7 +50,7 @@ _QUESTION_START = re.compile(
 
 @dataclass(frozen=True)
 class _Line:
-    """An exchange; `weight` (0 to 2) says how likely the question lays something down for later ones."""
+    """An exchange. `weight` (0 to 2) says how likely the question sets a rule for later ones."""
 
     asked: str
     found: str
@@ -68,14 +68,14 @@ class _Line:
 
 
 def exchange_line(exchange: Message) -> str:
-    """An exchange in one line, whole."""
+    """Returns an exchange in one line, uncut."""
     return _line(exchange).text
 
 
 def digest(summary: str | None, exchanges: Sequence[Message]) -> str:
-    """The earlier summary, a model's or a digest, and a line an exchange, under `MAX_TOKENS`.
+    """Returns the earlier summary, by a model or a digest, and a line per exchange, under `MAX_TOKENS`.
 
-    A model's words have at most four fifths of the room.
+    Text by a model gets at most four fifths of the space.
     """
     earlier, lines = _read(summary)
     prose = "\n".join(earlier)
@@ -91,7 +91,7 @@ def digest(summary: str | None, exchanges: Sequence[Message]) -> str:
 
 
 def kept_statements(summary: str | None, exchanges: Sequence[Message]) -> list[str]:
-    """What the analyst laid down for later questions, a line each in their order, the newest that fit."""
+    """Returns the user's rules for later questions, a line each in their order: the newest that fit."""
     _, earlier = _read(summary)
     lines = [
         _with_short_question(replace(line, found="", sql=""))
@@ -103,9 +103,9 @@ def kept_statements(summary: str | None, exchanges: Sequence[Message]) -> list[s
 
 
 def cut_at_sentence(text: str, max_tokens: int) -> str:
-    """The whole sentences, or lines, that fit; if there is none, the words that fit.
+    """Returns the whole sentences or lines that fit, or, if none fits, the words that fit.
 
-    A last sentence without an end goes, also where it would fit.
+    A last sentence without an end is dropped, also if it would fit.
     """
     fitting = text.encode(errors="replace")[: 4 * max_tokens].decode(errors="ignore")
     ends = [match.end() for match in _SENTENCE_END.finditer(fitting)]
@@ -115,7 +115,7 @@ def cut_at_sentence(text: str, max_tokens: int) -> str:
 
 
 def _read(summary: str | None) -> tuple[list[str], list[_Line]]:
-    """A summary's lines in a model's words, and those of a digest."""
+    """Returns the lines of a summary by a model, and those of a digest."""
     prose: list[str] = []
     lines: list[_Line] = []
     for text in (summary or "").splitlines():
@@ -156,7 +156,7 @@ def _with_short_question(line: _Line) -> _Line:
 
 
 def _shortened(lines: Sequence[_Line], shorten: Callable[[_Line], _Line], room: int) -> list[_Line]:
-    """As many of them shortened, the oldest first, as it takes to fit."""
+    """Shortens lines, oldest first, until they fit."""
     kept = list(lines)
     for index, line in enumerate(kept):
         if _tokens(kept) <= room:
@@ -166,7 +166,7 @@ def _shortened(lines: Sequence[_Line], shorten: Callable[[_Line], _Line], room: 
 
 
 def _dropped(lines: Sequence[_Line], weight: int, room: int) -> list[_Line]:
-    """Without as many of this weight, the oldest first, as it takes to fit."""
+    """Drops lines of this weight, oldest first, until they fit."""
     kept = list(lines)
     for line in [each for each in lines if each.weight == weight]:
         if _tokens(kept) <= room:

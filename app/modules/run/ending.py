@@ -44,7 +44,7 @@ _AGAIN_SECONDS = 0.5
 
 
 class AttemptEnd:
-    """Keeps what the run gave and ends its stream. `used_tokens` counts failed steps, too."""
+    """Stores the result of the run and ends its stream. `used_tokens` counts failed steps, too."""
 
     def __init__(
         self,

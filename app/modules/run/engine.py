@@ -14,7 +14,7 @@ from graph import Ports, SessionEvent, SessionGraph
 from graph.events import Done, TextChunk
 
 MAX_EVENTS = 10_000
-"""Of one attempt. Token deltas beyond this are left out, for the whole text follows them anyway."""
+"""Events of one attempt. Token deltas beyond this are left out, because the whole text follows them."""
 
 Bind = Callable[[Session, Run], Awaitable[Ports]]
 

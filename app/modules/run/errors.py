@@ -1,4 +1,4 @@
-"""What can be wrong with a request about a run."""
+"""Errors of requests about a run."""
 
 from app.core.errors import Conflict, Invalid, TooMany
 

@@ -1,4 +1,4 @@
-"""What a run says, for those who follow it: from its log, or from the store when there is no log any more."""
+"""Events of a run for its followers: from its log, or from the store if the log has expired."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -15,8 +15,8 @@ from graph.events import Reset, SessionEvent
 from graph.state import Rows
 
 _SILENT_SECONDS = 5.0
-"""After so long without an event the store is asked whether the run is over; then less and less often,
-for a thousand streams that wait would keep it, and this process, busy with nothing but that."""
+"""Silence of a log, in seconds, after which the store is asked whether the run has ended. The pauses grow,
+because a thousand waiting streams would otherwise keep the store and this process busy."""
 
 _SILENT_AT_MOST_SECONDS = 30.0
 
@@ -29,7 +29,9 @@ class RunFollower:
 
     @asynccontextmanager
     async def follow(self, session: Session, run: Run) -> AsyncGenerator[EventLog]:
-        """The log of a run as it grows to its end; of one that ended long ago, its answer said again."""
+        """The log of a run as it grows to its end. If the log has expired, the stored answer is
+        emitted instead.
+        """
         async with self._logs.follow(run.id) as log:
             if run.status != "open" and log.last_id == 0:
                 with suppress(StorageUnavailable):
@@ -43,7 +45,7 @@ class RunFollower:
                 watching.cancel()
 
     async def _watch(self, session: Session, run: Run, log: EventLog) -> None:
-        """The log of a run that is over ends, whatever has become of it."""
+        """End the log of a run that has ended, if its writer did not."""
         patience = _SILENT_SECONDS
         while not log.ended:
             heard = log.last_id

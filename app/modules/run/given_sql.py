@@ -1,4 +1,4 @@
-"""A statement that the analyst wrote: taken as it stands, never repaired by a model."""
+"""A statement that the user gave: run unchanged, never repaired by a model."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ EXPLANATION = "Your own statement, run as you wrote it."
 
 
 class GivenStatementFailed(TurnError):
-    """The guard or the database refused the analyst's own statement."""
+    """The guard or the database refused the user's own statement."""
 
     problem = "statement-failed"
     title = "The SQL did not run"
@@ -19,7 +19,7 @@ class GivenStatementFailed(TurnError):
 
 @dataclass(frozen=True)
 class GivenSql:
-    """Writes what was given."""
+    """A writer that returns the given statement."""
 
     sql: str
     dialect: str

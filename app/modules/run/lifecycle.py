@@ -1,7 +1,8 @@
-"""The life of a run in the store: it waits for its session, holds it, is over, and lets the next one have it.
+"""The states of a run in the store: it waits for its session, holds it, ends, and the next run gets the
+session.
 
-The store decides: every change here is one that only one process can make, whatever the queue has
-forgotten or delivered twice.
+The store decides: every change here can be made by one process only, even if the queue has lost a run or
+delivered it twice.
 """
 
 import asyncio
@@ -27,7 +28,7 @@ logger = logging.getLogger(__name__)
 
 
 class RunLifecycle:
-    """What those who submit runs and those who answer them have in common."""
+    """State changes of runs, for submission and workers."""
 
     def __init__(
         self, repository: SessionRecords, queue: RunQueue, logs: EventLogs, completed: CompletedEvents
@@ -38,10 +39,11 @@ class RunLifecycle:
         self._completed = completed
 
     async def start(self, session: Session, run: Run, sequence: int) -> bool:
-        """Give an idle session to a run and have it answered; False when the session is not idle.
+        """Give an idle session to a run and put the run into the queue. Returns False if the session is not
+        idle.
 
-        `sequence` is that of its question. If the queue is unavailable just then, the next sweep puts the run
-        in: it has its session by now.
+        `sequence` is that of the run's question. If the queue is unavailable, the next sweep puts the run
+        in: it already holds its session.
         """
         held = await self._repository.claim(session, run)
         if held is None:
@@ -55,11 +57,11 @@ class RunLifecycle:
         return True
 
     async def start_next(self, session_id: str) -> None:
-        """If the session is idle, give it to the run that waits longest."""
+        """Give an idle session to the run that waits longest."""
         await self._start_next(await self._repository.find(session_id))
 
     async def _start_next(self, session: Session | None) -> None:
-        """Starts from the session as it was read last, and reads it again only if it has changed since."""
+        """Starts from the session as read last, and reads it again only if it has changed."""
         while session is not None and session.active_run_id is None and session.status != "closed":
             waiting = await self._repository.open_runs(session.id)
             if not waiting or await self.start(session, waiting[0], waiting_sequence(waiting[0])):
@@ -67,14 +69,14 @@ class RunLifecycle:
             session = await self._repository.find(session.id)
 
     async def close(self, run: Run, ending: Ending) -> Run | None:
-        """The run, over now; None when it is over already, or another attempt has begun meanwhile."""
+        """Close the run. Returns None if it has ended already, or another attempt has begun."""
         return await self._repository.change_run(run, ending.of_run())
 
     async def keep(self, session: Session, ended: Run, answer: TurnAnswer) -> None:
-        """What follows the end of a run; until it succeeds it is to be done again.
+        """Publish the end of a run and release its session. Repeat until it succeeds.
 
-        The session stays the run's until the event is out, so a run whose end was interrupted is found
-        by the session it holds, and its event is published at least once.
+        The run holds its session until the event is published. So a run whose end was interrupted is found
+        by the session that it holds, and its event is published at least once.
         """
         await self._repository.add_message(answer_message(ended, answer, session.turn))
         await self._completed.publish(
@@ -105,11 +107,11 @@ class RunLifecycle:
             log_end(run, done)
 
     async def hand_over(self, run: Run) -> None:
-        """Count an attempt that was ended for no fault of the run."""
+        """Count an attempt that ended because its worker stopped."""
         await self._repository.change_run(run, {"handovers": run.handovers + 1})
 
     async def take_up(self, leased: LeasedRun) -> tuple[Session, Run] | None:
-        """The run to answer, at its new attempt; over already, if only its ending is to be finished.
+        """Returns the run to answer, at its new attempt, or an ended run whose end is to be completed.
 
         Returns None if there is nothing to do: the run or session is gone, or another worker has it.
         """

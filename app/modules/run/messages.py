@@ -1,4 +1,4 @@
-"""A turn's result as it is kept: the answer as a message of the history, a failure as a problem."""
+"""Converts the result of a turn: into the stored message, events, and problems."""
 
 import logging
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Ending:
-    """How a run ended, when (epoch ms), why it failed, and what its completed steps gave."""
+    """The end of a run: outcome, time (epoch ms), error, and the answer of its completed steps."""
 
     outcome: Outcome
     at: int
@@ -28,7 +28,7 @@ class Ending:
     answer: TurnAnswer = field(default_factory=TurnAnswer)
 
     def of_run(self) -> dict[str, JsonValue]:
-        """What it changes in its run."""
+        """Returns the fields of the run that the end changes."""
         error = None if self.failure is None else self.failure.model_dump(include=set(RunError.model_fields))
         return {
             "status": self.outcome,
@@ -39,12 +39,12 @@ class Ending:
 
 
 def wire(event: SessionEvent) -> tuple[str, str]:
-    """An event's name and data, as its log has them. The data hold the name, too."""
+    """Returns the name and the data of an event, as in the log. The data hold the name, too."""
     return event.event, event.model_dump_json()
 
 
 def done_event(run: Run, ending: Ending) -> Done:
-    """The last event of a run."""
+    """Returns the last event of a run."""
     return Done(
         run_id=run.id,
         session_id=run.session_id,
@@ -56,11 +56,11 @@ def done_event(run: Run, ending: Ending) -> Done:
 
 
 _WAITING = 2**52
-"""Above the number of any turn; a time in milliseconds still fits."""
+"""A base above the number of every turn; adding epoch milliseconds to it still fits an integer."""
 
 
 def waiting_sequence(run: Run) -> int:
-    """Of the question of a run that has no turn yet."""
+    """Returns the sequence of a question whose run has no turn yet."""
     return _WAITING + run.created_at
 
 
@@ -82,7 +82,9 @@ def question_message(run: Run, message_id: str, sequence: int) -> Message:
 
 
 def answer_message(run: Run, answer: TurnAnswer, turn: int) -> Message:
-    """What a run that is over gave, whole or in part, in the turn of this number."""
+    """Returns the message with the answer of an ended run, complete or partial, in the turn of this
+    number.
+    """
     finished_at = run.ended_at or run.created_at
     return Message(
         **answer.model_dump(include=set(Answer.model_fields)),

@@ -51,7 +51,9 @@ class RunObserver:
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self._attempts: dict[tuple[str, int], _Progress] = {}
-        """By run id and attempt: one that has lost its run may still be ending while the next one begins."""
+        """By run id and attempt, because an attempt that lost its run may still be ending while the
+        next one begins.
+        """
         self._started = Counter("kai_runs_started", "Runs begun or taken up again", registry=registry)
         self._ended = Counter("kai_runs_ended", "Runs that ended", ["outcome"], registry=registry)
         self._errors = Counter(
@@ -115,7 +117,7 @@ class RunObserver:
         return span(f"step {step}", {})
 
     def observe(self, run: Run, event: SessionEvent) -> None:
-        """Take an event of the attempt, within its block. Nothing follows `done`."""
+        """Observe an event of the attempt, within its block. Nothing follows `done`."""
         progress = self._attempts[run.id, run.attempt]
         if not progress.has_event and run.attempt == 1:
             self._first_event.observe(_seconds_since(run))
@@ -168,7 +170,7 @@ def log_run(action: Action, *, run_id: str, session_id: str, **details: str | in
 
 
 def log_end(run: Run, done: Done, problem: str | None = None) -> None:
-    """Log that a run has ended. `problem` is the kind of its latest problem, also where an answer came."""
+    """Log that a run has ended. `problem` is the kind of its latest problem, also if there is an answer."""
     log_run(
         _ACTION_OF_OUTCOME[done.status],
         run_id=run.id,

@@ -44,8 +44,9 @@ _COVERAGE_SECONDS = 5.0
 
 @dataclass(frozen=True)
 class Models:
-    """A model per task. Of the SQL model also which instructions and how many tokens of schema it is shown,
-    and how many statements it writes for a question."""
+    """One model per task, with the settings of the SQL model: instructions, tokens of schema in a prompt,
+    and statements per question.
+    """
 
     sql: LanguageModel
     instruction: Instruction
@@ -56,7 +57,7 @@ class Models:
 
 
 class PortFactory:
-    """Makes the ports of a run; without models the built-in parts do all the work."""
+    """Makes the ports of a run. Without models the built-in writer and analyst are used."""
 
     def __init__(
         self,
@@ -79,7 +80,7 @@ class PortFactory:
         )
 
     async def bind(self, session: Session, run: Run) -> Ports:
-        """Raises `ConnectionNotFound` when the connection was deleted meanwhile."""
+        """Raises `ConnectionNotFound` if the connection was deleted."""
         connection = await self._connections.get(session.owner, session.db_connection_id)
         models, today = self._models, datetime.now(UTC).date()
 
@@ -124,7 +125,7 @@ class PortFactory:
 
 @dataclass(frozen=True)
 class _Correcting:
-    """Corrects what a model has written, and counts that."""
+    """Corrects the statements of a model and counts the corrections."""
 
     schema_context: SchemaContext
     corrections: Counter
@@ -138,7 +139,7 @@ class _Correcting:
 
 @dataclass(frozen=True)
 class _Recall:
-    """What a model is shown; the schema is read if that was never done."""
+    """Finds the context of a question. Scans the schema first if that was never done."""
 
     schema_context: SchemaContext
     budget_tokens: int
@@ -162,7 +163,7 @@ class _NoRecall:
 
 @dataclass(frozen=True)
 class _Background:
-    """Asks the database itself for the days that it covers; what is not answered in time stays unknown."""
+    """Queries the database for the days that its data cover. Unknown if it does not answer in time."""
 
     connections: DatabaseConnections
     connection: Connection
@@ -192,7 +193,9 @@ class _Background:
 
 @dataclass(frozen=True)
 class _WarningAnalyst:
-    """Adds to the reading what speaks against the result, and what its statement has left aside."""
+    """Adds the warnings about the result to the analysis, and the rules that its statement does not
+    follow.
+    """
 
     analyst: Analyst
     checker: RunResultChecker
@@ -236,8 +239,9 @@ class _TryOut:
 
 @dataclass
 class _KeepingRunner:
-    """Checks and runs a statement, and keeps all its rows under the run's message before anything is said
-    of them. What an earlier attempt at the run has kept is not fetched again."""
+    """Checks and runs a statement, and stores all its rows under the run's message before anything is
+    emitted. Rows that an earlier attempt has stored are not fetched again.
+    """
 
     connections: DatabaseConnections
     connection: Connection
@@ -245,9 +249,9 @@ class _KeepingRunner:
     rows: ResultRows
     run_of: Run
     in_hand: Rows | None = None
-    """All rows that this attempt has kept."""
+    """All rows that this attempt has stored."""
     _fetched: tuple[str, Rows] | None = None
-    """The statement that ran last and all its rows, until they are kept."""
+    """The statement that ran last and all its rows, until they are stored."""
 
     async def run(self, sql: str) -> Rows:
         run = self.run_of
@@ -261,7 +265,7 @@ class _KeepingRunner:
         return Rows(**{**rows, "rows": fetched.rows[:HEAD_ROWS]})
 
     async def keep(self) -> None:
-        """Does nothing for rows that an earlier attempt has kept."""
+        """Does nothing for rows that an earlier attempt has stored."""
         if self._fetched is None:
             return
         sql, rows = self._fetched
@@ -277,7 +281,7 @@ class _KeepingRunner:
         self.in_hand = rows
 
     async def read(self, message_id: str, head: Rows) -> Rows:
-        """All rows of a result: those fetched just now, or those kept for the message."""
+        """Returns all rows of a result: fetched by this attempt, or stored for the message."""
         if message_id == self.run_of.message_id and self.in_hand is not None:
             return self.in_hand
         if len(head["rows"]) == head["row_count"]:

@@ -1,4 +1,4 @@
-"""Checks the results of one run: what its statement and its rows tell, and which of its joins are empty."""
+"""Checks the results of one run: warnings of its statement and rows, and empty joins."""
 
 import asyncio
 import logging
@@ -18,11 +18,12 @@ from graph.state import Rows
 logger = logging.getLogger(__name__)
 
 _PROBE_SECONDS = 3.0
-"""For all probes of a result: an empty join of two big tables takes longest, and then stays unknown."""
+"""Time limit for all probes of a result. An empty join of two large tables takes longest, and then
+stays unknown."""
 
 
 def asker_of(run: Run, purpose: Purpose) -> Asker:
-    """The owner of a run, who has a statement run for this purpose."""
+    """The owner of a run, as the asker of a statement for this purpose."""
     return Asker(run.owner, purpose, run.session_id, run.id, claim=run.database_claim)
 
 
@@ -35,7 +36,7 @@ class RunResultChecker:
     schema_context: SchemaContext
     run_of: Run
     _probed: dict[str, bool] = field(default_factory=dict)
-    """By the probe's text, whether it found a pair."""
+    """Whether a probe found a pair, by the probe's text."""
 
     async def find_reasons(self, question: Question, sql: str, rows: Rows) -> list[str]:
         warnings = await self.find_warnings(question, sql, rows)
@@ -48,7 +49,7 @@ class RunResultChecker:
         return warnings[:MOST_WARNINGS]
 
     async def _find_empty_joins(self, sql: str) -> list[ResultWarning]:
-        """None when the database does not tell in time."""
+        """Returns None if the database does not answer in time."""
         asker = asker_of(self.run_of, "join_probe")
         empty: list[ResultWarning] = []
         try:

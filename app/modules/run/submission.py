@@ -85,12 +85,12 @@ class Submissions:
         return run
 
     async def cancel(self, session: Session, run: Run) -> None:
-        """Ask a run to stop; its log ends soon after. A run that is over stays as it is."""
+        """Request that a run stops; its log ends soon after. A run that has ended stays as it is."""
         while await self._repository.change_run(run, {"cancel_requested": True}) is None:
             latest = await self._repository.find_run(run.id)
             if latest is None or latest.status != "open":
                 return
-            run = latest  # at another attempt by now
+            run = latest  # another attempt has begun
         now = await self._repository.get(session.owner, session.id)
         if now.active_run_id == run.id:
             await self._queue.cancel(run.id)
@@ -99,9 +99,9 @@ class Submissions:
 
     @asynccontextmanager
     async def stopped(self, session: Session) -> AsyncGenerator[None]:
-        """Closes a session and stops its runs; within the block none is left, and none begins.
+        """Close a session and stop its runs. Within the block no run is open, and none can begin.
 
-        Raises `StillStopping` when a run does not end in time.
+        Raises `StillStopping` if a run does not end in time.
         """
         await self._repository.change(session, {"status": "closed"})
         pause, longest = _LOOK_AGAIN_SECONDS
@@ -117,7 +117,7 @@ class Submissions:
         yield
 
     async def without_ghost(self, session: Session) -> Session:
-        """The session, freed of a hold whose run is gone."""
+        """Returns the session, released if the run that holds it no longer exists."""
         held_by = session.active_run_id
         if held_by is None or await self._repository.find_run(held_by) is not None:
             return session
@@ -125,7 +125,9 @@ class Submissions:
         return await self._repository.get(session.owner, session.id)
 
     async def _check_room(self, session: Session, on_busy: OnBusy) -> None:
-        """Refuse a question that could not even wait; of many at a moment, `_line_up` tells which cannot."""
+        """Refuse a question that could not even wait. `_line_up` decides among several questions of
+        the same moment.
+        """
         if session.status == "closed":
             raise SessionClosed
         if session.active_run_id is not None and on_busy == "reject":
@@ -134,7 +136,7 @@ class Submissions:
             raise QueueFull(MAX_WAITING)
 
     async def _line_up(self, session: Session, run: Run, asked: Message, on_busy: OnBusy) -> None:
-        """Let the run wait for the one that holds the session, unless it may not or has it already."""
+        """Queue the run behind the one that holds the session, unless it may not wait or already holds it."""
         now = await self._repository.find(session.id)
         if now is None or now.status == "closed" or on_busy == "reject":
             if now is not None and now.active_run_id == run.id:
@@ -144,7 +146,7 @@ class Submissions:
             raise SessionClosed if now.status == "closed" else SessionBusy(now.active_run_id)
         others = [each for each in await self._repository.open_runs(now.id) if each.id != run.id]
         if on_busy == "interrupt":
-            with suppress(BusUnavailable):  # it is kept by now, and waits for those that go on
+            with suppress(BusUnavailable):  # the run is stored by now, and waits for those that continue
                 for other in others:
                     await self.cancel(now, other)
         elif sum(each.place < run.place for each in others) > MAX_WAITING:
@@ -158,14 +160,14 @@ class Submissions:
         await self._lifecycle.start_next(session.id)
 
     async def _left(self, session: Session) -> list[Run]:
-        """Runs that are open, and the one that is over but still holds the session."""
+        """Returns the open runs, and the ended one that still holds the session."""
         now = await self.without_ghost(await self._repository.get(session.owner, session.id))
         holding = await self._repository.find_run(now.active_run_id) if now.active_run_id else None
         return [*await self._repository.open_runs(session.id), *([holding] if holding else [])]
 
 
 def run_id_of(session_id: str, idempotency_key: str) -> str:
-    """The id of the run that is asked for with this key, whether there is one or not."""
+    """Returns the id that a run with this key has, whether it exists or not."""
     return id_of(session_id, f"idempotency-key {idempotency_key}")
 
 
@@ -185,7 +187,9 @@ def _new_run(session: Session, question: str, idempotency_key: str | None, sql: 
 
 
 def _expected_sequence(session: Session, run: Run) -> int:
-    """Of the question of a run that is about to claim the session, if that is free."""
+    """Returns the sequence of the question of a run that is about to claim the session, if the
+    session is free.
+    """
     is_free = session.active_run_id is None and session.status != "closed"
     return question_sequence(session.turns + 1) if is_free else waiting_sequence(run)
 

@@ -12,16 +12,17 @@ from graph.ports import Summarized
 from graph.state import Message
 
 _WORDS = 300
-"""Some 400 tokens in English: below the limit also for wordier tokenizers."""
+"""About 400 tokens in English: below the limit also for tokenizers that count more."""
 
 _INSTRUCTIONS = (Path(__file__).parent / "prompts" / "summary.md").read_text(encoding="utf-8")
 
 
 class ModelSummarizer:
-    """Has a model write the summary in one call; a model that fails or writes nothing is a `SummaryFailed`.
+    """Writes the summary by one call of a model. Raises `SummaryFailed` if the model fails or writes
+    nothing.
 
-    A summary that is too long is cut at a sentence. What the analyst laid down in the exchanges that it
-    covers then follows in their own words, for it may have stood in what was cut off.
+    A summary that is too long is cut at a sentence. Then the user's own rules from the covered exchanges
+    are appended, because they may have been cut off.
     """
 
     def __init__(self, model: LanguageModel) -> None:
@@ -51,7 +52,7 @@ class ModelSummarizer:
 
 
 class DigestSummarizer:
-    """Keeps a line an exchange, as far as they fit."""
+    """Summarizes by one line per exchange, as far as they fit."""
 
     async def summarize(self, summary: str | None, exchanges: Sequence[Message]) -> Summarized:
         return Summarized(digest(summary, exchanges))

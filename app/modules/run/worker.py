@@ -1,4 +1,4 @@
-"""Takes runs from the queue and answers them, so many at a time, until it is stopped."""
+"""Takes runs from the queue and answers a limited number of them at once, until it is stopped."""
 
 import asyncio
 import logging
@@ -19,7 +19,7 @@ from graph.errors import CheckpointsUnavailable
 logger = logging.getLogger(__name__)
 
 KEEP_SECONDS = 1.0
-"""How often leases are renewed and cancellations looked for."""
+"""Interval of renewing leases and checking for cancellations."""
 
 SWEEP_SECONDS = 30.0
 _PATIENCE_SECONDS = 1.0
@@ -27,7 +27,7 @@ _AGAIN_SECONDS = 1.0
 
 
 class Worker:
-    """Any number of them, in as many processes, share one queue."""
+    """A worker. Any number of workers, in any number of processes, share one queue."""
 
     def __init__(
         self,
@@ -74,7 +74,7 @@ class Worker:
         await end_tasks(others)
 
     async def sweep(self, before: int) -> None:
-        """Put in again what the queue has forgotten of runs that have not moved since then (epoch ms)."""
+        """Put runs into the queue again that it has lost and that have not changed since then (epoch ms)."""
         held = {
             RunRef(session.id, session.active_run_id)
             async for session in self._repository.held(before)
@@ -82,7 +82,7 @@ class Worker:
         }
         missing = await self._queue.missing(held)
         if missing:
-            await asyncio.sleep(2 * KEEP_SECONDS)  # for who is at it to find its lease again
+            await asyncio.sleep(2 * KEEP_SECONDS)  # so that the worker that answers it finds its lease again
         for ref in await self._queue.missing(missing):
             await self._queue.put(ref, first=False)
             _log(ref, "requeued", reason="the queue had lost it")
@@ -146,7 +146,7 @@ class Worker:
             logger.warning("run %s: %s", ref.run_id, error)
 
     async def _attempt(self, leased: LeasedRun) -> Result | None:
-        """None when there is nothing to do."""
+        """Returns None if there is nothing to do."""
         ref = leased.ref
         try:
             taken = await self._lifecycle.take_up(leased)
@@ -164,7 +164,7 @@ class Worker:
     async def _keep(self) -> None:
         while True:
             await asyncio.sleep(KEEP_SECONDS)
-            with suppress(BusUnavailable):  # what comes of that, the next time tells
+            with suppress(BusUnavailable):  # the next renewal shows the result
                 self._waiting.set(await self._queue.waiting())
                 if not self._attempts:
                     continue
@@ -197,7 +197,7 @@ def _log(ref: RunRef, action: Action, reason: str | None = None) -> None:
 
 
 async def _for_ever(loop: Callable[[], Awaitable[None]]) -> None:
-    """Whatever befalls a loop it begins again: without one of them the process would only seem to work."""
+    """Restart a loop after any exception. Without one of its loops the process would only seem to work."""
     while True:
         try:
             await loop()

@@ -1,9 +1,9 @@
-"""Hot conversations in memory, in front of the store.
+"""Cache of hot conversations in memory, in front of the store.
 
-A cached page is good as long as the session has not moved since: every turn writes its messages before
-it gives the session back, and that changes `updated_at`. So nothing has to be thrown away when another
-process answers a question, and a conversation under way is never cached. The store is always written
-first; whatever is evicted is there.
+A cached page is valid as long as the session has not changed: every turn writes its messages before it
+releases the session, and the release changes `updated_at`. So another process that answers a question need
+not invalidate anything, and a conversation with a running turn is never cached. The store is always written
+first, so an eviction loses nothing.
 """
 
 import logging
@@ -29,7 +29,7 @@ _MESSAGES = TypeAdapter(list[Message])
 
 @dataclass(frozen=True)
 class _Conversation:
-    """The pages of one session that were read since it last moved, by limit and cursor."""
+    """Pages of one session, by limit and cursor, that were read since its last change."""
 
     updated_at: int
     pages: Mapping[tuple[int, str | None], Page]
@@ -37,7 +37,7 @@ class _Conversation:
 
 
 class _Conversations(TLRUCache[_Key, _Conversation]):
-    """Tells why a conversation leaves."""
+    """Callback with the reason of an eviction."""
 
     def __init__(
         self, max_bytes: int, idle_seconds: float, clock: Callable[[], float], evictions: Counter
@@ -71,7 +71,7 @@ class _Conversations(TLRUCache[_Key, _Conversation]):
 
 
 class ConversationCache:
-    """The least recently used conversations make room for others; the idle ones go by themselves."""
+    """Evicts the least recently used conversations when memory runs out, and idle ones after a time."""
 
     def __init__(
         self,
@@ -99,7 +99,7 @@ class ConversationCache:
         size.set_function(lambda: self._kept.currsize)
 
     async def page(self, session: Session, limit: int, cursor: str | None, load: Load) -> Page:
-        """A page of the session's messages; `session` is as the store has it now."""
+        """Returns a page of the session's messages. `session` is as the store has it now."""
         if session.active_run_id is not None:
             return await load()
         kept = self._current(session)
@@ -123,6 +123,6 @@ class ConversationCache:
         return kept
 
     def _keep(self, session: Session, conversation: _Conversation) -> None:
-        """As used just now; one that alone is larger than the limit is not kept."""
+        """Mark a conversation as used just now. One that alone exceeds the limit is not cached."""
         if conversation.estimated_bytes <= self._kept.maxsize:
             self._kept[session.owner, session.id] = conversation

@@ -1,4 +1,4 @@
-"""Rows as files: CSV streamed a chunk at a time, Parquet by pyarrow where it is installed."""
+"""Files of rows: CSV, streamed a chunk at a time, and Parquet, if pyarrow is installed."""
 
 import csv
 import io
@@ -34,7 +34,7 @@ async def csv_file(columns: Sequence[Column], chunks: AsyncIterable[Sequence[Row
 
 
 async def parquet_file(columns: Sequence[Column], chunks: AsyncIterable[Sequence[Row]]) -> bytes:
-    """Whole in memory: results are bounded.
+    """Builds the whole file in memory, because results are bounded.
 
     Raises `FormatUnavailable` without the `parquet` extra, and `RowsGone`.
     """
@@ -74,8 +74,9 @@ def _cell(value: JsonValue) -> _CsvCell:
 
 
 def _arrow_array(column: Column, values: Sequence[JsonValue]) -> object:
-    """Numbers of which one came as its digits are all decimals, so that none is rounded; they are text
-    where they have more digits than a decimal of Parquet."""
+    """Numbers, some of them as text with all their digits, become decimals, so that none is rounded. They
+    become text if they have more digits than a Parquet decimal.
+    """
     import pyarrow  # noqa: PLC0415 - an extra, and slow to load
 
     if column["type"] in _NUMBERS and any(isinstance(value, str) for value in values):
@@ -85,7 +86,9 @@ def _arrow_array(column: Column, values: Sequence[JsonValue]) -> object:
 
 
 def _of_one_type(values: Sequence[JsonValue]) -> list[JsonValue]:
-    """The values of a column; one that mixes types becomes text, for Parquet columns have one type."""
+    """Returns the values of a column. A column of mixed types becomes text, because a Parquet
+    column has one type.
+    """
     kinds = {type(value) for value in values if value is not None}
     if kinds <= {int, float} or (len(kinds) == 1 and not kinds & {list, dict}):
         return [

@@ -1,4 +1,4 @@
-"""Sessions, runs and messages as they are kept; times are epoch milliseconds."""
+"""Stored sessions, runs and messages. Times are epoch milliseconds."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -14,8 +14,8 @@ RunStatus = Literal["open", "complete", "failed", "cancelled"]
 Rating = Literal["up", "down"]
 Outcome = Literal["complete", "failed", "cancelled"]
 TitledBy = Literal["person", "question", "first_exchange", "conversation"]
-"""What a title came from: a person, whose title stays; the first question as it was asked; or a model, once
-by the first exchange and once more by what the conversation has grown to."""
+"""Source of a title: a person, whose title is never replaced; the first question; or a model, after the
+first exchange and once more after the conversation has grown."""
 
 
 @dataclass(frozen=True)
@@ -43,15 +43,15 @@ class Session:
     turn: int = 0
     turns: int = 0
     summary: str | None = None
-    """Of the exchanges that the model is no longer shown in full."""
+    """Summary of the exchanges that the model no longer reads in full."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """A question, open until it is answered: waiting for its session, or holding it.
+    """A question and its state. It is open until it is answered: it waits for its session, or holds it.
 
-    `attempt` grows each time it is taken up again; `handovers` are those attempts that ended because
-    their worker was stopped, and count as no failure.
+    `attempt` grows with each attempt; `handovers` counts those that ended because their worker was stopped,
+    which are no failures.
     """
 
     id: str
@@ -68,21 +68,21 @@ class Run:
     error: RunError | None = None
     tokens_used: int = 0
     traceparent: str | None = None
-    """Of the request that asked it."""
+    """Trace context of the request that asked the question."""
     idempotency_key: str | None = None
     sql: str | None = None
-    """The analyst's own statement, run instead of a written one."""
+    """The user's own statement, run instead of a generated one."""
     database_claim: str | None = None
     """Of the token it was asked with; it chooses the role in a database."""
 
     @property
     def place(self) -> tuple[int, str]:
-        """Its place among the runs that wait for one session."""
+        """Sort key among the runs that wait for one session."""
         return self.created_at, self.message_id
 
 
 class MessageFields(BaseModel):
-    """What messages have in the store and on the wire, beside the fields of an answer."""
+    """Fields of messages in the store and on the wire, besides those of an answer."""
 
     model_config = ConfigDict(
         frozen=True, use_attribute_docstrings=True, json_schema_serialization_defaults_required=True
@@ -107,10 +107,10 @@ class MessageFields(BaseModel):
 
 
 class Message(Answer, MessageFields):
-    """A line of the history: a question (role human), or what was answered (role assistant).
+    """A stored question (role human) or answer (role assistant).
 
-    `sequence` orders the messages of a session: that of a turn's question is twice the turn's number, and its
-    answer follows. A question that waits has no turn yet and stands behind all others.
+    `sequence` orders the messages of a session: for a turn's question it is twice the turn's number, and
+    one more for its answer. A question that waits has no turn yet and comes after all others.
     """
 
     owner: str
@@ -121,7 +121,7 @@ class Message(Answer, MessageFields):
 
 @dataclass(frozen=True)
 class Feedback:
-    """What the owner thinks of an answer; one per message, the latest counts."""
+    """The owner's rating of an answer. One per message; the latest replaces earlier ones."""
 
     id: str
     owner: str

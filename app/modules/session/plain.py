@@ -1,4 +1,4 @@
-"""A message in words alone, as chats know it."""
+"""Messages as plain text, as the chat routes return them."""
 
 from typing import Literal
 
@@ -15,7 +15,7 @@ def plain_id(message: Message, name: str) -> str:
 
 
 def plain_content(message: Message) -> str:
-    """What was asked or answered; of an answer without words, why it has none."""
+    """Returns the text of a question or an answer; for an answer without text, the error of its run."""
     if message.role == "human":
         return message.query
     said = message.analysis or message.clarification or message.explanation

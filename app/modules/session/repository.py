@@ -68,7 +68,7 @@ class SessionRepository:
     async def latest(
         self, owner: str, filters: Sequence[Condition], limit: int, cursor: str | None
     ) -> tuple[list[Session], str | None]:
-        """Sessions used last come first."""
+        """Returns a page of sessions, last used first."""
         page = await self._storage.query(
             "sessions",
             [Equals("owner", owner), *filters],
@@ -82,7 +82,9 @@ class SessionRepository:
     async def search(
         self, owner: str, text: str, filters: Sequence[Condition], limit: int, cursor: str | None
     ) -> tuple[list[Session], str | None]:
-        """Sessions whose title or questions hold the words, used last first; the best 250 matches count."""
+        """Returns sessions whose title or questions contain the words, last used first. Only the
+        best 250 matches count.
+        """
         own = [Equals("owner", owner)]
         titled = await self._storage.search("sessions", text, own, limit=_SEARCHED_MATCHES)
         asked = await self._storage.search("messages", text, own, limit=_SEARCHED_MATCHES)
@@ -102,7 +104,7 @@ class SessionRepository:
     async def change(
         self, session: Session, changes: Mapping[str, JsonValue], where: Sequence[Condition] = ()
     ) -> Session | None:
-        """The changed session, or None when it does not meet the conditions (any more)."""
+        """Returns the changed session. Returns None if it does not meet the conditions."""
         found = await self._storage.patch("sessions", session.id, changes, where=where)
         if found is None:
             return None
@@ -125,7 +127,7 @@ class SessionRepository:
         return None if found is None else _SESSION.validate_python(found)
 
     async def held(self, before: int) -> AsyncGenerator[Session]:
-        """Sessions of all owners that a run holds, and that have not moved since then (epoch ms)."""
+        """Sessions of all owners that a run holds and that have not changed since then (epoch ms)."""
         held: list[Condition] = [Equals("status", "processing"), Range("updated_at", below=before)]
         async for found in self._all("sessions", held):
             yield _SESSION.validate_python(found)
@@ -133,7 +135,7 @@ class SessionRepository:
     # Runs
 
     async def claim(self, session: Session, run: Run) -> Session | None:
-        """Give an idle session to a run: the session as it is then, or None if it is not idle (any more)."""
+        """Give an idle session to a run. Returns the claimed session, or None if it is not idle."""
         changes: dict[str, JsonValue] = {
             "status": "processing",
             "active_run_id": run.id,
@@ -174,9 +176,10 @@ class SessionRepository:
     async def release(
         self, session: Session, run_id: str, status: SessionStatus = "idle", summary: str | None = None
     ) -> Session | None:
-        """Give a session that this run holds this status; a closed one stays closed. None if it held none.
+        """Release a session that this run holds, with this status; a closed one stays closed. Returns None
+        if the run does not hold it.
 
-        Without a summary the session keeps the one it has.
+        Without a summary the session keeps its own.
         """
         free: dict[str, JsonValue] = {"active_run_id": None, "updated_at": later(session)}
         if summary is not None:
@@ -187,7 +190,7 @@ class SessionRepository:
         return released or await self.change(session, free, [held])
 
     async def add_run(self, run: Run, question: Message) -> None:
-        """Both are kept when this returns; a crash between them leaves a question without a run.
+        """Store a run and its question. A crash between the two leaves a question without a run.
 
         Raises `DocumentExists`.
         """
@@ -207,7 +210,7 @@ class SessionRepository:
         await self._storage.delete("messages", [Equals("run_id", run.id)])
 
     async def change_run(self, run: Run, changes: Mapping[str, JsonValue]) -> Run | None:
-        """The changed run; None when it is over, gone, or at another attempt."""
+        """Returns the changed run. Returns None if it has ended, is gone, or is at another attempt."""
         same = [Equals("status", "open"), Equals("attempt", run.attempt)]
         changed = await self._storage.patch("runs", run.id, changes, where=same)
         return None if changed is None else _RUN.validate_python(changed)
@@ -224,13 +227,15 @@ class SessionRepository:
         return None if found is None else _RUN.validate_python(found)
 
     async def open_runs(self, session_id: str) -> list[Run]:
-        """Those that wait, and the one that holds the session: the first asked first, as many as may wait."""
+        """Returns the run that holds the session and those that wait, oldest first. At most
+        `MAX_WAITING` + 1.
+        """
         where = [Equals("session_id", session_id), Equals("status", "open")]
         page = await self._storage.query("runs", where, order_by="created_at", limit=MAX_WAITING + 1)
         return sorted(map(_RUN.validate_python, page.items), key=lambda run: run.place)
 
     async def all_open_runs(self, before: int) -> AsyncGenerator[Run]:
-        """Those of all owners that were asked before then (epoch ms)."""
+        """Open runs of all owners that were asked before then (epoch ms)."""
         where: list[Condition] = [Equals("status", "open"), Range("created_at", below=before)]
         async for found in self._all("runs", where):
             yield _RUN.validate_python(found)
@@ -241,7 +246,7 @@ class SessionRepository:
         await self._storage.put("messages", [document(message)])
 
     async def move(self, message: Message, sequence: int) -> None:
-        """Give a message another place in the history, unless it has got another meanwhile."""
+        """Change a message's place in the history, unless it has got another one meanwhile."""
         same = [Equals("sequence", message.sequence)]
         await self._storage.patch("messages", message.id, {"sequence": sequence}, where=same)
 
@@ -255,7 +260,7 @@ class SessionRepository:
     async def messages(
         self, session: Session, limit: int, cursor: str | None
     ) -> tuple[list[Message], str | None]:
-        """The latest messages, newest last; the cursor leads to older ones."""
+        """Returns the latest messages, newest last. The cursor leads to older ones."""
 
         async def load() -> tuple[list[Message], str | None]:
             return await self._load(session, limit, cursor)
@@ -273,10 +278,10 @@ class SessionRepository:
         return await (self._cache.page(session, limit, cursor, near) if self._cache else near())
 
     async def share(self, session: Session) -> None:
-        """Leave the page that is asked for next where all processes look for it, if there is such a place.
+        """Put the session's latest messages into the cache of all processes, if there is one.
 
-        `session` is as it was when its latest run ended. What changes it meanwhile makes the copy outdated,
-        but for a title, which the copy then gets, and a deletion, with which it goes.
+        `session` is as it was when its latest run ended. Any later change makes the copy outdated, except a
+        new title, which is written into the copy, and a deletion, which deletes the copy.
         """
         if self._shared is None:
             return
@@ -312,9 +317,9 @@ class SessionRepository:
         return [_MESSAGE.validate_python(each) for each in page.items]
 
     async def names_of_runs(self, session: Session, run_ids: Collection[str]) -> dict[str, str]:
-        """By run id, the idempotency key it was asked with; its id where there was none.
+        """Returns the idempotency key of each run, by run id; the run id itself if it has no key.
 
-        Runs of another session's past are left out.
+        Runs of another session, in the copied part of a fork, are left out.
         """
         where: list[Condition] = [Equals("session_id", session.id), AnyOf("id", sorted(run_ids))]
         page = await self._storage.query("runs", where, limit=max(1, len(run_ids)))
@@ -356,7 +361,7 @@ class SessionRepository:
 
 
 def later(session: Session) -> int:
-    """Now, or if this clock is behind another's, just after the session has moved last."""
+    """Returns the time now, or one millisecond after the session's last change if this clock is behind."""
     return max(now_ms(), session.updated_at + 1)
 
 

@@ -1,4 +1,4 @@
-"""The rows of answers: kept in chunks beside the messages, so that any page is one read."""
+"""Rows of answers, stored in chunks beside the messages, so that any page is one read."""
 
 from collections.abc import AsyncGenerator, Sequence
 from typing import cast
@@ -22,9 +22,9 @@ class RowStore:
     async def keep(
         self, owner: str, session_id: str, message_id: str, rows: Sequence[Row], result: Result | None = None
     ) -> None:
-        """Keep all rows of a message; keeping them again replaces them. `result` is what `kept` tells.
+        """Store all rows of a message, in place of those stored before. `result` is returned by `kept`.
 
-        The first chunk is written last: when it is there, all are.
+        The first chunk is written last: if it is there, all are.
         """
         first, *others = [
             cast(
@@ -44,7 +44,7 @@ class RowStore:
         await self._storage.put("result_chunks", [{**first, **cast("Document", result or {})}])
 
     async def kept(self, message_id: str, sql: str) -> Rows | None:
-        """The result of this very statement, if it was kept for the message before."""
+        """Returns the head of the stored result of this statement. Returns None if there is none."""
         found = await self._storage.get("result_chunks", id_of(message_id, "0"))
         if found is None or found.get("sql") != sql:
             return None
@@ -58,7 +58,9 @@ class RowStore:
         )
 
     async def read(self, message_id: str, start: int, stop: int) -> list[Row]:
-        """The rows from `start` up to, not including, `stop`. Raises `RowsGone` when they are not stored."""
+        """Returns the rows from `start` up to, not including, `stop`. Raises `RowsGone` if they are
+        not stored.
+        """
         if start >= stop:
             return []
         first = start // ROWS_PER_CHUNK
@@ -71,12 +73,12 @@ class RowStore:
         return rows[start - first * ROWS_PER_CHUNK : stop - first * ROWS_PER_CHUNK]
 
     async def all(self, message_id: str, row_count: int) -> AsyncGenerator[list[Row]]:
-        """All rows, some chunks at a time. Raises `RowsGone`."""
+        """Yields all rows, some chunks at a time. Raises `RowsGone`."""
         for start in range(0, row_count, _ROWS_PER_READ):
             yield await self.read(message_id, start, min(start + _ROWS_PER_READ, row_count))
 
     async def copy(self, from_message_id: str, message: Message) -> None:
-        """Keep the rows of one message for another one too, if they are still stored."""
+        """Copy the rows of one message to another one, if they are still stored."""
         try:
             rows = await self.read(from_message_id, 0, message.row_count or 0)
         except RowsGone:

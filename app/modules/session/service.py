@@ -35,7 +35,7 @@ from graph.state import SessionState
 
 @dataclass(frozen=True)
 class SessionFilter:
-    """Which sessions a list holds; `text` is searched in titles and questions."""
+    """Filter of a list of sessions. `text` is searched in titles and questions."""
 
     db_connection_id: str | None = None
     status: str | None = None
@@ -114,7 +114,7 @@ class SessionService:
         return await self._repository.messages(session, limit, cursor)
 
     async def change(self, owner: str, session_id: str, changes: Mapping[str, JsonValue]) -> Session:
-        """What a person changes. Raises `StatusHeld` when a run stands against a change of status."""
+        """Change a session for its owner. Raises `StatusHeld` if a run prevents a change of status."""
         session = await self._repository.get(owner, session_id)
         if "title" in changes:
             changes = {**changes, "titled_by": _titled_by(changes["title"])}
@@ -131,7 +131,9 @@ class SessionService:
                 raise StatusHeld(session.id, session.active_run_id)
 
     async def delete(self, owner: str, session_id: str) -> None:
-        """Stops what runs, then deletes the session with all that hangs on it."""
+        """Stop the session's runs, then delete the session with its messages, rows, runs,
+        checkpoints and memory.
+        """
         session = await self._repository.get(owner, session_id)
         async with self._submissions.stopped(session):
             await self._graph.forget(session.id)
@@ -148,7 +150,7 @@ class SessionService:
         idempotency_key: str | None,
         sql: str | None = None,
     ) -> tuple[Session, Run]:
-        """Start or queue a run; whatever can be refused is refused here, before anything streams."""
+        """Start or queue a run. Every refusal is raised here, before anything streams."""
         session = await self._repository.get(owner, session_id)
         if session.status == "closed":
             raise SessionClosed
@@ -159,26 +161,26 @@ class SessionService:
         return session, await self._submissions.submit(session, question, on_busy, idempotency_key, sql)
 
     async def run_of(self, owner: str, session_id: str, name: str) -> tuple[Session, Run]:
-        """A run by the idempotency key it was asked with, or by its id. Raises `RunUnknown`."""
+        """Returns a run by its idempotency key or by its id. Raises `RunUnknown`."""
         session = await self._repository.get(owner, session_id)
         by_key = await self._repository.find_run(run_id_of(session.id, name))
         return session, by_key or await self._repository.get_run(session, name)
 
     async def names_of_runs(self, session: Session, run_ids: Collection[str]) -> dict[str, str]:
-        """By run id, the idempotency key it was asked with; its id where there was none."""
+        """Returns the idempotency key of each run, by run id; the run id itself if it has no key."""
         return await self._repository.names_of_runs(session, run_ids)
 
     async def run(self, owner: str, session_id: str, run_id: str) -> tuple[Session, Run]:
-        """A run of a session, to be followed or cancelled. Raises `RunUnknown`."""
+        """Returns a run of a session. Raises `RunUnknown`."""
         session = await self._repository.get(owner, session_id)
         return session, await self._repository.get_run(session, run_id)
 
     def follow(self, session: Session, run: Run) -> AbstractAsyncContextManager[EventLog]:
-        """The events of a run; of one that ended long ago, its answer said again."""
+        """Follow the events of a run. If its log has expired, the stored answer is emitted instead."""
         return self._following.follow(session, run)
 
     async def events(self, session: Session, run: Run) -> AsyncGenerator[Entry]:
-        """All events of a run, as they come."""
+        """Yields all events of a run as they are emitted."""
         async with self.follow(session, run) as log:
             async for entry in log.read(after=0, stop=lambda: False):
                 yield entry
@@ -187,7 +189,7 @@ class SessionService:
         await self._submissions.cancel(*await self.run(owner, session_id, run_id))
 
     async def answer(self, owner: str, session_id: str, message_id: str) -> Message:
-        """An answer that has rows. Raises `MessageUnknown`."""
+        """Returns an answer that has rows. Raises `MessageUnknown`."""
         session = await self._repository.get(owner, session_id)
         message = await self._repository.get_answer(session, message_id)
         if message.row_count is None:
@@ -213,9 +215,9 @@ class SessionService:
         comment: str | None,
         corrected_sql: str | None,
     ) -> Feedback:
-        """Keep what the owner thinks of an answer, in place of what was said before.
+        """Store the owner's rating of an answer, in place of an earlier one.
 
-        A liked or corrected statement is proposed as an example, for a person to review.
+        A liked or corrected statement is proposed as an example, for review.
         """
         session = await self._repository.get(owner, session_id)
         message = await self._repository.get_answer(session, message_id)
@@ -241,7 +243,9 @@ class SessionService:
     async def checkpoints(
         self, owner: str, session_id: str, limit: int, cursor: str | None
     ) -> tuple[list[Checkpoint], str | None]:
-        """Newest first; a cursor is the id of a checkpoint. Raises `InvalidCursor` for what is none."""
+        """Returns checkpoints, newest first. A cursor is the id of a checkpoint; raises
+        `InvalidCursor` for any other.
+        """
         session = await self._repository.get(owner, session_id)
         if cursor is not None and not is_uuid(cursor):
             raise InvalidCursor
@@ -249,7 +253,7 @@ class SessionService:
         return found[:limit], found[limit - 1].id if len(found) > limit else None
 
     async def fork(self, owner: str, session_id: str, checkpoint_id: str) -> Session:
-        """A new session that goes on from a checkpoint, with the history up to it.
+        """Create a session that continues from a checkpoint, with copies of the history up to it.
 
         Raises `TooManySessions`.
         """
@@ -277,7 +281,7 @@ class SessionService:
         return forked
 
     async def _copy_history(self, session: Session, forked: Session, last_message_id: str) -> dict[str, str]:
-        """The ids of the copies, by the ids of the messages copied."""
+        """Copies messages and rows. Returns the ids of the copies, by the ids of the originals."""
         copies: dict[str, str] = {}
         async for message in self._repository.all_messages(session):
             copy = message.model_copy(update={"id": new_id(), "session_id": forked.id})
@@ -290,7 +294,7 @@ class SessionService:
 
 
 def _with_results_of(copies: Mapping[str, str], state: SessionState) -> SessionState:
-    """The state with its rows read from a copied message, which outlives the session copied from."""
+    """Returns the state with its rows taken from the copied message, because the original may be deleted."""
     results_of = state.get("results_message_id")
     if results_of is None:
         return state

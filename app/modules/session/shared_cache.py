@@ -1,9 +1,8 @@
-"""Hot conversations in Redis, for all processes, between each one's memory and the store.
+"""Cache of hot conversations in Redis, shared by all processes, between their memory and the store.
 
-A session's latest page is kept for a day under `session:{id}`. It is good as long as the session has not
-moved since, which the store is always asked, so it does not matter when Redis forgets, lags, or has what
-another process has put there. The process that ends a turn stores the new page, so that the next read is a
-hit.
+A session's latest page is kept for a day under `session:{id}`. It is valid as long as the session has not
+changed. The session itself is always read from the store, so it does not matter if Redis loses data, lags,
+or holds an outdated copy. The process that ends a turn stores the new page, so that the next read is a hit.
 """
 
 from collections.abc import Mapping
@@ -29,7 +28,7 @@ class _Copied(BaseModel):
 
 
 class _Said(_Copied):
-    """A message as a chat's client knows it."""
+    """A message in the form of the chat routes."""
 
     message_id: str
     role: Literal["user", "assistant"]
@@ -38,7 +37,7 @@ class _Said(_Copied):
 
 
 class _Page(_Copied):
-    """The same messages as KAI's own routes answer them."""
+    """The same messages in the form of the session routes."""
 
     limit: int
     next_cursor: str | None
@@ -46,7 +45,7 @@ class _Page(_Copied):
 
 
 class _Conversation(_Copied):
-    """What Redis holds; `last_activity` is the state of the session that its messages belong to."""
+    """The stored copy. `last_activity` identifies the state of the session that its messages belong to."""
 
     session_id: str
     user_id: str
@@ -60,7 +59,7 @@ class _Conversation(_Copied):
         return (self.session_id, self.user_id) == (session.id, session.owner)
 
     def answers(self, session: Session, limit: int) -> bool:
-        """Whether this is that page of the session as it is now, and of no other."""
+        """True if this is that page of the session in its present state."""
         page = self.page
         whole = page.next_cursor is None and len(page.messages) <= limit
         return (
@@ -72,7 +71,7 @@ class _Conversation(_Copied):
 
 
 class SharedConversations:
-    """Encrypts what it keeps if it is given a box, and then believes nothing that is not."""
+    """Encrypts copies if it has a key, and then ignores copies that are not encrypted."""
 
     def __init__(
         self, texts: BestEffortCache, prefix: str, box: SecretBox | None, registry: CollectorRegistry
@@ -89,9 +88,9 @@ class SharedConversations:
         self._hits, self._misses = read.labels("hit"), read.labels("miss")
 
     async def page(self, session: Session, limit: int) -> Page | None:
-        """The latest page of the session's messages; `session` is as the store has it now.
+        """Returns the latest page of the session's messages. `session` is as the store has it now.
 
-        None if there is no copy of that page, or a run holds the session.
+        Returns None if there is no copy of that page, or a run holds the session.
         """
         if session.active_run_id is not None:
             return None
@@ -103,7 +102,7 @@ class SharedConversations:
         return None
 
     async def put(self, session: Session, limit: int, page: Page, names: Mapping[str, str]) -> None:
-        """Keep the latest page; `names` are what the client called its runs, by run id."""
+        """Store the latest page. `names` are the idempotency keys of its runs, by run id."""
         messages, next_cursor = page
         kept = _Conversation(
             session_id=session.id,
@@ -117,7 +116,7 @@ class SharedConversations:
         await self._texts.put(self._key(session), self._written(kept))
 
     async def retitle(self, session: Session) -> None:
-        """Show the title of the session in its copy, if there is one."""
+        """Write the session's title into its copy, if there is one."""
         kept = self._read(await self._texts.get(self._key(session)))
         if kept is not None and kept.is_of(session) and kept.title != session.title:
             renamed = kept.model_copy(update={"title": session.title})
