@@ -49,6 +49,13 @@ async def test_people_are_known_by_name_and_administrators_by_their_group(issuer
     assert (bob.owner, bob.role, bob.may("manage")) == ("bob", "user", False)
 
 
+async def test_the_claim_that_chooses_a_database_role_is_a_text(issuer: Issuer) -> None:
+    for claim, expected in (("sub", "ada"), ("groups", None), ("nothing_like_it", None)):
+        its_settings = settings(issuer.address).model_copy(update={"database_claim": claim})
+        tokens = Tokens(its_settings, SigningKeys(issuer.address))
+        assert (await tokens.caller(issuer.token("ada"))).database_claim == expected
+
+
 async def test_a_token_for_another_service_is_refused(issuer: Issuer) -> None:
     tokens = Tokens(settings(issuer.address, "another"), SigningKeys(issuer.address))
     with pytest.raises(Unauthenticated):

@@ -2,13 +2,17 @@
 
 import json
 from collections.abc import AsyncGenerator
+from dataclasses import replace
 from pathlib import Path
 
+import httpx
 import pytest
 
 from app.bootstrap import Services, open_services
 from app.core.auth.caller import SCOPES_OF_ROLE, Caller, calling
+from app.core.auth.identity import Identity
 from app.core.settings import Settings
+from app.main import create_app
 from app.modules.database_connection.errors import RolesRefused
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.roles import DatabaseRoleMissing, Roles, checked_role
@@ -87,6 +91,33 @@ async def test_a_claim_of_the_token_chooses_the_role(services: Services, url: st
     assert rows_of(await ask(services, connection, person("ben", "n"))) == [[30]]
     for unknown in ("everywhere", 'south"; reset role; --', None):
         assert '"urn:kai:database-role"' in await ask(services, connection, person("ben", unknown))
+
+
+class ByClaim(Identity):
+    """Takes a credential for the claim of the person ada."""
+
+    async def caller(self, credential: str | None) -> Caller:
+        return person("ada", credential)
+
+
+async def test_the_claim_of_a_request_reaches_the_database(
+    services: Services, url: str, tmp_path: Path
+) -> None:
+    connection = await connected(services, url, BY_CLAIM)
+    identity = ByClaim(services.identity.keys, None, login_required=True)
+    app = create_app(replace(services, identity=identity), Settings(data_dir=tmp_path))
+    for claim, total in (("n", 30), ("s", 300)):
+        async with httpx.AsyncClient(
+            transport=httpx.ASGITransport(app),
+            base_url="http://127.0.0.1/api/v1",
+            headers={"Authorization": f"Bearer {claim}"},
+        ) as http:
+            session = (await http.post("/sessions", json={"db_connection_id": connection.id})).json()
+            asked = {"query": "mine", "sql": TOTAL}
+            answer = await http.post(f"/sessions/{session['id']}/query/stream", json=asked)
+            assert f'"rows":[[{total}]]' in answer.text.replace(" ", "")
+            sample = await http.get(f"/database-connections/{connection.id}/tables/sales/sample")
+            assert {row[1] for row in sample.json()["rows"]} == {"north" if claim == "n" else "south"}
 
 
 async def test_a_person_without_a_role_is_told_so_and_one_by_default_has_it(
