@@ -19,6 +19,6 @@ async def ask(question: str, database: str) -> int:
         session = await services.sessions.create(LOCAL_OWNER, connection.id, None, "ask", {})
         asked = await services.sessions.ask(LOCAL_OWNER, session.id, question, "reject", None)
         with Transcript() as transcript:
-            async for entry in services.sessions.events(*asked):
+            async for entry in services.sessions.follower.events(*asked):
                 transcript.show(event_of(entry.data))
         return transcript.exit_code

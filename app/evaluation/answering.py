@@ -130,7 +130,7 @@ class KaiSession:
         is_measured = False
         sessions = self._services.sessions
         session, run = await sessions.ask(LOCAL_OWNER, self._session_id, question, "reject", None)
-        async for entry in sessions.events(session, run):
+        async for entry in sessions.follower.events(session, run):
             event = event_of(entry.data)
             answer.take(event)
             if not is_measured and _is_after_answer(event, answer):
@@ -138,7 +138,7 @@ class KaiSession:
                 answer.seconds = time.monotonic() - started
                 answer.used = self._costs.so_far(run.id)
                 if answer.fetched and last:
-                    await sessions.cancel(LOCAL_OWNER, self._session_id, run.id)
+                    await sessions.submissions.cancel(session, run)
         if answer.fetched:
             answer.result = await self._all_rows(run)
         return answer
@@ -146,7 +146,7 @@ class KaiSession:
     async def _all_rows(self, run: Run) -> ResultSet:
         sessions = self._services.sessions
         message = await sessions.answer(LOCAL_OWNER, run.session_id, run.message_id)
-        rows = [row async for chunk in sessions.all_rows(message) for row in chunk]
+        rows = [row async for chunk in sessions.rows.all(message.id, message.row_count or 0) for row in chunk]
         columns = [
             ResultColumn(each["name"], _TYPE.validate_python(each["type"])) for each in message.columns
         ]

@@ -43,12 +43,12 @@ async def test_metrics_usage_session_and_history_are_right_when_done_is_read(
     services: Services, session: Session
 ) -> None:
     asked = await services.sessions.ask(OWNER, session.id, "How many customers?", "reject", None)
-    async for entry in services.sessions.events(*asked):
+    async for entry in services.sessions.follower.events(*asked):
         if entry.event == "done":
             assert services.metrics.get_sample_value("kai_runs_under_way") == 0
             tokens = json.loads(entry.data)["tokens_used"]
             assert (await services.allowances.usage(OWNER)).tokens_today >= tokens > 200
-            now = await services.sessions.get(OWNER, session.id)
-            messages, _ = await services.sessions.messages(now, 20, None)
+            now = await services.sessions.repository.get(OWNER, session.id)
+            messages, _ = await services.sessions.repository.messages(now, 20, None)
             assert (now.status, now.active_run_id, len(messages)) == ("idle", None, 2)
             assert services.metrics.get_sample_value("kai_runs_ended_total", {"outcome": "complete"}) == 1

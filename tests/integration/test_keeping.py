@@ -45,7 +45,7 @@ def settings(tmp_path: Path, typesense_server: TypesenseServer, monkeypatch: pyt
 
 async def ask(services: Services, session_id: str, question: str = QUESTION) -> None:
     asked = await services.sessions.ask(LOCAL_OWNER, session_id, question, "reject", None)
-    said = [entry async for entry in services.sessions.events(*asked)]
+    said = [entry async for entry in services.sessions.follower.events(*asked)]
     assert '"complete"' in said[-1].data
 
 
@@ -72,8 +72,8 @@ async def seen(settings: Settings, session_id: str) -> tuple[list[str | None], i
     """The SQL of a session's messages, after it has gone on by one turn; and its checkpoints."""
     async with open_services(settings) as services:
         await ask(services, session_id)
-        session = await services.sessions.get(LOCAL_OWNER, session_id)
-        messages, _ = await services.sessions.messages(session, 20, None)
+        session = await services.sessions.repository.get(LOCAL_OWNER, session_id)
+        messages, _ = await services.sessions.repository.messages(session, 20, None)
         checkpoints = await services.sessions.checkpoints(LOCAL_OWNER, session_id, 100, None)
         return [message.sql for message in messages if message.role == "assistant"], len(checkpoints[0])
 

@@ -82,7 +82,7 @@ async def test_a_memory_is_replaced_only_by_who_knows_what_is_there(
     assert not await memories.keep(second, None)
     assert await memories.keep(second, first)
     assert not await memories.keep(third, first)
-    found = await memories.find(first.id)
+    found = await memories.repository.find(first.id)
     assert found is not None
     assert found.summary == "Second."
 
@@ -98,4 +98,4 @@ async def test_what_is_forgotten_leaves_no_vector_either(
     assert await storage.count(vectors, []) == 2
     await memories.forget_all("ann")
     assert await storage.count(vectors, []) == await storage.count("conversation_memories", []) == 1
-    assert await memories.find(other.id) is not None
+    assert await memories.repository.find(other.id) is not None

@@ -54,16 +54,16 @@ async def session(services: Services, tmp_path: Path) -> Session:
 async def ask(services: Services, session: Session, question: str, key: str | None = None) -> list[str]:
     """Of the events of its run, the answers' last one included."""
     asked = await services.sessions.ask(OWNER, session.id, question, "enqueue", key)
-    return [entry.event async for entry in services.sessions.events(*asked)]
+    return [entry.event async for entry in services.sessions.follower.events(*asked)]
 
 
 async def history(services: Services, session: Session, limit: int = 100) -> list[Message]:
     """All messages, by pages of this size, the newest page first."""
-    now = await services.sessions.get(OWNER, session.id)
+    now = await services.sessions.repository.get(OWNER, session.id)
     found: list[Message] = []
     cursor: str | None = None
     while True:
-        page, cursor = await services.sessions.messages(now, limit, cursor)
+        page, cursor = await services.sessions.repository.messages(now, limit, cursor)
         found = [*page, *found]
         if cursor is None:
             return found
@@ -105,7 +105,7 @@ async def test_questions_that_wait_are_answered_in_the_order_in_which_they_came(
     model.release()
     await first
     for asked in waiting:
-        assert [entry.event async for entry in services.sessions.events(*asked)][-1] == "done"
+        assert [entry.event async for entry in services.sessions.follower.events(*asked)][-1] == "done"
     assert answered(model) == questions
     assert [each.query for each in await history(services, session)] == [
         question for question in questions for _ in "ha"
@@ -120,10 +120,10 @@ async def test_a_question_cancelled_while_it_waits_stands_before_those_answered_
     first = asyncio.create_task(ask(services, session, "the held one"))
     await model.until(lambda: model.on_hold == 1)
     runs = [await services.sessions.ask(OWNER, session.id, f"question {n}", "enqueue", None) for n in "ab"]
-    await services.sessions.cancel(OWNER, session.id, runs[0][1].id)
+    await services.sessions.submissions.cancel(*runs[0])
     model.release()
     await first
-    assert [entry.event async for entry in services.sessions.events(*runs[1])][-1] == "done"
+    assert [entry.event async for entry in services.sessions.follower.events(*runs[1])][-1] == "done"
     kept = [(each.role, each.query, each.status) for each in await history(services, session)]
     assert kept == [
         ("human", "the held one", "complete"),
@@ -154,7 +154,7 @@ async def test_a_session_says_error_after_a_failed_run_until_the_next_begins(
     services: Services, session: Session, model: ScriptedModel
 ) -> None:
     async def status() -> str:
-        return (await services.sessions.get(OWNER, session.id)).status
+        return (await services.sessions.repository.get(OWNER, session.id)).status
 
     model.say(*3 * ["```sql\nSELECT nothing FROM nowhere\n```"])
     await ask(services, session, "How many?")
@@ -177,9 +177,9 @@ async def test_a_cancelled_run_leaves_no_error(
     model.say(Scripted("CHAT: held", hold_after=0))
     kept, run = await services.sessions.ask(OWNER, session.id, "How many?", "reject", None)
     await model.until(lambda: model.on_hold == 1)
-    await services.sessions.cancel(OWNER, session.id, run.id)
-    assert [entry.event async for entry in services.sessions.events(kept, run)][-1] == "done"
-    assert (await services.sessions.get(OWNER, session.id)).status == "idle"
+    await services.sessions.submissions.cancel(session, run)
+    assert [entry.event async for entry in services.sessions.follower.events(kept, run)][-1] == "done"
+    assert (await services.sessions.repository.get(OWNER, session.id)).status == "idle"
 
 
 async def test_the_rolling_summary_is_kept_with_the_session(
@@ -189,9 +189,10 @@ async def test_the_rolling_summary_is_kept_with_the_session(
     model.rule("memory of a conversation", "The analyst counts customers.")
     for number in range(5):
         await ask(services, session, f"question {number}")
-    assert (await services.sessions.get(OWNER, session.id)).summary is None
+    assert (await services.sessions.repository.get(OWNER, session.id)).summary is None
     await ask(services, session, "question 5")
-    assert (await services.sessions.get(OWNER, session.id)).summary == "The analyst counts customers."
+    now = await services.sessions.repository.get(OWNER, session.id)
+    assert now.summary == "The analyst counts customers."
     points, _ = await services.sessions.checkpoints(OWNER, session.id, 100, None)
     early = next(point for point in points if not point.next_steps and point.query == "question 1")
     assert (await services.sessions.fork(OWNER, session.id, early.id)).summary is None

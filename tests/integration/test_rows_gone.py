@@ -29,8 +29,8 @@ def calendar(tmp_path: Path) -> str:
 
 async def answered(services: Services, session_id: str, question: str, sql: str | None = None) -> Message:
     session, run = await services.sessions.ask(LOCAL_OWNER, session_id, question, "reject", None, sql)
-    assert '"complete"' in [entry async for entry in services.sessions.events(session, run)][-1].data
-    messages, _ = await services.sessions.messages(session, 100, None)
+    assert '"complete"' in [entry async for entry in services.sessions.follower.events(session, run)][-1].data
+    messages, _ = await services.sessions.repository.messages(session, 100, None)
     return messages[-1]
 
 
@@ -48,7 +48,7 @@ async def test_a_reading_of_rows_that_are_gone_says_that_it_is_of_the_first_ones
         with closing(sqlite3.connect(settings.data_dir / "kai.db")) as store, store:
             assert store.execute("DELETE FROM result_chunks").rowcount > 0
         with pytest.raises(RowsGone):
-            await services.sessions.rows(first, 10, None)
+            await services.sessions.read_rows(first, 10, None)
         second = await answered(services, session.id, "Summarize that")
     assert second.route == "rows"
     assert "only the first 100 of 731 rows" in (second.analysis or "").lower()

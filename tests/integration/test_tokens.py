@@ -70,7 +70,7 @@ async def started(services: Services, shop: Path) -> Session:
 async def ask(services: Services, session: Session, question: str = "How many customers?") -> int:
     """Its `tokens_used`."""
     asked = await services.sessions.ask(OWNER, session.id, question, "reject", None)
-    done = [entry async for entry in services.sessions.events(*asked)][-1]
+    done = [entry async for entry in services.sessions.follower.events(*asked)][-1]
     return int(json.loads(done.data)["tokens_used"])
 
 
@@ -96,8 +96,8 @@ async def test_titles_and_memories_count_in_the_day_of_the_owner_but_not_in_the_
             return await used(services) == everything
 
         await until(all_counted)
-        messages, _ = await services.sessions.messages(
-            await services.sessions.get(OWNER, session.id), 10, None
+        messages, _ = await services.sessions.repository.messages(
+            await services.sessions.repository.get(OWNER, session.id), 10, None
         )
         assert sum(each.tokens_used for each in messages) == counted(SQL, "None yet.")
 
@@ -111,15 +111,15 @@ async def test_titles_and_memories_can_do_without_a_model(
         tokens = await ask(services, session)
 
         async def remembered() -> bool:
-            return await services.memories.find(session.id) is not None
+            return await services.memories.repository.find(session.id) is not None
 
         await until(remembered)
         assert not model.afterwards
         assert not any("Asked:" in text for text in model.embedded)
-        memory = await services.memories.find(session.id)
+        memory = await services.memories.repository.find(session.id)
         assert memory is not None
         assert memory.summary == "Asked: How many customers? Answered: None yet."
-        assert (await services.sessions.get(OWNER, session.id)).title == "How many customers?"
+        assert (await services.sessions.repository.get(OWNER, session.id)).title == "How many customers?"
         assert await used(services) >= tokens == counted(SQL, "None yet.")
 
 

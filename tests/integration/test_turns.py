@@ -50,7 +50,7 @@ async def session(services: Services, shop: Path) -> Session:
 
 async def ask(services: Services, session: Session) -> list[str]:
     asked = await services.sessions.ask(OWNER, session.id, "How many customers?", "reject", None)
-    return [entry.event async for entry in services.sessions.events(*asked)]
+    return [entry.event async for entry in services.sessions.follower.events(*asked)]
 
 
 async def test_a_hold_whose_run_is_gone_does_not_block_the_session(
@@ -59,7 +59,7 @@ async def test_a_hold_whose_run_is_gone_does_not_block_the_session(
     left_over = {"status": "processing", "active_run_id": "01970000-0000-7000-8000-000000000000"}
     await services.storage.patch("sessions", session.id, left_over)
     assert (await ask(services, session))[-1] == "done"
-    assert (await services.sessions.get(OWNER, session.id)).status == "idle"
+    assert (await services.sessions.repository.get(OWNER, session.id)).status == "idle"
 
 
 async def test_a_hold_whose_run_is_gone_does_not_keep_the_session_from_being_closed(
@@ -81,7 +81,7 @@ async def test_a_hold_without_a_run_is_cleared_at_the_next_start(settings: Setti
     async with open_services(settings) as second:
 
         async def idle() -> bool:
-            return (await second.sessions.get(OWNER, kept.id)).status == "idle"
+            return (await second.sessions.repository.get(OWNER, kept.id)).status == "idle"
 
         await until(idle)
 
@@ -95,8 +95,8 @@ async def test_one_process_at_a_time_has_a_data_folder(services: Services, setti
 async def test_records_of_another_owner_are_unknown(services: Services, session: Session) -> None:
     for owner in ("LOCAL", "local ", "other"):
         with pytest.raises(Exception, match="no session"):
-            await services.sessions.get(owner, session.id)
-    assert (await services.sessions.get(OWNER, session.id)).id == session.id
+            await services.sessions.repository.get(owner, session.id)
+    assert (await services.sessions.repository.get(OWNER, session.id)).id == session.id
 
 
 async def test_questions_asked_while_their_session_is_deleted_leave_nothing_behind(
@@ -146,11 +146,11 @@ async def test_the_stream_of_a_run_whose_end_was_never_kept_ends_all_the_same(
         known = await first.database_connections.register(OWNER, f"sqlite:///{shop}", "shop", "")
         session = await first.sessions.create(OWNER, known.id, None, "ask", {})
         _, run = await first.sessions.ask(OWNER, session.id, "How many customers?", "reject", None)
-        assert [entry.event async for entry in first.sessions.events(session, run)][-1] == "done"
+        assert [entry.event async for entry in first.sessions.follower.events(session, run)][-1] == "done"
         await first.storage.delete("messages", [Equals("id", run.message_id)])
     async with open_services(settings) as second:  # its log is gone, too
         over = await second.sessions.run(OWNER, session.id, run.id)
-        events = [entry.event async for entry in second.sessions.events(*over)]
+        events = [entry.event async for entry in second.sessions.follower.events(*over)]
         assert events == ["done"]
 
 

@@ -130,7 +130,7 @@ async def follow_answer(
     """
     after = last_event_id(last_event)
     session, run = await sessions.run_of(owner, session_id, chat_message_id)
-    return event_stream(run.id, sessions.follow(session, run), after)
+    return event_stream(run.id, sessions.follower.follow(session, run), after)
 
 
 @router.get("/history/users/{userId}/conversations", summary="List conversations", dependencies=[READ])
@@ -155,9 +155,9 @@ async def read_conversation(
 
     `nextCursor` leads to the page of older messages. A conversation of another user is unknown (404).
     """
-    session = await sessions.get(owner, session_id)
-    messages, next_cursor = await sessions.messages(session, page.limit, page.cursor)
-    names = await sessions.names_of_runs(session, {message.run_id for message in messages})
+    session = await sessions.repository.get(owner, session_id)
+    messages, next_cursor = await sessions.repository.messages(session, page.limit, page.cursor)
+    names = await sessions.repository.names_of_runs(session, {message.run_id for message in messages})
     said = [record.chat_message(message, names) for message in messages]
     return record.conversation_with(session, said, next_cursor)
 
@@ -181,7 +181,7 @@ async def list_memories(user: User, page: Page, memories: Memories) -> MemoryPag
     Send `nextCursor` as `cursor` for the next page; it is null on the last one. A memory is written in the
     background after an answer. `userId` must be the caller's own (else 404).
     """
-    found, next_cursor = await memories.latest(user, page.limit, page.cursor)
+    found, next_cursor = await memories.repository.latest(user, page.limit, page.cursor)
     return MemoryPage(user_id=user, memories=[*map(record.memory, found)], next_cursor=next_cursor)
 
 
@@ -223,7 +223,7 @@ def _caller(owner: str, user_id: str | None) -> str:
 
 async def _only_connection(owner: str, connections: DatabaseConnections) -> str:
     """Raises `ConnectionNeeded` when there is none, or more than one."""
-    known, _ = await connections.page(owner, limit=2, cursor=None)
+    known, _ = await connections.repository.page(owner, limit=2, cursor=None)
     if len(known) != 1:
         raise ConnectionNeeded(has_some=bool(known))
     return known[0].id

@@ -12,8 +12,8 @@ from app.modules.context_store.errors import EntryUnknown
 from app.modules.context_store.model import Example, Instruction, Term
 
 _SEARCHED_MATCHES = 250
-_MOST_USED = 1_000
-"""So many entries of a kind are looked through for a question; the latest count."""
+MAX_ENTRIES = 1_000
+"""Entries of a kind that are read for a question, the latest first."""
 
 Entry = TypeVar("Entry", Example, Term, Instruction)
 
@@ -67,7 +67,7 @@ class Entries(Generic[Entry]):
         return entries, position_cursor(start + limit) if len(found) > start + limit else None
 
     async def latest(
-        self, db_connection_id: str, filters: Sequence[Condition] = (), limit: int = _MOST_USED
+        self, db_connection_id: str, filters: Sequence[Condition] = (), limit: int = MAX_ENTRIES
     ) -> list[Entry]:
         """Of a connection, the latest first."""
         where = [Equals("db_connection_id", db_connection_id), *filters]

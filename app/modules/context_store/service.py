@@ -36,7 +36,7 @@ class ContextStore:
         entry = await entries.get(entry_id)
         if entry.owner != reader:
             try:
-                await self._connections.get(reader, entry.db_connection_id)
+                await self._connections.repository.get(reader, entry.db_connection_id)
             except ConnectionNotFound:
                 raise entries.unknown() from None
             if not _is_public(entry):
@@ -57,7 +57,7 @@ class ContextStore:
         if db_connection_id is None:
             return [Equals("owner", reader)]
         try:
-            connection = await self._connections.get(reader, db_connection_id)
+            connection = await self._connections.repository.get(reader, db_connection_id)
         except ConnectionNotFound:
             return [Equals("owner", reader), Equals("db_connection_id", db_connection_id)]
         mine = Equals("db_connection_id", connection.id)
@@ -70,7 +70,7 @@ class ContextStore:
         """Raises `ExampleNotRunnable` if a verified example's SQL does not pass the guard, or
         `DatabaseDown`.
         """
-        connection = await self._connections.own(owner, db_connection_id)
+        connection = await self._connections.repository.own(owner, db_connection_id)
         if status == "verified":
             await self._check(connection, sql)
         example = _example(connection, question, sql, status, message_id=None)
@@ -83,7 +83,8 @@ class ContextStore:
         sql = changes.get("sql", example.sql)
         status = changes.get("status", example.status)
         if status == "verified":
-            await self._check(await self._connections.get(owner, example.db_connection_id), str(sql))
+            connection = await self._connections.repository.get(owner, example.db_connection_id)
+            await self._check(connection, str(sql))
         key = question_key(str(changes.get("question", example.question)))
         return await self.examples.change(example, {**changes, "question_key": key, "updated_at": now_ms()})
 
@@ -101,7 +102,7 @@ class ContextStore:
         if any(each.sql == sql for each in reviewed):
             return
         with suppress(ConnectionNotFound):
-            connection = await self._connections.get(owner, db_connection_id)
+            connection = await self._connections.repository.get(owner, db_connection_id)
             await self.examples.save(
                 _example(connection, question, sql, status="proposed", message_id=message_id)
             )
@@ -114,7 +115,7 @@ class ContextStore:
     async def add_term(
         self, owner: str, db_connection_id: str, term: str, meaning: str, sql: str | None
     ) -> Term:
-        connection = await self._connections.own(owner, db_connection_id)
+        connection = await self._connections.repository.own(owner, db_connection_id)
         now = now_ms()
         added = Term(
             id=new_id(),
@@ -133,7 +134,7 @@ class ContextStore:
         self, owner: str, db_connection_id: str, text: str, scope: str | None
     ) -> Instruction:
         """Raises `ScopeUnknown` and `DatabaseDown`."""
-        connection = await self._connections.own(owner, db_connection_id)
+        connection = await self._connections.repository.own(owner, db_connection_id)
         now = now_ms()
         await self._check_scope(connection, scope)
         added = Instruction(
@@ -154,7 +155,7 @@ class ContextStore:
         """Raises what `add_instruction` raises."""
         instruction = await self.own(self.instructions, owner, instruction_id)
         if (scope := changes.get("scope")) is not None:
-            connection = await self._connections.get(owner, instruction.db_connection_id)
+            connection = await self._connections.repository.get(owner, instruction.db_connection_id)
             await self._check_scope(connection, str(scope))
         return await self.instructions.change(instruction, {**changes, "updated_at": now_ms()})
 

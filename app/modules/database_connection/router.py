@@ -59,7 +59,7 @@ async def list_connections(page: Page, owner: Owner, service: Service) -> PageOf
 
     Send `next_cursor` as `cursor` for the next page; it is null on the last one.
     """
-    connections, next_cursor = await service.page(owner, page.limit, page.cursor)
+    connections, next_cursor = await service.repository.page(owner, page.limit, page.cursor)
     items = [ConnectionBody.model_validate(connection) for connection in connections]
     return PageOf(items=items, next_cursor=next_cursor)
 
@@ -70,7 +70,7 @@ async def read_connection(connection_id: ConnectionId, owner: Owner, service: Se
 
     The answer holds no secret: `masked_url` has no password. Any other connection is unknown (404).
     """
-    return ConnectionBody.model_validate(await service.get(owner, connection_id))
+    return ConnectionBody.model_validate(await service.repository.get(owner, connection_id))
 
 
 @router.patch("/{connection_id}", summary="Share a database connection", dependencies=[MANAGE])
@@ -84,7 +84,8 @@ async def change_connection(
     verified examples. Sessions of others on a connection that is private again take no further questions
     (409 `connection-gone`).
     """
-    return ConnectionBody.model_validate(await service.share(owner, connection_id, body.shared))
+    connection = await service.repository.own(owner, connection_id)
+    return ConnectionBody.model_validate(await service.repository.share(connection, body.shared))
 
 
 @router.delete(

@@ -75,7 +75,7 @@ class DatabaseConnections:
         embedding: EmbeddingModel | None = None,
         charge: Charge = uncharged,
     ) -> None:
-        self._repository = ConnectionRepository(storage)
+        self.repository = ConnectionRepository(storage)
         self._secrets = secrets
         self._limits = limits
         self._records = records
@@ -84,7 +84,7 @@ class DatabaseConnections:
         self._schemas = ScannedSchemas(limits.max_cached_schemas)
         self._vectors = TableVectors(storage, embedding, charge) if embedding else None
         self._scans = Scans(
-            self._repository,
+            self.repository,
             self._schemas,
             self._threads,
             limits=limits,
@@ -132,7 +132,7 @@ class DatabaseConnections:
             shared=shared,
             roles=roles,
         )
-        await self._repository.save(connection)
+        await self.repository.save(connection)
         return connection
 
     async def _try_roles(self, database: Database, roles: Roles) -> Sequence[str]:
@@ -150,27 +150,14 @@ class DatabaseConnections:
         )
         return [f"Row-level security does not bind the role {role}: it sees all rows." for role in unbound]
 
-    async def get(self, owner: str, connection_id: str) -> Connection:
-        return await self._repository.get(owner, connection_id)
-
-    async def page(self, owner: str, limit: int, cursor: str | None) -> tuple[list[Connection], str | None]:
-        return await self._repository.page(owner, limit, cursor)
-
-    async def own(self, owner: str, connection_id: str) -> Connection:
-        return await self._repository.own(owner, connection_id)
-
-    async def share(self, owner: str, connection_id: str, shared: bool) -> Connection:
-        """Share the connection with all users, or make it private again. Owner only."""
-        return await self._repository.share(await self.own(owner, connection_id), shared)
-
     async def delete(self, owner: str, connection_id: str) -> None:
         """Delete a connection and its tables. Its sessions stay readable."""
-        connection = await self._repository.own(owner, connection_id)
-        await self._repository.delete(connection)
+        connection = await self.repository.own(owner, connection_id)
+        await self.repository.delete(connection)
         await self._scans.stop(connection.id)
         if self._vectors is not None:
             await self._vectors.stop(connection.id)
-        await self._repository.delete_parts(connection)  # those that the scan has found meanwhile
+        await self.repository.delete_parts(connection)  # those that the scan has found meanwhile
         self._schemas.forget(connection.id)
 
     async def start_scan(self, owner: str, connection_id: str) -> ScanProgress:
@@ -178,48 +165,48 @@ class DatabaseConnections:
 
         The previous schema is used until then. Raises `DatabaseDown` if the stored URL cannot be used.
         """
-        connection = await self._repository.own(owner, connection_id)
+        connection = await self.repository.own(owner, connection_id)
         with as_problems():
             return self._start_scan(connection).progress
 
     async def scan(self, owner: str, connection_id: str) -> Connection:
         """Start a scan and wait for its end. Raises `DatabaseDown`."""
-        connection = await self._repository.own(owner, connection_id)
+        connection = await self.repository.own(owner, connection_id)
         with as_problems():
             scan = self._start_scan(connection)
         await scan.ended.wait()
-        scanned = await self._repository.get(owner, connection_id)
+        scanned = await self.repository.get(owner, connection_id)
         if scan.progress.state == "failed":
             raise DatabaseDown(scan.progress.error or "The scan was interrupted.")
         return scanned
 
     async def scan_progress(self, owner: str, connection_id: str) -> ScanProgress:
         """Progress of the latest scan. A scan that its process left unfinished has failed."""
-        connection = await self._repository.get(owner, connection_id)
+        connection = await self.repository.get(owner, connection_id)
         running = self._scans.running(connection.id)
         if running is not None:
             return running.progress
-        return _if_alive(await self._repository.progress(connection))
+        return _if_alive(await self.repository.progress(connection))
 
     async def tables(
         self, owner: str, connection_id: str, limit: int, cursor: str | None
     ) -> tuple[list[Table], str | None]:
         """The tables that the last scan found, by name. Empty before the first scan."""
-        connection = await self._repository.get(owner, connection_id)
-        return await self._repository.tables(connection, limit, cursor)
+        connection = await self.repository.get(owner, connection_id)
+        return await self.repository.tables(connection, limit, cursor)
 
     async def describe_table(
         self, owner: str, connection_id: str, table_name: str, description: str
     ) -> Table:
         """Raises `TableNotFound`."""
-        connection = await self._repository.own(owner, connection_id)
+        connection = await self.repository.own(owner, connection_id)
         async with self._schemas.lock(connection.id):
-            scanned = self._schemas.get(connection.id) or await self._repository.scanned_schema(connection)
+            scanned = self._schemas.get(connection.id) or await self.repository.scanned_schema(connection)
             found = scanned.table(table_name)
             if found is None:
                 raise TableNotFound("The scanned schema has no table of this name.")
             described = replace(found, description=description)
-            await self._repository.save_table(connection, described)
+            await self.repository.save_table(connection, described)
             self._remember(connection, scanned.with_table(described))
         return described
 
@@ -248,7 +235,7 @@ class DatabaseConnections:
 
     async def _with_schema(self, owner: str, connection_id: str) -> tuple[Connection, Schema]:
         """Returns a connection with its schema. Raises `DatabaseDown` if a first scan fails."""
-        connection = await self._repository.get(owner, connection_id)
+        connection = await self.repository.get(owner, connection_id)
         with as_problems():
             return connection, await self.schema(connection)
 
@@ -264,7 +251,7 @@ class DatabaseConnections:
         scanned = self._schemas.get(connection.id)
         if scanned is None:
             await self._learn(connection)
-            scanned = self._schemas.get(connection.id) or await self._repository.scanned_schema(connection)
+            scanned = self._schemas.get(connection.id) or await self.repository.scanned_schema(connection)
         return scanned
 
     async def nearest_tables(self, connection: Connection, text: str) -> list[str]:
@@ -319,14 +306,14 @@ class DatabaseConnections:
             ) from None
 
     async def _learn(self, connection: Connection) -> None:
-        now = await self._repository.get(connection.owner, connection.id)
+        now = await self.repository.get(connection.owner, connection.id)
         if now.scanned_at is None:
             await self._first_tables(self._start_scan(now))
             return
         async with self._schemas.lock(now.id):
             if self._schemas.get(now.id) is None:
-                self._remember(now, await self._repository.scanned_schema(now))
-        if (await self._repository.progress(now)).state in ("never", "running"):
+                self._remember(now, await self.repository.scanned_schema(now))
+        if (await self.repository.progress(now)).state in ("never", "running"):
             self._start_scan(now)  # never profiled, or another process was interrupted
 
     def _remember(self, connection: Connection, scanned: ScannedSchema) -> None:

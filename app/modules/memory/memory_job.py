@@ -42,7 +42,7 @@ class MemoryJob:
             session = await self._reader.read_latest(event.session_id, _MAX_MESSAGES)
             if session is None:
                 return
-            known = await self._memories.find(event.session_id)
+            known = await self._memories.repository.find(event.session_id)
             new = session.exchanges if known is None else _after(known.covers, session.exchanges)
             if not new or await self._remember(event.session_id, session.owner, known, new):
                 return

@@ -29,14 +29,10 @@ class ConversationMemories:
     def __init__(
         self, storage: Storage, embedding: EmbeddingModel | None, charge: Charge = uncharged
     ) -> None:
-        self._memories = MemoryRepository(storage)
+        self.repository = MemoryRepository(storage)
         self._vectors = MemoryVectors(storage)
         self._embedding = embedding
         self._charge = charge
-
-    async def find(self, session_id: str) -> Memory | None:
-        """The memory of a session of any owner, or None."""
-        return await self._memories.find(session_id)
 
     async def keep(self, memory: Memory, before: Memory | None) -> bool:
         """Replace the memory of a conversation; False when it is not what it was before (any more).
@@ -50,31 +46,27 @@ class ConversationMemories:
             await self._vectors.drop(before.vector_size, Equals("session_id", memory.session_id))
         if vector and self._embedding is not None:
             await self._vectors.keep(sized, self._embedding.name, vector)
-        return await self._memories.replace(sized, before)
+        return await self.repository.replace(sized, before)
 
     async def forget_conversation(self, session_id: str) -> None:
-        memory = await self._memories.find(session_id)
+        memory = await self.repository.find(session_id)
         if memory is None:
             return
         if memory.vector_size:
             await self._vectors.drop(memory.vector_size, Equals("session_id", session_id))
-        await self._memories.delete(Equals("session_id", session_id))
+        await self.repository.delete(Equals("session_id", session_id))
 
     async def forget_all(self, owner: str) -> None:
         sizes: set[int] = set()
         cursor: str | None = None
         while True:
-            page, cursor = await self._memories.latest(owner, 100, cursor)
+            page, cursor = await self.repository.latest(owner, 100, cursor)
             sizes |= {memory.vector_size for memory in page}
             if cursor is None:
                 break
         for size in sizes - {0}:
             await self._vectors.drop(size, Equals("owner", owner))
-        await self._memories.delete(Equals("owner", owner))
-
-    async def latest(self, owner: str, limit: int, cursor: str | None) -> tuple[list[Memory], str | None]:
-        """Those written last come first."""
-        return await self._memories.latest(owner, limit, cursor)
+        await self.repository.delete(Equals("owner", owner))
 
     async def search(self, owner: str, text: str, limit: int) -> list[Memory]:
         """The best first: by the words they share with the text, rare ones more, and by nearness."""
@@ -82,11 +74,11 @@ class ConversationMemories:
             by_words, by_meaning = await asyncio.gather(
                 self._by_words(owner, text), self._by_meaning(owner, text)
             )
-        return await self._memories.of_sessions(owner, fused([by_words, by_meaning])[:limit])
+        return await self.repository.of_sessions(owner, fused([by_words, by_meaning])[:limit])
 
     async def _by_words(self, owner: str, text: str) -> list[str]:
         found = await asyncio.gather(
-            *(self._memories.with_word(owner, word, _MATCHES) for word in _telling_words(text))
+            *(self.repository.with_word(owner, word, _MATCHES) for word in _telling_words(text))
         )
         scores: defaultdict[str, float] = defaultdict(float)
         for sessions in found:

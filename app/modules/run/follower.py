@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
 
-from app.core.bus.event_log import EventLog, entries, first_id
+from app.core.bus.event_log import Entry, EventLog, entries, first_id
 from app.core.bus.port import EventLogs
 from app.core.storage.port import StorageUnavailable
 from app.modules.run.messages import Ending, done_event, message_events, wire
@@ -43,6 +43,12 @@ class RunFollower:
                 yield log
             finally:
                 watching.cancel()
+
+    async def events(self, session: Session, run: Run) -> AsyncGenerator[Entry]:
+        """All events of a run, until it ends."""
+        async with self.follow(session, run) as log:
+            async for entry in log.read(after=0, stop=lambda: False):
+                yield entry
 
     async def _watch(self, session: Session, run: Run, log: EventLog) -> None:
         """End the log of a run that has ended, if its writer did not."""

@@ -81,7 +81,7 @@ class PortFactory:
 
     async def bind(self, session: Session, run: Run) -> Ports:
         """Raises `ConnectionNotFound` if the connection was deleted."""
-        connection = await self._connections.get(session.owner, session.db_connection_id)
+        connection = await self._connections.repository.get(session.owner, session.db_connection_id)
         models, today = self._models, datetime.now(UTC).date()
 
         schema_context = SchemaContext(self._connections, self._context, self._indexes, connection)
@@ -107,13 +107,16 @@ class PortFactory:
             else builtin
         )
         given = None if run.sql is None else GivenSql(run.sql, connection.dialect)
+        recall = (
+            _Recall(schema_context, models.context_tokens)
+            if models and given is None
+            else _NoRecall(schema_context.index)
+        )
         figures = FiguresAnalyst(connection.dialect, _Background(self._connections, connection, run), today)
         analyst = ModelAnalyst(models.analysis, figures) if models else figures
         return Ports(
-            recall=_Recall(schema_context, models.context_tokens)
-            if models
-            else _NoRecall(schema_context.index),
-            writer=given or ClarifiedWriter(VerifiedWriter(writer, schema_context.verified_answer)),
+            recall=recall,
+            writer=given or ClarifiedWriter(VerifiedWriter(writer, schema_context.verified_answer, recall)),
             runner=OnlyOnce(runner) if given else runner,
             checker=checker,
             results=runner,

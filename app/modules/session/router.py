@@ -121,8 +121,8 @@ async def read_session(
 
     `messages.next_cursor` leads to the page of older messages. A session of another owner is unknown (404).
     """
-    session = await service.get(owner, session_id)
-    messages, next_cursor = await service.messages(session, page.limit, page.cursor)
+    session = await service.repository.get(owner, session_id)
+    messages, next_cursor = await service.repository.messages(session, page.limit, page.cursor)
     items = [MessageBody.model_validate(message) for message in messages]
     history = PageOf[MessageBody](items=items, next_cursor=next_cursor)
     return SessionWithHistory.model_validate({**vars(session), "messages": history})
@@ -178,7 +178,7 @@ async def ask(
     Errors of the run itself are `error` events.
     """
     session, run = await service.ask(owner, session_id, body.query, body.on_busy, idempotency_key, body.sql)
-    return event_stream(run.id, service.follow(session, run), after=0)
+    return event_stream(run.id, service.follower.follow(session, run), after=0)
 
 
 @router.get(
@@ -203,7 +203,7 @@ async def follow(
     """
     after = last_event_id(last_event)
     session, run = await service.run(owner, session_id, run_id)
-    return event_stream(run.id, service.follow(session, run), after)
+    return event_stream(run.id, service.follower.follow(session, run), after)
 
 
 @router.post(
@@ -219,7 +219,8 @@ async def cancel(session_id: SessionId, run_id: RunId, owner: Owner, service: Se
     Answers 202 at once; the run's stream then ends with `done` and status `cancelled`. Can be repeated: a
     run that has ended stays as it is.
     """
-    await service.cancel(owner, session_id, run_id)
+    session, run = await service.run(owner, session_id, run_id)
+    await service.submissions.cancel(session, run)
     return Response(status_code=status.HTTP_202_ACCEPTED)
 
 
@@ -245,11 +246,12 @@ async def read_rows(
     (`format-unavailable`) if Parquet is not installed on the server.
     """
     message = await service.answer(owner, session_id, message_id)
+    all_rows = service.rows.all(message.id, message.row_count or 0)
     cut = {"X-Truncated": str(message.truncated).lower()}
     match query.format:
         case "json":
             response.headers.update(cut)
-            rows, next_cursor = await service.rows(message, query.limit, query.cursor)
+            rows, next_cursor = await service.read_rows(message, query.limit, query.cursor)
             return RowsPage(
                 columns=message.columns,
                 items=rows,
@@ -259,12 +261,12 @@ async def read_rows(
                 next_cursor=next_cursor,
             )
         case "csv":
-            await service.rows(message, 1, None)  # refused before the first byte, if they are gone
-            lines = export.csv_file(message.columns, service.all_rows(message))
+            await service.read_rows(message, 1, None)  # refused before the first byte, if they are gone
+            lines = export.csv_file(message.columns, all_rows)
             headers = cut | _attachment(message, "csv")
             return StreamingResponse(lines, media_type="text/csv", headers=headers)
         case "parquet":
-            file = await export.parquet_file(message.columns, service.all_rows(message))
+            file = await export.parquet_file(message.columns, all_rows)
             headers = cut | _attachment(message, "parquet")
             return Response(file, media_type=_PARQUET, headers=headers)
 

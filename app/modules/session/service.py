@@ -1,12 +1,10 @@
 """Operations on sessions. Requests are checked before anything streams."""
 
-from collections.abc import AsyncGenerator, Collection, Mapping
-from contextlib import AbstractAsyncContextManager
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from pydantic import JsonValue
 
-from app.core.bus.event_log import Entry, EventLog
 from app.core.clock import now_ms
 from app.core.cursor import cursor_position, position_cursor
 from app.core.errors import NotFound
@@ -47,24 +45,28 @@ class SessionFilter:
 
 
 class SessionService:
-    """Every method names the owner. It raises `SessionUnknown` for a session of another owner."""
+    """Operations that take several parts. A single call goes to `repository`, `rows`, `submissions` or
+    `follower` itself.
+
+    Every method names the owner. It raises `SessionUnknown` for a session of another owner.
+    """
 
     def __init__(
         self,
         repository: SessionRepository,
         rows: RowStore,
         submissions: Submissions,
-        following: RunFollower,
+        follower: RunFollower,
         graph: SessionGraph,
         connections: DatabaseConnections,
         context: ContextStore,
         memories: ConversationMemories,
         allowances: Allowances,
     ) -> None:
-        self._repository = repository
-        self._rows = rows
-        self._submissions = submissions
-        self._following = following
+        self.repository = repository
+        self.rows = rows
+        self.submissions = submissions
+        self.follower = follower
         self._graph = graph
         self._connections = connections
         self._context = context
@@ -80,7 +82,7 @@ class SessionService:
         metadata: dict[str, JsonValue],
     ) -> Session:
         """Raises `NotFound` for an unknown connection, or `TooManySessions`."""
-        connection = await self._connections.get(owner, db_connection_id)
+        connection = await self._connections.repository.get(owner, db_connection_id)
         now = now_ms()
         session = Session(
             id=new_id(),
@@ -94,39 +96,31 @@ class SessionService:
             titled_by=_titled_by(title),
         )
         async with self._allowances.new_session(owner):
-            await self._repository.add(session)
+            await self.repository.add(session)
         return session
-
-    async def get(self, owner: str, session_id: str) -> Session:
-        return await self._repository.get(owner, session_id)
 
     async def latest(
         self, owner: str, wanted: SessionFilter, limit: int, cursor: str | None
     ) -> tuple[list[Session], str | None]:
         conditions = wanted.conditions()
         if wanted.text is not None:
-            return await self._repository.search(owner, wanted.text, conditions, limit, cursor)
-        return await self._repository.latest(owner, conditions, limit, cursor)
-
-    async def messages(
-        self, session: Session, limit: int, cursor: str | None
-    ) -> tuple[list[Message], str | None]:
-        return await self._repository.messages(session, limit, cursor)
+            return await self.repository.search(owner, wanted.text, conditions, limit, cursor)
+        return await self.repository.latest(owner, conditions, limit, cursor)
 
     async def change(self, owner: str, session_id: str, changes: Mapping[str, JsonValue]) -> Session:
         """Change a session for its owner. Raises `StatusHeld` if a run prevents a change of status."""
-        session = await self._repository.get(owner, session_id)
+        session = await self.repository.get(owner, session_id)
         if "title" in changes:
             changes = {**changes, "titled_by": _titled_by(changes["title"])}
         if "status" in changes:
-            await self._submissions.without_ghost(session)
+            await self.submissions.without_ghost(session)
         where = [Equals("active_run_id", None)] if "status" in changes else []
         while True:
             moved = {**changes, "updated_at": later(session)}
-            changed = await self._repository.change(session, moved, where)
+            changed = await self.repository.change(session, moved, where)
             if changed is not None:
                 return changed
-            session = await self._repository.get(owner, session_id)
+            session = await self.repository.get(owner, session_id)
             if session.active_run_id is not None:
                 raise StatusHeld(session.id, session.active_run_id)
 
@@ -134,11 +128,11 @@ class SessionService:
         """Stop the session's runs, then delete the session with its messages, rows, runs,
         checkpoints and memory.
         """
-        session = await self._repository.get(owner, session_id)
-        async with self._submissions.stopped(session):
+        session = await self.repository.get(owner, session_id)
+        async with self.submissions.stopped(session):
             await self._graph.forget(session.id)
             await self._memories.forget_conversation(session.id)
-            await self._repository.delete(session)
+            await self.repository.delete(session)
         await self._memories.forget_conversation(session.id)  # one may have been written meanwhile
 
     async def ask(
@@ -151,60 +145,41 @@ class SessionService:
         sql: str | None = None,
     ) -> tuple[Session, Run]:
         """Start or queue a run. Every refusal is raised here, before anything streams."""
-        session = await self._repository.get(owner, session_id)
+        session = await self.repository.get(owner, session_id)
         if session.status == "closed":
             raise SessionClosed
         try:
-            await self._connections.get(owner, session.db_connection_id)
+            await self._connections.repository.get(owner, session.db_connection_id)
         except NotFound as error:
             raise ConnectionGone from error
-        return session, await self._submissions.submit(session, question, on_busy, idempotency_key, sql)
+        return session, await self.submissions.submit(session, question, on_busy, idempotency_key, sql)
 
     async def run_of(self, owner: str, session_id: str, name: str) -> tuple[Session, Run]:
         """Returns a run by its idempotency key or by its id. Raises `RunUnknown`."""
-        session = await self._repository.get(owner, session_id)
-        by_key = await self._repository.find_run(run_id_of(session.id, name))
-        return session, by_key or await self._repository.get_run(session, name)
-
-    async def names_of_runs(self, session: Session, run_ids: Collection[str]) -> dict[str, str]:
-        """Returns the idempotency key of each run, by run id; the run id itself if it has no key."""
-        return await self._repository.names_of_runs(session, run_ids)
+        session = await self.repository.get(owner, session_id)
+        by_key = await self.repository.find_run(run_id_of(session.id, name))
+        return session, by_key or await self.repository.get_run(session, name)
 
     async def run(self, owner: str, session_id: str, run_id: str) -> tuple[Session, Run]:
         """Returns a run of a session. Raises `RunUnknown`."""
-        session = await self._repository.get(owner, session_id)
-        return session, await self._repository.get_run(session, run_id)
-
-    def follow(self, session: Session, run: Run) -> AbstractAsyncContextManager[EventLog]:
-        """Follow the events of a run. If its log has expired, the stored answer is emitted instead."""
-        return self._following.follow(session, run)
-
-    async def events(self, session: Session, run: Run) -> AsyncGenerator[Entry]:
-        """Yields all events of a run as they are emitted."""
-        async with self.follow(session, run) as log:
-            async for entry in log.read(after=0, stop=lambda: False):
-                yield entry
-
-    async def cancel(self, owner: str, session_id: str, run_id: str) -> None:
-        await self._submissions.cancel(*await self.run(owner, session_id, run_id))
+        session = await self.repository.get(owner, session_id)
+        return session, await self.repository.get_run(session, run_id)
 
     async def answer(self, owner: str, session_id: str, message_id: str) -> Message:
         """Returns an answer that has rows. Raises `MessageUnknown`."""
-        session = await self._repository.get(owner, session_id)
-        message = await self._repository.get_answer(session, message_id)
+        session = await self.repository.get(owner, session_id)
+        message = await self.repository.get_answer(session, message_id)
         if message.row_count is None:
             raise MessageUnknown
         return message
 
-    async def rows(self, message: Message, limit: int, cursor: str | None) -> tuple[list[Row], str | None]:
+    async def read_rows(
+        self, message: Message, limit: int, cursor: str | None
+    ) -> tuple[list[Row], str | None]:
         start, count = cursor_position(cursor), message.row_count or 0
         stop = min(start + limit, count)
-        rows = await self._rows.read(message.id, start, stop)
+        rows = await self.rows.read(message.id, start, stop)
         return rows, position_cursor(stop) if stop < count else None
-
-    def all_rows(self, message: Message) -> AsyncGenerator[list[Row]]:
-        """All rows of an answer, a chunk at a time."""
-        return self._rows.all(message.id, message.row_count or 0)
 
     async def give_feedback(
         self,
@@ -219,8 +194,8 @@ class SessionService:
 
         A liked or corrected statement is proposed as an example, for review.
         """
-        session = await self._repository.get(owner, session_id)
-        message = await self._repository.get_answer(session, message_id)
+        session = await self.repository.get(owner, session_id)
+        message = await self.repository.get_answer(session, message_id)
         feedback = Feedback(
             id=message.id,
             owner=owner,
@@ -231,7 +206,7 @@ class SessionService:
             corrected_sql=corrected_sql,
             created_at=now_ms(),
         )
-        await self._repository.save_feedback(feedback)
+        await self.repository.save_feedback(feedback)
         right_sql = corrected_sql or (message.sql if rating == "up" else None)
         if right_sql is None:
             await self._context.withdraw(message.id)
@@ -246,7 +221,7 @@ class SessionService:
         """Returns checkpoints, newest first. A cursor is the id of a checkpoint; raises
         `InvalidCursor` for any other.
         """
-        session = await self._repository.get(owner, session_id)
+        session = await self.repository.get(owner, session_id)
         if cursor is not None and not is_uuid(cursor):
             raise InvalidCursor
         found = await self._graph.checkpoints(session.id, limit=limit + 1, before=cursor)
@@ -257,7 +232,7 @@ class SessionService:
 
         Raises `TooManySessions`.
         """
-        session = await self._repository.get(owner, session_id)
+        session = await self.repository.get(owner, session_id)
         now = now_ms()
         async with self._allowances.new_session(owner):
             state = await self._graph.state_at(session.id, checkpoint_id)
@@ -277,16 +252,16 @@ class SessionService:
                 copies = await self._copy_history(session, forked, remembered[-1]["id"])
                 state = _with_results_of(copies, state)
             await self._graph.begin(forked.id, state)
-            await self._repository.add(forked)
+            await self.repository.add(forked)
         return forked
 
     async def _copy_history(self, session: Session, forked: Session, last_message_id: str) -> dict[str, str]:
         """Copies messages and rows. Returns the ids of the copies, by the ids of the originals."""
         copies: dict[str, str] = {}
-        async for message in self._repository.all_messages(session):
+        async for message in self.repository.all_messages(session):
             copy = message.model_copy(update={"id": new_id(), "session_id": forked.id})
-            await self._repository.add_message(copy)
-            await self._rows.copy(message.id, copy)
+            await self.repository.add_message(copy)
+            await self.rows.copy(message.id, copy)
             copies[message.id] = copy.id
             if message.id == last_message_id:
                 break

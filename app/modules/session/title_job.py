@@ -48,8 +48,10 @@ class TitleJob:
 
     async def work(self, event: Completed) -> None:
         """Raises `StorageUnavailable`. If the model fails, the title stays until the next answer."""
+        if self._model is None:
+            return
         session = await self._repository.find(event.session_id)
-        if self._model is None or session is None or session.titled_by not in ("question", "first_exchange"):
+        if session is None or session.titled_by not in ("question", "first_exchange"):
             return
         messages = await self._repository.first_messages(session, _MAX_MESSAGES)
         exchanges = list(answered_exchanges(messages).values())

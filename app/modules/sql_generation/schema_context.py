@@ -1,8 +1,10 @@
 """What is known of one database, for one run: asked before, while and after its SQL is written."""
 
 import asyncio
+from collections.abc import Sequence
 
-from app.modules.context_store.model import Example
+from app.modules.context_store.model import Example, Instruction, Term, question_key
+from app.modules.context_store.repository import MAX_ENTRIES
 from app.modules.context_store.service import ContextStore
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.service import DatabaseConnections
@@ -16,7 +18,7 @@ from app.modules.sql_generation.result_warnings.warnings import find_warnings
 from app.modules.sql_generation.schema_index import SchemaIndex, SchemaIndexes
 from graph.errors import StatementRefused
 from graph.ports import Question
-from graph.state import Context, Rows
+from graph.state import NO_CONTEXT, Context, Rows
 
 
 class SchemaContext:
@@ -36,18 +38,31 @@ class SchemaContext:
         self._context = context
         self._indexes = indexes
         self._connection = connection
+        self._examples: Sequence[Example] | None = None
+        self._rules: tuple[Sequence[Term], Sequence[Instruction]] | None = None
 
     async def context(self, question: Question, budget_tokens: int) -> Context:
-        """What a model is shown with a question."""
+        """What a model is shown with a question.
+
+        Returns `NO_CONTEXT` for a question with a verified answer, unless that answer is to be repaired.
+        """
         index = await self.index()
-        business = await self._business()
+        self._examples = await self._context.verified_examples(self._connection)
+        if question.repair is None and await self.verified_answer(question.text) is not None:
+            return NO_CONTEXT
+        terms, instructions = await self._read_rules()
+        business = Business(self._examples, terms, instructions)
         near = await self._near(question, index, budget_tokens)
         return await asyncio.to_thread(
             context_for, question, index, business, budget_tokens=budget_tokens, near=near
         )
 
     async def verified_answer(self, question: str) -> Example | None:
-        return await self._context.verified_answer(self._connection, question)
+        """The latest verified example of this very question, without a read if the examples are at hand."""
+        if self._examples is None or len(self._examples) >= MAX_ENTRIES:
+            return await self._context.verified_answer(self._connection, question)
+        key = question_key(question)
+        return next((each for each in self._examples if each.question_key == key), None)
 
     async def corrected(self, sql: str) -> Corrected:
         """A model's statement with what is certainly meant."""
@@ -71,9 +86,9 @@ class SchemaContext:
 
     async def unheeded(self, asked: str, sql: str) -> str:
         """What applies of instructions and glossary to a statement whose writer has not read them."""
-        business = await self._business()
+        terms, instructions = await self._read_rules()
         tables = await asyncio.to_thread(tables_read, sql, await self.index())
-        return unheeded(business, asked, tables)
+        return unheeded(Business(terms=terms, instructions=instructions), asked, tables)
 
     async def _near(self, question: Question, index: SchemaIndex, budget_tokens: int) -> list[str]:
         """Of a schema that is shown whole nothing is ranked."""
@@ -87,11 +102,11 @@ class SchemaContext:
         scanned = await self._connections.scanned_schema(self._connection)
         return self._indexes.of(self._connection.id, scanned)
 
-    async def _business(self) -> Business:
-        connection = self._connection
-        examples, terms, instructions = await asyncio.gather(
-            self._context.verified_examples(connection),
-            self._context.terms.latest(connection.id),
-            self._context.instructions.latest(connection.id),
-        )
-        return Business(examples, terms, instructions)
+    async def _read_rules(self) -> tuple[Sequence[Term], Sequence[Instruction]]:
+        """Glossary and instructions, read once a run."""
+        if self._rules is None:
+            connection_id = self._connection.id
+            self._rules = await asyncio.gather(
+                self._context.terms.latest(connection_id), self._context.instructions.latest(connection_id)
+            )
+        return self._rules

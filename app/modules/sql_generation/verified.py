@@ -1,10 +1,12 @@
 """The short way: a question whose answer a person has verified is answered by just that SQL."""
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 
 from app.modules.context_store.model import Example
 from graph.events import TextChunk
-from graph.ports import Emit, Question, SqlWriter, Written
+from graph.ports import Emit, Question, Recall, SqlWriter, Written
+from graph.state import NO_CONTEXT
 
 _EXPLANATION = "Answered by a verified example: a person has reviewed this SQL for just this question."
 
@@ -12,9 +14,12 @@ _EXPLANATION = "Answered by a verified example: a person has reviewed this SQL f
 class VerifiedWriter:
     """Goes before another writer, and leaves to it whatever has no verified answer or whose answer fails."""
 
-    def __init__(self, writer: SqlWriter, find: Callable[[str], Awaitable[Example | None]]) -> None:
+    def __init__(
+        self, writer: SqlWriter, find: Callable[[str], Awaitable[Example | None]], recall: Recall
+    ) -> None:
         self._writer = writer
         self._find = find
+        self._recall = recall
 
     @property
     def dialect(self) -> str:
@@ -23,6 +28,9 @@ class VerifiedWriter:
     async def write(self, question: Question, emit: Emit) -> Written:
         example = None if question.repair else await self._find(question.text)
         if example is None:
+            if question.repair is not None and question.context == NO_CONTEXT:
+                # A verified answer failed, and nothing was recalled for it.
+                question = replace(question, context=await self._recall.recall(question))
             return await self._writer.write(question, emit)
         emit(TextChunk(content=example.sql, channel="sql"))
         return Written(route="sql", text=example.sql, explanation=_EXPLANATION, author="verified")

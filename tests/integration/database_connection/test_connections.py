@@ -60,7 +60,7 @@ async def test_a_question_needs_no_scan_beforehand(
     assert shop.scanned_at is None
     result = await connections.run(shop, "select count(*) as n from customers", ASKER)
     assert (result.columns, result.rows) == ((("n", "integer"),), [[3]])
-    assert (await connections.get("ann", shop.id)).table_count == 6
+    assert (await connections.repository.get("ann", shop.id)).table_count == 6
 
 
 async def test_a_url_is_kept_encrypted_and_shown_masked(
@@ -80,7 +80,7 @@ async def test_an_account_that_may_write_is_registered_with_a_warning(
     warning, without_tables = kept.warnings
     assert "no tables" in without_tables
     assert "superuser" in warning
-    assert (await connections.get("ann", kept.id)).warnings == kept.warnings
+    assert (await connections.repository.get("ann", kept.id)).warnings == kept.warnings
 
 
 async def test_a_host_that_may_not_be_reached_is_refused_now_and_at_every_later_use(
@@ -103,7 +103,7 @@ async def test_what_cannot_be_reached_is_not_kept(connections: DatabaseConnectio
         await connections.register("ann", f"sqlite:///{tmp_path}/notes.db", "Notes", "")
     with pytest.raises(UrlNotSupported, match="names no existing file"):
         await connections.register("ann", f"sqlite:///{tmp_path}", "Folder", "")
-    assert await connections.page("ann", 10, None) == ([], None)
+    assert await connections.repository.page("ann", 10, None) == ([], None)
 
 
 async def test_connections_of_others_are_as_unknown_as_those_that_never_were(
@@ -112,16 +112,16 @@ async def test_connections_of_others_are_as_unknown_as_those_that_never_were(
     said = []
     for owner, connection_id in [("bob", shop.id), ("ann", new_id()), ("ann", "../x"), ("ANN", shop.id)]:
         with pytest.raises(NotFound) as refused:
-            await connections.get(owner, connection_id)
+            await connections.repository.get(owner, connection_id)
         said.append(refused.value.detail)
     assert len(set(said)) == 1
-    assert await connections.page("bob", 10, None) == ([], None)
+    assert await connections.repository.page("bob", 10, None) == ([], None)
 
 
 async def test_lists_come_in_pages(connections: DatabaseConnections, path: Path) -> None:
     made = [(await connections.register("ann", f"sqlite:///{path}", "Same name", "")).id for _ in range(3)]
-    first, cursor = await connections.page("ann", 2, None)
-    rest, end = await connections.page("ann", 2, cursor)
+    first, cursor = await connections.repository.page("ann", 2, None)
+    rest, end = await connections.repository.page("ann", 2, cursor)
     assert ([each.id for each in first + rest], end) == (made, None)
 
 
@@ -189,7 +189,7 @@ async def test_a_deleted_connection_is_gone_with_its_tables(
         await connections.delete("bob", shop.id)
     await connections.delete("ann", shop.id)
     with pytest.raises(ConnectionNotFound):
-        await connections.get("ann", shop.id)
+        await connections.repository.get("ann", shop.id)
     assert (await storage.query("tables", [])).items == []
 
 

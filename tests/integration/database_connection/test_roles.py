@@ -68,7 +68,7 @@ async def ask(services: Services, connection: Connection, who: Caller, sql: str 
     with calling(who):
         session = await services.sessions.create(who.owner, connection.id, None, "ask", {})
         asked = await services.sessions.ask(who.owner, session.id, "mine", "reject", None, sql)
-    return "\n".join([entry.data async for entry in services.sessions.events(*asked)])
+    return "\n".join([entry.data async for entry in services.sessions.follower.events(*asked)])
 
 
 def rows_of(events: str) -> object:

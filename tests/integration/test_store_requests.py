@@ -1,0 +1,159 @@
+"""Requests of one turn to KAI's own store: nothing that is at hand is read again."""
+
+import sqlite3
+from collections import Counter
+from collections.abc import AsyncGenerator, Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+from uuid import uuid4
+
+import httpx
+import pytest
+from pydantic import SecretStr
+
+from app.bootstrap import Services, common, open_services
+from app.core.settings import LlmSettings, Settings, TypesenseSettings
+from app.core.storage.measured import MeasuredStorage
+from app.core.storage.port import Condition, Document, Page
+from app.core.storage.typesense_server import TypesenseServer
+from app.modules.session.model import Session
+from tests.support.scripted_model import ScriptedModel, scripted_model
+
+OWNER = "local"
+COUNT = "SELECT count(*) AS n FROM customers"
+MAX_TYPESENSE_REQUESTS = 36
+"""Of a follow-up with a model, its checkpoints and its stored rows included."""
+VERIFIED = "How many customers do we have?"
+
+reads: Counter[tuple[str, str]] = Counter()
+"""Reads of the store since the last `clear`, by operation and collection."""
+http_requests: Counter[str] = Counter()
+"""Requests to Typesense since the last `clear`, by method and path without ids."""
+
+
+class CountingStorage(MeasuredStorage):
+    """Counts the reads that pass through it."""
+
+    async def get(self, collection: str, document_id: str) -> Document | None:
+        reads["get", collection] += 1
+        return await super().get(collection, document_id)
+
+    async def query(
+        self,
+        collection: str,
+        where: Sequence[Condition],
+        *,
+        order_by: str = "id",
+        descending: bool = False,
+        limit: int = 100,
+        cursor: str | None = None,
+    ) -> Page:
+        reads["query", collection] += 1
+        return await super().query(
+            collection, where, order_by=order_by, descending=descending, limit=limit, cursor=cursor
+        )
+
+
+@pytest.fixture(autouse=True)
+def counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    send = httpx.AsyncHTTPTransport.handle_async_request
+
+    async def counting(self: httpx.AsyncHTTPTransport, request: httpx.Request) -> httpx.Response:
+        if request.url.path.startswith(("/collections", "/multi_search")):
+            http_requests[f"{request.method} {request.url.path.split('/')[1]}"] += 1
+        return await send(self, request)
+
+    monkeypatch.setattr(common, "MeasuredStorage", CountingStorage)
+    monkeypatch.setattr(httpx.AsyncHTTPTransport, "handle_async_request", counting)
+
+
+@pytest.fixture
+def model() -> Iterator[ScriptedModel]:
+    with scripted_model() as running:
+        yield running
+
+
+@pytest.fixture(params=["sqlite", "typesense"])
+async def services(
+    request: pytest.FixtureRequest, tmp_path: Path, model: ScriptedModel
+) -> AsyncGenerator[Services]:
+    llm = LlmSettings(
+        base_url=model.base_url,
+        api_key=SecretStr("sk-x"),
+        model="scripted",
+        embedding_model="scripted-64",
+        max_retries=0,
+        context_tokens=500,
+    )
+    settings = Settings(data_dir=tmp_path / "data", llm=llm)
+    if request.param == "typesense":
+        server: TypesenseServer = request.getfixturevalue("typesense_server")
+        typesense = TypesenseSettings(
+            nodes=[server.url], api_key=SecretStr(server.api_key), prefix=f"t{uuid4().hex}_"
+        )
+        settings = settings.model_copy(update={"store": "typesense", "typesense": typesense})
+    async with open_services(settings, "once") as opened:
+        yield opened
+
+
+@pytest.fixture
+async def session(services: Services, tmp_path: Path) -> Session:
+    """A session about a database that is too large for the prompt."""
+    path = tmp_path / "shop.db"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE customers (id INTEGER PRIMARY KEY, country TEXT)")
+        for number in range(60):
+            connection.execute(f"CREATE TABLE stock_{number} (id INTEGER PRIMARY KEY, shelf TEXT, size TEXT)")
+    known = await services.database_connections.register(OWNER, f"sqlite:///{path}", "shop", "")
+    await services.database_connections.scan(OWNER, known.id)
+    await services.context_store.add_example(OWNER, known.id, VERIFIED, COUNT, "verified")
+    return await services.sessions.create(OWNER, known.id, None, "ask", {})
+
+
+async def ask(
+    services: Services, model: ScriptedModel, session: Session, question: str, sql: str | None = None
+) -> None:
+    """Ask and count: only what happens until `done` is counted."""
+    model.say(f"```sql\n{COUNT}\n```", "None.")
+    reads.clear()
+    http_requests.clear()
+    asked = await services.sessions.ask(OWNER, session.id, question, "reject", None, sql)
+    said = [entry async for entry in services.sessions.follower.events(*asked)]
+    assert '"complete"' in said[-1].data, said[-1].data
+
+
+async def test_a_turn_reads_each_document_once_where_it_is_asked_and_once_where_it_is_answered(
+    services: Services, session: Session, model: ScriptedModel
+) -> None:
+    await ask(services, model, session, "How many customers are there?")
+    await ask(services, model, session, "And how many in Brazil?")
+    assert reads["get", "sessions"] == 2
+    assert reads["get", "database_connections"] == 2
+    assert reads["get", "runs"] == 1
+    assert reads["query", "examples"] == 1
+    assert reads["query", "glossary"] == 1
+    assert reads["query", "instructions"] == 1
+    assert reads["query", "usage"] + reads["get", "usage"] == 0
+    assert sum(http_requests.values()) <= MAX_TYPESENSE_REQUESTS
+
+
+async def test_a_given_statement_needs_no_recall(
+    services: Services, session: Session, model: ScriptedModel
+) -> None:
+    await ask(services, model, session, "How many customers are there?")
+    model.embedded.clear()
+    await ask(services, model, session, "My own", sql=COUNT)
+    assert not reads["query", "examples"] + reads["query", "glossary"] + reads["query", "instructions"]
+    assert not model.embedded
+
+
+async def test_a_verified_question_needs_the_examples_only(
+    services: Services, session: Session, model: ScriptedModel
+) -> None:
+    await ask(services, model, session, "How many customers are there?")
+    assert model.embedded  # the schema does not fit, so tables are ranked
+    model.embedded.clear()
+    await ask(services, model, session, VERIFIED)
+    assert reads["query", "examples"] == 1
+    assert not reads["query", "glossary"] + reads["query", "instructions"]
+    assert not model.embedded
