@@ -1,4 +1,4 @@
-"""`kai ask`: one question of one database, shown in the terminal."""
+"""`kai ask`: ask one question about a database and show the answer in the terminal."""
 
 import sys
 

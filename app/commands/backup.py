@@ -1,4 +1,4 @@
-"""`kai backup` and `kai restore`: everything that KAI keeps, in a folder of its own."""
+"""`kai backup` and `kai restore`: copy all of KAI's data to a folder, and back."""
 
 import asyncio
 import shutil
@@ -18,7 +18,7 @@ _KEY = "secret.key"
 
 
 async def backup(folder: Path, data_dir: Path | None = None) -> None:
-    """Copy what the store holds, while KAI may go on serving. Raises `Invalid`."""
+    """Copy the store. KAI may be running. Raises `Invalid`."""
     settings = command_settings(data_dir)
     with _new_folder(folder) as folder:
         if settings.store == "sqlite":
@@ -36,7 +36,7 @@ async def backup(folder: Path, data_dir: Path | None = None) -> None:
 
 
 async def restore(folder: Path, data_dir: Path | None = None) -> None:
-    """Put a backup in the place of what the data folder holds. Raises `Invalid` or `FolderInUse`."""
+    """Replace the content of the data folder by a backup. Raises `Invalid` or `FolderInUse`."""
     settings = command_settings(data_dir)
     if settings.store == "typesense":
         raise Invalid(
@@ -52,7 +52,9 @@ async def restore(folder: Path, data_dir: Path | None = None) -> None:
 
 @contextmanager
 def _new_folder(folder: Path) -> Generator[Path]:
-    """Taken away again when the backup fails: what is there is whole, and the name is free to try again."""
+    """Create a folder, and remove it if the backup fails. So every backup is complete, and the name can be
+    used again.
+    """
     if folder.exists():
         raise Invalid(f"{folder} is there already. Name a folder that is not, so that no backup is lost.")
     folder.mkdir(parents=True, mode=0o700)
@@ -64,7 +66,7 @@ def _new_folder(folder: Path) -> Generator[Path]:
 
 
 def _copy_databases(source: Path, folder: Path) -> None:
-    """By SQLite's own backup, which is of one moment even while it is written to."""
+    """Copy a file by SQLite's own backup, which is consistent also during writes."""
     for name in _DATABASES:
         if not (source / name).is_file():
             raise Invalid(
@@ -75,7 +77,7 @@ def _copy_databases(source: Path, folder: Path) -> None:
 
 
 def _copy_database(source: Path, target: Path) -> None:
-    """With what its log holds, which a copy of the file alone would lose."""
+    """Merge the write-ahead log, which a copy of the file alone would lose."""
     try:
         with closing(sqlite3.connect(source)) as kept, closing(sqlite3.connect(target)) as copy:
             kept.backup(copy)

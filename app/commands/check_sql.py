@@ -29,7 +29,7 @@ from graph.errors import DatabaseUnavailable, StatementRefused
 ALLOWED = 0
 BLOCKED = 1
 UNUSABLE = 2
-"""Exit code when nothing, or not everything, could be judged: wrong options, files or databases."""
+"""Exit code if not everything could be judged: wrong options, files or databases."""
 _BROKEN_PIPE = 141
 
 Layer = Literal["input", "parse", "statement", "function", "table", "column", "cost"]
@@ -57,12 +57,12 @@ _Json: TypeAlias = str | int | float | bool | list["_Json"] | dict[str, "_Json"]
 
 
 class Unusable(Exception):
-    """What was asked for cannot be done; the argument is a line for people."""
+    """The request cannot be carried out. The argument is a line for users."""
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """`layer` is what refused the statement, `reason` why; both are None if it is allowed."""
+    """A verdict. `layer` refused the statement because of `reason`; both are None if it is allowed."""
 
     layer: Layer | None = None
     reason: str | None = None
@@ -70,7 +70,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class _Line:
-    """A line of input: its statement, or what is wrong with it."""
+    """A line of input: its statement, or the error in it."""
 
     id: _Json = None
     sql: str | None = None
@@ -124,7 +124,9 @@ def _judged(judge: Judge, sql: str | None, jsonl: str | None) -> int:
 
 
 def _of_names(sql: str, checked: Checked, names: SchemaNames) -> Verdict:
-    """PostgreSQL finds no name in another case; the others do, and KAI corrects text in double quotes."""
+    """Returns the verdict on the names. In PostgreSQL a name in another case is an error. Other databases
+    accept it, and KAI corrects text in double quotes.
+    """
     if checked.faults:
         return Verdict("table" if checked.faults[0].kind == "unknown table" else "column", checked.report)
     if names.dialect == "postgres" and checked.sql != sql:
@@ -157,7 +159,9 @@ def _judge(dialect: str | None, database: str | None) -> Judge:
 
 
 def _named(database: str, detail: str) -> str:
-    """What is wrong, with the file's name; never with the URL of a server, which may hold a password."""
+    """Returns the error, with the file's name, but never with the URL of a server, which may hold a
+    password.
+    """
     file = database.rpartition(":///")[2]
     return detail if "@" in database or "://" in file else f"{detail} (--db {file})"
 
@@ -172,7 +176,7 @@ def _judge_lines(judge: Judge, source: str) -> int:
 
 
 def _answer(judge: Judge, number: int, line: bytes | None) -> dict[str, _Json]:
-    """A line of output for a line of input, whatever stands in it."""
+    """Returns a line of output for any line of input."""
     found = _read(line)
     if found.sql is None:
         verdict = Verdict("input", f"Line {number} cannot be read: {found.fault}.")
@@ -217,7 +221,9 @@ def _finite(text: str) -> float:
 
 
 def _lines(source: str) -> Iterator[tuple[int, bytes | None]]:
-    """Lines that are not blank, with their numbers from 1; None in place of one that is too long."""
+    """Yields lines that are not blank, with their numbers from 1; None in place of a line that is
+    too long.
+    """
     with _opened(source) as file:
         number = 0
         while line := file.readline(_LONGEST_LINE):

@@ -312,8 +312,9 @@ def revoke_key(
 
 
 def main() -> None:
-    """Entry point: every expected error is one line on stderr. A command line or a setting that makes no
-    sense ends with 2, all else that fails with 1."""
+    """Entry point. Every expected error is one line on stderr. The exit code is 2 for a wrong command line
+    or setting, and 1 for other failures.
+    """
     try:
         code = app(prog_name="kai", standalone_mode=False)
     except typer.TyperException as error:
@@ -325,7 +326,7 @@ def main() -> None:
 
 
 def _explain(error: typer.TyperException) -> None:
-    """Nothing where the help was asked for: it is shown already."""
+    """Prints nothing if the help was requested, which is shown already."""
     said = " ".join(error.format_message().split()).replace("Value error, ", "")
     command = getattr(getattr(error, "ctx", None), "command_path", "kai")
     if said:

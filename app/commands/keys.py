@@ -1,4 +1,4 @@
-"""`kai keys`: the API keys in the configured store; a server may be working with it meanwhile."""
+"""`kai keys`: manage the API keys of the configured store. A server may be running."""
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
@@ -27,7 +27,7 @@ _NONE = "There are no keys. Make one: kai keys create --owner YOU --role admin"
 async def create(
     data_dir: Path | None, *, owner: str, name: str, role: Role, scopes: Sequence[str], days: int | None
 ) -> None:
-    """Show a new key, the only time. Raises `Invalid`."""
+    """Create a key and show it once. Raises `Invalid`."""
     given = {"owner": owner, "name": name, "role": role, "scopes": set(scopes), "days": days}
     try:
         wanted = NewApiKey.model_validate(given).wanted()
@@ -70,7 +70,7 @@ async def revoke(data_dir: Path | None, key_id: str) -> None:
 
 @asynccontextmanager
 async def _keys(data_dir: Path | None) -> AsyncGenerator[ApiKeys]:
-    """Without the lock of the data folder: a server holds that, and both may write."""
+    """Opens the store without the lock of the data folder, which a running server holds. Both may write."""
     settings = command_settings(data_dir)
     make_folder(settings.data_dir)
     async with open_store(settings) as (storage, _):
@@ -79,7 +79,7 @@ async def _keys(data_dir: Path | None) -> AsyncGenerator[ApiKeys]:
 
 
 def _cells(key: ApiKey) -> list[str]:
-    """What a terminal may show: the names are what people wrote."""
+    """Returns text that is safe for a terminal: names are written by users."""
     inert = ("".join(each if each.isprintable() else " " for each in text) for text in (key.owner, key.name))
     times = (key.created_at, key.expires_at, key.last_used_at)
     shown = ("-" if each is None else rfc3339(each)[:16].replace("T", " ") for each in times)

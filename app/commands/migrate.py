@@ -1,4 +1,4 @@
-"""`kai migrate`: bring a store up to date, or copy everything from one to the other."""
+"""`kai migrate`: migrate a store to this version, or copy everything from one store to the other."""
 
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
@@ -19,7 +19,7 @@ from migrations.runner import Step, migrate
 from typesense_checkpoint import ThreadDiffers, copy_thread
 
 _NOT_COPIED = {"migrations", "leases"}
-"""What each store knows of itself."""
+"""Collections that are not copied, because each store has its own."""
 
 
 async def migrate_store(data_dir: Path | None = None) -> None:
@@ -62,7 +62,7 @@ async def _copy_records(source: Storage, target: Storage, name: str, progress: P
 async def _copy_threads(
     records: Storage, source: Checkpointer, target: Checkpointer, progress: Progress
 ) -> None:
-    """A thread a session."""
+    """Copy the checkpoint threads, one per session."""
     task = progress.add_task("checkpoints of sessions", total=await records.count("sessions", []))
     cursor: str | None = None
     while True:

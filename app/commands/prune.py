@@ -14,7 +14,7 @@ _DAY_MS = 86_400_000
 
 
 async def prune(idle_days: int, data_dir: Path | None = None) -> None:
-    """Keep only the latest checkpoint of each session that has been idle for so long.
+    """Delete all but the latest checkpoint of each session that has been idle for so long.
 
     Raises `Invalid` or `StoreTooOld`.
     """

@@ -33,11 +33,11 @@ from app.sample_data.build import build_sample
 from app.terminal import command_settings, say
 
 GRACEFUL_SHUTDOWN_SECONDS = 5
-"""Streams say farewell within 2 s of it."""
+"""Streams end within 2 s of it."""
 
 _TRY_AGAIN_SECONDS = 2
 _FROM_HERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - compared, not bound
-"""What a browser on this machine opens where every address is listened on."""
+"""Address for a browser on this machine if KAI listens on every address."""
 
 WorkerKind = Literal["runs", "history", "memory"]
 
@@ -63,7 +63,7 @@ async def serve(
 
 
 async def work(kind: WorkerKind, data_dir: Path | None) -> None:
-    """What others have taken in, of one kind; of the routes only those of its health."""
+    """Answers queued runs, or does jobs of one kind. Serves only health routes."""
     settings = command_settings(data_dir)
     start_logs(settings, access_log=settings.access_log is not False)
     its = settings.model_copy(update={"host": settings.worker.host, "port": settings.worker.port})
@@ -134,7 +134,7 @@ def _store_of_its_own(settings: Settings, store: Store) -> Generator[Settings]:
 
 
 def _settings(host: str | None, port: int | None, data_dir: Path | None) -> Settings:
-    """As for variables, what is empty is not given."""
+    """An empty option counts as not given, as with variables."""
     given = {"host": host, "port": port}
     return command_settings(data_dir).model_copy(
         update={name: value for name, value in given.items() if value is not None and value != ""}
@@ -143,7 +143,7 @@ def _settings(host: str | None, port: int | None, data_dir: Path | None) -> Sett
 
 async def _check_door(services: Services, settings: Settings) -> None:
     """Raises `Invalid` if a login is required and no credential could pass it."""
-    if not settings.login_required or services.identity.has_credentials:
+    if not settings.login_required or services.identity.accepts_tokens:
         return
     if not await services.identity.keys.usable():
         raise Invalid(
@@ -177,7 +177,7 @@ async def _demo_key(keys: ApiKeys) -> str:
 
 
 async def _sample_session(services: Services, owner: str, file: Path) -> str:
-    """The session that the invitation asks in: found again, or made with all it needs."""
+    """Returns the session of the invitation: an existing one, or a new one with all it needs."""
     await asyncio.to_thread(_build_once, file)
     known, _ = await services.database_connections.repository.page(owner, limit=100, cursor=None)
     connection = next((each for each in known if each.name == SAMPLE_NAME), None)
@@ -227,8 +227,9 @@ class _Server(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Generator[None]:
-        """Unlike the usual, which ends the process by the signal as soon as nothing is served any more: the
-        runs under way are still to be handed over then. A second signal ends it at once."""
+        """Handles a signal without uvicorn's own handler, which ends the process as soon as nothing is
+        served: open runs must still be handed over. A second signal stops at once.
+        """
         loop, signals = asyncio.get_running_loop(), (SIGINT, SIGTERM)
         for each in signals:
             loop.add_signal_handler(each, self.handle_exit, each, None)

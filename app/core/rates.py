@@ -16,10 +16,10 @@ from pydantic import SecretStr
 from app.core.settings import RedisSettings
 
 PATIENCE_SECONDS = 0.2
-"""The longest that a request waits for a count."""
+"""The longest that a request waits for a count. Seconds."""
 
 PAUSE_SECONDS = 1.0
-"""A Redis that has not answered is left alone for so long: requests then do not wait for it at all."""
+"""Pause after a failed request to Redis. Seconds. Requests are not counted meanwhile."""
 
 _MAX_CONNECTIONS = 32
 
@@ -28,7 +28,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Policy:
-    """So many requests of one owner in a window of so many seconds."""
+    """A limit: `quota` requests of one owner in a window of `window_seconds`."""
 
     name: str
     quota: int
@@ -37,7 +37,9 @@ class Policy:
 
 @dataclass(frozen=True)
 class RemainingQuota:
-    """What a request has left of a policy, and in how many whole seconds (at least one) all is free again."""
+    """State of a policy after a request. `reset_seconds` are whole seconds, at least one, until the
+    window ends.
+    """
 
     policy: Policy
     remaining: int
@@ -46,9 +48,9 @@ class RemainingQuota:
 
 
 class Rates:
-    """Counts the requests of all owners; without Redis those that this process serves.
+    """Counts requests by owner, in Redis, or in this process without Redis.
 
-    While Redis does not answer, nothing is counted and nothing refused: a limit must not take KAI down.
+    If Redis does not answer, nothing is counted and nothing refused: a limit must not make KAI unavailable.
     """
 
     def __init__(self, storage: MemoryStorage | RedisStorage, policies: Sequence[Policy]) -> None:
@@ -57,7 +59,7 @@ class Rates:
         self._asked_again_at = 0.0
 
     async def count(self, name: str, owner: str) -> RemainingQuota | None:
-        """Count a request of an owner; None where there is no such policy, or Redis does not answer."""
+        """Count a request of an owner. Returns None if there is no such policy, or Redis does not answer."""
         policy = next((each for each in self.policies if each.name == name), None)
         if policy is None or time.monotonic() < self._asked_again_at:
             return None
@@ -81,7 +83,7 @@ class Rates:
 
 @asynccontextmanager
 async def open_rates(redis: RedisSettings, policies: Sequence[Policy]) -> AsyncGenerator[Rates]:
-    """Counts in Redis, shared by all that use it, or else in memory. Needs no Redis to open."""
+    """Opens counts in Redis, shared by all its users, or in memory. Does not need Redis to open."""
     if redis.url is None:
         yield Rates(MemoryStorage(), policies)
     else:

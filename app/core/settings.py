@@ -1,4 +1,4 @@
-"""All settings, read once at the edge: `KAI_...` variables, and the usual `OPENAI_...` ones for the model."""
+"""Settings, read once at the start: `KAI_...` variables, and the usual `OPENAI_...` ones for the model."""
 
 import os
 from ipaddress import ip_address
@@ -40,7 +40,7 @@ BaseUrl = Annotated[str, AfterValidator(_http_url)]
 
 
 MAKE_A_KEY = "python3 -c 'import base64, os; print(base64.urlsafe_b64encode(os.urandom(32)).decode())'"
-"""A command that prints a Fernet key, for any Python."""
+"""A command that prints a Fernet key with any Python."""
 
 
 def _fernet_key(secret: SecretStr) -> SecretStr:
@@ -67,7 +67,7 @@ def _home(folder: Path) -> Path:
 
 
 def _redis_url(secret: SecretStr) -> SecretStr:
-    """A password with signs that are not encoded moves the host: nothing of the URL is in what is raised."""
+    """Raises `ValueError` without any part of the URL: an unencoded password could stand in its host."""
     text = secret.get_secret_value()
     if not text.startswith(("redis://", "rediss://", "unix://")):
         raise ValueError("it has to begin with redis://, rediss:// or unix://")
@@ -91,7 +91,7 @@ HostPattern = Annotated[str, AfterValidator(_host_pattern)]
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine can be meant by it; a name counts as foreign, except localhost."""
+    """True if the address means only this machine. Names other than localhost count as foreign."""
     try:
         return host == "localhost" or ip_address(host.strip("[]")).is_loopback
     except ValueError:
@@ -112,11 +112,11 @@ class LlmSettings(_Group):
     analysis_model: str | None = None
     summary_model: str | None = None
     embedding_model: str | None = None
-    """Without one there is no vector ranking of tables."""
+    """Embedding model. Without one there is no vector ranking of tables."""
     titles: bool = True
-    """Have the model name conversations; without it they keep their first question as their title."""
+    """Let the summary model write titles of conversations. Otherwise the first question is the title."""
     memories: bool = True
-    """Have the models write and embed the searchable memory of each conversation; without it, a digest."""
+    """Let the models write and embed the searchable memory of each conversation. Otherwise it is a digest."""
     connect_timeout_seconds: Seconds = 5
     first_token_timeout_seconds: Seconds = 60
     total_timeout_seconds: Seconds = 180
@@ -125,11 +125,13 @@ class LlmSettings(_Group):
     temperature: Annotated[float, Field(ge=0, le=2)] | None = None
     reply_format: ReplyFormatSetting = "auto"
     instruction: InstructionSetting = "auto"
-    """The form of the instructions for SQL; `auto` is what was measured for the model, else by its name."""
+    """Form of the instructions for SQL. `auto` is the form that was measured for the model, else by
+    its name.
+    """
     candidates: Annotated[int, Field(ge=1, le=9)] = 1
-    """Statements written for a question and compared by their results; 1 is the plain way."""
+    """Statements written for a question and compared by their results. 1 writes a single statement."""
     context_tokens: Annotated[int, Field(ge=500)] | None = None
-    """How much of the schema a prompt may hold; by default 6,000, and 700 with the short instructions."""
+    """Tokens of schema in a prompt. Default 6,000, and 700 with the short instructions."""
 
     @property
     def writer(self) -> str:
@@ -142,7 +144,7 @@ class LlmSettings(_Group):
 
 
 class LimitSettings(_Group):
-    """`KAI_LIMITS__...`: what one statement may cost."""
+    """`KAI_LIMITS__...`: limits of a single statement."""
 
     statement_seconds: Seconds = 30
     result_rows: Annotated[int, Field(ge=1, le=1_000_000)] = 10_000
@@ -150,22 +152,22 @@ class LimitSettings(_Group):
 
 
 class QuotaSettings(_Group):
-    """`KAI_QUOTAS__...`: what one owner may use; 0 is no limit."""
+    """`KAI_QUOTAS__...`: limits of each owner. 0 means no limit."""
 
     requests_per_minute: Quota = 600
     questions_per_minute: Quota = 60
     runs: Quota = 20
-    """Questions that are being answered or wait for it, at any time."""
+    """Questions that are being answered or wait, at any time."""
     sessions: Quota = 10_000
     tokens_per_day: Quota = 0
-    """Of the UTC day; what is under way when they are spent is finished."""
+    """Tokens of a UTC day. Runs that are open when they are used up are completed."""
 
 
 NO_QUOTAS = QuotaSettings(requests_per_minute=0, questions_per_minute=0, runs=0, sessions=0, tokens_per_day=0)
 
 
 class ConversationSettings(_Group):
-    """`KAI_CONVERSATIONS__...`: the conversations that are kept in memory, too."""
+    """`KAI_CONVERSATIONS__...`: the in-memory cache of conversations."""
 
     enabled: bool = True
     max_cache_memory_mb: Annotated[int, Field(ge=1)] = 1_024
@@ -173,46 +175,50 @@ class ConversationSettings(_Group):
 
 
 class TypesenseSettings(_Group):
-    """`KAI_TYPESENSE__...`: the server that keeps everything when `KAI_STORE` is typesense."""
+    """`KAI_TYPESENSE__...`: the server that stores everything if `KAI_STORE` is typesense."""
 
     nodes: Annotated[list[BaseUrl], Field(min_length=1)] = ["http://127.0.0.1:8108"]
-    """A JSON list of URLs; of several nodes the one that leads is asked."""
+    """JSON list of URLs. Of several nodes, the leader is asked."""
     api_key: SecretStr | None = None
     prefix: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,39}$")] = "kai_"
-    """The names of KAI's collections begin with it."""
+    """Prefix of the names of KAI's collections."""
     timeout_seconds: Seconds = 5
     max_retries: Annotated[int, Field(ge=0, le=10)] = 2
 
 
 class RedisSettings(_Group):
-    """`KAI_REDIS__...`: what several processes share their work by; without it one process does it all."""
+    """`KAI_REDIS__...`: the Redis through which several processes share the work. Without it one
+    process does everything.
+    """
 
     url: RedisUrl | None = None
-    """Of the queue, the streams and the counts: a Redis that evicts nothing."""
+    """URL for the queue, the event logs and the counts: a Redis that evicts nothing."""
     cache_url: RedisUrl | None = None
-    """Of the hot conversations: a Redis that may evict anything; by default the same."""
+    """URL for hot conversations: a Redis that may evict anything. Default: the same."""
     prefix: Annotated[str, Field(pattern=r"^[a-z0-9_:-]{1,40}$")] = "kai:"
 
     @property
     def cache_prefix(self) -> str:
-        """Of hot conversations: others may look for `session:{id}`, unless several KAIs share the server."""
+        """Prefix of hot conversations. Other programs may look for `session:{id}`, so it is set only if
+        several KAIs share the server.
+        """
         return "" if self.prefix == RedisSettings.model_fields["prefix"].default else self.prefix
 
 
 class WorkerSettings(_Group):
-    """`KAI_WORKER__...`: the process that answers, or the part of `kai serve` that does."""
+    """`KAI_WORKER__...`: workers, as processes or within `kai serve`."""
 
     concurrency: Annotated[int, Field(ge=1, le=1_000)] = 32
-    """Runs at once."""
+    """Runs that a process answers at once."""
     max_waiting: Annotated[int, Field(ge=1)] = 1_000
-    """Runs that wait for a worker; more are refused until there are fewer."""
+    """Runs that wait for a worker. Further questions are refused."""
     lease_seconds: Annotated[float, Field(ge=3, le=600)] = 15
-    """A worker that was not heard of for so long has lost its runs to others."""
+    """Seconds without a renewal after which other workers take over a worker's runs."""
     drain_seconds: Annotated[float, Field(ge=0, le=600)] = 20
-    """What a stopping worker gives its runs before it hands them over."""
+    """Seconds that a stopping worker gives its runs before it hands them over."""
     host: str = "127.0.0.1"
     port: Annotated[int, Field(ge=0, le=65_535)] = 8_001
-    """Where `kai worker` tells of its health and its metrics."""
+    """Address of `kai worker` for health and metrics."""
 
 
 class DatabaseSettings(_Group):
@@ -228,12 +234,12 @@ class DatabaseSettings(_Group):
 
 
 class AuditSettings(_Group):
-    """`KAI_AUDIT__...`: where each statement sent to a user's database is recorded."""
+    """`KAI_AUDIT__...`: the record of each statement sent to a user's database."""
 
     file: Path | None = None
-    """By default the ordinary log, at level info."""
+    """File of the record. Default: the ordinary log, at level info."""
     statements: bool = False
-    """Record their text, too, and not only its digest."""
+    """Record the text of statements, too, not only its digest."""
 
 
 Algorithm = Literal["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"]
@@ -248,7 +254,7 @@ def _safe_url(text: str) -> str:
 
 
 class OidcSettings(_Group):
-    """`KAI_AUTH__OIDC__...`: whose tokens are accepted, besides API keys."""
+    """`KAI_AUTH__OIDC__...`: the issuer whose tokens are accepted besides API keys."""
 
     issuer: Annotated[str, AfterValidator(_safe_url)] | None = None
     audience: str | None = None
@@ -276,7 +282,7 @@ class AuthSettings(_Group):
     """`KAI_AUTH__...`: who may use KAI."""
 
     required: bool = False
-    """Ask for a key or a token on a loopback address, too."""
+    """Require a key or a token also on a loopback address."""
     wrong_keys_per_minute: Annotated[int, Field(ge=0, le=10_000)] = 30
     """Wrong credentials of one address that are answered at once; 0 is no limit."""
     oidc: OidcSettings = OidcSettings()
@@ -299,7 +305,7 @@ class _OpenAiEnvironment(BaseSettings):
 
 
 class Settings(BaseSettings):
-    """`KAI_...`. Raises `pydantic.ValidationError` on a value that makes no sense."""
+    """All `KAI_...` variables. Raises `pydantic.ValidationError` for an invalid value."""
 
     model_config = SettingsConfigDict(
         env_prefix=PREFIX, env_nested_delimiter="__", env_ignore_empty=True, frozen=True, extra="forbid"
@@ -310,13 +316,13 @@ class Settings(BaseSettings):
     data_dir: Annotated[Path, AfterValidator(_home), Field(validate_default=True)] = Path("~/.kai")
     store: Store = "sqlite"
     migrate_at_start: bool = True
-    """Bring an older store up to date by itself; otherwise `kai migrate` does."""
+    """Migrate an older store at the start. Otherwise `kai migrate` does."""
     encrypt_checkpoints: bool = False
-    """Keep what conversations remember encrypted with the encryption key."""
+    """Encrypt checkpoints with the encryption key."""
     encryption_key: Annotated[SecretStr, AfterValidator(_fernet_key)] | None = None
-    """Fernet key for database URLs and checkpoints; by default one is made in the data folder."""
+    """Fernet key for database URLs and checkpoints. Default: a key that is created in the data folder."""
     allowed_hosts: tuple[HostPattern, ...] | None = None
-    """The names that requests may call KAI by."""
+    """Names by which requests may address KAI."""
     log_format: Literal["auto", "text", "json"] = "auto"
     """`auto`: readable lines on a terminal, JSON elsewhere."""
     log_level: Literal["debug", "info", "warning", "error"] = "info"
@@ -324,7 +330,7 @@ class Settings(BaseSettings):
     access_log: bool | None = None
     """Log each HTTP request; by default everywhere but in `kai demo`."""
     metrics_open: bool = False
-    """Let /metrics be read without a login."""
+    """Serve /metrics without a login."""
     drain_seconds: Annotated[float, Field(ge=0, le=300)] = 0
     """Seconds that a stopping server continues to serve while /readyz reports that it drains."""
     http: HttpSettings = HttpSettings()
@@ -341,7 +347,7 @@ class Settings(BaseSettings):
 
     @property
     def serves_others(self) -> bool:
-        """Whether other machines can reach the address KAI listens on."""
+        """True if other machines can reach the address that KAI listens on."""
         return not is_loopback(self.host)
 
     @property
@@ -351,7 +357,7 @@ class Settings(BaseSettings):
 
 
 def read_settings() -> Settings:
-    """The settings of this process, `KAI_LLM__...` going before `OPENAI_...`.
+    """Returns the settings of this process. `KAI_LLM__...` takes precedence over `OPENAI_...`.
 
     Raises `UnknownVariable`, `ValidationError` or `SettingsError`.
     """

@@ -99,7 +99,7 @@ class AccessLog:
 
 
 class _Answer:
-    """An answer that is being sent; `status` is None before its first byte."""
+    """A response in progress. `status` is None before its first byte."""
 
     def __init__(self, send: Send, request_id: str, metrics: RequestMetrics) -> None:
         self.request_id = request_id

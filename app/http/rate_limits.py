@@ -28,12 +28,12 @@ class RateExceeded(TooMany):
 
 
 async def count_request(request: Request, owner: Owner) -> None:
-    """For every route under /api. Raises `RateExceeded`."""
+    """Dependency of every route under /api. Raises `RateExceeded`."""
     await _count(request, owner, "requests")
 
 
 async def count_question(request: Request, owner: Owner) -> None:
-    """For the route that asks. Raises `RateExceeded`."""
+    """Dependency of the routes that ask. Raises `RateExceeded`."""
     await _count(request, owner, "questions")
 
 

@@ -1,4 +1,4 @@
-"""Whom a credential speaks for, of whichever kind it is."""
+"""Authentication of credentials: API keys and tokens."""
 
 from app.core.auth.api_keys import KEY_BEGINS, ApiKeys
 from app.core.auth.caller import LOCAL_CALLER, Caller, unknown_credential
@@ -15,8 +15,9 @@ _CURE = (
 
 
 class Identity:
-    """Where no login is required, who comes without a credential is the local owner; one that is sent counts
-    everywhere."""
+    """If no login is required, a request without a credential acts for the local owner. A credential that
+    is sent is always checked.
+    """
 
     def __init__(self, keys: ApiKeys, tokens: Tokens | None, *, login_required: bool) -> None:
         self.keys = keys
@@ -24,8 +25,8 @@ class Identity:
         self._login_required = login_required
 
     @property
-    def has_credentials(self) -> bool:
-        """Whether there are credentials besides keys."""
+    def accepts_tokens(self) -> bool:
+        """True if tokens of an issuer are accepted, too."""
         return self._tokens is not None
 
     async def caller(self, credential: str | None) -> Caller:
@@ -42,7 +43,9 @@ class Identity:
 
 
 def identity(storage: Storage, settings: AuthSettings, *, login_required: bool) -> Identity:
-    """As the settings have it; nothing is asked of an issuer before the first token comes."""
+    """Opens the authentication that the settings ask for. The issuer is not asked before the first
+    token arrives.
+    """
     issuer = settings.oidc.issuer
     tokens = Tokens(settings.oidc, SigningKeys(issuer)) if issuer else None
     return Identity(ApiKeys(storage), tokens, login_required=login_required)

@@ -1,4 +1,4 @@
-"""The keys that an OpenID Connect issuer signs with: found by discovery, remembered, asked for sparingly."""
+"""Signing keys of an OpenID Connect issuer: found by discovery, cached, and rarely requested."""
 
 import asyncio
 import time
@@ -13,10 +13,10 @@ from app.core.errors import Problem
 from app.core.settings import is_loopback
 
 _TIMEOUT_SECONDS = 5
-"""For both requests together."""
+"""Timeout of both requests together."""
 _FRESH_SECONDS = 600
 _ASK_AGAIN_SECONDS = 10
-"""No sooner than this, whatever tokens come."""
+"""Shortest pause between two requests to the issuer, whatever tokens arrive."""
 
 
 class IssuerUnavailable(Problem):
@@ -33,7 +33,7 @@ class _Discovery(BaseModel):
 
 
 class _Key(BaseModel):
-    """A key as RFC 7517 has it; its numbers depend on its kind."""
+    """A key in the form of RFC 7517. Its numbers depend on its kind."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
 
@@ -42,7 +42,7 @@ class _Key(BaseModel):
     alg: str | None = None
 
     def for_algorithm(self, algorithm: str) -> jwt.PyJWK:
-        """Raises `jwt.PyJWTError` for one that is not for this algorithm."""
+        """Raises `jwt.PyJWTError` if the key is not for this algorithm."""
         if self.alg not in (None, algorithm) or self.use not in (None, "sig"):
             raise jwt.InvalidKeyError
         return jwt.PyJWK(self.model_dump(exclude_none=True), algorithm)
@@ -79,7 +79,7 @@ class SigningKeys:
         return self._published.keys[key_id].for_algorithm(algorithm)
 
     async def _ask(self) -> bool:
-        """Ask the issuer, unless that was done just now; whether its last answer is missing."""
+        """Request the keys, unless that was done just now. Returns true if the latest request failed."""
         async with self._asking:
             if self._clock() - self._asked_at >= _ASK_AGAIN_SECONDS:
                 self._asked_at = self._clock()
@@ -91,11 +91,11 @@ class SigningKeys:
 
 
 class _NotTrusted(ValueError):
-    """The issuer's description names another issuer, or keys at an address that anybody may forge."""
+    """The issuer's description names another issuer, or an address for keys that others could forge."""
 
 
 async def _fetch(issuer: str) -> Mapping[str, _Key]:
-    """Redirects are not followed: what is pinned by configuration stays pinned."""
+    """Redirects are not followed, so that the configured address stays in force."""
     async with asyncio.timeout(_TIMEOUT_SECONDS), httpx.AsyncClient(timeout=_TIMEOUT_SECONDS) as http:
         address = f"{issuer.rstrip('/')}/.well-known/openid-configuration"
         found = _Discovery.model_validate_json((await http.get(address)).raise_for_status().content)

@@ -1,4 +1,4 @@
-"""Tokens of an OpenID Connect issuer: whose they are, and whether they are for KAI."""
+"""Checks tokens of an OpenID Connect issuer: signature, audience, owner and role."""
 
 from collections.abc import Mapping
 from typing import cast
@@ -21,7 +21,7 @@ class Tokens:
         self._keys = keys
 
     async def caller(self, token: str) -> Caller:
-        """Whom a token speaks for. Raises `Unauthenticated` or `IssuerUnavailable`."""
+        """Returns the caller that a token authenticates. Raises `Unauthenticated` or `IssuerUnavailable`."""
         try:
             key = await self._key(token)
             return self._caller(self._claims(token, key))
@@ -29,7 +29,7 @@ class Tokens:
             raise unknown_credential() from error
 
     async def _key(self, token: str) -> jwt.PyJWK:
-        """The key is chosen among the issuer's own; no address or key in the token counts."""
+        """Returns the key, chosen among the issuer's own. Addresses and keys in the token are ignored."""
         header = jwt.get_unverified_header(token)
         key_id, algorithm = header.get("kid"), header.get("alg")
         # `crit` lists what a checker has to understand, and there is nothing of that kind here.
@@ -38,7 +38,7 @@ class Tokens:
         return await self._keys.get(key_id, algorithm)
 
     def _claims(self, token: str, key: jwt.PyJWK) -> Mapping[str, object]:
-        """Raises `jwt.PyJWTError`. `nbf` is looked at where an issuer sends it; `iat` every one does."""
+        """Raises `jwt.PyJWTError`. `nbf` is checked if an issuer sends it; every issuer sends `iat`."""
         claims = jwt.decode(
             token,
             key,

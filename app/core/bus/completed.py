@@ -1,7 +1,7 @@
 """Events of completed messages, delivered to the workers that act on them: one kind of worker per purpose.
 
-An event holds ids alone; what there is to know is in the store by the time it is published. Every kind
-gets every event at least once, in about the order of publishing, so its work has to bear being repeated.
+An event holds ids only; the data are in the store when it is published. Every kind gets every event at
+least once, in about the order of publishing, so its work must be idempotent.
 """
 
 from dataclasses import dataclass
@@ -11,12 +11,12 @@ Kind = Literal["history", "memory"]
 KINDS: tuple[Kind, ...] = ("history", "memory")
 
 MOST_KEPT = 100_000
-"""Of events that not every kind has seen; the oldest go first."""
+"""Number of events that not every kind has processed. Beyond it the oldest are dropped."""
 
 
 @dataclass(frozen=True)
 class Completed:
-    """A run has ended, and its answer is kept as this message."""
+    """A run has ended, and its answer is stored as this message."""
 
     owner: str
     session_id: str
@@ -27,7 +27,7 @@ class Completed:
 
 @dataclass(frozen=True)
 class Notice:
-    """An event, leased to who has taken it; `tries` counts this one and those before it."""
+    """An event, leased to the worker that has taken it. `tries` counts this lease and those before it."""
 
     event: Completed
     receipt: str
@@ -41,10 +41,12 @@ class CompletedEvents(Protocol):
         """Publish an event to every kind of worker, also to kinds without a running worker."""
 
     async def take(self, kind: Kind, patience_seconds: float) -> Notice | None:
-        """The next event for a kind, leased; one whose lease ran out goes first. None if none is in time."""
+        """Take the next event for a kind, with a lease. Events whose lease has expired come first. Returns
+        None if there is none in time.
+        """
 
     async def renew(self, kind: Kind, notice: Notice) -> None:
         """Renew the lease. Has no effect if another worker has taken the event since."""
 
     async def ack(self, kind: Kind, notice: Notice) -> None:
-        """This kind is done with the event."""
+        """Ack: this kind has processed the event."""

@@ -1,6 +1,6 @@
-"""What a run has said, in order, for those who follow it live and those who come back later.
+"""Event log of a run, for live followers and for clients that reconnect.
 
-Readers go through the log by themselves, so a slow one holds nothing up and costs no memory.
+Every reader has a position of its own, so a slow reader blocks nothing and costs no memory.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ IDS_PER_ATTEMPT = 1_000_000
 
 @dataclass(frozen=True)
 class Entry:
-    """An event as it goes over the wire: `data` is one line of JSON."""
+    """An event as sent: `data` is one line of JSON."""
 
     id: int
     event: str
@@ -21,12 +21,14 @@ class Entry:
 
 
 def first_id(attempt: int) -> int:
-    """Ids increase over all attempts of a run; attempt 0 is what is said before there is one."""
+    """Returns the first id of an attempt. Ids increase over all attempts of a run; attempt 0 is for events
+    before the first attempt.
+    """
     return attempt * IDS_PER_ATTEMPT + 1
 
 
 def entries(start: int, said: Sequence[tuple[str, str]]) -> list[Entry]:
-    """Events (names and data) with the ids from `start` on."""
+    """Returns entries for events (names and data), with ids from `start` on."""
     return [Entry(start + position, event, data) for position, (event, data) in enumerate(said)]
 
 
@@ -40,11 +42,13 @@ class EventLog:
 
     @property
     def last_id(self) -> int:
-        """0 while there is nothing."""
+        """0 if the log is empty."""
         return self._entries[-1].id if self._entries else 0
 
     def extend(self, entries: Sequence[Entry], *, ended: bool = False) -> None:
-        """Add entries of increasing ids, and perhaps the end; what is not newer than the last is left out."""
+        """Add entries of increasing ids, and perhaps the end. Entries that are not newer than the
+        last are left out.
+        """
         last = self.last_id
         new = [entry for entry in entries if entry.id > last]
         if self.ended or (entries and not new):
@@ -54,14 +58,14 @@ class EventLog:
         self.wake_readers()
 
     def after(self, entry_id: int) -> Sequence[Entry]:
-        """The entries there are with greater ids."""
+        """Returns the present entries with greater ids."""
         return self._entries[bisect_right(self._entries, entry_id, key=lambda entry: entry.id) :]
 
     async def read(self, after: int, stop: Callable[[], bool]) -> AsyncGenerator[Entry]:
-        """Every entry with a greater id than `after`, now and as they come, until the end.
+        """Yields every entry with a greater id than `after`, present and future, until the end.
 
-        An id beyond the end gets the last entry: what asks for it can only want the end. `stop` is asked
-        whenever readers are woken: true lets this one go before the end.
+        If `after` is beyond the end, yields the last entry. `stop` is called whenever readers are woken; if
+        it returns true, the reading ends before the end of the log.
         """
         if self.ended and self._entries and after > self.last_id:
             after = self.last_id - 1
@@ -75,7 +79,7 @@ class EventLog:
             await news.wait()
 
     async def news(self) -> None:
-        """Waits for what is appended next, for the end, or for a call of `wake_readers`."""
+        """Wait for an entry, the end, or a call of `wake_readers`."""
         await self._news.wait()
 
     def wake_readers(self) -> None:
@@ -84,7 +88,7 @@ class EventLog:
 
 
 class Attempt:
-    """Appends to a log what one attempt at the run says, in ids of its own."""
+    """Appends the events of one attempt at the run, with ids of its own."""
 
     def __init__(self, log: EventLog, attempt: int) -> None:
         self._log = log
@@ -92,7 +96,7 @@ class Attempt:
 
     @property
     def size(self) -> int:
-        """How many events were appended."""
+        """Number of appended events."""
         return self._next_id - self._first_id
 
     def append(self, event: str, data: str) -> None:

@@ -1,4 +1,4 @@
-"""Works on the events of one kind, so many at a time, until it is stopped."""
+"""Processes the events of one kind, a limited number at once, until it is stopped."""
 
 import asyncio
 import logging
@@ -19,7 +19,7 @@ _AGAIN_SECONDS = 1.0
 
 
 class Listener:
-    """Any number of them, in as many processes, share the events of a kind."""
+    """A worker of one kind. Any number of them, in any number of processes, share the events of the kind."""
 
     def __init__(
         self,
@@ -62,7 +62,7 @@ class Listener:
                 await self._pause()
 
     async def _next(self) -> Notice | None:
-        """None when there is none in time, or this is to stop."""
+        """Returns None if there is none in time, or the listener is to stop."""
         taking = asyncio.create_task(
             self._events.take(self._kind, _PATIENCE_SECONDS), name=f"{self._kind}: take a message"
         )

@@ -1,4 +1,4 @@
-"""The bus of a process that does everything itself: plain memory."""
+"""In-process bus: queue and logs in memory."""
 
 import asyncio
 from collections import OrderedDict
@@ -16,7 +16,7 @@ KEPT_LOGS = 1_000
 
 
 class LocalQueue:
-    """Leases do not run out: who holds one lives as long as the queue itself."""
+    """Queue in memory. Leases do not expire: a worker lives as long as the queue."""
 
     def __init__(self) -> None:
         self._waiting: OrderedDict[RunRef, bool] = OrderedDict()
@@ -69,7 +69,7 @@ class LocalQueue:
             yield await self._cancelled.get()
 
     async def ping(self) -> None:
-        """It is there as long as the process is."""
+        """Always available."""
 
     async def _wake(self) -> None:
         async with self._ready:
@@ -77,7 +77,7 @@ class LocalQueue:
 
 
 class LocalLogs:
-    """Every log of the process; those that ended are forgotten after a while."""
+    """All logs of the process. Ended logs are dropped after a while."""
 
     def __init__(self) -> None:
         self._followed: WeakValueDictionary[str, EventLog] = WeakValueDictionary()
@@ -102,7 +102,7 @@ class LocalLogs:
         yield self._log(run_id)
 
     async def aclose(self) -> None:
-        """Nothing is on its way."""
+        """Nothing is buffered."""
 
     def _log(self, run_id: str) -> EventLog:
         return self._followed.setdefault(run_id, EventLog())

@@ -1,4 +1,4 @@
-"""Events of complete messages in a process that does everything itself: they live as long as it does."""
+"""In-process events of completed messages. They are lost when the process ends."""
 
 import asyncio
 import logging
@@ -13,7 +13,7 @@ from app.core.ids import new_id
 logger = logging.getLogger(__name__)
 
 MOST_WAITING = 1_000
-"""Of one kind: here, events are a best effort."""
+"""Number of events of one kind. Here events are best-effort."""
 
 
 class LocalCompletedEvents:
@@ -55,11 +55,11 @@ class LocalCompletedEvents:
 
 @dataclass
 class _Box:
-    """What is there for one kind."""
+    """Events of one kind."""
 
     waiting: deque[Notice] = field(default_factory=deque)
     leased: dict[str, tuple[float, Notice]] = field(default_factory=dict)
-    """By receipt, with the moment when the lease runs out."""
+    """Leased events by receipt, with the time at which the lease expires."""
     news: asyncio.Event = field(default_factory=asyncio.Event)
 
     def next(self) -> Notice | None:

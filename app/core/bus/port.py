@@ -1,8 +1,7 @@
-"""Between those who take questions in and those who answer them: a queue of runs, and what runs say.
+"""Ports between submission and workers: the queue of runs, and the event logs of runs.
 
-In one process both are plain memory; over Redis any process can answer any run, and any other can
-follow it. The store stays the truth of which runs there are: whatever the bus forgets is put in again
-from there.
+In one process both are in memory; over Redis any process can answer any run, and any other can follow it.
+The store is the source of truth: runs that the bus loses are requeued from there.
 """
 
 from collections.abc import AsyncIterator, Collection, Sequence
@@ -20,7 +19,7 @@ class BusUnavailable(CannotRun):
 
 @dataclass(frozen=True)
 class RunRef:
-    """A run that is ready to be answered; its particulars are in the store."""
+    """Reference to a run that is ready to be answered. The run itself is in the store."""
 
     session_id: str
     run_id: str
@@ -28,7 +27,7 @@ class RunRef:
 
 @dataclass(frozen=True)
 class LeasedRun:
-    """A run with its lease. `first` means that certainly no attempt has begun before."""
+    """A run with its lease. `first` is true if certainly no earlier attempt has begun."""
 
     ref: RunRef
     first: bool
@@ -36,37 +35,40 @@ class LeasedRun:
 
 @dataclass(frozen=True)
 class RenewedLease:
-    """What became of a renewed lease."""
+    """Result of renewing a lease."""
 
     ref: RunRef
     lost: bool
-    """Another attempt of the run has begun to speak: this one has to fall silent."""
+    """Another attempt at the run has begun, so this one must stop emitting."""
     cancelled: bool
 
 
 class RunQueue(Protocol):
-    """Runs ready to be answered, oldest first; at least once each, for a lease that runs out unless kept.
+    """Queue of runs that are ready, oldest first. Each is delivered at least once, with a lease that
+    expires unless it is renewed.
 
     All methods raise `BusUnavailable` if the queue is unavailable.
     """
 
     async def put(self, ref: RunRef, *, first: bool) -> None:
-        """Make a run ready. One that is waiting or worked on already stays as it is."""
+        """Add a run. One that waits or is leased already stays as it is."""
 
     async def take(self, patience_seconds: float) -> LeasedRun | None:
-        """The next run, leased; one whose lease ran out goes first. None when there is none in time."""
+        """Take the next run, with a lease. Runs whose lease has expired come first. Returns None if
+        there is none in time.
+        """
 
     async def renew(self, attempts: Sequence[tuple[RunRef, int]]) -> Sequence[RenewedLease]:
         """Renew the leases of these runs at these attempts. Leases a forgotten run again."""
 
     async def ack(self, ref: RunRef) -> None:
-        """The run is over."""
+        """Ack: the run has ended."""
 
     async def requeue(self, leased: LeasedRun) -> None:
-        """Let another take it, before all that wait."""
+        """Requeue the run, before all that wait."""
 
     async def missing(self, refs: Collection[RunRef]) -> Sequence[RunRef]:
-        """Those of them that neither wait nor are leased."""
+        """Returns those of the runs that neither wait nor are leased."""
 
     async def waiting(self) -> int:
         """Number of runs that wait for a worker."""
@@ -84,37 +86,37 @@ class RunQueue(Protocol):
 class LogWriter(Protocol):
     """Appends to the log of one attempt at a run.
 
-    Nothing of it is heard any more once a later attempt has begun to speak, or one has ended the log.
+    Events are dropped once a later attempt has begun, or any attempt has ended the log.
     """
 
     @property
     def size(self) -> int:
-        """How many events were appended."""
+        """Number of appended events."""
 
     def append(self, event: str, data: str) -> None:
-        """Say an event; it is on its way when this returns."""
+        """Emit an event. It is being sent when this returns."""
 
     async def end(self, event: str, data: str) -> None:
-        """Say the last event; returns when all is where followers find it, or after 5 s without the bus."""
+        """Emit the last event. Returns when followers can read all events, or after 5 s without the bus."""
 
     def leave(self) -> None:
         """Close the writer of this attempt. If the log has not ended, another attempt continues it."""
 
 
 class EventLogs(Protocol):
-    """The logs of runs under way and, for ten minutes, of those that ended lately.
+    """The event logs of open runs and, for ten minutes, of ended ones.
 
     No method fails if the bus is unavailable: events are buffered until it is back, and followers wait.
     """
 
     def writer(self, run_id: str, attempt: int) -> LogWriter:
-        """For who makes this attempt at the run."""
+        """Returns the writer of this attempt at the run."""
 
     async def say(self, run_id: str, attempt: int, said: Sequence[tuple[str, str]], *, ended: bool) -> None:
         """Emit events (name and data) outside of an attempt, under an attempt number that no attempt uses."""
 
     def follow(self, run_id: str) -> AbstractAsyncContextManager[EventLog]:
-        """The log as it grows, empty if the bus knows none; to be read only."""
+        """The log as it grows, for reading only. Empty if the bus has none."""
 
     async def aclose(self) -> None:
-        """Say what is still to be said, for a moment, and stop."""
+        """Send the buffered events, for a moment, and stop."""

@@ -1,4 +1,4 @@
-"""Connections to the Redis of the bus, and its failures in the bus's own words."""
+"""Connections to the Redis of the bus. Its failures are raised as errors of the bus."""
 
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
@@ -15,7 +15,7 @@ from app.core.bus.port import BusUnavailable
 from app.core.errors import CannotRun
 
 BLOCKS_SECONDS = 2
-"""How long a call may wait for something to happen; a quiet connection is looked at as often."""
+"""The longest that a blocking call waits. Quiet connections are checked as often."""
 
 _TIMEOUT_SECONDS = 2
 _MAX_CONNECTIONS = 64
@@ -25,7 +25,7 @@ REDIS_FAILURES = (RedisError, OSError, TimeoutError)
 
 @dataclass(frozen=True)
 class RedisClients:
-    """One server: for calls that are answered at once, and for those that wait until something happens."""
+    """Clients of one server: one for calls that return at once, one for blocking calls."""
 
     quick: Redis
     patient: Redis
@@ -33,9 +33,9 @@ class RedisClients:
 
 @asynccontextmanager
 async def redis_clients(url: str) -> AsyncGenerator[RedisClients]:
-    """Connects when first used; a call that takes 2 s (longer than it may wait) is tried once more.
+    """Connects when first used. A call that takes 2 s (beyond its own waiting time) is retried once.
 
-    Raises `CannotRun` when the URL brings a parameter that the client does not have.
+    Raises `CannotRun` if the URL has a parameter that the client does not support.
     """
     clients = RedisClients(_client(url, _TIMEOUT_SECONDS), _client(url, BLOCKS_SECONDS + _TIMEOUT_SECONDS))
     try:

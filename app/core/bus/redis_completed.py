@@ -1,8 +1,8 @@
-"""Events of complete messages in Redis: one stream, and a consumer group for each kind.
+"""Events of completed messages in Redis: one stream, and a consumer group per kind.
 
-An event is pending from when it is taken to when it is settled; whose consumer was not heard of for the
-length of a lease goes to the next one who asks. Now and then a worker deletes what all kinds are done
-with.
+An event is pending from when it is taken until it is acked. If its consumer does not renew for the length
+of a lease, the next consumer gets it. From time to time a worker deletes events that all kinds have
+processed.
 """
 
 import time
@@ -72,7 +72,7 @@ class RedisCompletedEvents:
             await self._redis.xack(self._stream, kind, notice.receipt)
 
     async def _abandoned(self, kind: Kind) -> Notice | None:
-        """The first event whose lease has run out, now leased to this one."""
+        """Take the first event whose lease has expired."""
         claimed = await self._redis.xautoclaim(
             self._stream, kind, self._consumer, min_idle_time=self._lease_ms, count=1
         )
@@ -95,7 +95,7 @@ class RedisCompletedEvents:
         return None
 
     async def _make_group(self, kind: Kind) -> None:
-        """From the first event that is kept, for those were published for this kind, too."""
+        """Create the group at the first stored event, because earlier events are for this kind, too."""
         try:
             await self._redis.xgroup_create(self._stream, kind, id="0", mkstream=True)
         except ResponseError as error:

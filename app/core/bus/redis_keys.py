@@ -1,4 +1,4 @@
-"""What KAI's keys in Redis are called."""
+"""Names of KAI's keys in Redis."""
 
 from dataclasses import dataclass
 
@@ -11,12 +11,12 @@ class RedisKeys:
 
     @property
     def waiting(self) -> str:
-        """Sorted set of runs, by when they were put in."""
+        """Sorted set of waiting runs, by the time at which they were added."""
         return f"{self.prefix}runs:waiting"
 
     @property
     def leased(self) -> str:
-        """Sorted set of runs, by when their lease runs out (epoch milliseconds)."""
+        """Sorted set of leased runs, by the end of their lease (epoch milliseconds)."""
         return f"{self.prefix}runs:leased"
 
     @property
@@ -26,7 +26,7 @@ class RedisKeys:
 
     @property
     def wake(self) -> str:
-        """List that idle workers wait at."""
+        """List on which idle workers block."""
         return f"{self.prefix}runs:wake"
 
     @property
@@ -36,16 +36,16 @@ class RedisKeys:
 
     @property
     def completed(self) -> str:
-        """Stream of the ids of messages that are complete."""
+        """Stream of the ids of completed messages."""
         return f"{self.prefix}message-completed"
 
     def cancelled(self, run_id: str) -> str:
         return f"{self.prefix}run:{run_id}:cancelled"
 
     def log(self, run_id: str) -> str:
-        """Stream of what the run has said."""
+        """Stream of the run's events."""
         return f"{self.prefix}run:{run_id}:log"
 
     def wake_reader(self, reader: str) -> str:
-        """Stream that interrupts one process's reading of logs."""
+        """Stream that interrupts one process's blocking read of logs."""
         return f"{self.prefix}reader:{reader}:wake"

@@ -26,14 +26,15 @@ from app.core.tasks import end_tasks
 logger = logging.getLogger(__name__)
 
 KEPT_SECONDS = 600
-"""A log lives so long after the last that was heard of its run."""
+"""Lifetime of a log after the last event of its run."""
 
 _GATHERED_SECONDS = 0.05
 _AT_ONCE = 8
-"""So many entries may follow each other at once; a log gets one back in each 50 ms."""
+"""Burst of entries. A log gets one back every 50 ms."""
 
 _PAUSE_PER_LOG_SECONDS = 0.000_02
-"""Between two readings: to ask for a thousand logs takes 3 ms of processor, so each should bring much."""
+"""Pause between two reads: asking for a thousand logs takes 3 ms of processor time, so each read should
+bring many events."""
 
 _AGAIN_SECONDS = 0.25
 _FAREWELL_SECONDS = 5
@@ -44,7 +45,7 @@ _Cursors: TypeAlias = "dict[bytes | str | memoryview[int], int | bytes | str | m
 
 
 class RedisLogs:
-    """Needs a running event loop; `aclose` ends what it has started."""
+    """Needs a running event loop. `aclose` ends its tasks."""
 
     def __init__(self, clients: RedisClients, keys: RedisKeys) -> None:
         redis = self._redis = clients.quick
@@ -90,7 +91,7 @@ class RedisLogs:
     # Writing
 
     async def _publish(self, run_id: str, attempt: int, log: EventLog, ending: asyncio.Event) -> None:
-        """Push what is appended, until the log ends or another attempt has taken over."""
+        """Send appended events, until the log ends or another attempt has taken over."""
         start, pushed, failing, pace = first_id(attempt) - 1, 0, 0, _Pace()
         while True:
             new, ended = log.after(start + max(pushed, 0)), log.ended
@@ -126,7 +127,7 @@ class RedisLogs:
     # Reading
 
     async def _begin(self, followed: "_Followed") -> None:
-        """Read what there is already, and let the reading begin again with what is followed now."""
+        """Read the present entries, and restart the blocking read with all followed logs."""
         if self._reading is None:
             self._reading = asyncio.create_task(self._read(), name="event logs: read")
         with suppress(*REDIS_FAILURES):
@@ -159,13 +160,13 @@ class RedisLogs:
 
 
 class _Pace:
-    """How long a writer waits for more before it writes again."""
+    """Pause of a writer before its next write."""
 
     def __init__(self) -> None:
         self._paid_until = 0.0
 
     def pause_seconds(self) -> float:
-        """After each write: 0 while there were few of late."""
+        """Returns the pause after a write: 0 if there were few writes of late."""
         now = time.monotonic()
         self._paid_until = max(self._paid_until, now - _AT_ONCE * _GATHERED_SECONDS) + _GATHERED_SECONDS
         return max(0.0, self._paid_until - now)

@@ -1,8 +1,8 @@
-"""The queue of runs in Redis: a sorted set of runs that wait, and one of those that are leased.
+"""Redis-backed run queue: one sorted set of waiting runs, and one of leased runs.
 
-Not a stream with a consumer group: who holds a lease must find it again when Redis has lost its data, and
-a run put in twice must be one. The scripts are in `lua/`; times are those of the Redis server, so the
-clocks of the processes do not matter.
+Not a stream with a consumer group, for two reasons: a worker must find its lease again after Redis has lost
+its data, and a run that is added twice must be delivered once. The scripts are in `lua/`. All times are
+those of the Redis server, so the clocks of the processes do not matter.
 """
 
 import asyncio

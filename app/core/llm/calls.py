@@ -1,4 +1,4 @@
-"""Calls of models, counted, timed and traced, by OpenTelemetry's conventions for generative models."""
+"""Counts, times and traces calls of models, by OpenTelemetry's conventions for generative models."""
 
 import asyncio
 import time
@@ -20,9 +20,9 @@ _Outcome = Literal["ok", "unavailable", "rejected", "cancelled", "failed"]
 
 @dataclass
 class Meter:
-    """What calls of models have used so far, failed ones included.
+    """Usage of model calls so far, including failed calls.
 
-    `calls` are those of language models; what embeddings use counts as input alone.
+    `calls` counts calls of language models; tokens of embeddings count as input only.
     """
 
     calls: int = 0
@@ -43,15 +43,15 @@ class Meter:
 _METER: ContextVar[Meter | None] = ContextVar("meter", default=None)
 
 Listener = Callable[[Meter], None]
-"""Takes what one call has used when it ends, in the context of the call."""
+"""Callback with the usage of a call when it ends, in the context of the call."""
 
 Charge = Callable[[str], AbstractAsyncContextManager[None]]
-"""Counts what models use within its block as used by this owner."""
+"""Counts the usage of models within the block for this owner."""
 
 
 @contextmanager
 def metered() -> Generator[Meter]:
-    """Counts what models use within the block, also in tasks that it starts, and in no block around it."""
+    """Counts the usage of models within the block, also in tasks that it starts, and in no outer block."""
     meter = Meter()
     token = _METER.set(meter)
     try:
@@ -62,13 +62,13 @@ def metered() -> Generator[Meter]:
 
 @asynccontextmanager
 async def uncharged(_: str) -> AsyncGenerator[None]:
-    """For where there are no owners: nothing in the block is counted."""
+    """Counts nothing: for code without owners."""
     with metered():
         yield
 
 
 class ModelCalls:
-    """Of all models of a process. The label `model` is as it is configured, so it is bounded."""
+    """Metrics of all models of a process. The label `model` is as configured, so it is bounded."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self._listeners: list[Listener] = []
@@ -101,7 +101,7 @@ class ModelCalls:
 
     @contextmanager
     def of(self, model: str, operation: Operation) -> Generator["Call"]:
-        """A call that ends with the block."""
+        """Observes a call that ends with the block."""
         began = time.monotonic()
         outcome: _Outcome = "failed"
         used = Meter(calls=1 if operation == "chat" else 0)
@@ -133,7 +133,7 @@ class ModelCalls:
 
 
 class Call:
-    """One under way."""
+    """A running call."""
 
     def __init__(self, model: str, calls: ModelCalls, traced: Span, used: Meter) -> None:
         self._model = model

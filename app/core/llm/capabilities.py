@@ -1,4 +1,4 @@
-"""What models can do, as it was measured of them, or as their names tell."""
+"""Capabilities of models, as measured, or as their names indicate."""
 
 import math
 import re
@@ -6,17 +6,19 @@ from collections.abc import Mapping
 from typing import Literal
 
 ReplyFormat = Literal["text", "json_schema", "tools"]
-"""How an object is asked for: in words, by `response_format`, or as the arguments of a tool call."""
+"""Ways to request an object: in the prompt, by `response_format`, or as the arguments of a tool call."""
 
 ReplyFormatSetting = Literal["auto", "text", "json_schema", "tools"]
 
 _BETTER_THAN_TEXT: Mapping[str, ReplyFormat] = {}
-"""Models that `kai eval` has found to answer more questions right in another format than in text, by a part
-of their names in lower case. None so far."""
+"""Models that answered more questions right in another format than text in `kai eval`, by a part of their
+names in lower case. None so far."""
 
 
 def reply_format_for(model: str, setting: ReplyFormatSetting = "auto") -> ReplyFormat:
-    """The format to ask a model for. `auto` is text unless another was measured to be better."""
+    """Returns the reply format for a model. `auto` is text unless another format was measured to be
+    better.
+    """
     if setting != "auto":
         return setting
     name = model.lower()
@@ -24,7 +26,7 @@ def reply_format_for(model: str, setting: ReplyFormatSetting = "auto") -> ReplyF
 
 
 Instruction = Literal["short", "long"]
-"""Which form of the instructions for SQL a model gets."""
+"""The form of the instructions for SQL that a model gets."""
 
 InstructionSetting = Literal["auto", "short", "long"]
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _OPENAI = "https://api.openai.com/v1"
 _NO_KEY = SecretStr("none")
-"""For services that ask for no key: the protocol has a header to fill."""
+"""Placeholder key for services without keys: the protocol requires the header."""
 
 
 def make_client(settings: ModelSettings) -> "ChatClient":

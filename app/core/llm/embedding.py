@@ -1,4 +1,4 @@
-"""Texts as vectors, by an embedding model behind any OpenAI-compatible endpoint."""
+"""Embedding model behind an OpenAI-compatible endpoint."""
 
 import asyncio
 from collections.abc import Sequence
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from openai.types import CreateEmbeddingResponse
 
 MOST_TEXTS = 64
-"""Of one request: services allow more, but not of long texts."""
+"""Texts in one request. Services allow more, but not of long texts."""
 
 _VECTORS = TypeAdapter(list[list[FiniteFloat]])
 
 
 class EmbeddingModel:
-    """Made within a running event loop, closed by `close`."""
+    """An embedding model. Created within a running event loop, closed by `close`."""
 
     def __init__(self, settings: ModelSettings, calls: ModelCalls) -> None:
         self.name = settings.model

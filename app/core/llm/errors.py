@@ -1,6 +1,6 @@
-"""What goes wrong with a model, in words for the analyst: they never hold a key or a prompt.
+"""Errors of models, with texts for users that never hold a key or a prompt.
 
-The service's own words are not passed on, nor chained: some services repeat the request in them.
+The service's own text is neither passed on nor chained, because some services repeat the request in it.
 """
 
 import re
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from openai import APIStatusError
 
 MAX_PAUSE_SECONDS = 10.0
-"""The longest that a service may have a question wait for another try."""
+"""The longest pause that a service may ask for before a retry."""
 
 _TOO_LONG = re.compile(r"context.{0,12}(length|size|window)|prompt is too long", re.IGNORECASE)
 _ERROR_CODE = re.compile(r"[a-z_]{3,40}")
@@ -28,15 +28,15 @@ class ProviderUnavailable(Exception):
 
 
 class ProviderRejected(Exception):
-    """The model's service refused the request, or gave half an answer; asking again changes nothing."""
+    """The model's service refused the request, or its reply was incomplete. A retry does not help."""
 
 
 class EmptyReply(ProviderUnavailable):
-    """The model ended its reply without a word."""
+    """The model's reply was empty."""
 
 
 class PassingFailure(ProviderUnavailable):
-    """One that another try may get past within seconds; the service may say in how many."""
+    """An error that a retry may get past within seconds. The service may name the pause."""
 
     def __init__(self, message: str, pause_seconds: float | None = None) -> None:
         super().__init__(message)
@@ -44,7 +44,7 @@ class PassingFailure(ProviderUnavailable):
 
 
 class UsageNotCounted(ProviderRejected):
-    """The service does not know the option that has tokens counted; without it, it may answer."""
+    """The service does not support the option that counts tokens; it may answer without it."""
 
 
 class FormatRejected(ProviderRejected):
@@ -53,7 +53,7 @@ class FormatRejected(ProviderRejected):
 
 
 def translated(error: Exception, model: str) -> ProviderUnavailable | ProviderRejected:
-    """An error of the client library as one of ours."""
+    """Returns an error of the client library as one of KAI's."""
     import openai  # noqa: PLC0415 - loaded with the client by now
 
     match error:

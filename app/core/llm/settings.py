@@ -1,4 +1,4 @@
-"""Which language model to ask, and how long to wait for it."""
+"""Settings of a language model: endpoint and timeouts."""
 
 from dataclasses import dataclass
 
@@ -9,17 +9,17 @@ from app.core.llm.capabilities import ReplyFormatSetting
 
 @dataclass(frozen=True)
 class ModelSettings:
-    """Which model, where, and how long it may take; `max_retries` counts tries after the first."""
+    """Model, endpoint and timeouts. `max_retries` counts tries after the first."""
 
     model: str
     base_url: str | None
-    """Of an OpenAI-compatible service, with its version (`https://host/v1`); by default OpenAI's own."""
+    """URL of an OpenAI-compatible service, with its version (`https://host/v1`). Default: OpenAI's own."""
     api_key: SecretStr | None
     connect_timeout_seconds: float
     first_token_timeout_seconds: float
-    """How long the model may send nothing, at the start and later."""
+    """The longest silence of a model, at the start and later. Seconds."""
     total_timeout_seconds: float
-    """From the question to the last token, tries and the pauses between them included."""
+    """Timeout from the question to the last token, including retries and pauses. Seconds."""
     max_retries: int
     max_output_tokens: int
     temperature: float | None

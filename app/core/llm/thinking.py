@@ -4,14 +4,16 @@ _OPEN, _CLOSE = "<think>", "</think>"
 
 
 class VisibleText:
-    """Takes a text in pieces and gives back what lies outside think tags, however the pieces are cut."""
+    """Filters a text that arrives in pieces: returns the text outside think tags, wherever the
+    pieces are cut.
+    """
 
     def __init__(self) -> None:
         self._held = ""
         self._thinking = False
 
     def feed(self, piece: str) -> str:
-        """What has become certain to be visible."""
+        """Returns the text that is certain to be visible."""
         text, visible = self._held + piece, ""
         while True:
             tag = _CLOSE if self._thinking else _OPEN
@@ -25,10 +27,10 @@ class VisibleText:
         return visible if self._thinking else visible + text[: len(text) - kept]
 
     def end(self) -> str:
-        """What was held back in case a tag came."""
+        """Returns the text that was held back in case a tag came."""
         return "" if self._thinking else self._held
 
 
 def _possible_tag_start(text: str, tag: str) -> int:
-    """How many characters at the end of the text could begin the tag."""
+    """Returns the number of characters at the end of the text that could begin the tag."""
     return next(size for size in range(min(len(text), len(tag) - 1), -1, -1) if text.endswith(tag[:size]))

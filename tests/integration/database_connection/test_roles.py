@@ -120,7 +120,7 @@ async def test_the_claim_of_a_request_reaches_the_database(
             assert {row[1] for row in sample.json()["rows"]} == {"north" if claim == "n" else "south"}
 
 
-async def test_a_person_without_a_role_is_told_so_and_one_by_default_has_it(
+async def test_a_person_without_a_role_is_refused_and_one_by_default_has_it(
     services: Services, url: str
 ) -> None:
     connection = await connected(services, url, BY_OWNER)
@@ -153,7 +153,7 @@ async def test_a_statement_cannot_give_the_role_back(services: Services, url: st
 async def test_roles_that_the_account_may_not_take_are_refused_at_registration(
     services: Services, url: str
 ) -> None:
-    for role in ("stranger", "nobody_at_all"):
+    for role in ("stranger", "missing_role"):
         with pytest.raises(RolesRefused, match=f"{role}.*GRANT"):
             await connected(services, url, Roles("owner", (("ada", role),)))
     warned = await connected(services, url, Roles("owner", (("ada", "everywhere"),)))
