@@ -1,20 +1,53 @@
-"""Removes secrets and control characters from every text that is logged."""
+"""Removes secrets and control characters from every text that is logged.
+
+Every pattern takes linear time: its repetitions are bounded, or end where the next match begins. Texts may
+come from attackers, and are redacted in the event loop.
+"""
 
 import re
+from collections.abc import Callable
+
+MAX_CHARACTERS = 128 * 1024
+"""A longer text is cut. Longer than any statement is by default."""
 
 _HIDDEN = "[redacted]"
-_SECRETS: tuple[tuple[re.Pattern[str], str], ...] = (
+_WORDS = re.compile(r"[^\s\"'<>]+")
+"""Texts that may hold a URL; no URL reaches beyond one of them."""
+_URL = re.compile(r"[a-z0-9+.-]://", re.IGNORECASE)
+
+
+def _without_credentials(word: re.Match[str]) -> str:
+    """A URL without what stands between its scheme and its last @."""
+    text = word[0]
+    scheme = _URL.search(text)
+    at = text.rfind("@")
+    if scheme is None or at < scheme.end():
+        return text
+    return f"{text[: scheme.end()]}{_HIDDEN}{text[at:]}"
+
+
+def _without_kai_key(found: re.Match[str]) -> str:
+    """Names of collections have no digits."""
+    return _HIDDEN if any(character.isdigit() for character in found[0]) else found[0]
+
+
+def _without_web_token(found: re.Match[str]) -> str:
+    return _HIDDEN if found[1] is not None else found[0]
+
+
+_SECRETS: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = (
     (re.compile(r"(?i)\b(bearer|basic)\s+[^\s\"',;]+"), rf"\1 {_HIDDEN}"),
-    (re.compile(r"(\b[a-z][a-z0-9+.-]*://)[^\s\"'<>]*@", re.IGNORECASE), rf"\1{_HIDDEN}@"),
+    (_WORDS, _without_credentials),
     (
         re.compile(
-            r"(?i)\b([\w-]*(?:passw(?:or)?d|pwd|secret|token|api[_-]?key))(\"?'?\s*[=:]\s*)[^\s,;&}]+"
+            r"(?i)((?:passw(?:or)?d|pwd|secret|token|api[_-]?key)\"?'?\s*[=:]\s*)[^\s,;&}]+",
         ),
-        rf"\1\2{_HIDDEN}",
+        rf"\1{_HIDDEN}",
     ),
-    (re.compile(r"\bkai_(?=[\w-]*\d)[\w-]{20,}"), _HIDDEN),  # names of collections have no digits
+    (re.compile(r"\bkai_[\w-]{20,}"), _without_kai_key),
     (re.compile(r"\bsk-[\w-]{8,}"), _HIDDEN),
-    (re.compile(r"\beyJ[\w-]+\.[\w-]+\.[\w-]*"), _HIDDEN),  # JSON Web Tokens
+    # JSON Web Tokens. The rest is optional so that a run of letters is read once, whatever follows it.
+    (re.compile(r"\beyJ[\w-]+(\.[\w-]+\.[\w-]*)?"), _without_web_token),
     (re.compile(r"\bgAAAA[\w-]{50,}={0,2}"), _HIDDEN),  # what Fernet has encrypted
     (re.compile(r"(?<![\w-])[\w-]{43}=(?![\w=])"), _HIDDEN),  # Fernet keys
 )
@@ -22,7 +55,9 @@ _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u20
 
 
 def redacted(text: str) -> str:
-    """Returns the text without keys, tokens and credentials of URLs."""
+    """Returns the text without keys, tokens and credentials of URLs, cut to `MAX_CHARACTERS`."""
+    if len(text) > MAX_CHARACTERS:
+        text = f"{text[:MAX_CHARACTERS]} [{len(text) - MAX_CHARACTERS} characters cut]"
     for pattern, replacement in _SECRETS:
         text = pattern.sub(replacement, text)
     return text

@@ -3,6 +3,8 @@
 import io
 import json
 import logging
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import pytest
@@ -10,6 +12,7 @@ from cryptography.fernet import Fernet
 
 from app.core.logs.ids import bound, note
 from app.core.logs.lines import JsonLines, TextLines
+from app.core.logs.redaction import MAX_CHARACTERS, redacted
 
 FERNET_KEY = Fernet.generate_key().decode()
 ENCRYPTED = Fernet(FERNET_KEY).encrypt(b"a url").decode()
@@ -112,3 +115,20 @@ def test_the_log_of_a_forgotten_task_holds_no_words_of_its_exception() -> None:
     said = "Task exception was never retrieved\nfuture: <Task exception=ValueError('a row')>"
     record = logging.LogRecord("asyncio", logging.ERROR, "", 0, said, (), None)
     assert json.loads(JsonLines().format(record))["message"] == "Task exception was never retrieved"
+
+
+HOSTILE = ["a-", "a.b-", "a://", "kai_-", "eyJ-", "password ", "bearer ", "token=" + " " * 9, "x" * 42 + "="]
+
+
+def test_a_megabyte_of_almost_secrets_is_redacted_in_linear_time() -> None:
+    """Square time would take hours. A process of its own, because a regular expression cannot be stopped."""
+    program = (
+        "from app.core.logs.redaction import redacted\n"
+        f"for text in {HOSTILE!r}: redacted(text * (1_000_000 // len(text)))"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=240)
+
+
+def test_an_overlong_text_is_cut_before_it_is_redacted() -> None:
+    shown = redacted("x" * MAX_CHARACTERS + "password=hunter2")
+    assert shown == "x" * MAX_CHARACTERS + " [16 characters cut]"
