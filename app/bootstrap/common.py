@@ -204,7 +204,9 @@ def _limits(settings: LimitSettings) -> Limits:
             timeout_seconds=settings.statement_seconds,
             max_rows=settings.result_rows,
             max_bytes=settings.result_bytes,
-        )
+            max_characters=settings.statement_chars,
+        ),
+        check_seconds=settings.check_seconds,
     )
 
 

@@ -6,17 +6,23 @@ import os
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite
 from pathlib import Path
 from typing import IO, Literal, TypeAlias, get_args
 
+from pydantic import ValidationError
+from pydantic_settings import SettingsError
+
 from app.core.errors import Problem
+from app.core.settings import read_settings
+from app.core.settings_errors import value_error_text, variable_error_text
+from app.core.variables import UnknownVariable
 from app.modules.database_connection.engines.databases import Dialect
 from app.modules.database_connection.engines.urls import read_url
 from app.modules.database_connection.guard.check import check, check_shape
 from app.modules.database_connection.guard.plans import without_explain
-from app.modules.database_connection.limits import Limits
+from app.modules.database_connection.limits import STATEMENT_CHARACTERS, Limits
 from app.modules.database_connection.scan.read import scan
 from app.modules.database_connection.schema import Schema
 from app.modules.database_connection.threads import Stop
@@ -84,13 +90,14 @@ class Judge:
     dialect: Dialect
     schema: Schema | None = None
     names: SchemaNames | None = None
+    max_characters: int = STATEMENT_CHARACTERS
 
     def verdict(self, sql: str) -> Verdict:
         try:
             if self.schema is None or self.names is None:
-                check_shape(sql, self.dialect)
+                check_shape(sql, self.dialect, self.max_characters)
                 return Verdict()
-            check(sql, self.schema)
+            check(sql, self.schema, self.max_characters)
             inner = without_explain(sql, self.dialect).sql
         except StatementRefused as refused:
             return Verdict(_LAYERS[refused.rule], refused.detail)
@@ -101,13 +108,26 @@ def check_sql(sql: str | None, dialect: str | None, database: str | None, jsonl:
     """Print a verdict on one statement, or on each of a file of JSON lines. Returns the exit code."""
     logging.getLogger("sqlglot").setLevel(logging.ERROR)  # it warns of what is refused anyway
     try:
-        return _judged(_judge(dialect, database), sql, jsonl)
+        judge = replace(_judge(dialect, database), max_characters=_max_characters())
+        return _judged(judge, sql, jsonl)
     except Unusable as unusable:
         sys.stderr.write(f"kai: {unusable}\n")
         return UNUSABLE
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for what Python flushes at its end
         return _BROKEN_PIPE
+
+
+def _max_characters() -> int:
+    """The longest statement that the settings allow. Raises `Unusable` for settings that cannot be read."""
+    try:
+        return read_settings().limits.statement_chars
+    except ValidationError as error:
+        raise Unusable(value_error_text(error)) from None
+    except SettingsError as error:
+        raise Unusable(variable_error_text(error)) from None
+    except UnknownVariable as error:
+        raise Unusable(str(error)) from None
 
 
 def _judged(judge: Judge, sql: str | None, jsonl: str | None) -> int:

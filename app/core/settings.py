@@ -26,6 +26,9 @@ from app.core.variables import PREFIX, check_names, is_of_kubernetes
 
 DEFAULT_MODEL = "gpt-4.1-mini"
 
+MAX_STATEMENT_CHARACTERS = 262_144
+"""The highest `statement_chars`. Checking takes time in proportion to the length."""
+
 Store = Literal["sqlite", "typesense"]
 Seconds = Annotated[float, Field(gt=0)]
 Quota = Annotated[int, Field(ge=0, le=2**53)]
@@ -119,7 +122,11 @@ class LlmSettings(_Group):
     """Let the models write and embed the searchable memory of each conversation. Otherwise it is a digest."""
     connect_timeout_seconds: Seconds = 5
     first_token_timeout_seconds: Seconds = 60
+    token_timeout_seconds: Seconds = 30
+    """The longest pause between two pieces of a reply, if it is shorter than the wait for the first."""
     total_timeout_seconds: Seconds = 180
+    reply_chars: Annotated[int, Field(ge=1_000, le=4_194_304)] = 131_072
+    """The longest reply in characters, reasoning between tags included."""
     max_retries: Annotated[int, Field(ge=0, le=10)] = 2
     max_output_tokens: Annotated[int, Field(ge=16)] = 4_096
     temperature: Annotated[float, Field(ge=0, le=2)] | None = None
@@ -147,6 +154,10 @@ class LimitSettings(_Group):
     """`KAI_LIMITS__...`: limits of a single statement."""
 
     statement_seconds: Seconds = 30
+    statement_chars: Annotated[int, Field(ge=1, le=MAX_STATEMENT_CHARACTERS)] = 65_536
+    """The longest statement that is parsed, checked or run."""
+    check_seconds: Seconds = 20
+    """The longest that a statement is checked before it runs."""
     result_rows: Annotated[int, Field(ge=1, le=1_000_000)] = 10_000
     result_bytes: Annotated[int, Field(ge=1_024)] = 16 * 1024 * 1024
 

@@ -5,6 +5,7 @@ hints, no check of names, no correction and no repair. Its reply is read, and it
 limited, exactly as KAI's own.
 """
 
+import asyncio
 import time
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
@@ -189,7 +190,7 @@ class PlainPrompt:
         asked = PromptMessage("user", question)
         with model_errors_translated():
             reply = await self._model.reply([_instruction(schema), *self._past, asked], lambda _: None)
-        written = read_reply(reply.text, schema.dialect)
+            written = await asyncio.to_thread(read_reply, reply.text, schema.dialect)
         answered = f"```sql\n{written.text}\n```" if written.route == "sql" else reply.text
         self._past += [asked, PromptMessage("assistant", answered)]
         match written.route:

@@ -222,3 +222,15 @@ def test_without_a_database_only_tables_go_unjudged(dialect: Dialect) -> None:
             with pytest.raises(StatementRefused) as refused:
                 check(line.sql, shop_schema(dialect))
             assert refused.value.rule == "table"
+
+
+def test_the_setting_bounds_the_statement(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("KAI_LIMITS__STATEMENT_CHARS", "20")
+    assert check_sql("SELECT 1", "sqlite", None, None) == 0
+    assert check_sql("(" * 21, "sqlite", None, None) == 1
+    assert "block (parse): The statement is longer than 20 characters" in capsys.readouterr().out
+    monkeypatch.setenv("KAI_LIMITS__STATEMENT_CHARS", "many")
+    assert check_sql("SELECT 1", "sqlite", None, None) == 2
+    assert "KAI_LIMITS__STATEMENT_CHARS" in capsys.readouterr().err

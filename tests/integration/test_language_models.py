@@ -311,3 +311,21 @@ async def test_a_closed_model_leaves_others_of_the_same_service_open(
         await other.reply(QUESTION, ignore)
     server.say("Still here.")
     assert (await model.reply(QUESTION, ignore)).text == "Still here."
+
+
+async def test_a_reply_that_gets_too_long_is_stopped(server: ScriptedModel) -> None:
+    server.say("word " * 100)
+    shown: list[str] = []
+    async with opened(server.base_url, dataclasses.replace(PATIENT, max_reply_characters=50)) as model:
+        with pytest.raises(ProviderRejected, match=r"stopped.*KAI_LLM__REPLY_CHARS"):
+            await model.reply(QUESTION, shown.append)
+    assert len("".join(shown)) <= 50
+    assert len(server.requests) == 1
+
+
+async def test_a_pause_between_two_pieces_has_a_limit_of_its_own(server: ScriptedModel) -> None:
+    server.say(Scripted("one two three", hold_after=2))
+    hasty = dataclasses.replace(PATIENT, token_timeout_seconds=0.2)
+    async with opened(server.base_url, hasty) as model:
+        with pytest.raises(ProviderUnavailable, match=r"sent nothing for 0\.2 s"):
+            await model.reply(QUESTION, ignore)

@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.core.llm.errors import ReplyTooDeep
 from app.modules.sql_generation.reply import SqlDeltas, read_reply
 from graph.ports import Written
+from tests.support.counting import calls_of
 
 
 @pytest.mark.parametrize(
@@ -134,3 +136,51 @@ def test_a_block_that_is_no_query_is_kept_for_the_guard_and_for_repair(statement
 )
 def test_prose_that_begins_like_a_statement_is_talk(text: str) -> None:
     assert read_reply(text, "sqlite").route == "chat"
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        '{"route": "sql", "sql": ' + "[" * 100_000,
+        "```json\n" + '{"query": ' + "[" * 100_000 + "\n```",
+    ],
+)
+def test_an_object_that_is_nested_too_deeply_is_the_models_fault(reply: str) -> None:
+    with pytest.raises(ReplyTooDeep, match="nested too deeply"):
+        read_reply(reply, "sqlite")
+
+
+def test_a_statement_that_is_nested_too_deeply_is_left_to_the_guard() -> None:
+    deep = "SELECT " + "(" * 5_000 + "1" + ")" * 5_000 + " FROM t"
+    assert read_reply(f"```sql\n{deep}\n```", "sqlite").text == deep
+
+
+def test_a_statement_that_is_too_long_is_not_parsed_but_kept_for_the_guard_to_refuse() -> None:
+    long = "SELECT " + "1, " * 40 + "1 FROM t"
+    calls = calls_of(lambda: read_reply(f"```sql\n{long}\n```", "sqlite", 50))
+    assert read_reply(f"```sql\n{long}\n```", "sqlite", 50).text == long
+    assert calls < 500
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    ["```sql\nSELECT (\n```\n", "SELECT 1 FROM\n", "<think>", "```" + " " * 2_000 + "x", " " * 64, "{"],
+)
+def test_a_long_reply_is_read_with_work_in_proportion_to_its_length(pattern: str) -> None:
+    few = calls_of(lambda: read_reply(pattern * (4_000 // len(pattern)), "sqlite"))
+    many = calls_of(lambda: read_reply(pattern * (64_000 // len(pattern)), "sqlite"))
+    assert many < 64 * few
+
+
+@pytest.mark.parametrize(
+    ("reply", "text"),
+    [
+        ("<think>a</think>b", "b"),
+        ("<think>a<think>b</think>c", "c"),
+        ("x <think>a</think> y <thought>b</thought> z", "x  y  z"),
+        ("a</think>b<think>c", "b<think>c"),
+        ("<THINK>a</Think>b</reasoning>c", "c"),
+    ],
+)
+def test_reasoning_is_left_out_also_where_a_tag_is_missing(reply: str, text: str) -> None:
+    assert read_reply(reply, "sqlite").text == text

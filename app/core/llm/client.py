@@ -102,6 +102,7 @@ async def _next_chunk(chunks: "AsyncGenerator[AIMessageChunk]", model: str) -> "
         ArithmeticError,
         AttributeError,
         LookupError,
+        RecursionError,
         TypeError,
         ValueError,
     ) as error:

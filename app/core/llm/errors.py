@@ -47,6 +47,15 @@ class UsageNotCounted(ProviderRejected):
     """The service does not support the option that counts tokens; it may answer without it."""
 
 
+class ReplyTooDeep(ProviderRejected):
+    """The reply, or the service's message around it, is nested so deeply that it cannot be read."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The model's answer is nested too deeply to be read. Ask again, or rephrase the question."
+        )
+
+
 class FormatRejected(ProviderRejected):
     """The service refused the request, perhaps for the format that it asks a reply to have; a request for
     text may be answered."""
@@ -65,6 +74,8 @@ def translated(error: Exception, model: str) -> ProviderUnavailable | ProviderRe
             )
         case openai.APIConnectionError():
             return PassingFailure("The connection to the model's service failed. Check KAI_LLM__BASE_URL.")
+        case RecursionError():
+            return ReplyTooDeep()
         case openai.APIError() if _TOO_LONG.search(error.message):
             return _too_long(model)
         case _:

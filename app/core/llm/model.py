@@ -170,7 +170,8 @@ class LanguageModel:
     async def _try_until_replied(self, request: "_Request", call: Call) -> Reply:
         tries = 0
         while True:
-            transcript = ReplyStream(request.on_token, request.schema)
+            longest = self._settings.max_reply_characters
+            transcript = ReplyStream(request.on_token, request.schema, longest)
             try:
                 return await self._try(request, transcript, call)
             except UsageNotCounted:
@@ -199,7 +200,8 @@ class LanguageModel:
 
     async def _listen(self, request: "_Request", transcript: ReplyStream) -> None:
         client = await asyncio.shield(self._client)
-        silence, now = self._settings.first_token_timeout_seconds, asyncio.get_running_loop().time
+        silence = self._settings.first_token_timeout_seconds
+        now = asyncio.get_running_loop().time
         prompt = [(message.role, message.content) for message in request.messages]
         usage, limit = self._usage_is_counted, request.max_tokens
         fields = dict(request.schema.request_fields(request.reply_format)) if request.schema else {}
@@ -209,8 +211,10 @@ class LanguageModel:
         try:
             async with asyncio.timeout(silence) as patience, aclosing(chunks):
                 async for chunk in chunks:
-                    patience.reschedule(now() + silence)
                     transcript.take(chunk)
+                    if transcript.begun:
+                        silence = min(silence, self._settings.token_timeout_seconds)
+                    patience.reschedule(now() + silence)
                     if transcript.runs_on:
                         break
         except TimeoutError as error:

@@ -9,6 +9,7 @@ from typing import assert_never
 from pydantic import JsonValue
 
 from app.core.llm.capabilities import ReplyFormat
+from app.core.llm.errors import ReplyTooDeep
 
 _MAX_OBJECTS = 20
 """At most so many beginnings of objects are read, from a reply's end."""
@@ -23,13 +24,18 @@ class ReplySchema:
     properties: Mapping[str, JsonValue]
 
     def read_objects(self, text: str) -> Iterator[dict[str, JsonValue]]:
-        """The whole objects in a reply that begin with one of the properties, the last one first."""
+        """The whole objects in a reply that begin with one of the properties, the last one first.
+
+        Raises `ReplyTooDeep`.
+        """
         beginning = re.compile(rf'\{{\s*"(?:{"|".join(self.properties)})"\s*:')
         for found in reversed(list(beginning.finditer(text))[-_MAX_OBJECTS:]):
             try:
                 # Not strict: models that no grammar holds write line breaks into strings as they are.
                 read: JsonValue = json.JSONDecoder(strict=False).raw_decode(text, found.start())[0]
-            except (ValueError, RecursionError):
+            except RecursionError:
+                raise ReplyTooDeep from None
+            except ValueError:
                 continue
             if isinstance(read, dict):
                 yield read

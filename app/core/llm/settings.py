@@ -17,7 +17,7 @@ class ModelSettings:
     api_key: SecretStr | None
     connect_timeout_seconds: float
     first_token_timeout_seconds: float
-    """The longest silence of a model, at the start and later. Seconds."""
+    """The longest silence of a model before its reply begins. Seconds."""
     total_timeout_seconds: float
     """Timeout from the question to the last token, including retries and pauses. Seconds."""
     max_retries: int
@@ -25,3 +25,7 @@ class ModelSettings:
     temperature: float | None
     reply_format: ReplyFormatSetting = "auto"
     """Of replies that have a schema."""
+    token_timeout_seconds: float = 30
+    """How long it may send nothing between two pieces; never longer than before the first."""
+    max_reply_characters: int = 131_072
+    """A reply that gets longer is stopped and is none."""

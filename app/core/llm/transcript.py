@@ -10,6 +10,8 @@ from app.core.llm.thinking import VisibleText
 if TYPE_CHECKING:
     from langchain_core.messages import AIMessageChunk
 
+_MOST_LOOKS = 100
+"""So often the end of an object is looked for, each time in the whole reply."""
 _CHUNKS_AFTER_OBJECT = 8
 """The end of a block, the reason for the end and the usage take fewer."""
 
@@ -20,9 +22,16 @@ class ReplyStream:
     Half a statement may run and give a wrong answer, so a reply that ends for any reason but its own is none.
     """
 
-    def __init__(self, on_token: Callable[[str], None], schema: ReplySchema | None = None) -> None:
+    def __init__(
+        self,
+        on_token: Callable[[str], None],
+        schema: ReplySchema | None = None,
+        max_characters: int | None = None,
+    ) -> None:
         """`schema` is of the object that was asked for: the arguments of the first tool call may be it."""
         self._on_token = on_token
+        self._characters_left = max_characters
+        self._looks = 0
         self._schema = schema
         self._chunks_after_object: int | None = None
         self._call: str | int | None = None
@@ -43,19 +52,39 @@ class ReplyStream:
         return "".join(self._pieces)
 
     def take(self, chunk: "AIMessageChunk") -> None:
+        """Raises `ProviderRejected` when the reply gets longer than it may be."""
         if chunk.usage_metadata is not None:
             self.tokens_used = chunk.usage_metadata["total_tokens"]
             self.input_tokens = chunk.usage_metadata["input_tokens"]
         self._finish_reason = chunk.response_metadata.get("finish_reason") or self._finish_reason
         before = len(self._pieces)
+        arguments = self._arguments(chunk) if self._schema is not None else ""
+        refusal = str(chunk.additional_kwargs.get("refusal") or "")
+        self._count(len(chunk.text) + len(arguments) + len(refusal))
         self._pass_on(self._visible.feed(chunk.text))
-        if self._schema is not None:
-            self._pass_on(self._arguments(chunk))
-        self._pass_on(str(chunk.additional_kwargs.get("refusal") or ""))
+        self._pass_on(arguments)
+        self._pass_on(refusal)
         if self._chunks_after_object is not None:
             self._chunks_after_object += 1
-        elif self._schema is not None and "}" in "".join(self._pieces[before:]):
-            self._chunks_after_object = 0 if self._schema.is_in(self.text) else None
+        elif self._may_end_object(before):
+            self._looks += 1
+            self._chunks_after_object = (
+                0 if self._schema is not None and self._schema.is_in(self.text) else None
+            )
+
+    def _may_end_object(self, before: int) -> bool:
+        is_wanted = self._schema is not None and self._looks < _MOST_LOOKS
+        return is_wanted and "}" in "".join(self._pieces[before:])
+
+    def _count(self, characters: int) -> None:
+        if self._characters_left is None:
+            return
+        self._characters_left -= characters
+        if self._characters_left < 0:
+            raise ProviderRejected(
+                "The model's answer was stopped: it is longer than it may be. "
+                "If such answers are meant, raise KAI_LLM__REPLY_CHARS."
+            )
 
     @property
     def runs_on(self) -> bool:

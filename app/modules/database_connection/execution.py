@@ -25,7 +25,10 @@ class UncheckedStatement:
 
         Raises `StatementRefused` (before it ran), `StatementFailed` or `DatabaseUnavailable`.
         """
-        sql = check(self.sql, self.schema)
+        return self.run_checked(check(self.sql, self.schema, self.limits.max_characters), stop)
+
+    def run_checked(self, sql: str, stop: Stop) -> ResultSet:
+        """Run what `check` returned for this statement."""
         with self.database.session(stop, self.connect_seconds) as session:
             stop.after(self.limits.timeout_seconds)
             return collect(session.execute(sql), self.limits)

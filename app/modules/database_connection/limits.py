@@ -2,15 +2,20 @@
 
 from dataclasses import dataclass
 
+STATEMENT_CHARACTERS = 65_536
+"""The longest statement that is parsed unless a setting says otherwise."""
+
 STATEMENT_MEMORY_BYTES = 512 * 1024 * 1024
-"""Memory limit of a statement, for databases that support one: MariaDB and DuckDB."""
+"""Memory limit of a statement on MariaDB and DuckDB, and of all statements of a process on SQLite."""
 
 
 @dataclass(frozen=True)
 class StatementLimits:
-    """Bounds of one statement. A result that reaches one of the `max_` bounds is cut and says so."""
+    """Bounds of one statement. A result that reaches its rows, bytes or characters of a cell is cut and
+    says so. A statement of more than `max_characters` is refused."""
 
     timeout_seconds: float = 30.0
+    max_characters: int = STATEMENT_CHARACTERS
     max_rows: int = 10_000
     max_bytes: int = 16 * 1024 * 1024
     max_cell_characters: int = 64 * 1024
@@ -23,7 +28,8 @@ class Limits:
     `max_threads` statements run at a time; the others wait. A scan reads the catalog within
     `scan_seconds`, stops profiling values after `profile_seconds` (0: it reads no values), and gives each
     of its statements at most `profile_statement_seconds`. The first question waits for the catalog, and for
-    the values no longer than `first_profile_seconds`.
+    the values no longer than `first_profile_seconds`. At most `max_checks` statements are parsed at a
+    time, and a caller waits for `check_seconds`.
     """
 
     statement: StatementLimits = StatementLimits()
@@ -33,4 +39,6 @@ class Limits:
     profile_statement_seconds: float = 2.0
     first_profile_seconds: float = 3.0
     max_threads: int = 16
+    check_seconds: float = 20.0
+    max_checks: int = 8
     max_cached_schemas: int = 64

@@ -4,13 +4,13 @@ import asyncio
 import hashlib
 import logging
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Literal
 
 from opentelemetry.trace import SpanKind
-from prometheus_client import CollectorRegistry, Counter, Histogram
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from app.core.tracing.spans import span
 from app.modules.database_connection.repository import Connection
@@ -54,6 +54,11 @@ class StatementRecords:
         self._refusals = Counter(
             "kai_guard_refusals", "Statements the guard refused, by its rule", ["rule"], registry=registry
         )
+        self._abandoned = Gauge(
+            "kai_statement_checks_abandoned",
+            "Threads that still check a statement that no caller waits for",
+            registry=registry,
+        )
         self._seconds = Histogram(
             "kai_statement_duration_seconds",
             "From its check to its last row, waiting for a thread included",
@@ -68,6 +73,10 @@ class StatementRecords:
             buckets=(0, 1, 10, 100, 1_000, 10_000, 100_000, 1_000_000),
             registry=registry,
         )
+
+    def watch_abandoned_checks(self, count: Callable[[], int]) -> None:
+        """Have the metric report this count."""
+        self._abandoned.set_function(count)
 
     @contextmanager
     def of(self, connection: Connection, sql: str, asker: Asker) -> Generator["Record"]:

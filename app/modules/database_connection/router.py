@@ -6,6 +6,7 @@ from fastapi import APIRouter, Depends, Path, Query, Request, status
 
 from app.http.callers import ASK, MANAGE, READ, Owner
 from app.http.problems import PROBLEM_RESPONSES
+from app.http.rate_limits import count_question
 from app.http.routes import PageOf, PageQuery
 from app.modules.database_connection.roles import Roles
 from app.modules.database_connection.schemas import (
@@ -165,13 +166,16 @@ async def sample_table(
 
 
 @router.post(
-    "/{connection_id}/statements", summary="Check a statement without running it", dependencies=[ASK]
+    "/{connection_id}/statements",
+    summary="Check a statement without running it",
+    dependencies=[ASK, Depends(count_question)],
 )
 async def inspect_statement(
     connection_id: ConnectionId, body: NewStatement, owner: Owner, service: Service
 ) -> InspectedStatementBody:
     """Checks a statement with the guard and returns it formatted, with the tables and columns it reads.
-    Needs scope `ask`. Nothing runs in the database, except that the first call may wait for the first scan.
+    Needs scope `ask` and counts as a question. Nothing runs in the database, except that the first call may
+    wait for the first scan.
 
     Answers 422 (`statement-failed`, with the reason) if the guard refuses the statement.
     """

@@ -12,6 +12,7 @@ from pydantic import (
     model_validator,
 )
 
+from app.core.settings import MAX_STATEMENT_CHARACTERS
 from app.http.routes import Body, ResponseBody, Text, Time, storable
 from app.modules.database_connection.roles import checked_role
 from app.modules.database_connection.scan.progress import ScanState
@@ -94,7 +95,7 @@ class NewStatement(Body):
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"sql": "SELECT count(*) FROM orders"}]})
 
-    sql: Annotated[Text, Field(min_length=1, max_length=64 * 1024)]
+    sql: Annotated[Text, Field(min_length=1, max_length=MAX_STATEMENT_CHARACTERS)]
     """The statement, in the dialect of the database."""
 
 

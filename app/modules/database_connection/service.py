@@ -6,11 +6,13 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
-from typing import TypeAlias
+from typing import ParamSpec, TypeAlias, TypeVar
 
+from cachetools import TTLCache
 from sqlalchemy.exc import DBAPIError
 
 from app.core.auth.caller import current_database_claim
+from app.core.bounded_threads import BoundedThreads, WorkTimedOut
 from app.core.clock import now_ms
 from app.core.ids import new_id
 from app.core.llm.calls import Charge, uncharged
@@ -35,6 +37,7 @@ from app.modules.database_connection.guard.inspection import (
     sample_statement,
     sampled,
 )
+from app.modules.database_connection.guard.statement_text import check_length
 from app.modules.database_connection.limits import Limits
 from app.modules.database_connection.network import ONE_USER, Access
 from app.modules.database_connection.records import Asker, StatementRecords
@@ -48,8 +51,17 @@ from app.modules.database_connection.scan.table_vectors import TableVectors
 from app.modules.database_connection.scans import Scan, Scans
 from app.modules.database_connection.schema import Schema, Table
 from app.modules.database_connection.threads import DatabaseThreads, Stop
-from graph.errors import DatabaseUnavailable
+from graph.errors import DatabaseUnavailable, StatementRefused, StatementTimedOut
 
+_KnownStatement: TypeAlias = tuple[str, str | None, str]
+"""The connection's id, the role it acts as, and the checked text."""
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+_MOST_TIMED_OUT = 1_000
+_TIMED_OUT_SECONDS = 300.0
+"""So long a statement that timed out is not run again."""
 _EMPTY = "This database has no tables that can be read, so there is nothing to ask it yet."
 _PROGRESS_IS_STALE_AFTER = timedelta(minutes=1)
 """A running scan stores its progress far more often than this."""
@@ -81,6 +93,9 @@ class DatabaseConnections:
         self._records = records
         self._access = access
         self._threads = DatabaseThreads(limits.max_threads)
+        self._checks = BoundedThreads(limits.max_checks, limits.check_seconds, "statement check")
+        self._timed_out: TTLCache[_KnownStatement, bool] = TTLCache(_MOST_TIMED_OUT, _TIMED_OUT_SECONDS)
+        records.watch_abandoned_checks(lambda: self._checks.abandoned)
         self._schemas = ScannedSchemas(limits.max_cached_schemas)
         self._vectors = TableVectors(storage, embedding, charge) if embedding else None
         self._scans = Scans(
@@ -95,6 +110,7 @@ class DatabaseConnections:
     async def close(self) -> None:
         """Stop the scans. The next use of their tables starts them again."""
         await self._scans.close()
+        self._checks.close()
         if self._vectors is not None:
             await self._vectors.close()
 
@@ -229,9 +245,41 @@ class DatabaseConnections:
 
     async def inspect(self, owner: str, connection_id: str, sql: str) -> InspectedStatement:
         """Check a statement without running it. Raises `StatementNotRun` or `DatabaseDown`."""
+        self.refuse_long(sql)
         _, schema = await self._with_schema(owner, connection_id)
         with as_problems():
-            return await asyncio.to_thread(inspect, sql, schema)
+            return await self.examine(sql, inspect, sql, schema, self._limits.statement.max_characters)
+
+    def refuse_long(self, sql: str) -> None:
+        """Refuse a statement for its length alone. Raises `StatementNotRun`."""
+        with as_problems():
+            check_length(sql, self._limits.statement.max_characters)
+
+    @property
+    def max_statement_characters(self) -> int:
+        return self._limits.statement.max_characters
+
+    async def examine(self, sql: str, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Do what parses a statement in a thread, and wait for it only so long.
+
+        Raises `StatementRefused` for a statement that is too long or takes too long, and
+        `DatabaseUnavailable` when other statements take all threads.
+        """
+        check_length(sql, self._limits.statement.max_characters)
+        try:
+            return await self._checks.run(work, *args, **kwargs)
+        except RecursionError:
+            raise StatementRefused("The statement is nested too deeply; simplify it.", "nesting") from None
+        except WorkTimedOut as late:
+            if not late.started:
+                raise DatabaseUnavailable(
+                    "KAI is busy checking other statements. Ask again in a moment."
+                ) from None
+            raise StatementRefused(
+                f"The statement could not be checked within {self._limits.check_seconds:g} s; make it "
+                "shorter or simpler.",
+                "check-time",
+            ) from None
 
     async def _with_schema(self, owner: str, connection_id: str) -> tuple[Connection, Schema]:
         """Returns a connection with its schema. Raises `DatabaseDown` if a first scan fails."""
@@ -264,7 +312,7 @@ class DatabaseConnections:
     async def check(self, connection: Connection, sql: str) -> None:
         """Check that a statement may run. Raises `StatementFailed` or `DatabaseUnavailable`."""
         schema = await self.schema(connection)
-        await asyncio.to_thread(check, sql, schema)
+        await self.examine(sql, check, sql, schema, self._limits.statement.max_characters)
 
     async def run(
         self, connection: Connection, sql: str, asker: Asker, check_names: CheckNames | None = None
@@ -290,9 +338,25 @@ class DatabaseConnections:
                 limits=limits.statement,
                 connect_seconds=limits.connect_seconds,
             )
-            result = await self._threads.run(statement.run)
+            checked = await self.examine(sql, check, sql, schema, limits.statement.max_characters)
+            known_as = (connection.id, record.database_role, checked)
+            self._refuse_slow(known_as)
+            try:
+                result = await self._threads.run(lambda stop: statement.run_checked(checked, stop))
+            except StatementTimedOut:
+                self._timed_out[known_as] = True
+                raise
             record.gave(result)
             return result
+
+    def _refuse_slow(self, statement: "_KnownStatement") -> None:
+        """Raises `StatementTimedOut` for a statement that timed out a short time ago."""
+        if statement in self._timed_out:
+            raise StatementTimedOut(
+                f"The same statement was stopped after {self._limits.statement.timeout_seconds:g} s a short "
+                "time ago, so it is not run again now. Make it cheaper: add filters, check that every join "
+                "has a condition, aggregate in the database."
+            )
 
     def _database(self, connection: Connection) -> Database:
         """Raises `DatabaseUnavailable` if the stored URL can no longer be used."""

@@ -96,6 +96,7 @@ class PortFactory:
                 instruction=models.instruction,
                 read_index=schema_context.index,
                 today=today,
+                max_statement_characters=self._connections.max_statement_characters,
                 candidates=Candidates(
                     count=models.candidates,
                     try_out=_TryOut(self._connections, connection, schema_context, checker, run).try_out,
@@ -176,7 +177,7 @@ class _Background:
         asker = asker_of(self.run_of, "coverage")
         try:
             schema = await self.connections.schema(self.connection)
-            statement = await asyncio.to_thread(span_statement, sql, schema)
+            statement = await self.connections.examine(sql, span_statement, sql, schema)
             if statement is None:
                 return None
             async with asyncio.timeout(_COVERAGE_SECONDS):
@@ -189,9 +190,9 @@ class _Background:
     async def keys(self, sql: str) -> frozenset[str]:
         try:
             schema = await self.connections.schema(self.connection)
-        except DatabaseUnavailable:
+            return await self.connections.examine(sql, key_columns, sql, schema)
+        except (StatementFailed, DatabaseUnavailable):
             return frozenset()
-        return await asyncio.to_thread(key_columns, sql, schema)
 
 
 @dataclass(frozen=True)

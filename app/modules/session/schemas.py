@@ -13,6 +13,7 @@ from pydantic import (
     field_validator,
 )
 
+from app.core.settings import MAX_STATEMENT_CHARACTERS
 from app.http.routes import Body, PageOf, ResponseBody, Text, Time, not_null, storable
 from app.modules.session.model import MessageFields, Mode, SessionStatus
 from graph.answer import Answer
@@ -90,7 +91,7 @@ class SessionQuery(Body):
     """Reaction to another run of the session: `reject` (409), `enqueue` (wait for it) or `interrupt`
     (cancel it).
     """
-    sql: Annotated[Text, Field(min_length=1, max_length=64 * 1024)] | None = None
+    sql: Annotated[Text, Field(min_length=1, max_length=MAX_STATEMENT_CHARACTERS)] | None = None
     """Statement of the user to run in place of a generated one, under the same guard and limits."""
 
 

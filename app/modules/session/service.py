@@ -145,6 +145,8 @@ class SessionService:
         sql: str | None = None,
     ) -> tuple[Session, Run]:
         """Start or queue a run. Every refusal is raised here, before anything streams."""
+        if sql is not None:
+            self._connections.refuse_long(sql)
         session = await self.repository.get(owner, session_id)
         if session.status == "closed":
             raise SessionClosed

@@ -8,6 +8,7 @@ from pathlib import Path
 from sqlglot.errors import SqlglotError
 
 from app.core.llm.model import PromptMessage
+from app.modules.database_connection.limits import STATEMENT_CHARACTERS
 from app.modules.prompt_sections import sections
 from app.modules.sql.parsing import sqlglot_errors_only
 from app.modules.sql.statement import statement_of
@@ -84,7 +85,10 @@ def _named(texts: Iterable[str], index: SchemaIndex) -> Iterator[str]:
 
 
 def _normalized(sql: str, dialect: str) -> str:
-    """One text for all ways to write a statement; of one that cannot be read only its spaces are evened."""
+    """One text for all ways to write a statement; of one that cannot be read, or is too long to be parsed,
+    only its spaces are evened."""
+    if len(sql) > STATEMENT_CHARACTERS:
+        return " ".join(sql.rstrip("; \r\n\t").split())
     try:
         with sqlglot_errors_only():
             return statement_of(sql, dialect).folded.sql(dialect, comments=False)

@@ -6,13 +6,16 @@ talk around it. Anything without a statement or a known word at its start is tak
 
 import json
 import re
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from pydantic import JsonValue
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
+from app.core.llm.errors import ReplyTooDeep
+from app.modules.database_connection.limits import STATEMENT_CHARACTERS
 from app.modules.sql.parsing import parsed_one
 from app.modules.sql_generation.reply_object import ReplyObject, broken_sql, partial_sql, read_object
 from graph.ports import Written
@@ -21,17 +24,17 @@ from graph.state import Route
 _FENCE = "```"
 _LANGUAGE = re.compile(r"[ \t]*[a-z][\w+-]*[ \t]*\r?\n|[ \t]*sql(?=\s)", re.IGNORECASE)
 _SQL_LANGUAGE = re.compile(r"[ \t]*\w*sql\w*[ \t]*\r?\n\s*\S", re.IGNORECASE)
-_REMARKS = r"(?:\s|--[^\n]*\n|/\*[^*]*\*/)*"
-_QUERY = re.compile(_REMARKS + r"\(*\s*(?:select|with)\b", re.IGNORECASE)
+# Possessive where blanks could be read in two ways: a reply of many blanks would take quadratic time.
+_REMARKS = r"(?:\s|--[^\n]*\n|/\*[^*]*\*/)*+"
+_QUERY = re.compile(_REMARKS + r"\(*+\s*+(?:select|with)\b", re.IGNORECASE)
 _BARE = re.compile(
     r"^[ \t>*-]*(?:sql(?:query)?[ \t]*:[ \t]*)?`?(?=(?:select|with)\b)", re.IGNORECASE | re.MULTILINE
 )
-_STREAMED = re.compile(r"```[ \t]*(?:\w+[ \t]*\r?\n)?\s*(?=(?:select|with)\b)", re.IGNORECASE)
+_STREAMED = re.compile(r"```[ \t]*+(?:\w+[ \t]*+\r?\n)?\s*+(?=(?:select|with)\b)", re.IGNORECASE)
 _OPENING = re.compile(r"\s*(?:```\w*\s+)?(?=[^`\s])")
 _STREAMED_BARE = re.compile(r"\s*(?=(?:select|with)\b)", re.IGNORECASE)
 _LIKELY = re.compile(r"\s*(?:select\b|with\s+\w+\s+as\s*\().*\bfrom\b", re.IGNORECASE | re.DOTALL)
-_REASONING = re.compile(r"<(think(?:ing)?|reasoning|thought|scratchpad)>.*?</\1>", re.IGNORECASE | re.DOTALL)
-_END_OF_REASONING = re.compile(r"</(?:think(?:ing)?|reasoning|thought|scratchpad)>", re.IGNORECASE)
+_REASONING_TAG = re.compile(r"<(/?)(think(?:ing)?|reasoning|thought|scratchpad)>", re.IGNORECASE)
 _TAG = re.compile(r"</?(?:sql|query)>", re.IGNORECASE)
 _ROWS = re.compile(r"\W*rows\W*", re.IGNORECASE)
 _MARKED = re.compile(r"\W*(clarify|chat)\W*:\W*(.*)", re.IGNORECASE | re.DOTALL)
@@ -41,6 +44,10 @@ _MAX_EXPLANATION = 400
 _MAX_QUESTION = 1_000
 _MAX_TRIES = 20
 """At most so many parts of a reply are tried as statements, from its end."""
+_MAX_PARTS = 100
+"""At most so many parts between fences are looked at, from its end."""
+_PARSED_PER_STATEMENT = 4
+"""All parts that are tried are together at most so many times as long as a statement may be."""
 
 
 class SqlDeltas:
@@ -95,31 +102,33 @@ class _Candidate(NamedTuple):
     question: str = ""
 
 
-def read_reply(text: str, dialect: str) -> Written:
+def read_reply(text: str, dialect: str, max_characters: int = STATEMENT_CHARACTERS) -> Written:
     """What the model decided; a reply with nothing in it is empty talk.
 
     Of several statements the last one counts that parses as a query in the dialect. One that does not
-    parse is taken only where none does: its error is then what the model is shown.
+    parse is taken only where none does: its error is then what the model is shown. So is one that is longer
+    than `max_characters`, or nested too deeply to be parsed. Raises `ReplyTooDeep` for an object that is.
     """
+    tries = _Tries(dialect, max_characters)
     text = _without_reasoning(text)
     if (said := read_object(text)) is not None:
-        return _from_object(said, dialect)
+        return _from_object(said, tries)
     alone, text = _standalone(text)
     text = _TAG.sub(_FENCE, text)
-    if (found := _statement(text, dialect)) is not None:
+    if (found := _statement(text, tries)) is not None:
         question = alone or found.question[:_MAX_QUESTION]
         explanation = found.before[:_MAX_EXPLANATION]
         return Written(route="sql", text=found.sql, explanation=explanation, standalone_question=question)
     return _without_statement(text).model_copy(update={"standalone_question": alone})
 
 
-def _from_object(said: ReplyObject, dialect: str) -> Written:
+def _from_object(said: ReplyObject, tries: "_Tries") -> Written:
     """A statement counts on every route but those that answer in words."""
     question = said.question[:_MAX_QUESTION]
     words = said.text or said.explanation
     in_words = said.route in {"clarify", "chat"} and said.text
     if said.sql and not in_words:
-        found = _statement(said.sql, dialect)
+        found = _statement(said.sql, tries)
         sql = found.sql if found else _tidied(said.sql)
         explanation = said.explanation[:_MAX_EXPLANATION]
         return Written(route="sql", text=sql, explanation=explanation, standalone_question=question)
@@ -131,7 +140,26 @@ def _from_object(said: ReplyObject, dialect: str) -> Written:
 
 def _without_reasoning(text: str) -> str:
     """Some open models write their reasoning between tags, or close a tag that they never opened."""
-    return _END_OF_REASONING.split(_REASONING.sub("", text))[-1]
+    tags = list(_REASONING_TAG.finditer(text))
+    ends: dict[str, list[int]] = {}
+    for position, tag in enumerate(tags):
+        if tag[1]:
+            ends.setdefault(tag[2].lower(), []).append(position)
+    kept: list[str] = []
+    at = 0
+    for position, tag in enumerate(tags):
+        if tag.start() < at:
+            continue  # within reasoning
+        if tag[1]:
+            kept.clear()
+            at = tag.end()
+            continue
+        closing = ends.get(tag[2].lower(), [])
+        following = bisect_right(closing, position)
+        if following < len(closing):
+            kept.append(text[at : tag.start()])
+            at = tags[closing[following]].end()
+    return "".join([*kept, text[at:]])
 
 
 def _standalone(text: str) -> tuple[str, str]:
@@ -150,41 +178,50 @@ def _without_statement(text: str) -> Written:
     return Written(route="chat", text=text.strip())
 
 
-def _statement(text: str, dialect: str) -> _Candidate | None:
-    blocks = list(_blocks(text))[-_MAX_TRIES:]
+def _statement(text: str, tries: "_Tries") -> _Candidate | None:
+    blocks = _blocks(text)
     for block in reversed(blocks):
-        if _is_query(block.sql, dialect):
+        if tries.is_query(block.sql):
             return block
-    if (sql := broken_sql(text)) is not None and _is_query(_tidied(sql), dialect):
+    if (sql := broken_sql(text)) is not None and tries.is_query(_tidied(sql)):
         return _Candidate(_tidied(sql), "")
-    return _bare(text, dialect) or (blocks[-1] if blocks else None)
+    return _bare(text, tries) or (blocks[-1] if blocks else None)
 
 
-def _blocks(text: str) -> Iterator[_Candidate]:
-    """What stands between fences, or after one that is never closed.
+def _blocks(text: str) -> list[_Candidate]:
+    """What stands between fences, or after one that is never closed; the last few.
 
     A model that repeats its instructions may open a fence in a sentence, so each part between two
     fences may be a block.
     """
     parts = text.split(_FENCE)
-    for index, part in enumerate(parts):
+    found: list[_Candidate] = []
+    for index in range(len(parts) - 1, max(len(parts) - 1 - _MAX_PARTS, -1), -1):
+        if len(found) == _MAX_TRIES:
+            break
+        part = parts[index]
         language = _LANGUAGE.match(part) if index else None
         content = part[language.end() :] if language else part
-        before = " ".join(parts[:index:2]).strip()
         if index and (_QUERY.match(content) or _SQL_LANGUAGE.match(part)):
-            yield _Candidate(_tidied(content), before)
-        elif (said := _from_json(content, before)) is not None:
-            yield said
+            found.append(_Candidate(_tidied(content), _before(parts, index)))
+        elif (said := _from_json(content, _before(parts, index))) is not None:
+            found.append(said)
+    return found[::-1]
 
 
-def _bare(text: str, dialect: str) -> _Candidate | None:
+def _before(parts: Sequence[str], index: int) -> str:
+    """The words before a block, other blocks left out."""
+    return " ".join(parts[:index:2]).strip()
+
+
+def _bare(text: str, tries: "_Tries") -> _Candidate | None:
     """The last statement that begins a line, as far as it parses: up to its semicolon, or to the last line
     with which it still is a query. After prose it needs a FROM, for "select the year" parses as well. Where
     nothing parses, a reply that is all statement is taken as it stands."""
     for found in reversed(list(_BARE.finditer(text))[-_MAX_TRIES:]):
         rest = text[found.end() :].partition(_FENCE)[0]
         for sql in _beginnings(rest):
-            if _is_query(sql, dialect, of_tables=bool(text[: found.start()].strip())):
+            if tries.is_query(sql, of_tables=bool(text[: found.start()].strip())):
                 return _Candidate(sql, text[: found.start()].partition(_FENCE)[0].strip())
     rest = text.partition(_FENCE)[0]
     return _Candidate(_tidied(rest), "") if _LIKELY.match(rest) else None
@@ -202,12 +239,24 @@ def _tidied(sql: str) -> str:
     return sql.strip().strip("`").rstrip().rstrip(";").rstrip()
 
 
-def _is_query(sql: str, dialect: str, *, of_tables: bool = False) -> bool:
-    try:
-        parsed = parsed_one(sql, dialect)
-    except (SqlglotError, RecursionError):
-        return False
-    return isinstance(parsed, exp.Query) and (not of_tables or parsed.find(exp.From) is not None)
+class _Tries:
+    """Parses parts of a reply, which together are bounded: a reply may have hundreds of beginnings."""
+
+    def __init__(self, dialect: str, max_characters: int) -> None:
+        """A part with more than `max_characters` is not parsed; the guard will refuse it."""
+        self._dialect = dialect
+        self._max_characters = max_characters
+        self._characters_left = _PARSED_PER_STATEMENT * max_characters
+
+    def is_query(self, sql: str, *, of_tables: bool = False) -> bool:
+        if len(sql) > min(self._max_characters, self._characters_left):
+            return False
+        self._characters_left -= len(sql)
+        try:
+            parsed = parsed_one(sql, self._dialect)
+        except (SqlglotError, RecursionError):
+            return False
+        return isinstance(parsed, exp.Query) and (not of_tables or parsed.find(exp.From) is not None)
 
 
 def _from_json(text: str, before: str) -> _Candidate | None:
@@ -215,7 +264,9 @@ def _from_json(text: str, before: str) -> _Candidate | None:
         return None
     try:
         found: JsonValue = json.JSONDecoder().raw_decode(text.lstrip())[0]
-    except (ValueError, RecursionError):
+    except RecursionError:
+        raise ReplyTooDeep from None
+    except ValueError:
         return None
     if not isinstance(found, dict):
         return None

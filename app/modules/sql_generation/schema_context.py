@@ -16,7 +16,7 @@ from app.modules.sql_generation.result_warnings.empty_joins import JoinProbe, jo
 from app.modules.sql_generation.result_warnings.model import ResultWarning
 from app.modules.sql_generation.result_warnings.warnings import find_warnings
 from app.modules.sql_generation.schema_index import SchemaIndex, SchemaIndexes
-from graph.errors import StatementRefused
+from graph.errors import DatabaseUnavailable, StatementRefused
 from graph.ports import Question
 from graph.state import NO_CONTEXT, Context, Rows
 
@@ -66,11 +66,16 @@ class SchemaContext:
 
     async def corrected(self, sql: str) -> Corrected:
         """A model's statement with what is certainly meant."""
-        return await asyncio.to_thread(correct, sql, (await self.index()).names)
+        names = (await self.index()).names
+        try:
+            return await self._connections.examine(sql, correct, sql, names)
+        except StatementRefused:
+            return Corrected(sql)  # `check` says why
 
     async def check(self, sql: str) -> None:
         """Raises `StatementRefused` for names that are not there, in words that help to repair it."""
-        checked = await asyncio.to_thread(check, sql, (await self.index()).names)
+        names = (await self.index()).names
+        checked = await self._connections.examine(sql, check, sql, names)
         if checked.faults:
             raise StatementRefused(checked.report, "name")
 
@@ -78,11 +83,15 @@ class SchemaContext:
         """Find what speaks against a result although its statement ran."""
         # Where people write the statement themselves, its limit is what they asked for.
         asked = "" if question.author == "user" else "\n".join(conversation_of(question))
-        return await asyncio.to_thread(find_warnings, sql, rows, await self.index(), asked=asked)
+        index = await self.index()
+        try:
+            return await self._connections.examine(sql, find_warnings, sql, rows, index, asked=asked)
+        except (StatementRefused, DatabaseUnavailable):
+            return []  # the result stands without them
 
     async def join_probes(self, sql: str) -> list[JoinProbe]:
         """Statements that show which joins of a statement find no pair."""
-        return await asyncio.to_thread(join_probes, sql, await self.index())
+        return await self._connections.examine(sql, join_probes, sql, await self.index())
 
     async def unheeded(self, asked: str, sql: str) -> str:
         """What applies of instructions and glossary to a statement whose writer has not read them."""

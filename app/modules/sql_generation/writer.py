@@ -7,6 +7,7 @@ from datetime import date
 
 from app.core.llm.capabilities import Instruction
 from app.core.llm.model import LanguageModel, PromptMessage, Reply, ReplyFormat
+from app.modules.database_connection.limits import STATEMENT_CHARACTERS
 from app.modules.model_errors import model_errors_translated, stand_in_notice
 from app.modules.sql_generation import builtin
 from app.modules.sql_generation.candidates import TEMPERATURE, Candidates
@@ -86,10 +87,12 @@ class ModelWriter:
         read_index: ReadIndex,
         today: date,
         candidates: Candidates,
+        max_statement_characters: int = STATEMENT_CHARACTERS,
     ) -> None:
         self.dialect = stand_in.dialect
         self._instruction = instruction
         self._candidates = candidates
+        self._max_characters = max_statement_characters
         self._read_index = read_index
         self._model = model
         self._stand_in = stand_in
@@ -128,17 +131,19 @@ class ModelWriter:
             try:
                 with model_errors_translated():
                     other = await self._ask(question, lambda _: None, TEMPERATURE)
+                return await self._read(question, other)
             except TurnError as error:
                 logger.info("a candidate was not written: %s", error.detail)
                 return None
-            return await self._read(question, other)
 
         return await self._candidates.choose(question, written, write_another, emit=emit)
 
     async def _read(self, question: Question, reply: Reply) -> Written:
-        """What a reply says, its statement corrected."""
+        """What a reply says, its statement corrected. Raises `ModelRejected`."""
         repair = question.repair
-        written = read_reply(reply.text, self.dialect)
+        # In threads: a reply may hold many statements, each to be parsed.
+        with model_errors_translated():
+            written = await asyncio.to_thread(read_reply, reply.text, self.dialect, self._max_characters)
         if written.route == "rows":
             written = _from_rows(question)
         if written.standalone_question.casefold() == question.text.strip().casefold():
@@ -147,7 +152,9 @@ class ModelWriter:
             corrected = await self._correct(written.text)
             said = [each.said for each in corrected.corrections]
             written = written.model_copy(update={"text": corrected.sql, "corrections": said})
-            if repair is not None and is_same_statement(written.text, repair["sql"], self.dialect):
+            if repair is not None and await asyncio.to_thread(
+                is_same_statement, written.text, repair["sql"], self.dialect
+            ):
                 written = written.model_copy(update={"text": repair["sql"]})
         return written.model_copy(update={"tokens_used": reply.tokens_used})
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import sqlite3
+import threading
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -20,11 +21,11 @@ from app.modules.database_connection.errors import (
     TableNotFound,
     UrlNotSupported,
 )
-from app.modules.database_connection.limits import Limits
+from app.modules.database_connection.limits import Limits, StatementLimits
 from app.modules.database_connection.network import Access
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.service import DatabaseConnections
-from graph.errors import DatabaseUnavailable, StatementFailed
+from graph.errors import DatabaseUnavailable, StatementFailed, StatementRefused, StatementTimedOut
 from tests.support.postgres_server import PostgresServer
 from tests.support.records import ASKER, no_records
 from tests.support.shop import make_shop
@@ -230,3 +231,39 @@ async def test_a_statement_on_an_unknown_table_is_refused_with_advice(
 ) -> None:
     with pytest.raises(StatementFailed, match="did you mean customers"):
         await connections.run(shop, "select * from custmers", ASKER)
+
+
+async def test_a_statement_that_timed_out_is_not_run_again(storage: SqliteStorage, path: Path) -> None:
+    limits = Limits(StatementLimits(timeout_seconds=0.2))
+    connections = DatabaseConnections(storage, SecretBox(Fernet.generate_key()), limits, no_records())
+    shop = await connections.register("ann", f"sqlite:///{path}", "Shop", "")
+    endless = "with recursive n(x) as (select 1 union all select x + 1 from n) select count(*) from n"
+    with pytest.raises(StatementTimedOut, match="add filters"):
+        await connections.run(shop, endless, ASKER)
+    with pytest.raises(StatementTimedOut, match="not run again"):
+        await connections.run(shop, endless.replace("select", "\nSELECT") + " -- once more", ASKER)
+    assert (await connections.run(shop, "select 1", ASKER)).rows == [[1]]
+
+
+async def test_a_statement_is_refused_for_its_length_before_anything_else(
+    storage: SqliteStorage, path: Path
+) -> None:
+    limits = Limits(StatementLimits(max_characters=20))
+    connections = DatabaseConnections(storage, SecretBox(Fernet.generate_key()), limits, no_records())
+    shop = await connections.register("ann", f"sqlite:///{path}", "Shop", "")
+    with pytest.raises(StatementRefused, match="longer than 20 characters") as refused:
+        await connections.run(shop, "(" * 21, ASKER)
+    assert refused.value.rule == "length"
+
+
+async def test_a_check_that_takes_too_long_is_given_up(storage: SqliteStorage, path: Path) -> None:
+    limits = Limits(check_seconds=0.05, max_checks=1)
+    connections = DatabaseConnections(storage, SecretBox(Fernet.generate_key()), limits, no_records())
+    released = threading.Event()
+    try:
+        with pytest.raises(StatementRefused, match="could not be checked within"):
+            await connections.examine("select 1", released.wait)
+        with pytest.raises(DatabaseUnavailable, match="busy checking"):
+            await connections.examine("select 1", released.wait)
+    finally:
+        released.set()

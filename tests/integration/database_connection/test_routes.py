@@ -10,11 +10,14 @@ import httpx
 import pytest
 from cryptography.fernet import Fernet
 from fastapi import FastAPI
+from limits.aio.storage import MemoryStorage
 
+from app.core.rates import Policy, Rates
 from app.core.secrets import SecretBox
 from app.core.storage.sqlite import open_sqlite
 from app.http.callers import current_caller
 from app.http.problems import answer_problems
+from app.http.rate_limit_fields import RateLimitFields
 from app.modules.database_connection.limits import Limits
 from app.modules.database_connection.router import router
 from app.modules.database_connection.service import DatabaseConnections
@@ -32,7 +35,9 @@ async def client(tmp_path: Path) -> AsyncIterator[httpx.AsyncClient]:
         await migrate(storage)
         connections = DatabaseConnections(storage, SecretBox(Fernet.generate_key()), Limits(), no_records())
         app = FastAPI()
-        app.state.services = SimpleNamespace(database_connections=connections)
+        rates = Rates(MemoryStorage(), [Policy("questions", 5, 60)])
+        app.state.services = SimpleNamespace(database_connections=connections, rates=rates)
+        app.add_middleware(RateLimitFields)
         app.include_router(router, prefix="/api/v1")
         app.dependency_overrides[current_caller] = lambda: admin("ann")
         answer_problems(app)
@@ -194,3 +199,22 @@ async def test_a_statement_that_would_not_run_is_refused_with_the_reason(
     one = f"{ROUTE}/{(await client.post(ROUTE, json=body)).json()['id']}"
     refused = await client.post(f"{one}/statements", json={"sql": statement})
     assert (refused.status_code, refused.json()["type"]) == (422, "urn:kai:statement-failed")
+
+
+async def test_a_statement_above_the_limit_is_refused_by_its_length(
+    client: httpx.AsyncClient, body: dict[str, str]
+) -> None:
+    one = f"{ROUTE}/{(await client.post(ROUTE, json=body)).json()['id']}"
+    refused = await client.post(f"{one}/statements", json={"sql": "(" * 65_537})
+    assert (refused.status_code, refused.json()["type"]) == (422, "urn:kai:statement-failed")
+    assert "65,536 characters" in refused.json()["detail"]
+
+
+async def test_looking_at_a_statement_counts_as_a_question(
+    client: httpx.AsyncClient, body: dict[str, str]
+) -> None:
+    one = f"{ROUTE}/{(await client.post(ROUTE, json=body)).json()['id']}"
+    for _ in range(5):
+        assert (await client.post(f"{one}/statements", json={"sql": "select 1"})).status_code == 200
+    refused = await client.post(f"{one}/statements", json={"sql": "select 1"})
+    assert (refused.status_code, refused.json()["limit"]) == (429, "questions")

@@ -1,6 +1,8 @@
 """Statements against a real SQLite file."""
 
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -46,3 +48,59 @@ def test_a_store_of_kais_own_is_never_opened(tmp_path: Path) -> None:
         connection.execute("create table _collections (name text)")
     with pytest.raises(DatabaseUnavailable, match="KAI's own"), SqliteDatabase(path).session(Stop(), 5):
         pass
+
+
+KAIS_TABLES = {
+    "the store": "create table _collections (name text)",
+    "the checkpoints": "create table checkpoints (thread_id text, checkpoint_ns text, checkpoint_id text)",
+}
+
+
+@pytest.mark.parametrize("created", KAIS_TABLES.values(), ids=KAIS_TABLES.keys())
+def test_a_copy_of_kais_own_files_is_not_opened_under_any_name(tmp_path: Path, created: str) -> None:
+    path = tmp_path / "sales.sqlite3"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(created)
+    with pytest.raises(DatabaseUnavailable, match="KAI's own"), SqliteDatabase(path).session(Stop(), 5):
+        pass
+
+
+def test_a_table_of_checkpoints_of_another_kind_can_be_asked(tmp_path: Path) -> None:
+    path = tmp_path / "races.db"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("create table checkpoints (id integer, thread_id integer)")
+    with SqliteDatabase(path).session(Stop(), 5) as session:
+        assert list(session.execute("select count(*) from checkpoints").rows) == [(0,)]
+
+
+SORT = (
+    "with recursive n(x) as (select 1 union all select x + 1 from n where x < {rows})"
+    " select x, hex(x) || 'abcdefghijklmnopqrstuvwxyz' as y from n order by y desc"
+)
+
+
+def in_a_process(path: Path, rows: int, megabytes: int) -> str:
+    """What becomes of a sort in a process that may write no file; the limit on the heap is a process's."""
+    program = f"""
+import resource
+from pathlib import Path
+from app.modules.database_connection.engines import sqlite
+from app.modules.database_connection.threads import Stop
+from graph.errors import StatementFailed
+sqlite.STATEMENT_MEMORY_BYTES = {megabytes} * 1024 * 1024
+resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+try:
+    with sqlite.SqliteDatabase(Path({str(path)!r})).session(Stop(), 5) as session:
+        print(next(iter(session.execute({SORT.format(rows=rows)!r}).rows))[1])
+except StatementFailed as error:
+    print(error)
+"""
+    run = subprocess.run(
+        [sys.executable, "-c", program], check=True, capture_output=True, text=True, timeout=240
+    )
+    return run.stdout.strip()
+
+
+def test_a_sort_writes_no_file_and_ends_at_the_limit_of_memory(shop: SqliteDatabase) -> None:
+    assert in_a_process(shop.path, rows=200_000, megabytes=512).startswith("39")
+    assert "more memory than it may have" in in_a_process(shop.path, rows=600_000, megabytes=16)

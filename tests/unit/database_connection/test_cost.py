@@ -2,9 +2,9 @@
 
 import pytest
 
-from app.modules.database_connection.guard.check import check
+from app.modules.database_connection.guard.check import check, check_shape
 from app.modules.database_connection.schema import Schema, Table, TableColumn
-from graph.errors import StatementFailed
+from graph.errors import StatementFailed, StatementRefused
 
 
 def table(name: str, rows: int | None, *columns: str) -> Table:
@@ -92,3 +92,10 @@ def test_names_may_be_tidied_by_many_replacements() -> None:
 def test_dates_may_be_padded_as_often_as_one_likes() -> None:
     padded = " || ".join(["lpad(id::text, 2, '0')"] * 40)
     assert check(f"select {padded} from orders", SCHEMA)
+
+
+@pytest.mark.parametrize("text", ["%0d" * 40 + "%*", "{:0}" * 40 + "{"])
+def test_a_template_is_judged_without_trying_every_way_to_read_it(text: str) -> None:
+    """Two ways to read each of forty parts are 2 to the power of 40 ways."""
+    with pytest.raises(StatementRefused, match="literal, with widths"):
+        check_shape(f"select format('{text}', 1)", "duckdb")

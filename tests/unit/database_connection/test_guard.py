@@ -36,7 +36,7 @@ def test_what_is_run_is_generated_without_comments() -> None:
         ("select load_extension('x')", "The function load_extension is not allowed here."),
         ("select 1 \0", "The statement contains a NUL character."),
         ("select '\ud800'", "The statement contains half a character (a lone surrogate)."),
-        ("select " + "1," * 40_000 + "1", "The statement is longer than 64 KiB."),
+        ("select " + "1," * 40_000 + "1", "The statement is longer than 65,536 characters; shorten it."),
         ("select " + "(" * 2_000 + "1" + ")" * 2_000, "The statement is nested too deeply; simplify it."),
     ],
 )

@@ -42,6 +42,36 @@ def test_what_sqlite_understands_has_no_faults(sql: str) -> None:
     assert (checked.report, checked.sql) == ("", sql)
 
 
+@pytest.mark.parametrize("dialect", ["postgres", "duckdb"])
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "select count(o.*) from orders as o",
+        "select c.name, count(distinct o.*) from customers c left join orders o on o.id = c.id group by 1",
+    ],
+)
+def test_whole_rows_may_be_counted(dialect: str, sql: str) -> None:
+    schema = SchemaNames(Schema(dialect, [table("customers", "id", "name"), table("orders", "id", "total")]))
+    assert check(sql, schema).report == ""
+    assert "unknown alias x" in check("select count(x.*) from orders", schema).report
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "select name, value from q unpivot (value for name in (q1, q2))",
+        "select u.id, u.name, u.value from q unpivot (value for name in (q1, q2)) as u where u.value > 1",
+        "select quarter, sum(amount) from (unpivot q on q1, q2 into name quarter value amount) group by 1",
+        "with u as (unpivot q on q1, q2 into name quarter value amount) select quarter, amount from u",
+        "with u as (select * from q unpivot (amount for quarter in (q1, q2))) select u.quarter, u.id from u",
+        "select * from q pivot (sum(q1) for id in (1, 2))",
+    ],
+)
+def test_columns_that_duckdb_unpivots_are_not_accused(sql: str) -> None:
+    schema = SchemaNames(Schema("duckdb", [table("q", "id", "q1", "q2")]))
+    assert check(sql, schema).report == ""
+
+
 @pytest.mark.parametrize(
     ("sql", "report"),
     [

@@ -1,6 +1,7 @@
 """SQLite files, opened so that they can only be read."""
 
 import sqlite3
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from sqlalchemy import Engine, StaticPool, create_engine
 from app.modules.database_connection.engines.databases import stopped
 from app.modules.database_connection.engines.files import FileDatabase
 from app.modules.database_connection.guard.functions import allowed_names
+from app.modules.database_connection.limits import STATEMENT_MEMORY_BYTES
 from app.modules.database_connection.results import RawRows
 from app.modules.database_connection.threads import Stop
 from graph.errors import DatabaseUnavailable, StatementFailed
@@ -19,10 +21,16 @@ _PROGRESS_OPCODES = 20_000  # about a millisecond of work
 _LOCK_WAIT_SECONDS = 5.0
 _LIMITS = {
     sqlite3.SQLITE_LIMIT_LENGTH: 16 * 1024 * 1024,
-    sqlite3.SQLITE_LIMIT_SQL_LENGTH: 256 * 1024,
+    sqlite3.SQLITE_LIMIT_SQL_LENGTH: 1024 * 1024,
     sqlite3.SQLITE_LIMIT_ATTACHED: 0,
     sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH: 1_000,
+    sqlite3.SQLITE_LIMIT_EXPR_DEPTH: 500,
+    sqlite3.SQLITE_LIMIT_COMPOUND_SELECT: 250,
+    sqlite3.SQLITE_LIMIT_VDBE_OP: 250_000,
+    sqlite3.SQLITE_LIMIT_TRIGGER_DEPTH: 1,
+    sqlite3.SQLITE_LIMIT_WORKER_THREADS: 0,
 }
+_TOO_MUCH_MEMORY = "The statement needs more memory than it may have; add filters, or aggregate earlier."
 _CATALOG_PRAGMAS = {
     "foreign_key_list",
     "index_info",
@@ -96,16 +104,34 @@ def _restrict(connection: sqlite3.Connection, stop: Stop) -> None:
 
     Reads the file's header too, so that what is no database fails here.
     """
+    if sys.version_info >= (3, 12):  # before, Python has no call for it; the authorizer refuses the same
+        connection.setconfig(sqlite3.SQLITE_DBCONFIG_DEFENSIVE, True)
     connection.execute("PRAGMA trusted_schema = OFF")
     connection.execute("PRAGMA query_only = ON")
-    if connection.execute("SELECT 1 FROM sqlite_master WHERE name = '_collections'").fetchall():
-        raise DatabaseUnavailable("This file is a store of KAI's own; it cannot be asked about.")
+    # What a statement sorts and groups would go to files without a limit. The limit on the heap counts
+    # all connections of the process: SQLite has none for a connection.
+    connection.execute("PRAGMA temp_store = MEMORY")
+    connection.execute(f"PRAGMA hard_heap_limit = {STATEMENT_MEMORY_BYTES}")
+    if _is_kais_own(connection):
+        raise DatabaseUnavailable(
+            "This file holds a store of KAI's own, or a copy of one; it cannot be asked about."
+        )
     # A table function makes its table when it is first named, which no authorizer below would allow.
     connection.execute("SELECT 1 FROM json_each('[]'), json_tree('[]')").fetchall()
     connection.text_factory = lambda data: data.decode("utf-8", "replace")
     for category, bound in _LIMITS.items():
         connection.setlimit(category, bound)
     connection.set_progress_handler(lambda: stop.due, _PROGRESS_OPCODES)
+
+
+def _is_kais_own(connection: sqlite3.Connection) -> bool:
+    """Whether it has the tables of KAI's store or of its checkpoints, whatever the file's name."""
+    found = connection.execute(
+        "SELECT 1 FROM sqlite_master WHERE name = '_collections'"
+        " UNION ALL SELECT 1 WHERE 3 = (SELECT count(*) FROM pragma_table_info('checkpoints')"
+        " WHERE name IN ('thread_id', 'checkpoint_ns', 'checkpoint_id'))"
+    )
+    return found.fetchone() is not None
 
 
 def _authorize_query(
@@ -136,6 +162,8 @@ def _in_our_words(stop: Stop) -> Iterator[None]:
         yield
     except (sqlite3.Error, sqlite3.Warning) as error:
         raise _translated(error, stop) from None
+    except MemoryError:  # SQLite has reached its heap limit
+        raise StatementFailed(_TOO_MUCH_MEMORY) from None
 
 
 def _translated(error: Exception, stop: Stop) -> StatementFailed | DatabaseUnavailable:

@@ -10,8 +10,11 @@ from graph.errors import StatementRefused
 
 _LARGEST_FACTOR = 10_000
 _LARGEST_PRODUCT = 1_000_000
-_HARMLESS_PERCENTS = re.compile(r"(?:[^%]|%%|%(?:\d{1,3}\$)?[-+ 0,#!]*\d{0,3}(?:\.\d{1,3})?[a-zA-Z])*")
-_HARMLESS_BRACES = re.compile(r"(?:[^{}]|{{|}}|{\d*(?::[-+ #0<>^]*\d{0,3}[,_]?(?:\.\d{1,3})?[a-zA-Z%]?)?})*")
+# Possessive: a zero is a flag or a digit, and with every choice open a text of forty of them takes hours.
+_HARMLESS_PERCENTS = re.compile(r"(?:[^%]|%%|%(?:\d{1,3}\$)?+[-+ 0,#!]*+\d{0,3}+(?:\.\d{1,3}+)?+[a-zA-Z])*+")
+_HARMLESS_BRACES = re.compile(
+    r"(?:[^{}]|{{|}}|{\d*+(?::[-+ #0<>^]*+\d{0,3}+[,_]?+(?:\.\d{1,3}+)?+[a-zA-Z%]?+)?+})*+"
+)
 _TEMPLATES = {"format", "printf"}
 # At which place, from 0, they have their length.
 _REPEATING = {"repeat": 1, "space": 0}

@@ -15,6 +15,7 @@ from sqlglot import exp
 from sqlglot.errors import ParseError, SqlglotError
 
 from app.modules.database_connection.guard.amplification import check_amplification
+from app.modules.database_connection.guard.common_tables import CommonTables
 from app.modules.database_connection.guard.functions import is_allowed_function, is_table_function, names_of
 from app.modules.database_connection.guard.grammar import has_placeholder, is_allowed, is_query
 from app.modules.database_connection.guard.joins import Joins
@@ -22,7 +23,8 @@ from app.modules.database_connection.guard.plans import without_explain
 from app.modules.database_connection.guard.references import Catalog
 from app.modules.database_connection.guard.rewriting import rewritten
 from app.modules.database_connection.guard.spelling import pivot_as_select, plainly_spelled
-from app.modules.database_connection.guard.statement_text import check_text, check_words
+from app.modules.database_connection.guard.statement_text import check_length, check_text, check_words
+from app.modules.database_connection.limits import STATEMENT_CHARACTERS
 from app.modules.database_connection.schema import Schema
 from app.modules.sql.parsing import parsed
 from app.modules.sql.statement import Statement
@@ -33,20 +35,22 @@ _UNQUOTED = re.compile(r"[\w$#]*")
 _TOKEN = re.compile(r"<Token token_type: [^,]*, text: (.*?), line: [^>]*>", re.DOTALL)
 
 
-def check(sql: str, schema: Schema) -> str:
+def check(sql: str, schema: Schema, max_characters: int = STATEMENT_CHARACTERS) -> str:
     """The statement to run in place of `sql`.
 
     Raises `StatementRefused` in words that help to repair it. Takes a few seconds of processor time
     for the longest statements.
     """
+    check_length(sql, max_characters)
     return _checked(sql, Catalog.of(schema), Joins.of(schema))
 
 
-def check_shape(sql: str, dialect: str) -> None:
+def check_shape(sql: str, dialect: str, max_characters: int = STATEMENT_CHARACTERS) -> None:
     """Check a statement without knowing the tables: only catalogs and files are refused in their place.
 
     Raises `StatementRefused`.
     """
+    check_length(sql, max_characters)
     _checked(sql, Catalog(dialect, None), Joins({}))
 
 
@@ -94,8 +98,9 @@ def _rewritten(sql: str, catalog: Catalog, joins: Joins) -> str:
 def _written(tree: exp.Expr, catalog: Catalog, joins: Joins) -> str:
     """The text of a tree that is checked and used up. Raises `StatementRefused` and `SqlglotError`."""
     statement = plainly_spelled(tree)
+    common = CommonTables(catalog.dialect)
     for node in statement.walk():
-        _check_node(node, catalog)
+        _check_node(node, catalog, common)
         if isinstance(node, exp.Select):
             joins.check(node)
     check_amplification(statement, catalog.dialect)
@@ -117,7 +122,7 @@ def _parse_one(sql: str, dialect: str) -> exp.Expr:
     return statements[0]
 
 
-def _check_node(node: exp.Expr, catalog: Catalog) -> None:
+def _check_node(node: exp.Expr, catalog: Catalog, common: CommonTables) -> None:
     if has_placeholder(node):
         raise StatementRefused("The statement has a placeholder; write the value itself.", "placeholder")
     if not is_allowed(node):
@@ -132,7 +137,7 @@ def _check_node(node: exp.Expr, catalog: Catalog) -> None:
     if isinstance(node, exp.Func):
         _check_function(node, catalog.dialect)
     if isinstance(node, exp.Table):
-        catalog.check(node)
+        catalog.check(node, common)
     if isinstance(node, exp.Identifier) and not node.quoted and not _UNQUOTED.fullmatch(node.name):
         raise StatementRefused("A name that is no plain word has to be in quotes.", "text")
 

@@ -54,11 +54,17 @@ def allowed_names(dialect: str) -> frozenset[str]:
     return frozenset(name for line in lines if not line.startswith("#") for name in line.split())
 
 
+@cache
+def _known_names(dialect: str) -> frozenset[str]:
+    """Those, and the names that sqlglot gives to functions it knows."""
+    return allowed_names(dialect) | allowed_names("parsed")
+
+
 def is_allowed_function(function: exp.Func, dialect: str) -> bool:
     """Whether a function in a parse tree may be called."""
     if isinstance(function, exp.Anonymous | exp.AnonymousAggFunc):
         return function.name.lower() in allowed_names(dialect)
-    return not names_of(function).isdisjoint(allowed_names(dialect) | allowed_names("parsed"))
+    return not names_of(function).isdisjoint(_known_names(dialect))
 
 
 def is_table_function(name: str, dialect: str) -> bool:

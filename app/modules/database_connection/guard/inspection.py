@@ -10,6 +10,7 @@ from sqlglot.optimizer.qualify import qualify
 from sqlglot.optimizer.scope import traverse_scope
 
 from app.modules.database_connection.guard.check import check
+from app.modules.database_connection.limits import STATEMENT_CHARACTERS
 from app.modules.database_connection.results import ResultSet
 from app.modules.database_connection.schema import Schema, Table
 from app.modules.sql.parsing import sqlglot_errors_only
@@ -33,9 +34,9 @@ class InspectedStatement:
     tables: Sequence[TableRead]
 
 
-def inspect(sql: str, schema: Schema) -> InspectedStatement:
+def inspect(sql: str, schema: Schema, max_characters: int = STATEMENT_CHARACTERS) -> InspectedStatement:
     """Raises `StatementFailed` like the guard. Takes a few seconds of processor time for the longest."""
-    checked = check(sql, schema)
+    checked = check(sql, schema, max_characters)
     try:
         with sqlglot_errors_only():
             laid_out = parse_one(sql, dialect=schema.dialect).sql(dialect=schema.dialect, pretty=True)
@@ -64,7 +65,7 @@ def _tables_read(statement: exp.Expr, schema: Schema) -> list[TableRead]:
     known = {table.name.lower(): table for table in schema.tables}
     read: defaultdict[str, set[str]] = defaultdict(set)
     for scope in traverse_scope(_qualified(statement, schema)):
-        for source in scope.sources.values():
+        for _, source in scope.selected_sources.values():
             if isinstance(source, exp.Table):
                 read[source.name.lower()] |= set()
         for column in scope.columns:

@@ -1,6 +1,7 @@
 """Joins whose tables nothing connects: every row of one with every row of the other."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -27,7 +28,7 @@ class Joins:
         sources = self._sources(select)
         if len(sources) < 2:
             return
-        groups = _connected(list(sources), self._links(select, sources))
+        groups = self._connected(select, sources)
         largest = [max(group, key=lambda name: self._size(sources[name])) for group in groups]
         pairs = prod(self._size(sources[name]) for name in largest)
         if pairs > _MOST_PAIRS:
@@ -51,22 +52,56 @@ class Joins:
     def _size(self, table: Table | None) -> int:
         return max(table.row_count or 1, 1) if table else 1
 
-    def _links(self, select: exp.Select, sources: Mapping[str, Table | None]) -> Iterator[set[str]]:
-        """Names of sources that one condition mentions together."""
+    def _connected(self, select: exp.Select, sources: Mapping[str, Table | None]) -> list[list[str]]:
+        """Groups of sources; two are in one when a condition mentions them together."""
+        groups = _Groups(sources)
+        homes = _homes(sources)
+        met: set[str] = set()
         for condition in _conditions(select):
-            columns = list(condition.find_all(exp.Column))
-            yield {name for each in columns for name in self._homes(each, sources)}
+            mentioned: list[str] = []
+            for column in condition.find_all(exp.Column):
+                if column.table:
+                    mentioned += {column.table.lower()} & sources.keys()
+                    continue
+                # The sources that it may belong to. One that is not known connects all: in doubt, it runs.
+                name = column.name.lower()
+                having = homes.get(name) or list(sources)
+                mentioned += having[:1] if name in met else having
+                met.add(name)
+            groups.connect(mentioned)
+        return groups.all()
 
-    def _homes(self, column: exp.Column, sources: Mapping[str, Table | None]) -> set[str]:
-        """The sources a column may belong to: of one that is not known, in favour of the statement, all."""
-        if column.table:
-            return {column.table.lower()} & set(sources)
-        having = {
-            name
-            for name, table in sources.items()
-            if table and any(each.name.lower() == column.name.lower() for each in table.columns)
-        }
-        return having or set(sources)
+
+class _Groups:
+    """Names in groups, which connecting two names makes one."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._leader = {name: name for name in names}
+
+    def connect(self, names: Sequence[str]) -> None:
+        for each in names[1:]:
+            self._leader[self._of(each)] = self._of(names[0])
+
+    def all(self) -> list[list[str]]:
+        found: defaultdict[str, list[str]] = defaultdict(list)
+        for name in self._leader:
+            found[self._of(name)].append(name)
+        return list(found.values())
+
+    def _of(self, name: str) -> str:
+        while (leader := self._leader[name]) != name:
+            self._leader[name] = self._leader[leader]
+            name = leader
+        return name
+
+
+def _homes(sources: Mapping[str, Table | None]) -> Mapping[str, list[str]]:
+    """The sources that have a column, by its name in lower case."""
+    found: defaultdict[str, list[str]] = defaultdict(list)
+    for alias, table in sources.items():
+        for name in {each.name.lower() for each in table.columns} if table else ():
+            found[name].append(alias)
+    return found
 
 
 def _is_joined(join: exp.Join) -> bool:
@@ -81,13 +116,3 @@ def _conditions(select: exp.Select) -> Iterator[exp.Expr]:
     for place in filter(None, places):
         condition = place.this if isinstance(place, exp.Where) else place
         yield from condition.flatten() if isinstance(condition, exp.And) else (condition,)
-
-
-def _connected(names: Sequence[str], links: Iterator[set[str]]) -> list[set[str]]:
-    """Groups of names that links lead between."""
-    groups = [{name} for name in names]
-    for link in links:
-        touched = [group for group in groups if group & link]
-        groups = [group for group in groups if not group & link]
-        groups += [set().union(*touched)] if touched else []
-    return groups

@@ -8,12 +8,14 @@ from difflib import get_close_matches
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 
+from app.modules.database_connection.guard.common_tables import CommonTables
 from app.modules.database_connection.guard.functions import is_table_function, names_of
 from app.modules.database_connection.schema import Schema
 from graph.errors import StatementRefused
 
 _DEFAULT_SCHEMA = {"sqlite": "main", "postgres": "public", "duckdb": "main"}
 _NAMES_SHOWN = 20
+_LONGEST_NAME = 200
 # Schemas and tables of the databases' own.
 _CATALOGS = {"information_schema", "mysql", "performance_schema", "pg_catalog", "pg_toast", "sys"}
 _CATALOG_TABLES = re.compile(r"(pg|sqlite|duckdb|pragma)_.*|dbstat", re.IGNORECASE)
@@ -40,12 +42,12 @@ class Catalog:
         }
         return cls(schema.dialect, names, schema.database)
 
-    def check(self, table: exp.Table) -> None:
+    def check(self, table: exp.Table, common: CommonTables) -> None:
         """Refuse what is neither a table of the schema, nor a common table expression in sight, nor a
         known table function. Raises `StatementRefused`."""
         if isinstance(table.this, exp.Func):
             self._check_function(table.this)
-        elif not self._is_known(table):
+        elif not self._is_known(table, common):
             raise StatementRefused(self._advice(table), "table")
 
     def _check_function(self, function: exp.Func) -> None:
@@ -53,12 +55,12 @@ class Catalog:
         if not any(is_table_function(name, self.dialect) for name in names):
             raise StatementRefused(f"The function {min(names)} may not be used as a table.", "function")
 
-    def _is_known(self, table: exp.Table) -> bool:
+    def _is_known(self, table: exp.Table, common: CommonTables) -> bool:
         if table.args.get("rows_from"):
             return True  # each of its functions is a table of its own
         if not isinstance(table.this, exp.Identifier):
             return False
-        if not table.db and self._is_expression_in_sight(table):
+        if not table.db and common.are_named_by(table):
             return True
         if self.tables is None:
             return not self._is_reserved(table)
@@ -84,43 +86,18 @@ class Catalog:
         is_file = self.dialect == "duckdb" and _FILES.fullmatch(table.name) is not None
         return is_file or bool(qualifiers & _CATALOGS) or _CATALOG_TABLES.fullmatch(table.name) is not None
 
-    def _is_expression_in_sight(self, table: exp.Table) -> bool:
-        wanted = self._folded(table.this)
-        lowered = table.name.lower()
-        names = self._expressions_in_sight(table)  # thousands in a long statement: few are folded
-        return any(each.name.lower() == lowered and self._folded(each) == wanted for each in names)
-
-    def _expressions_in_sight(self, table: exp.Table) -> Iterator[exp.Identifier]:
-        """Names of the common table expressions that stand at a table's place in the statement."""
-        child: exp.Expr = table
-        parent = table.parent
-        while parent is not None:
-            if isinstance(parent, exp.With):
-                yield from self._siblings_in_sight(parent, child)
-            elif (with_ := parent.args.get("with_")) is not None and child is not with_:
-                yield from (cte.args["alias"].this for cte in with_.expressions)
-            child = parent
-            parent = parent.parent
-
-    def _siblings_in_sight(self, with_: exp.With, inside: exp.Expr) -> Iterator[exp.Identifier]:
-        """PostgreSQL shows an expression only those before it, unless RECURSIVE; SQLite shows all."""
-        for cte in with_.expressions:
-            if cte is inside and not with_.recursive and self.dialect != "sqlite":
-                return
-            yield cte.args["alias"].this
-
     def _folded(self, identifier: exp.Identifier) -> str:
         return Dialect.get_or_raise(self.dialect).normalize_identifier(identifier.copy()).name
 
     def _advice(self, table: exp.Table) -> str:
-        asked = table.sql(dialect=self.dialect, comments=False)
+        asked = table.sql(dialect=self.dialect, comments=False)[:_LONGEST_NAME]
         if self.tables is None:
             return f"{asked} is no table of a user's: catalogs and files are not read."
         if table.db and not self._is_own(table):
             own = next((".".join(each) for each in self._own_qualifiers()), "this database")
             return f"There is no table {asked} here; only the tables of {own} are read."
         names = {name.lower(): name for name in self.tables.values()}
-        close = [names[match] for match in get_close_matches(table.name.lower(), names, n=3)]
+        close = [names[each] for each in get_close_matches(table.name.lower()[:_LONGEST_NAME], names, n=3)]
         if close:
             return f"There is no table {asked}; did you mean {self._quoted(close)}?"
         shown = self._quoted(list(self.tables.values())[:_NAMES_SHOWN])

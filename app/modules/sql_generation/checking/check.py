@@ -69,7 +69,7 @@ def _findings(sql: str, schema: SchemaNames) -> list[Fault | Correction]:
     try:
         with sqlglot_errors_only():
             statement = statement_of(sql, schema.dialect)
-            if not isinstance(statement.tree, exp.Query):
+            if not isinstance(statement.tree, exp.Query) or _has_pivot_statement(statement.tree):
                 return []
             if found := list(check_tables(statement.folded, schema)):
                 return found
@@ -77,3 +77,8 @@ def _findings(sql: str, schema: SchemaNames) -> list[Fault | Correction]:
             return [] if resolved is None else list(check_columns(sql, resolved, schema))
     except (SqlglotError, RecursionError):
         return []
+
+
+def _has_pivot_statement(tree: exp.Expr) -> bool:
+    """Whether DuckDB's PIVOT or UNPIVOT stands in the place of a query: sqlglot has no scope for it."""
+    return any(pivot.arg_key != "pivots" for pivot in tree.find_all(exp.Pivot))

@@ -1,6 +1,9 @@
 """Places in a statement's text: where a clause ends."""
 
-from collections.abc import Collection
+from bisect import bisect_left
+from collections.abc import Collection, Sequence
+from functools import lru_cache
+from itertools import islice
 
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
@@ -26,8 +29,8 @@ class Clauses:
 
     def __init__(self, sql: str, dialect: str, table: int) -> None:
         """`table` is an offset in the first table that the SELECT reads."""
-        self._tokens = list(Dialect.get_or_raise(dialect).tokenize(sql))
-        self._table = next(at for at, each in enumerate(self._tokens) if each.end >= table)
+        self._tokens = _tokens(sql, dialect)
+        self._table = bisect_left(self._tokens, table, key=lambda each: each.end)
 
     @property
     def end_of_from(self) -> int:
@@ -64,12 +67,18 @@ class Clauses:
     def _end(self, start: int, stops: Collection[TokenType]) -> int:
         depth = 0
         last = self._tokens[start]
-        for token in self._tokens[start + 1 :]:
+        for token in islice(self._tokens, start + 1, None):
             if depth == 0 and (token.token_type in stops or token.token_type == TokenType.R_PAREN):
                 break
             depth += (token.token_type == TokenType.L_PAREN) - (token.token_type == TokenType.R_PAREN)
             last = token
         return last.end + 1
+
+
+@lru_cache(4)
+def _tokens(sql: str, dialect: str) -> Sequence[Token]:
+    """Kept, for a statement may have hundreds of SELECTs."""
+    return list(Dialect.get_or_raise(dialect).tokenize(sql))
 
 
 def first_table(select: exp.Select) -> int | None:

@@ -7,21 +7,33 @@ from sqlglot.optimizer.scope import traverse_scope
 
 from app.modules.sql_generation.checking.findings import Correction, Fault, quoted, replaced, respelled
 from app.modules.sql_generation.checking.names import SchemaNames, nearest, same_but_for_case
-from app.modules.sql_generation.checking.resolution import Names
+from app.modules.sql_generation.checking.resolution import Names, StatementNames
 from app.modules.sql_generation.checking.sources import same_in_all, source_of
 
 _MOST_PLACES = 3
+_MOST_CHOICES = 10
+_MOST_FAULTS = 10
+"""So many are looked for. Fewer are reported, and each costs a search for the nearest names."""
 _COMPARED = (exp.Predicate, exp.In, exp.Between, exp.Tuple, exp.Func, exp.DPipe)
 
 
 def check_columns(sql: str, statement: exp.Expr, schema: SchemaNames) -> Iterator[Fault | Correction]:
     """Faults of columns in a qualified statement. Uncertain cases are left to the database."""
+    scopes = StatementNames(schema)
+    faults = 0
     for scope in traverse_scope(statement):
-        names = Names(scope, schema)
+        names = scopes.of(scope)
+        if names.has_pivot:
+            continue
         for column in scope.find_all(exp.Column):
             # A name without a place was added by qualifying.
-            if _is_placed(column.this) and column.name not in schema.hidden:
-                yield from _check(sql, column, names, schema)
+            if not _is_placed(column.this) or column.name in schema.hidden:
+                continue
+            for found in _check(sql, column, names, schema):
+                yield found
+                faults += isinstance(found, Fault)
+            if faults >= _MOST_FAULTS:
+                return
 
 
 def _check(sql: str, column: exp.Column, names: Names, schema: SchemaNames) -> Iterator[Fault | Correction]:
@@ -38,15 +50,18 @@ def _check_qualified(
     place = column.this
     known = names.columns_of(alias)
     if known is None:
-        near = nearest(alias, [*names.visible()])
+        near = nearest(alias, [*names.visible])
         meant = source_of(sql, column, names, schema)
         yield Fault("unknown alias", alias, _offset(column.args["table"]), nearest=near, correction=meant)
+    elif isinstance(place, exp.Star):
+        return  # a whole row, as in COUNT(i.*)
     elif known and "*" not in known and column.name not in known:
-        spelled = [names.real(alias, each) for each in known]
-        if (same := same_but_for_case(column.name, spelled)) is not None:
+        same = names.in_any_case(alias, column.name)
+        if len(same) == 1:
             if not schema.takes_any_case:
-                yield respelled(place, schema.written(same))
+                yield respelled(place, schema.written(same[0]))
         else:
+            spelled = [names.real(alias, each) for each in known]
             near = [f"{alias}.{schema.written(each)}" for each in nearest(column.name, spelled)]
             yield Fault(
                 "unknown column",
@@ -60,18 +75,20 @@ def _check_qualified(
 def _check_bare(
     sql: str, column: exp.Column, names: Names, schema: SchemaNames
 ) -> Iterator[Fault | Correction]:
-    sources = names.visible()
     place = column.this
-    if column.name in sources or not all(known and "*" not in known for known in sources.values()):
+    if names.is_source(column.name) or not names.are_known:
         return  # a whole row, or a source whose columns are unknown
-    having = [alias for alias, known in names.own_sources().items() if column.name in known]
+    having = names.own_sources_with(column.name)
     if len(having) > 1 and not _is_natural(names.expression):
-        choices = [f"{alias}.{schema.written(names.real(alias, column.name))}" for alias in having]
+        shown = having[:_MOST_CHOICES]
+        choices = [f"{alias}.{schema.written(names.real(alias, column.name))}" for alias in shown]
         meant = same_in_all(sql, column, having, names)
         yield Fault("ambiguous column", column.name, _offset(place), nearest=choices, correction=meant)
-    if any(column.name in known for known in sources.values()):
+    if names.are_found(column.name):
         return
-    if schema.takes_any_case and any(same_but_for_case(column.name, known) for known in sources.values()):
+    if schema.takes_any_case and any(
+        same_but_for_case(column.name, known) for known in names.visible.values()
+    ):
         return
     if schema.dialect == "sqlite" and _is_text(sql, column):
         yield _as_text(place, _quoted_text(sql, place))
@@ -81,7 +98,7 @@ def _check_bare(
 
 def _unknown(sql: str, column: exp.Column, names: Names, schema: SchemaNames) -> Fault | Correction:
     place = column.this
-    spelled = {names.real(alias, each): alias for alias, known in names.visible().items() for each in known}
+    spelled = {names.real(alias, each): alias for alias, known in names.visible.items() for each in known}
     if (meant := same_but_for_case(column.name, spelled)) is not None:
         return respelled(place, schema.written(meant))
     near = [f"{spelled[each]}.{schema.written(each)}" for each in nearest(column.name, spelled)]

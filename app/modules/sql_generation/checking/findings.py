@@ -58,9 +58,12 @@ class Fault:
 def corrected(sql: str, corrections: Iterable[Correction]) -> str:
     """The statement with all corrections, each place once."""
     by_place = {edit.start: edit for each in corrections for edit in each.edits}
-    for start in sorted(by_place, reverse=True):
-        sql = sql[:start] + by_place[start].text + sql[by_place[start].end :]
-    return sql
+    pieces: list[str] = []
+    at = 0
+    for start in sorted(by_place):
+        pieces += [sql[at:start], by_place[start].text]
+        at = max(at, by_place[start].end)
+    return "".join([*pieces, sql[at:]])
 
 
 def _position(sql: str, offset: int) -> str:

@@ -1,6 +1,6 @@
 """Columns that stand beside an aggregate and are missing in GROUP BY."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope, traverse_scope, walk_in_scope
@@ -10,6 +10,8 @@ from app.modules.sql_generation.checking.findings import Correction, Edit, quote
 from app.modules.sql_generation.checking.names import SchemaNames
 
 _LONGEST_SAID = 60
+_MOST_STEPS = 20
+"""Of one equal column to the next."""
 
 
 def missing_groups(sql: str, statement: exp.Expr, schema: SchemaNames) -> Iterator[Correction]:
@@ -39,7 +41,8 @@ def _missing(select: exp.Select, scope: Scope, schema: SchemaNames) -> list[exp.
         return []
     grouped = list(group.expressions) if isinstance(group, exp.Group) else []
     fixed = _determined(scope, grouped, schema)
-    return [each for item in select.selects for each in _bare(item.unalias(), scope, grouped, fixed)]
+    covered = frozenset(grouped)
+    return [each for item in select.selects for each in _bare(item.unalias(), scope, covered, fixed)]
 
 
 def _is_plain(select: exp.Select) -> bool:
@@ -80,29 +83,19 @@ def _is_aggregate(node: exp.Expr) -> bool:
     return isinstance(node, exp.AggFunc | exp.Filter | exp.WithinGroup)
 
 
-def _bare(node: exp.Expr, scope: Scope, grouped: list[exp.Expr], fixed: set[str]) -> Iterator[exp.Expr]:
+def _bare(node: exp.Expr, scope: Scope, grouped: Collection[exp.Expr], fixed: set[str]) -> Iterator[exp.Expr]:
     """What of a selected expression neither is grouped nor follows from it."""
-    inner = list(walk_in_scope(node))
     if _is_covered(node, scope, grouped, fixed):
         return
-    if not any(_is_aggregate(each) for each in inner):
+    if not any(_is_aggregate(each) for each in walk_in_scope(node)):
         yield node
         return
-    for each in inner:
-        bare = isinstance(each, exp.Column) and not any(_is_aggregate(above) for above in _above(each, node))
-        if bare and not _is_covered(each, scope, grouped, fixed):
+    for each in walk_in_scope(node, prune=_is_aggregate):
+        if isinstance(each, exp.Column) and not _is_covered(each, scope, grouped, fixed):
             yield each
 
 
-def _above(column: exp.Expr, top: exp.Expr) -> Iterator[exp.Expr]:
-    current: exp.Expr | None = column
-    while current is not None and current is not top:
-        current = current.parent
-        if current is not None:
-            yield current
-
-
-def _is_covered(node: exp.Expr, scope: Scope, grouped: list[exp.Expr], fixed: set[str]) -> bool:
+def _is_covered(node: exp.Expr, scope: Scope, grouped: Collection[exp.Expr], fixed: set[str]) -> bool:
     if node in grouped:
         return True
     if isinstance(node, exp.Column):
@@ -119,16 +112,19 @@ def _determined(scope: Scope, grouped: list[exp.Expr], schema: SchemaNames) -> s
     known = {(each.table, each.name) for each in grouped if isinstance(each, exp.Column)}
     equal = list(_equal(scope)) if schema.dialect == "mysql" else []
     fixed: set[str] = set()
-    for _ in range(len(scope.selected_sources) + 1):
+    keys = {alias: _key(source, schema) for alias, (_, source) in scope.selected_sources.items()}
+    for _ in range(_MOST_STEPS):
+        found = len(known) + len(fixed)
         for one, other in equal:
             if one in known or one[0] in fixed:
                 known.add(other)
             if other in known or other[0] in fixed:
                 known.add(one)
-        for alias, (_, source) in scope.selected_sources.items():
-            key = _key(source, schema)
+        for alias, key in keys.items():
             if key and all((alias, each) in known for each in key):
                 fixed.add(alias)
+        if len(known) + len(fixed) == found:
+            break
     return fixed
 
 

@@ -17,6 +17,9 @@ from app.modules.sql.statement import qualified, statement_of
 from app.modules.sql_generation.checking.findings import Correction, Edit, quoted
 from app.modules.sql_generation.checking.names import SchemaNames
 
+_MOST_DROPPED = 8
+"""Each takes another look at the whole statement."""
+
 
 def drop_joins(sql: str, sources: Collection[str], schema: SchemaNames) -> Correction | None:
     """The correction that leaves out each of these sources (folded aliases) if nothing uses it any more, and
@@ -39,7 +42,7 @@ def drop_joins(sql: str, sources: Collection[str], schema: SchemaNames) -> Corre
 def _drop(statement: exp.Expr, sources: set[str], schema: SchemaNames) -> list[str]:
     """Take unused joins out of the statement itself; the names of their tables, in the order they went."""
     dropped: list[str] = []
-    while (found := _unused(statement, sources, schema)) is not None:
+    while len(dropped) < _MOST_DROPPED and (found := _unused(statement, sources, schema)) is not None:
         dropped.append(_take_out(found.select, found.join))
         sources |= found.led_by
     return dropped
@@ -104,7 +107,8 @@ def _others(source: exp.Expr, join: exp.Join, scope: Scope, sources: Collection[
     is_table = isinstance(scope.sources.get(alias), exp.Table)
     if not is_table or alias not in sources or not isinstance(condition, exp.Expr):
         return None
-    columns = [each for each in scope.columns if not _is_within(each, condition)]
+    within = {id(each) for each in condition.find_all(exp.Column)}
+    columns = [each for each in scope.columns if id(each) not in within]
     if not all(each.table and each.table != alias for each in columns):
         return None
     return {each.table for each in condition.find_all(exp.Column)} - {alias}
@@ -114,10 +118,3 @@ def _is_inner(join: exp.Join) -> bool:
     return (
         isinstance(join.this, exp.Table) and not join.side and not join.method and join.kind in {"", "INNER"}
     )
-
-
-def _is_within(column: exp.Column, condition: exp.Expr) -> bool:
-    ancestor: exp.Expr | None = column
-    while ancestor is not None and ancestor is not condition:
-        ancestor = ancestor.parent
-    return ancestor is condition

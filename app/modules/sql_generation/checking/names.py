@@ -12,6 +12,7 @@ from app.modules.sql_generation.foreign_keys import ForeignKeyGraph
 
 _CLOSE = 60
 _MOST_NEAREST = 3
+_LONGEST_NAME = 200
 _HIDDEN_COLUMNS = {
     "sqlite": frozenset({"rowid", "oid", "_rowid_"}),
     "postgres": frozenset({"ctid", "xmin", "xmax", "cmin", "cmax", "tableoid"}),
@@ -30,6 +31,7 @@ class SchemaNames:
         self.all_tables = schema.tables
         self.foreign_keys = ForeignKeyGraph(schema.tables)
         self.tables = {self.folded(table.name): table.name for table in schema.tables}
+        self._tables = {table.name: table for table in schema.tables}
         self._columns = {
             table.name: {self.folded(column.name): column.name for column in table.columns}
             for table in schema.tables
@@ -53,8 +55,7 @@ class SchemaNames:
 
     def table(self, folded: str) -> Table | None:
         """The table of a folded name."""
-        name = self.tables.get(folded)
-        return next((each for each in self.all_tables if each.name == name), None)
+        return self._tables.get(self.tables.get(folded, ""))
 
     def real_column(self, table: str, folded_column: str) -> str:
         """A column of a table, by its real name, as it is spelled in the database."""
@@ -80,7 +81,9 @@ class SchemaNames:
 
 
 def nearest(name: str, names: Collection[str]) -> list[str]:
-    """The names that are spelled most like one, at most three, nearest first."""
+    """The names that are spelled most like one, at most three, nearest first; none of an overlong name."""
+    if len(name) > _LONGEST_NAME:
+        return []
     found = process.extract(
         name,
         list(names),

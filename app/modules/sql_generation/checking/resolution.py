@@ -1,6 +1,8 @@
 """Which column of which table each name in a statement means."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping
+from functools import cached_property
 
 from sqlglot import exp
 from sqlglot.optimizer.resolver import Resolver
@@ -17,74 +19,165 @@ def base_tables(statement: exp.Expr) -> Iterator[exp.Table]:
                 yield source
 
 
-class Names:
-    """What the names in one scope of a qualified statement may stand for."""
+class StatementNames:
+    """The `Names` of the scopes of one statement, each made once."""
 
-    def __init__(self, scope: Scope, schema: SchemaNames) -> None:
+    def __init__(self, schema: SchemaNames) -> None:
         self._schema = schema
-        self.scopes = list(_outwards(scope))
+        self._made: dict[int, Names] = {}
+
+    def of(self, scope: Scope) -> "Names":
+        if id(scope) not in self._made:
+            outer = scope.parent if scope.can_be_correlated else None
+            around = None if outer is None else self.of(outer)
+            sources = [source for _, source in scope.selected_sources.values() if isinstance(source, Scope)]
+            has_pivot = (
+                (around is not None and around.has_pivot)
+                or _reads_pivot(scope)
+                or any(self.of(each).has_pivot for each in sources)
+            )
+            self._made[id(scope)] = Names(scope, self._schema, around, has_pivot=has_pivot)
+        return self._made[id(scope)]
+
+
+class Names:
+    """What the names in one scope of a qualified statement may stand for.
+
+    Everything is computed once: a statement of 64 KiB has thousands of columns in one scope.
+    """
+
+    def __init__(
+        self, scope: Scope, schema: SchemaNames, outer: "Names | None" = None, *, has_pivot: bool = False
+    ) -> None:
+        """`outer` is of the scope around this one, whose sources it may name. `has_pivot`: PIVOT or UNPIVOT
+        makes columns that nothing is known of."""
+        self.has_pivot = has_pivot
+        self._schema = schema
+        self._outer = outer
+        self.scope = scope
         self.expression = scope.expression
+        self._columns: dict[str, Collection[str]] = {}
+        self._by_case: dict[str, Mapping[str, list[str]]] = {}
 
-    def columns_of(self, alias: str) -> Sequence[str] | None:
+    def columns_of(self, alias: str) -> Collection[str] | None:
         """Folded names of a source's columns; empty if they are unknown, None if there is no such source."""
-        for scope in self.scopes:
-            if alias in scope.sources:
-                return Resolver(scope, self._schema.mapping).get_source_columns(alias)
-        return None
+        if alias in self.scope.sources:
+            return self._columns_in(alias)
+        return None if self._outer is None else self._outer.columns_of(alias)
 
-    def visible(self) -> Mapping[str, Sequence[str]]:
+    def is_source(self, alias: str) -> bool:
+        """Whether a source in sight has this alias."""
+        return alias in self.own_sources or (self._outer is not None and self._outer.is_source(alias))
+
+    @cached_property
+    def are_known(self) -> bool:
+        """Whether the columns of all sources in sight are known."""
+        own = all(known and "*" not in known for known in self.own_sources.values())
+        return own and (self._outer is None or self._outer.are_known)
+
+    def are_found(self, name: str) -> bool:
+        """Whether a source in sight has a column of this folded name."""
+        return name in self._own_names or (self._outer is not None and self._outer.are_found(name))
+
+    def own_sources_with(self, name: str) -> list[str]:
+        """Aliases of the scope's own sources that have a column of this folded name."""
+        return list(self._own_names.get(name, ()))
+
+    @cached_property
+    def visible(self) -> Mapping[str, Collection[str]]:
         """The columns of all sources in sight, by alias, the innermost first."""
-        found: dict[str, Sequence[str]] = {}
-        for scope in self.scopes:
-            resolver = Resolver(scope, self._schema.mapping)
-            for alias in scope.selected_sources:
-                found.setdefault(alias, resolver.get_source_columns(alias))
-        return found
+        return {**self.own_sources, **self._outer_visible}
 
-    def own_sources(self) -> Mapping[str, Sequence[str]]:
-        scope = self.scopes[0]
-        resolver = Resolver(scope, self._schema.mapping)
-        return {alias: resolver.get_source_columns(alias) for alias in scope.selected_sources}
+    @property
+    def _outer_visible(self) -> Mapping[str, Collection[str]]:
+        outer = {} if self._outer is None else self._outer.visible
+        return {alias: known for alias, known in outer.items() if alias not in self.own_sources}
+
+    @cached_property
+    def own_sources(self) -> Mapping[str, Collection[str]]:
+        return {alias: self._columns_in(alias) for alias in self.scope.selected_sources}
 
     def base_table(self, alias: str) -> str | None:
         """The folded name of the database's table behind an alias."""
-        for scope in self.scopes:
-            source = scope.sources.get(alias)
-            if isinstance(source, exp.Table):
-                return source.name
-        return None
+        source = self.scope.sources.get(alias)
+        if isinstance(source, exp.Table):
+            return source.name
+        return None if self._outer is None else self._outer.base_table(alias)
 
     def real(self, alias: str, folded: str) -> str:
         """A column of a source as it is spelled in the database."""
-        table = self.base_table(alias)
-        spelled = {self._schema.folded(each): each for each in self._schema.columns(table or "")}
-        return spelled.get(folded, folded)
+        table = self._schema.tables.get(self.base_table(alias) or "")
+        return folded if table is None else self._schema.real_column(table, folded)
+
+    def in_any_case(self, alias: str, name: str) -> list[str]:
+        """A source's columns that differ from a name at most in case, as the database spells them."""
+        if alias not in self._by_case:
+            found: defaultdict[str, list[str]] = defaultdict(list)
+            for each in self.columns_of(alias) or ():
+                spelled = self.real(alias, each)
+                found[spelled.casefold()].append(spelled)
+            self._by_case[alias] = found
+        return self._by_case[alias].get(name.casefold(), [])
 
     def is_output(self, column: exp.Column) -> bool:
         """Whether a bare name may be one that the scope itself gives to a result."""
         if isinstance(self.expression, exp.SetOperation):
-            return column.name in self.expression.named_selects
+            return column.name in self._named_selects
         if not isinstance(self.expression, exp.Select):
             return False
-        orders = isinstance(column.find_ancestor(exp.Order, exp.Select), exp.Order)
-        if orders and column.name in self.expression.named_selects:
+        if column.name in self._named_selects and id(column) in self._ordering:
             return True
-        own = column.find_ancestor(exp.Alias, exp.Select)
-        if isinstance(own, exp.Alias) and own.alias == column.name:
-            return False
-        return column.name in self._given_names
+        return column.name in self._given_names and self._aliased.get(id(column)) != column.name
 
-    @property
-    def _given_names(self) -> set[str]:
+    @cached_property
+    def _own_names(self) -> Mapping[str, list[str]]:
+        """The scope's own sources by the columns they have."""
+        found: defaultdict[str, list[str]] = defaultdict(list)
+        for alias, known in self.own_sources.items():
+            for name in known:
+                found[name].append(alias)
+        return found
+
+    @cached_property
+    def _named_selects(self) -> Collection[str]:
+        return frozenset(self.expression.named_selects) if isinstance(self.expression, exp.Query) else ()
+
+    @cached_property
+    def _ordering(self) -> Collection[int]:
+        """Ids of the columns within an ORDER BY."""
+        return {id(column) for order in self.scope.find_all(exp.Order) for column in _columns(order)}
+
+    @cached_property
+    def _aliased(self) -> Mapping[int, str]:
+        """By ids of columns, the alias of the expression that they stand in; the innermost counts."""
+        aliases = self.scope.find_all(exp.Alias)
+        return {id(column): each.alias for each in aliases for column in _columns(each)}
+
+    @cached_property
+    def _given_names(self) -> Collection[str]:
         """Not those that qualifying has added, which stand nowhere in the text."""
         selects = self.expression.selects if isinstance(self.expression, exp.Query) else []
         given = (each.args["alias"] for each in selects if isinstance(each, exp.Alias))
         return {alias.name for alias in given if alias.meta.get("start") is not None}
 
+    def _columns_in(self, alias: str) -> Collection[str]:
+        """In order; a dictionary, so that a name is found at once."""
+        if alias not in self._columns:
+            resolver = Resolver(self.scope, self._schema.mapping)
+            self._columns[alias] = dict.fromkeys(resolver.get_source_columns(alias))
+        return self._columns[alias]
 
-def _outwards(scope: Scope) -> Iterator[Scope]:
-    """A scope, and those around it whose sources it may name."""
-    current: Scope | None = scope
-    while current is not None:
-        yield current
-        current = current.parent if current.can_be_correlated else None
+
+def _reads_pivot(scope: Scope) -> bool:
+    """Whether a table or query that the scope reads is pivoted."""
+    return any(pivot.arg_key == "pivots" for pivot in scope.find_all(exp.Pivot))
+
+
+def _columns(node: exp.Expr) -> Iterator[exp.Column]:
+    """Columns within a node, those of queries within it excepted."""
+    left = [node]
+    while left:
+        current = left.pop()
+        if isinstance(current, exp.Column):
+            yield current
+        left += [each for each in current.iter_expressions() if not isinstance(each, exp.Query)]

@@ -1,5 +1,6 @@
 """The source that a column certainly belongs to: another one in scope, or a table one foreign key away."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -27,10 +28,7 @@ def source_of(sql: str, column: exp.Column, names: Names, schema: SchemaNames) -
 def same_in_all(sql: str, column: exp.Column, having: Sequence[str], names: Names) -> Correction | None:
     """An ambiguous column that the joins make the same in all sources that have it: it is read from the first
     one that an outer join leaves whole."""
-    equal = _equated(names.expression, column.name)
-    reached = {having[0]}
-    for _ in having:
-        reached |= {one for pair in equal if pair & reached for one in pair}
+    reached = _reached(having[0], _equated(names.expression, column.name))
     optional = _optional(names.expression)
     whole = [each for each in having if optional is not None and each not in optional]
     if not set(having) <= reached or not whole:
@@ -92,13 +90,11 @@ def _moved(sql: str, column: exp.Column, names: Names, schema: SchemaNames) -> C
     """To the one other source in scope that has the column. An unknown source is a table that is missing."""
     if not column.table or names.columns_of(column.table) is None:
         return None
-    sources = names.own_sources()
-    if not all(known and "*" not in known for known in names.visible().values()):
+    sources = names.own_sources
+    if not names.are_known:
         return None
     found = {
-        alias: meant
-        for alias, known in sources.items()
-        if (meant := same_but_for_case(column.name, [names.real(alias, each) for each in known])) is not None
+        alias: spelled[0] for alias in sources if len(spelled := names.in_any_case(alias, column.name)) == 1
     }
     if len(found) != 1:
         return None
@@ -137,12 +133,12 @@ class _Neighbour:
 def _joined(sql: str, column: exp.Column, names: Names, schema: SchemaNames) -> Correction | None:
     """With the one table that has the column and is one foreign key away."""
     select = names.expression
-    scope = names.scopes[0]
+    scope = names.scope
     if not isinstance(select, exp.Select) or not _can_be_joined(select):
         return None
-    if not all(known and "*" not in known for known in names.visible().values()):
+    if not names.are_known:
         return None
-    if any(same_but_for_case(column.name, known) for known in names.visible().values()):
+    if any(same_but_for_case(column.name, known) for known in names.visible.values()):
         return None
     wanted = schema.tables.get(column.table) if names.columns_of(column.table) is None else None
     found = [
@@ -156,7 +152,7 @@ def _joined(sql: str, column: exp.Column, names: Names, schema: SchemaNames) -> 
 def _join(
     sql: str, column: exp.Column, names: Names, schema: SchemaNames, neighbour: _Neighbour
 ) -> Correction | None:
-    scope = names.scopes[0]
+    scope = names.scope
     select = scope.expression
     table = neighbour.hop.right
     place = first_table(select) if isinstance(select, exp.Select) else None
@@ -189,7 +185,7 @@ def _join(
 
 def _said(neighbour: _Neighbour, names: Names, schema: SchemaNames) -> str:
     source = quoted(_called(neighbour.alias, names, schema))
-    lacking = "no other table here has" if len(names.own_sources()) > 1 else f"{source} does not have"
+    lacking = "no other table here has" if len(names.own_sources) > 1 else f"{source} does not have"
     said = f"Joined {quoted(neighbour.hop.right)} for the column {quoted(neighbour.column)}, which {lacking}."
     if neighbour.hop.fans_out:
         said += f" A row of {source} is repeated for each of its rows in {quoted(neighbour.hop.right)}."
@@ -207,8 +203,8 @@ def _neighbours(column: str, names: Names, schema: SchemaNames) -> Iterator[_Nei
 def _own_tables(names: Names, schema: SchemaNames) -> Mapping[str, Table]:
     """The tables of the database that the scope reads, by alias."""
     found: dict[str, Table] = {}
-    for alias in names.own_sources():
-        source = names.scopes[0].sources.get(alias)
+    for alias in names.own_sources:
+        source = names.scope.sources.get(alias)
         if isinstance(source, exp.Table) and (table := schema.table(source.name)) is not None:
             found[alias] = table
     return found
@@ -276,7 +272,7 @@ def _called(alias: str, names: Names, schema: SchemaNames) -> str:
 
 def _written(sql: str, names: Names, alias: str) -> str:
     """A source's name as the statement has it."""
-    node, _ = names.scopes[0].selected_sources[alias]
+    node, _ = names.scope.selected_sources[alias]
     called = node.args.get("alias")
     for each in (called.this if isinstance(called, exp.TableAlias) else None, node.this):
         if isinstance(each, exp.Identifier) and isinstance(each.meta.get("start"), int):
@@ -303,6 +299,21 @@ def _equated(select: exp.Expr, name: str) -> list[set[str]]:
         and isinstance(part.expression, exp.Column)
         and part.this.name == part.expression.name == name
     ]
+
+
+def _reached(first: str, pairs: Sequence[set[str]]) -> set[str]:
+    """The sources that pairs lead to from one of them."""
+    beside: defaultdict[str, set[str]] = defaultdict(set)
+    for pair in pairs:
+        for each in pair:
+            beside[each] |= pair
+    reached = {first}
+    left = [first]
+    while left:
+        new = beside[left.pop()] - reached
+        reached |= new
+        left += new
+    return reached
 
 
 def _optional(select: exp.Expr) -> set[str] | None:

@@ -1,0 +1,84 @@
+"""Common table expressions: which of them a table in a statement can name."""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from sqlglot import exp
+from sqlglot.dialects.dialect import Dialect
+
+
+class _Holder(NamedTuple):
+    """A WITH, or a query with one, that stands above a node, and its child on the way to that node."""
+
+    node: exp.Expr
+    child: exp.Expr
+
+
+class _Place(NamedTuple):
+    """A common table expression's name, and its position in its WITH."""
+
+    position: int
+    name: exp.Identifier
+
+
+class CommonTables:
+    """Those of one tree, which must not change meanwhile.
+
+    Looking up all tables of a statement takes linear time: every node is passed once on the way up.
+    """
+
+    def __init__(self, dialect: str) -> None:
+        self._dialect = dialect
+        self._folds = Dialect.get_or_raise(dialect)
+        self._above: dict[int, _Holder | None] = {}
+        self._places: dict[int, Mapping[str, list[_Place]]] = {}
+        self._positions: dict[int, int] = {}
+
+    def are_named_by(self, table: exp.Table) -> bool:
+        """Whether the table is a common table expression that stands in sight of it."""
+        wanted = self._folded(table.this)
+        holder = self._holder_above(table)
+        while holder is not None:
+            if self._has(holder, table.name.lower(), wanted):
+                return True
+            holder = self._holder_above(holder.node)
+        return False
+
+    def _has(self, holder: _Holder, lowered: str, wanted: str) -> bool:
+        """PostgreSQL shows an expression only those before it, unless RECURSIVE; SQLite shows all."""
+        with_ = holder.node if isinstance(holder.node, exp.With) else holder.node.args["with_"]
+        if with_ is holder.child:
+            return False  # the WITH itself comes next, with its own rule
+        places = self._places_in(with_).get(lowered, ())
+        inside = self._positions.get(id(holder.child))
+        if inside is None or with_.recursive or self._dialect == "sqlite":
+            inside = len(with_.expressions)
+        return any(place.position < inside and self._folded(place.name) == wanted for place in places)
+
+    def _places_in(self, with_: exp.With) -> Mapping[str, list[_Place]]:
+        if id(with_) not in self._places:
+            places: defaultdict[str, list[_Place]] = defaultdict(list)
+            for position, cte in enumerate(with_.expressions):
+                name = cte.args["alias"].this
+                places[name.name.lower()].append(_Place(position, name))
+                self._positions[id(cte)] = position
+            self._places[id(with_)] = places
+        return self._places[id(with_)]
+
+    def _holder_above(self, node: exp.Expr) -> _Holder | None:
+        path: list[exp.Expr] = []
+        current = node
+        while id(current) not in self._above:
+            path.append(current)
+            parent = current.parent
+            if parent is None or isinstance(parent, exp.With) or parent.args.get("with_") is not None:
+                self._above[id(current)] = None if parent is None else _Holder(parent, current)
+            else:
+                current = parent
+        found = self._above[id(current)]
+        self._above.update((id(each), found) for each in path)
+        return found
+
+    def _folded(self, identifier: exp.Identifier) -> str:
+        return self._folds.normalize_identifier(identifier.copy()).name
