@@ -90,7 +90,15 @@ class ConnectionRepository:
 
     async def share(self, connection: Connection, shared: bool) -> Connection:
         """Raises `ConnectionNotFound` when it was deleted meanwhile."""
-        changes: Document = {"shared": shared, "readers": _readers(connection.owner, shared)}
+        return await self._change(
+            connection, {"shared": shared, "readers": _readers(connection.owner, shared)}
+        )
+
+    async def change_roles(self, connection: Connection, roles: Roles) -> Connection:
+        """Raises `ConnectionNotFound` when it was deleted meanwhile."""
+        return await self._change(connection, cast("Document", {"roles": asdict(roles)}))
+
+    async def _change(self, connection: Connection, changes: Document) -> Connection:
         changed = await self._storage.patch("database_connections", connection.id, changes)
         if changed is None:
             raise _not_found()

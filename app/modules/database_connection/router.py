@@ -8,7 +8,6 @@ from app.http.callers import ASK, MANAGE, READ, Owner
 from app.http.problems import PROBLEM_RESPONSES
 from app.http.rate_limits import count_question
 from app.http.routes import PageOf, PageQuery
-from app.modules.database_connection.roles import Roles
 from app.modules.database_connection.schemas import (
     ConnectionBody,
     ConnectionChange,
@@ -43,11 +42,11 @@ async def register(body: NewConnection, owner: Owner, service: Service) -> Conne
 
     The schema is scanned when the first question needs it, or on request. Every call registers another
     connection. Answers 422 if the URL is not supported (`database-url-not-supported`) or no session can be
-    opened (`database-unreachable`).
+    opened (`database-unreachable`), or if its account may not take one of the roles
+    (`database-roles-refused`).
     """
     url = body.url.get_secret_value()
-    asked = body.roles
-    roles = None if asked is None else Roles(asked.by, tuple(asked.names.items()), asked.default)
+    roles = None if body.roles is None else body.roles.to_roles()
     connection = await service.register(
         owner, url, body.name, description=body.description, shared=body.shared, roles=roles
     )
@@ -74,7 +73,7 @@ async def read_connection(connection_id: ConnectionId, owner: Owner, service: Se
     return ConnectionBody.model_validate(await service.repository.get(owner, connection_id))
 
 
-@router.patch("/{connection_id}", summary="Share a database connection", dependencies=[MANAGE])
+@router.patch("/{connection_id}", summary="Change a database connection", dependencies=[MANAGE])
 async def change_connection(
     connection_id: ConnectionId, body: ConnectionChange, owner: Owner, service: Service
 ) -> ConnectionBody:
@@ -84,9 +83,17 @@ async def change_connection(
     Other users can then ask about a shared connection and read its schema, glossary, instructions and
     verified examples. Sessions of others on a connection that is private again take no further questions
     (409 `connection-gone`).
+
+    With `roles` it replaces the roles that statements run as, from the next statement on. Answers 422
+    (`database-roles-refused`) if the connection was registered without roles, or its account may not take
+    one of them.
     """
-    connection = await service.repository.own(owner, connection_id)
-    return ConnectionBody.model_validate(await service.repository.share(connection, body.shared))
+    changed = await service.repository.own(owner, connection_id)
+    if body.roles is not None:
+        changed = await service.change_roles(changed, body.roles.to_roles())
+    if body.shared is not None:
+        changed = await service.repository.share(changed, body.shared)
+    return ConnectionBody.model_validate(changed)
 
 
 @router.delete(

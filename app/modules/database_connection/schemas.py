@@ -14,7 +14,7 @@ from pydantic import (
 
 from app.core.settings import MAX_STATEMENT_CHARACTERS
 from app.http.routes import Body, ResponseBody, Text, Time, storable
-from app.modules.database_connection.roles import checked_role
+from app.modules.database_connection.roles import Roles, checked_role
 from app.modules.database_connection.scan.progress import ScanState
 from app.modules.database_connection.schema import ColumnType, ForeignKey, TableColumn
 
@@ -31,22 +31,25 @@ Person = Annotated[Text, Field(min_length=1, max_length=255)]
 
 
 class RolesBody(Body):
-    """PostgreSQL roles that people's statements run as: `names` by owner, or by the value of a claim.
-
-    Who has none takes `default`; without one, the question is refused.
-    """
+    """PostgreSQL roles that people's statements run as, so that row-level security follows the person."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"names": {"ada": "sales_north"}}]})
 
     by: Literal["owner", "claim"] = "owner"
+    """What the roles are chosen by: the owner, or the token's claim `KAI_AUTH__OIDC__DATABASE_CLAIM`."""
     names: Annotated[dict[Person, RoleName], Field(default_factory=dict, max_length=1_000)]
+    """Roles by owner or by the value of the claim."""
     default: RoleName | None = None
+    """Role of everyone else; without one, their questions are refused (403 `database-role`)."""
 
     @model_validator(mode="after")
     def _not_empty(self) -> Self:
         if not self.names and self.default is None:
             raise ValueError("name at least one role")
         return self
+
+    def to_roles(self) -> Roles:
+        return Roles(self.by, tuple(self.names.items()), self.default)
 
 
 class NewConnection(Body):
@@ -73,12 +76,20 @@ class NewConnection(Body):
 
 
 class ConnectionChange(Body):
-    """A change of who may use a connection."""
+    """A change of who may use a connection; a field that is left out stays as it is."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"shared": True}]})
 
-    shared: bool
+    shared: bool | None = None
     """All users may see and ask about the database."""
+    roles: RolesBody | None = None
+    """The new roles, all of them, of a connection that was registered with roles."""
+
+    @model_validator(mode="after")
+    def _not_empty(self) -> Self:
+        if self.shared is None and self.roles is None:
+            raise ValueError("name what changes: shared or roles")
+        return self
 
 
 class TableChange(Body):

@@ -166,6 +166,20 @@ class DatabaseConnections:
         )
         return [f"Row-level security does not bind the role {role}: it sees all rows." for role in unbound]
 
+    async def change_roles(self, connection: Connection, roles: Roles) -> Connection:
+        """Replace the roles of a connection that was registered with some.
+
+        Raises `RolesRefused` or `DatabaseDown`.
+        """
+        if connection.roles is None:
+            raise RolesRefused(
+                "This database was registered without roles, and its scan has read values that not every "
+                "role may see. Register it again with roles."
+            )
+        with as_problems():
+            await self._try_roles(await asyncio.to_thread(self._database, connection), roles)
+        return await self.repository.change_roles(connection, roles)
+
     async def delete(self, owner: str, connection_id: str) -> None:
         """Delete a connection and its tables. Its sessions stay readable."""
         connection = await self.repository.own(owner, connection_id)

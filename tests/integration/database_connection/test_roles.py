@@ -175,6 +175,21 @@ async def test_a_role_that_is_taken_away_later_is_a_clear_error(
     assert "may not take the role south" in events
 
 
+async def test_roles_can_be_changed_later_but_not_given_to_a_scanned_database(
+    services: Services, url: str
+) -> None:
+    connections = services.database_connections
+    connection = await connected(services, url, BY_OWNER)
+    changed = await connections.change_roles(connection, Roles("owner", (("eve", "south"),)))
+    assert rows_of(await ask(services, changed, person("eve"))) == [[300]]
+    assert '"urn:kai:database-role"' in await ask(services, changed, person("ben"))
+    with pytest.raises(RolesRefused, match="GRANT"):
+        await connections.change_roles(connection, Roles("owner", (("eve", "stranger"),)))
+    plain = await connections.register("ada", url, "Sales", "")
+    with pytest.raises(RolesRefused, match="Register it again"):
+        await connections.change_roles(plain, BY_OWNER)
+
+
 async def test_other_databases_have_no_roles(services: Services, tmp_path: Path) -> None:
     shop = make_shop(tmp_path / "shop.db")
     with pytest.raises(RolesRefused, match="PostgreSQL"):
