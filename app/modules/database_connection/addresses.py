@@ -91,12 +91,12 @@ _NOT_COMPATIBLE = frozenset({IPv6Address("::"), IPv6Address("::1")})
 
 
 def is_metadata_name(host: str) -> bool:
-    """Whether a host name is known to lead to a cloud's metadata service."""
+    """True if a host name is known to lead to a cloud's metadata service."""
     return host.rstrip(".").casefold() in METADATA_NAMES
 
 
 def is_connectable(address: Address, allowed: Sequence[Network]) -> bool:
-    """Whether a database at this address may be connected to: a public address, or one in `allowed`.
+    """True if a database at this address may be connected to: a public address, or one in `allowed`.
 
     An IPv6 address that carries IPv4 addresses is judged by these. Metadata services are never connectable.
     """
@@ -111,7 +111,7 @@ def _is_connectable(address: Address, allowed: Sequence[Network]) -> bool:
 
 
 def _reached(address: Address) -> Sequence[Address]:
-    """The IPv4 addresses inside an IPv6 address, or else the address itself."""
+    """Returns the IPv4 addresses inside an IPv6 address, or else the address itself."""
     if isinstance(address, IPv4Address) or address in _NOT_COMPATIBLE:
         return (address,)
     number = int(address)

@@ -1,4 +1,4 @@
-"""When two values of two results are the same value."""
+"""Equality of values of two results."""
 
 import json
 import math
@@ -23,19 +23,24 @@ _UTC = (None, "Z", "+00", "+00:00", "+0000")
 
 
 def rows_of(result: ResultSet) -> list[Row]:
-    """The rows in one form: whole numbers as int, other numbers as float, a midnight as its day."""
+    """Returns rows with normalized values: whole numbers as int, other numbers as float, a midnight
+    as its day.
+    """
     types = [column.type for column in result.columns]
     return [tuple(_cell(value, kind) for value, kind in zip(row, types, strict=True)) for row in result.rows]
 
 
 def bag_of(result: ResultSet) -> frozenset[tuple[Row, int]]:
-    """The rows in any order, with how often each comes; numbers to six digits, so that sums that were
-    added up in another order are equal."""
+    """Returns the count of each row, without order. Numbers are rounded to six digits, so that sums that
+    were added in another order are equal.
+    """
     return frozenset(Counter(tuple(map(_to_six_digits, row)) for row in rows_of(result)).items())
 
 
 def same_cell(one: Cell, other: Cell) -> bool:
-    """Equal, or numbers of which at least one has a fraction and that differ by less than 1 in 10,000."""
+    """True if the values are equal, or are numbers, at least one with a fraction, that differ by
+    less than 1 in 10,000.
+    """
     if one == other:
         return True
     if isinstance(one, float) and isinstance(other, int | float):
@@ -72,13 +77,13 @@ def _cell(value: JsonValue, kind: ColumnType) -> Cell:
 
 
 def _exact_number(text: str) -> Cell:
-    """A number that came as text because a double would have rounded it."""
+    """Returns a number that came as text because a double would have rounded it."""
     number = Decimal(text)
     return int(number) if number == number.to_integral_value() else float(number)
 
 
 def _as_day(text: str) -> str:
-    """A moment in one spelling; midnight, in no zone or in UTC, as the bare day."""
+    """Returns a time in one spelling; midnight, without a zone or in UTC, as the bare day."""
     found = _TIME.fullmatch(text)
     if found is None:
         return text

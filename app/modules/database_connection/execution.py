@@ -1,4 +1,4 @@
-"""Running one checked statement, from its text to rows."""
+"""Runs one checked statement: from its text to rows."""
 
 from dataclasses import dataclass
 

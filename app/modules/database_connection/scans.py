@@ -1,7 +1,7 @@
-"""Scans in the background: one at a time a connection, telling how far they are.
+"""Background scans, one at a time per connection, with stored progress.
 
-What a scan has found is known, and kept, as soon as it is found: first all tables, then their
-profiles, some at a time.
+Results are stored and usable as soon as they are found: first all tables, then their profiles, some at a
+time.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ logger = logging.getLogger(__name__)
 
 
 class Scan:
-    """A scan under way, or just over. Its events end every wait, also when it fails."""
+    """A scan that runs or has just ended. Its events are set at the end, also when it fails."""
 
     def __init__(self) -> None:
         now = now_ms()
@@ -51,7 +51,7 @@ class Scan:
 
 
 class Scans:
-    """The scans of this process, each in a task of its own; `close` breaks them off."""
+    """The scans of this process, each in a task of its own. `close` cancels them."""
 
     def __init__(
         self,
@@ -75,7 +75,7 @@ class Scans:
         return self._scans.get(connection_id)
 
     def start(self, connection: Connection, database: Database) -> Scan:
-        """A new scan, of a connection that none is running of."""
+        """Start a scan of a connection that has no running scan."""
         begun = Scan()
         self._scans[connection.id] = begun
         task = asyncio.create_task(
@@ -86,7 +86,7 @@ class Scans:
         return begun
 
     async def stop(self, connection_id: str) -> None:
-        """Break off the scan of a connection, if there is one, and wait for its end."""
+        """Cancel the scan of a connection, if there is one, and wait for its end."""
         task = self._tasks.get(connection_id)
         if task is not None:
             task.cancel()
@@ -97,7 +97,7 @@ class Scans:
             await self.stop(connection_id)
 
     def _over(self, connection_id: str, scan: Scan) -> None:
-        """Also of a scan that was stopped before it began."""
+        """Called also for a scan that was stopped before it began."""
         del self._scans[connection_id], self._tasks[connection_id]
         scan.tables_known.set()
         scan.ended.set()
@@ -111,7 +111,7 @@ class Scans:
             await self._repository.keep_progress(connection, begun.progress)
 
     async def _outcome(self, connection: Connection, database: Database, begun: Scan) -> str | None:
-        """What went wrong, in words without secrets; None when nothing did."""
+        """Returns the error, without secrets; None if there is none."""
         try:
             await self._repository.keep_progress(connection, begun.progress)
             await self._scan(connection, database, begun)

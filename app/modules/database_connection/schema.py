@@ -1,4 +1,4 @@
-"""What a scan learns of a database: tables, columns, keys and bounded profiles of their values."""
+"""The scanned schema: tables, columns, keys and bounded profiles of their values."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Database connections on the wire; a URL comes in and never goes out."""
+"""Bodies of the connection routes. A URL is received, but never returned."""
 
 from typing import Annotated, Literal, Self
 

@@ -241,7 +241,7 @@ class DatabaseConnections:
         return described
 
     async def sample(self, owner: str, connection_id: str, table_name: str) -> ResultSet:
-        """The first rows of a table, `truncated` when there are more.
+        """Returns the first rows of a table, `truncated` if there are more.
 
         Raises `TableNotFound`, `StatementNotRun` or `DatabaseDown`.
         """
@@ -302,7 +302,7 @@ class DatabaseConnections:
             return connection, await self.schema(connection)
 
     async def schema(self, connection: Connection) -> Schema:
-        """The schema of what is `scanned_schema`. Raises `DatabaseUnavailable`."""
+        """Returns the schema of the scanned tables. Raises `DatabaseUnavailable`."""
         return (await self.scanned_schema(connection)).schema
 
     async def scanned_schema(self, connection: Connection) -> ScannedSchema:

@@ -15,9 +15,9 @@ _FIRST_SECONDS = 60.0
 
 
 class Stop:
-    """Tells blocking work when to end: at its deadline, or as soon as it is abandoned.
+    """Signals blocking work to end: at its deadline, or as soon as it is abandoned.
 
-    The working thread restarts the clock, which begins at a minute; any thread may abandon and ask.
+    The working thread restarts the clock, which starts at a minute. Any thread may abandon and check.
     """
 
     def __init__(self) -> None:
@@ -25,7 +25,7 @@ class Stop:
         self.after(_FIRST_SECONDS)
 
     def after(self, seconds: float) -> None:
-        """Let the work go on for this long from now."""
+        """Extend the deadline to this many seconds from now."""
         self.seconds = seconds
         self._deadline = time.monotonic() + seconds
 
@@ -48,7 +48,7 @@ class DatabaseThreads:
         self._limiter = anyio.CapacityLimiter(limit)
 
     async def run(self, work: Callable[[Stop], T]) -> T:
-        """The work's result. On cancellation the work is stopped and awaited before this returns."""
+        """Run the work and return its result. On cancellation the work is stopped and awaited first."""
         async with self._limiter:
             stop = Stop()
             thread = asyncio.create_task(

@@ -8,24 +8,25 @@ from sqlglot import exp
 from sqlglot.errors import ParseError, SqlglotError
 
 DATABASE_NAMES = {"sqlite": "SQLite", "postgres": "PostgreSQL", "mysql": "MySQL", "duckdb": "DuckDB"}
-"""The databases that can be asked, by dialect, as people write them."""
+"""Names of the databases, by dialect, for users."""
 
 
 def parsed(sql: str, dialect: str) -> Sequence[exp.Expr | None]:
-    """The statements in a text. Raises `SqlglotError` and `RecursionError`."""
+    """Returns the statements in a text. Raises `SqlglotError` and `RecursionError`."""
     with sqlglot_errors_only():
         return sqlglot.parse(sql, dialect=dialect)
 
 
 def parsed_one(sql: str, dialect: str | None) -> exp.Expr:
-    """The one statement in a text. Raises `SqlglotError` and `RecursionError`."""
+    """Returns the one statement in a text. Raises `SqlglotError` and `RecursionError`."""
     with sqlglot_errors_only():
         return sqlglot.parse_one(sql, dialect=dialect)
 
 
 @contextmanager
 def sqlglot_errors_only() -> Generator[None]:
-    """sqlglot fails on senseless statements in every way there is, such as `AttributeError`.
+    """Convert the errors of sqlglot, which fails on senseless statements with any exception, such as
+    `AttributeError`.
 
     Raises `ParseError` in place of all but `SqlglotError` and `RecursionError`.
     """

@@ -1,7 +1,7 @@
-"""A statement, read once for everything that is done with it in a turn.
+"""A statement, parsed once for all its uses in a turn.
 
-The guard alone parses for itself: as an independent lock it trusts no
-tree that other code could have changed.
+The guard alone parses for itself: as an independent lock it trusts no tree that other code could have
+changed.
 """
 
 from functools import cached_property, lru_cache
@@ -15,13 +15,13 @@ from sqlglot.schema import MappingSchema
 from app.modules.sql.parsing import parsed_one, sqlglot_errors_only
 
 _MOST_KEPT = 32
-"""So many statements stay in memory: those of the turns under way."""
+"""Most statements in memory: those of the running turns."""
 
 
 class Statement:
-    """A statement's text, and its trees, each made at the first need.
+    """The text of a statement and its trees, each built on first use.
 
-    The trees are shared: code that changes one changes a copy of it.
+    The trees are shared: code that changes one must change a copy.
     """
 
     def __init__(self, text: str, dialect: str) -> None:
@@ -31,19 +31,19 @@ class Statement:
 
     @cached_property
     def tree(self) -> exp.Expr:
-        """As it is written. Raises `SqlglotError` and `RecursionError`."""
+        """The tree of the statement as written. Raises `SqlglotError` and `RecursionError`."""
         return parsed_one(self.text, self.dialect)
 
     @cached_property
     def folded(self) -> exp.Expr:
-        """With its names in the case that the dialect compares them in; raises like `tree`."""
+        """The tree with names in the case that the dialect compares them in. Raises what `tree` raises."""
         with sqlglot_errors_only():
             return normalize_identifiers(self.tree.copy(), dialect=self.dialect)
 
     def qualified(self, schema: MappingSchema) -> exp.Expr | None:
-        """With every column that can be resolved under its table's alias; None when sqlglot gives up.
+        """The tree with every resolvable column under its table's alias; None if sqlglot cannot do that.
 
-        Names are folded, and remember where they stood. Raises like `tree`.
+        Names are folded, and keep their position in the text. Raises what `tree` raises.
         """
         kept = self._qualified
         if kept is None or kept[0] is not schema:
@@ -54,7 +54,7 @@ class Statement:
 
 @lru_cache(_MOST_KEPT)
 def statement_of(text: str, dialect: str) -> Statement:
-    """The same statement for the same text, so that it is parsed once."""
+    """Returns the same statement for the same text, so that it is parsed once."""
     return Statement(text, dialect)
 
 

@@ -1,4 +1,4 @@
-"""What KAI asks of a kind of database; `sqlite`, `postgres`, `mysql` and `duckdb` answer."""
+"""Protocols of database engines, implemented by `sqlite`, `postgres`, `mysql` and `duckdb`."""
 
 from collections.abc import Collection, Sequence
 from contextlib import AbstractContextManager
@@ -17,9 +17,10 @@ class DatabaseSession(Protocol):
     """One read-only connection in one thread."""
 
     def execute(self, sql: str) -> RawRows:
-        """Start one statement; its rows are fetched while they are read.
+        """Start one statement. Its rows are fetched while they are read.
 
-        Raises `StatementFailed`, also when `stop` is due, and `DatabaseUnavailable`; so does the reading.
+        Raises `StatementFailed`, also when `stop` is due, and `DatabaseUnavailable`. Reading the rows
+        raises the same.
         """
 
 
@@ -36,24 +37,26 @@ class Database(Protocol):
 
     @property
     def masked_url(self) -> str:
-        """The URL as people may see it."""
+        """The URL without its secrets, for users."""
 
     def warnings(self, stop: Stop, connect_seconds: float) -> Sequence[str]:
-        """What the account may do beyond reading, as sentences with the cure; empty if it only reads.
+        """Returns what the account may do besides reading, as sentences with the cure. Empty if it only
+        reads.
 
-        Raises like `engine`.
+        Raises what `engine` raises.
         """
 
     def session(self, stop: Stop, connect_seconds: float) -> AbstractContextManager[DatabaseSession]:
-        """A session for one statement that ends when `stop` is due; closed at exit.
+        """Opens a session for one statement, which ends when `stop` is due.
 
-        Raises `DatabaseUnavailable`, in words without secrets.
+        Raises `DatabaseUnavailable`, without secrets in its text.
         """
 
     def engine(self, stop: Stop, connect_seconds: float) -> AbstractContextManager[Engine]:
-        """The same session under SQLAlchemy, for reading the catalog; a statement of its own each time.
+        """Opens the same session under SQLAlchemy, to read the catalog. Each statement is its own
+        transaction.
 
-        Raises `DatabaseUnavailable`; a statement that `stop` ended raises `sqlalchemy.exc.DBAPIError`.
+        Raises `DatabaseUnavailable`. A statement that `stop` ended raises `sqlalchemy.exc.DBAPIError`.
         """
 
 
@@ -68,11 +71,11 @@ class RoleDatabase(Database, Protocol):
         """
 
     def roles_beyond_policies(self, roles: Collection[str], stop: Stop, connect_seconds: float) -> list[str]:
-        """Those of the roles that no row-level security binds. Raises like `engine`."""
+        """Returns the roles that no row-level security binds. Raises what `engine` raises."""
 
 
 def stopped(stop: Stop) -> StatementTimedOut:
-    """Error text for a statement that exceeded the time limit."""
+    """Returns the error of a statement that exceeded its time limit."""
     return StatementTimedOut(
         f"The statement was stopped after {stop.seconds:g} s. Make it cheaper: add filters, "
         "check that every join has a condition, aggregate in the database."

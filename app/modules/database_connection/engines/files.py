@@ -1,4 +1,4 @@
-"""What all databases have in common that are a file."""
+"""Base of databases that are a file."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -100,9 +100,9 @@ class _SqliteSession:
 
 
 def _restrict(connection: sqlite3.Connection, stop: Stop) -> None:
-    """All but the authorizer, which comes after it.
+    """Apply every restriction except the authorizer, which is set afterwards.
 
-    Reads the file's header too, so that what is no database fails here.
+    Reads the file's header, too, so that a file that is not a database fails here.
     """
     if sys.version_info >= (3, 12):  # before, Python has no call for it; the authorizer refuses the same
         connection.setconfig(sqlite3.SQLITE_DBCONFIG_DEFENSIVE, True)
@@ -137,7 +137,7 @@ def _is_kais_own(connection: sqlite3.Connection) -> bool:
 def _authorize_query(
     action: int, first: str | None, second: str | None, database: str | None, trigger: str | None
 ) -> int:
-    """Selecting from tables that are not the database's own, by known functions."""
+    """Authorizer of questions: allows SELECT from tables that are not SQLite's own, with known functions."""
     if action == sqlite3.SQLITE_READ:
         allowed = not (first or "").startswith("sqlite_")
     elif action == sqlite3.SQLITE_FUNCTION:
@@ -150,7 +150,7 @@ def _authorize_query(
 def _authorize_scan(
     action: int, first: str | None, second: str | None, database: str | None, trigger: str | None
 ) -> int:
-    """That, and reading the catalog."""
+    """Authorizer of scans: allows what `_authorize_query` allows, and reading the catalog."""
     if action == sqlite3.SQLITE_READ or (action == sqlite3.SQLITE_PRAGMA and first in _CATALOG_PRAGMAS):
         return sqlite3.SQLITE_OK
     return _authorize_query(action, first, second, database, trigger)

@@ -1,4 +1,4 @@
-"""Which databases may be opened, and with which options: everything not named here is refused."""
+"""Reads database URLs. Every kind and every option that is not named here is refused."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -22,7 +22,7 @@ _CONNECT_SECONDS = [str(seconds) for seconds in range(1, 11)]
 
 
 def read_url(text: str, access: Access = ONE_USER) -> Database:
-    """The database a URL names. Raises `UrlNotSupported`, whose words never repeat the URL."""
+    """Returns the database of a URL. Raises `UrlNotSupported`, whose text never repeats the URL."""
     try:
         url = make_url(text)
     except (ArgumentError, ValueError):
@@ -34,7 +34,7 @@ def read_url(text: str, access: Access = ONE_USER) -> Database:
 
 
 def database_name(dialect: str, masked_url: str) -> str:
-    """What a database calls itself in SQL, by its masked URL: DuckDB goes by its file's name."""
+    """Returns a database's own name in SQL, from its masked URL: for DuckDB the name of its file."""
     match dialect:
         case "postgres" | "mysql":
             return make_url(masked_url).database or ""
@@ -58,7 +58,7 @@ def _duckdb(url: URL, access: Access) -> Database:
 
 
 def _file(url: URL, access: Access) -> Path:
-    """The file itself, whatever links lead to it."""
+    """Returns the path of the file, with links resolved."""
     _options(url, allowed=())
     if url.host or url.username or url.password:
         raise UrlNotSupported(f"The URL has three slashes before the path: {url.drivername}:///path/to/file")
@@ -122,7 +122,7 @@ def _mysql(url: URL, access: Access) -> Database:
 
 
 def _server(url: URL) -> tuple[str, str, str]:
-    """The user, the host and the database."""
+    """Returns user, host and database."""
     if not (url.host and url.username and url.database):
         raise UrlNotSupported("The URL has to name a user, a host and a database.")
     if "/" in url.host or "," in url.host:

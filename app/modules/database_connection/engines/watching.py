@@ -1,4 +1,4 @@
-"""Stopping what runs in a database, from a second thread."""
+"""Stops a running statement from a second thread."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -11,9 +11,9 @@ _WATCH_SECONDS = 0.05
 
 @contextmanager
 def cancelled_when_due(cancel: Callable[[], None], stop: Stop) -> Iterator[None]:
-    """Until the block ends, call `cancel` again and again once `stop` is due.
+    """Call `cancel` repeatedly once `stop` is due, until the block ends.
 
-    It is repeated because a request that arrives between two statements is lost; it must not raise.
+    It is repeated because a request that arrives between two statements is lost. It must not raise.
     """
     finished = threading.Event()
     watch = threading.Thread(target=_watch, args=(cancel, stop, finished), daemon=True)

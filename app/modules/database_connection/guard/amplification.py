@@ -1,4 +1,4 @@
-"""Functions that make much out of little: databases build their whole value before any limit is asked."""
+"""Refuses functions that build huge values from small ones before any limit of the database applies."""
 
 import re
 from collections.abc import Mapping

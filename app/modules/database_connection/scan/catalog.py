@@ -1,4 +1,4 @@
-"""What a database says of itself: tables, views, columns, keys and comments; no values."""
+"""Reads the catalog of a database: tables, views, columns, keys and comments, but no values."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -25,9 +25,10 @@ _ESTIMATED_FROM_ROWS = 100_000
 
 
 def read_catalog(connection: Connection) -> list[Table]:
-    """Tables and views of the default schema, by name; those the database itself cannot read are left out.
+    """Returns the tables and views of the default schema, by name. Those that the database cannot read are
+    left out.
 
-    `row_count` is set, to the server's own estimate, for big PostgreSQL tables only.
+    `row_count` is set only for large PostgreSQL tables, to the server's own estimate.
     """
     inspector = inspect(connection)
     columns = _columns(inspector)
@@ -50,7 +51,7 @@ def read_catalog(connection: Connection) -> list[Table]:
 
 
 def has_tables(connection: Connection) -> bool:
-    """Whether the default schema has tables or views that the account sees."""
+    """True if the default schema has tables or views that the account sees."""
     inspector = inspect(connection)
     return bool(inspector.get_table_names() or inspector.get_view_names())
 
@@ -101,7 +102,7 @@ def _comments(inspector: Inspector, names: Sequence[str]) -> Mapping[str, str]:
 
 
 def _estimated_sizes(connection: Connection) -> Mapping[str, int]:
-    """How many rows PostgreSQL believes its big tables to have."""
+    """Returns PostgreSQL's estimates of the rows of its large tables."""
     if connection.dialect.name != "postgresql":
         return {}
     relations = table(

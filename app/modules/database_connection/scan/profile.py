@@ -1,4 +1,4 @@
-"""What the values of a table are like: how many rows, which few values, from where to where."""
+"""Profiles of tables: row counts, values of columns with few values, and ranges."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -17,7 +17,7 @@ _GUESSED = {"date", "datetime"}
 
 
 def profiled(plain: Table, questions: Questions) -> Profile:
-    """The table with as much of its profile as could be had in time."""
+    """Returns the table with as much of its profile as fits the time."""
     rows = questions.ask(_sample(plain))
     if rows is None:
         return Profile(plain, {})
@@ -59,7 +59,7 @@ def _sampled(each: TableColumn) -> ColumnElement[object] | Null:
 
 
 def _guessed(each: TableColumn, sample: Sequence[object], questions: Questions) -> TableColumn:
-    """SQLite keeps dates as text, and says no type for a view's expressions."""
+    """SQLite stores dates as text, and has no types for the expressions of views."""
     if questions.connection.dialect.name != "sqlite":
         return each
     if each.type != "text" or all(value is None for value in sample):
@@ -77,7 +77,7 @@ def _with_format(each: TableColumn, sample: Sequence[object]) -> TableColumn:
 def _measured(
     name: str, columns: Sequence[TableColumn], counted: Sequence[ColumnElement[int]], questions: Questions
 ) -> tuple[Sequence[TableColumn], int | None]:
-    """The columns with their ranges, and the count of rows if it is asked for, by one statement."""
+    """Returns the columns with their ranges, and the row count if requested, by one statement."""
     ordered = [each.name for each in columns if each.type in _ORDERED]
     asked: list[ColumnElement[object]] = []
     for each in ordered:

@@ -1,4 +1,4 @@
-"""How far the scan of a database is."""
+"""Progress of a scan."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -8,10 +8,11 @@ ScanState = Literal["never", "running", "complete", "failed"]
 
 @dataclass(frozen=True)
 class ScanProgress:
-    """Times are epoch milliseconds; `tables_total` is None until the catalog has been read.
+    """Progress of a scan. Times are epoch milliseconds. `tables_total` is None until the catalog has been
+    read.
 
-    `tables_done` counts tables whose values were looked at. A running scan says so at least every
-    few seconds by `updated_at`.
+    `tables_done` counts tables whose values have been read. A running scan updates `updated_at` at least
+    every few seconds.
     """
 
     state: ScanState = "never"

@@ -1,4 +1,4 @@
-"""Reading the whole schema of a database, values' profiles included."""
+"""Reads the whole schema of a database, with profiles of its values."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -17,16 +17,17 @@ from app.modules.database_connection.threads import Stop
 from graph.errors import DatabaseUnavailable
 
 Tell: TypeAlias = Callable[[Sequence[Profile]], None]
-"""Hears first of all tables, as soon as their columns are known, then of their profiles, some at a time."""
+"""Callback: called first with all tables, as soon as their columns are known, then with profiles,
+some at a time."""
 
 _REPORT_SECONDS = 0.5
 
 
 def scan(database: Database, limits: Limits, stop: Stop, tell: Tell = lambda _: None) -> Schema:
-    """The schema, in the calling thread. Raises `DatabaseUnavailable`.
+    """Returns the schema. Blocks the calling thread. Raises `DatabaseUnavailable`.
 
-    The catalog gets `scan_seconds` or the scan fails; the profiles get `profile_seconds` and end
-    incomplete.
+    The scan fails if the catalog takes longer than `scan_seconds`. The profiles get `profile_seconds` and
+    may stay incomplete.
     """
     try:
         with database.engine(stop, limits.connect_seconds) as engine, engine.connect() as connection:

@@ -1,4 +1,4 @@
-"""What is known of the databases in use: the latest used ones stay in memory."""
+"""In-memory cache of scanned schemas; the least recently used are dropped."""
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,13 +12,13 @@ from app.modules.database_connection.schema import Profile, Schema, Table
 
 @dataclass(frozen=True, eq=False)
 class ScannedSchema:
-    """A schema and the texts stored in its columns, by table and column; replaced whole, never changed."""
+    """A scanned schema and the texts in its columns, by table and column. Replaced whole, never changed."""
 
     schema: Schema
     texts: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
 
     def with_catalog(self, tables: Sequence[Table]) -> "ScannedSchema":
-        """The tables that there are now; of those known before, what people and the last scan said."""
+        """Returns the present tables, with descriptions and profiles of the previous scan."""
         before = {table.name: table for table in self.schema.tables}
         merged = [_carried(table, before.get(table.name)) for table in tables]
         names = {table.name for table in tables}
@@ -26,7 +26,7 @@ class ScannedSchema:
         return ScannedSchema(replace(self.schema, tables=merged), texts)
 
     def with_profiles(self, profiles: Iterable[Profile]) -> "ScannedSchema":
-        """The same tables with newer profiles; descriptions stay."""
+        """Returns the same tables with newer profiles. Descriptions are kept."""
         newer = {profile.table.name: profile for profile in profiles}
         tables = [
             replace(newer[table.name].table, description=table.description) if table.name in newer else table
@@ -64,7 +64,7 @@ class ScannedSchemas:
 
 
 def _carried(table: Table, before: Table | None) -> Table:
-    """A table without its new profile yet: the old one serves as long as the columns are the same."""
+    """Returns a table with its previous profile, as long as its columns are the same."""
     if before is None:
         return table
     said = replace(table, description=before.description or table.description)

@@ -1,4 +1,4 @@
-"""Tables by what they mean: embedded in the background as they change, and ranked for a question."""
+"""Ranks tables by meaning: vectors of their descriptions, computed in the background."""
 
 import asyncio
 import hashlib
@@ -15,15 +15,16 @@ from app.modules.database_connection.schema import Table, TableColumn
 logger = logging.getLogger(__name__)
 
 _LONGEST = 6_000
-"""Characters; embedding models read some 8,000 tokens, and not all refuse or cut what is longer."""
+"""Most characters of a text to embed. Embedding models read some 8,000 tokens, and not all of them refuse
+or cut longer texts."""
 _NEAREST = 10
 _QUESTION_SECONDS = 1.0
 _QUESTION_LENGTH = 4_000
-"""Characters, the last ones: what was said long ago matters less."""
+"""Most characters of the conversation, taken from its end, because older text matters less."""
 
 
 class TableVectors:
-    """Of all connections, for as long as this process lives."""
+    """Vectors of the tables of all connections."""
 
     def __init__(self, storage: Storage, model: EmbeddingModel, charge: Charge) -> None:
         self._kept = VectorsKept(storage, model.name)
@@ -34,9 +35,9 @@ class TableVectors:
         self._warned = False
 
     def refresh(self, owner: str, connection_id: str, tables: Sequence[Table]) -> None:
-        """Embed in the background what has changed of a database that has these tables.
+        """Embed changed tables of a connection in the background.
 
-        The owner of the connection is charged. What fails is logged, and made up for by the next call.
+        The owner of the connection is charged. A failure is logged, and repaired by the next call.
         """
         task = asyncio.create_task(
             self._refresh(owner, connection_id, tables), name=f"connection {connection_id}: embed tables"
@@ -45,16 +46,16 @@ class TableVectors:
         task.add_done_callback(self._tasks.pop)
 
     async def stop(self, connection_id: str) -> None:
-        """Break off what is under way for a connection, and wait for its end."""
+        """Cancel the embedding of a connection's tables, and wait for its end."""
         await self._end([task for task, of in self._tasks.items() if of == connection_id])
 
     async def close(self) -> None:
         await self._end(list(self._tasks))
 
     async def nearest(self, connection_id: str, text: str) -> list[str]:
-        """The few tables nearest to what was said, the nearest first; of a later scan some may be gone.
+        """Returns the few tables nearest to the text, nearest first. Some may be gone from a later scan.
 
-        None when that cannot be found out within a second or so, of which the log tells once.
+        Returns none if that takes more than about a second, which is logged once.
         """
         try:
             async with asyncio.timeout(_QUESTION_SECONDS):
@@ -77,7 +78,7 @@ class TableVectors:
             logger.warning("connection %s: tables were not embedded: %s", connection_id, error)
 
     async def _embed_changed(self, connection_id: str, tables: Sequence[Table]) -> None:
-        """The ledger is kept after each request, so that nothing is embedded again after a break."""
+        """The ledger is stored after each request, so that an interruption embeds nothing twice."""
         texts = {table.name: _text(table) for table in tables}
         digests = {name: _digest(text) for name, text in texts.items()}
         ledger = await self._kept.ledger(connection_id)
@@ -101,7 +102,7 @@ class TableVectors:
 
 
 def _text(table: Table) -> str:
-    """A table as an embedding model reads it: what it is called and said to be, never what is in it."""
+    """Returns the text of a table for an embedding model: names and descriptions, never values."""
     return "\n".join([_description(table), *map(_description, table.columns)])[:_LONGEST]
 
 

@@ -1,4 +1,4 @@
-"""The distinct values of text columns: all of them, as long as they are not too many or too long."""
+"""Reads the distinct values of text columns, if they are neither too many nor too long."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -10,9 +10,9 @@ from app.modules.database_connection.schema import Table, TableColumn
 
 LONGEST_TEXT = 100
 _MOST_SHOWN = 50
-"""So many values of a column a prompt may list."""
+"""Most values of a column that a prompt may list."""
 _MOST_LOOKED_UP = 5_000
-"""So many values of a column the words of a question are looked up in."""
+"""Most values of a column in which the words of a question are looked up."""
 _ALL_DIFFERENT = 0.9
 _BIG_TABLE_ROWS = 200_000
 
@@ -20,7 +20,7 @@ _BIG_TABLE_ROWS = 200_000
 def distinct_texts(
     source: Table, each: TableColumn, sample: Sequence[object], questions: Questions | None
 ) -> Sequence[str] | None:
-    """Every distinct value, in order; None if they are too many, too long, or not read in time.
+    """Returns every distinct value, in order; None if they are too many, too long, or not read in time.
 
     Without `questions` the sample is the whole table.
     """
@@ -38,7 +38,7 @@ def distinct_texts(
 
 
 def described(each: TableColumn, texts: Sequence[str] | None) -> TableColumn:
-    """The column with the count of its values, and the values themselves if they are few."""
+    """Returns the column with the count of its values, and the values themselves if they are few."""
     if texts is None:
         return each
     shown = texts if len(texts) <= _MOST_SHOWN else ()
@@ -51,7 +51,7 @@ def shortened(name: str) -> ColumnElement[object]:
 
 
 def _is_hopeless(source: Table, found: set[str], sample: Sequence[object]) -> bool:
-    """Whether asking a big table would only show that nearly all its values differ."""
+    """True if querying a large table would only show that nearly all its values differ."""
     big = source.row_count is None or source.row_count > _BIG_TABLE_ROWS
     return big and len(found) > _ALL_DIFFERENT * len(sample)
 

@@ -1,7 +1,7 @@
-"""Vectors of tables in the store, and which text each was made of.
+"""Stored vectors of tables, and the digest of the text that each was made of.
 
-Beside the vectors a collection holds a ledger a connection and model: small enough to be read without all
-the vectors.
+Beside the vectors a collection holds a ledger per connection and model, small enough to be read without the
+vectors.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,12 +17,12 @@ _LEDGERS = Collection(f"{_PREFIX}_ledgers", _FIELDS)
 
 
 def is_of_vectors(collection: str) -> bool:
-    """Whether a collection is one of these; all declare `db_connection_id`."""
+    """True if a collection holds vectors of tables. All of them declare `db_connection_id`."""
     return collection.startswith(_PREFIX)
 
 
 class VectorsKept:
-    """Of one model: another one's are never found, nor replaced."""
+    """Vectors of one model. Those of other models are neither found nor replaced."""
 
     def __init__(self, storage: Storage, model: str) -> None:
         self._storage = storage
@@ -30,18 +30,18 @@ class VectorsKept:
         self._model = model
 
     async def ledger(self, connection_id: str) -> dict[str, str]:
-        """By table, the digest of the text whose vector is kept."""
+        """Returns the digest of the embedded text, by table."""
         await self._storage.create_collection(_LEDGERS)
         found = await self._storage.get(_LEDGERS.name, id_of(connection_id, self._model))
         return {} if found is None else cast("dict[str, str]", found["digests"])
 
     async def keep_ledger(self, connection_id: str, digests: Mapping[str, str]) -> None:
-        """To be called after `keep`, so that what it tells of is there."""
+        """Store the ledger. Call it after `keep`, so that all vectors that it lists exist."""
         document = self._document(connection_id, None)
         await self._storage.put(_LEDGERS.name, [{**document, "digests": dict(digests)}])
 
     async def keep(self, connection_id: str, vectors: Mapping[str, Sequence[float]]) -> None:
-        """Vectors by table, all of one length, at least one."""
+        """Store vectors by table, at least one, all of one length."""
         documents = [self._document(connection_id, table) for table in vectors]
         await self._index.keep(documents, list(vectors.values()))
 
@@ -49,7 +49,7 @@ class VectorsKept:
         await self._index.drop_all([*self._mine(connection_id), AnyOf("name", sorted(tables))])
 
     async def nearest(self, connection_id: str, vector: Sequence[float], limit: int) -> list[str]:
-        """Tables by how near they are, the nearest first; they may be gone from the database meanwhile."""
+        """Returns tables, nearest first. Some may be gone from the database."""
         found = await self._index.nearest(vector, self._mine(connection_id), limit=limit)
         return [str(each["name"]) for each in found]
 

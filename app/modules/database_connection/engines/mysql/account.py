@@ -1,4 +1,4 @@
-"""What a MySQL or MariaDB account may do besides reading, which no read-only session takes from it."""
+"""Rights of a MySQL or MariaDB account besides reading, which a read-only session does not remove."""
 
 from collections.abc import Iterator, Sequence
 

@@ -135,7 +135,7 @@ class MysqlDatabase:
         return connection
 
     def _socket(self, seconds: float) -> socket.socket:
-        """To an address that was looked at, not to whatever the name means a moment later."""
+        """Connects to a checked address, not to what the name resolves to a moment later."""
         refused: OSError = OSError()
         for address in self.access.addresses(self.host, self.port):
             try:
@@ -192,7 +192,7 @@ class _Cancel:
 
 
 def _encryption(mode: SslMode) -> ssl.SSLContext | None:
-    """None leaves it to the driver: encrypted if the server can."""
+    """Returns the encryption for the driver. None: encrypted if the server supports it."""
     if mode in {"disabled", "preferred"}:
         return None
     context = ssl.create_default_context()

@@ -1,4 +1,4 @@
-"""What a PostgreSQL role may do besides reading, which no read-only session takes from it."""
+"""Rights of a PostgreSQL role besides reading, which a read-only session does not remove."""
 
 from collections.abc import Collection, Iterator, Sequence
 
@@ -10,12 +10,12 @@ _CHANGES = "INSERT, UPDATE, DELETE, TRUNCATE"
 
 
 def rights_beyond_reading(connection: Connection) -> Sequence[str]:
-    """A sentence for each, with the cure."""
+    """Returns a sentence for each right, with the cure."""
     return [f"{right} {_CURE}" for right in _rights(connection)]
 
 
 def roles_beyond_policies(connection: Connection, roles: Collection[str]) -> list[str]:
-    """Those of the roles that row-level security does not bind, by name."""
+    """Returns the roles that row-level security does not bind, by name."""
     known = table(
         "pg_roles", column("rolname"), column("rolsuper"), column("rolbypassrls"), schema="pg_catalog"
     )
