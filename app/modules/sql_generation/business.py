@@ -1,4 +1,4 @@
-"""What people have written about a database, as far as it matters to a question and fits a prompt."""
+"""Instructions, glossary terms and verified examples that apply to a question and fit its prompt."""
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ _INSTRUCTION_TOKENS = 800
 
 @dataclass(frozen=True)
 class Business:
-    """All of a database, latest first; the examples are verified."""
+    """All entries of a database, newest first. The examples are verified."""
 
     examples: Sequence[Example] = field(default=())
     terms: Sequence[Term] = field(default=())
@@ -26,17 +26,17 @@ class Business:
 
 
 def house_rules(business: Business, tables: Collection[str]) -> str:
-    """Instructions for the whole database, and those about a table that is shown; the latest that fit."""
+    """Returns instructions for the whole database, and for the shown tables: the latest that fit."""
     return _within(_INSTRUCTION_TOKENS, "\n", _rules(business.instructions, tables))
 
 
 def glossary(business: Business, conversation: Sequence[str]) -> str:
-    """Terms that occur in the conversation; the latest that fit."""
+    """Returns terms that occur in the conversation: the latest that fit."""
     return _within(_TERM_TOKENS, "\n", _occurring(business.terms, conversation))
 
 
 def precedents(business: Business, conversation: Sequence[str]) -> list[Precedent]:
-    """Verified examples that resemble the conversation, the most alike last; at most three that fit."""
+    """Returns at most three verified examples that resemble the conversation and fit, most similar last."""
     kept: list[Precedent] = []
     spent = 0
     for example in _alike(business.examples, conversation):
@@ -48,7 +48,8 @@ def precedents(business: Business, conversation: Sequence[str]) -> list[Preceden
 
 
 def unheeded(business: Business, asked: str, tables: Collection[str]) -> str:
-    """What the built-in writer, which reads none of it, leaves aside of what applies; empty for nothing.
+    """Returns the applicable entries that the built-in writer, which reads none of them, does not follow.
+    Empty if there are none.
 
     `tables` are those of its statement.
     """
@@ -95,7 +96,7 @@ def _alike(examples: Sequence[Example], conversation: Sequence[str]) -> Iterator
 
 
 def _within(budget_tokens: int, between: str, texts: Iterator[str]) -> str:
-    """The first texts that fit together; one that is too long gives way to a shorter one."""
+    """Returns the first texts that fit together. A text that is too long gives way to a shorter one."""
     kept: list[str] = []
     for text in texts:
         if approximate_tokens(between.join([*kept, text])) <= budget_tokens:

@@ -1,4 +1,6 @@
-"""Several statements for one question: each is run, and the result that most of them agree on wins."""
+"""Writes several statements for one question, runs each, and chooses the result on which most of
+them agree.
+"""
 
 import asyncio
 from collections import Counter
@@ -10,22 +12,22 @@ from graph.events import Status
 from graph.ports import Emit, Question, Written
 
 TEMPERATURE = 0.7
-"""Of all statements but the first: at the usual temperature they would all be the same."""
+"""Temperature of all statements but the first: at the usual temperature they would all be the same."""
 
 _RUN_SECONDS = 60.0
-"""For running all of them; those that have not ended by then have no vote."""
+"""Timeout for running all of them. Those that have not ended by then have no vote."""
 
 
 @dataclass(frozen=True)
 class Tried:
-    """A result as far as votes go: equal keys are equal rows in any order."""
+    """A result for the vote: equal keys are equal rows in any order."""
 
     key: Hashable
     has_warnings: bool
 
 
 TryOut = Callable[[Question, str], Awaitable[Tried | None]]
-"""Runs a statement as any other, keeps nothing of it, and returns None when it fails."""
+"""Runs a statement like any other, stores nothing, and returns None if it fails."""
 
 
 @dataclass(frozen=True)
@@ -45,10 +47,10 @@ class Candidates:
         *,
         emit: Emit,
     ) -> Written:
-        """The first of the statements whose result has the most votes; those without warnings come before
-        all others. The first statement when none of them runs.
+        """Returns the first statement whose result has the most votes; results without warnings come before
+        all others. Returns the first statement if none runs.
 
-        `write_another` returns None when the model fails.
+        `write_another` returns None if the model fails.
         """
         self._say(emit, f"Writing {self.count - 1} more statements, to compare their results")
         async with asyncio.TaskGroup() as group:
@@ -64,7 +66,7 @@ class Candidates:
         return winner.model_copy(update={"tokens_used": tokens_used})
 
     async def _try_all(self, question: Question, written: Sequence[Written]) -> list[Tried | None]:
-        """What each gave, None for nothing; equal statements are run once."""
+        """Returns the result of each statement, or None. Equal statements are run once."""
         originals = await asyncio.to_thread(self._originals, written)
         tried: dict[int, Tried | None] = {}
 
@@ -81,7 +83,7 @@ class Candidates:
         return [tried.get(original) for original in originals]
 
     def _originals(self, written: Sequence[Written]) -> list[int]:
-        """For each statement the position of the first that is the same."""
+        """Returns, for each statement, the position of the first equal one."""
         return [
             next(
                 position

@@ -7,14 +7,14 @@ from graph.ports import Emit, Question, SqlWriter, Written
 
 
 def resolved(question: Question) -> Question:
-    """The question that is meant: that of the option which the reply names, or the question as it is."""
+    """Returns the full question of the option that the reply names, or the question unchanged."""
     options = [builtin.Choice(each["label"], each["question"]) for each in question.options]
     choice = builtin.chosen(question.text, options)
     return question if choice is None else replace(question, text=choice.question, alone=True)
 
 
 class ClarifiedWriter:
-    """Goes before another writer and puts the question that a reply stands for in its place."""
+    """Wraps a writer and replaces a reply to a question back by the full question that it stands for."""
 
     def __init__(self, writer: SqlWriter) -> None:
         self._writer = writer

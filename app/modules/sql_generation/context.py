@@ -1,4 +1,4 @@
-"""What a model is shown with a question: what people have written, the schema, and stored texts."""
+"""Context of a question for a model: business entries, schema, and stored texts."""
 
 from collections.abc import Sequence
 
@@ -18,7 +18,7 @@ from graph.state import Context
 
 
 def conversation_of(question: Question) -> list[str]:
-    """What was asked, oldest first."""
+    """Returns the questions of the conversation, oldest first."""
     return [question.summary or "", *(each["query"] for each in question.exchanges), question.text]
 
 
@@ -58,7 +58,9 @@ def context_for(
 
 
 def tables_read(sql: str, index: SchemaIndex) -> list[str]:
-    """The tables of the schema that a statement reads; none of one that cannot be parsed."""
+    """Returns the tables of the schema that a statement reads. Empty for a statement that cannot be
+    parsed.
+    """
     names = index.names
     try:
         statement = statement_of(sql, names.dialect).folded

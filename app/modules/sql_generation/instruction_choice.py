@@ -1,4 +1,4 @@
-"""What `kai eval --compare-prompts` has measured for a model: the form of the instructions that it gets."""
+"""Result of `kai eval --compare-prompts` for a model: the form of the instructions that it gets."""
 
 from dataclasses import asdict, dataclass
 from urllib.parse import urlsplit
@@ -15,7 +15,7 @@ _NAMESPACE = "b0a0c4d2-6f0e-5c53-8f0c-2b4b7d0f6a15"
 
 @dataclass(frozen=True, kw_only=True)
 class Measured:
-    """What one form gave: right answers of the questions asked, and the cost of a question."""
+    """Result of one form: right answers of the questions asked, and the cost of a question."""
 
     right: int
     asked: int
@@ -44,7 +44,7 @@ _CHOICE = TypeAdapter(InstructionChoice)
 
 
 class InstructionChoices:
-    """One document a model and service; a later measurement replaces it."""
+    """One document per model and service. A later measurement replaces it."""
 
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
@@ -59,7 +59,7 @@ class InstructionChoices:
 
 
 def host_of(base_url: str | None) -> str:
-    """The service that a model is asked of: its host, with the port where the URL names one."""
+    """Returns the service of a model: its host, with the port if the URL names one."""
     if base_url is None:
         return "api.openai.com"
     return urlsplit(base_url).netloc.rpartition("@")[2].lower()

@@ -27,12 +27,12 @@ _REPLY: Mapping[ReplyFormat, str] = {
     name: (_PROMPTS / f"reply_by_{name}.md").read_text(encoding="utf-8").strip()
     for name in get_args(ReplyFormat)
 }
-"""How to reply, by format."""
+"""Instructions on the reply, by format."""
 _LATEST = 3
-"""Exchanges that are shown with their statements."""
+"""Number of exchanges that are shown with their statements."""
 _ANSWER_CHARACTERS = 400
 _ROWS_TOKENS = 200
-"""Of the rows already fetched: enough to see what they hold."""
+"""Number of fetched rows that are shown: enough to see what they hold."""
 
 
 def write_sql_messages(

@@ -1,4 +1,4 @@
-"""The request for a repair, as messages to a model: the statement, what is wrong, the tables concerned."""
+"""Messages to a model for a repair: the statement, the error, and the tables concerned."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -61,12 +61,12 @@ def tables_concerned(repair: Repair, index: SchemaIndex) -> list[str]:
 
 
 def is_same_statement(one: str, other: str, dialect: str) -> bool:
-    """Whether two statements differ at most in spaces, case, remarks and a semicolon."""
+    """True if two statements differ at most in spaces, case, comments and a semicolon."""
     return _normalized(one, dialect) == _normalized(other, dialect)
 
 
 def _meant(repair: Repair, read: list[str], index: SchemaIndex) -> Iterator[str]:
-    """Tables that may be meant by the names that are not there."""
+    """Returns tables that unknown names may mean."""
     names = index.names
     beside = index.foreign_keys.neighbours(read)
     for fault in check(repair["sql"], names).faults:
@@ -79,7 +79,7 @@ def _meant(repair: Repair, read: list[str], index: SchemaIndex) -> Iterator[str]
 
 
 def _named(texts: Iterable[str], index: SchemaIndex) -> Iterator[str]:
-    """The tables whose names stand in texts as words."""
+    """Returns the tables whose names occur in texts as words."""
     words = {word.casefold() for text in texts for word in _NAME.findall(text)}
     return (name for name in index.tables if name.casefold() in words)
 

@@ -61,10 +61,10 @@ class SqlDeltas:
         self._text = ""
         self._shown = ""
         self.started = False
-        """Whether a statement has begun."""
+        """True if a statement has begun."""
 
     def feed(self, token: str) -> str:
-        """The part of the statement that this token adds; empty while there is none."""
+        """Returns the part of the statement that this token adds. Empty before the statement begins."""
         self._text += token
         sql = partial_sql(self._text)
         statement = _block_statement(self._text) if sql is None else _without_fence(sql)
@@ -77,7 +77,7 @@ class SqlDeltas:
 
 
 def _without_fence(sql: str) -> str | None:
-    """The statement of an object as far as it is written; None before its first letter."""
+    """Returns the statement of an object as far as it is written. None before its first letter."""
     found = _OPENING.match(sql)
     if found is None:
         return None
@@ -86,7 +86,7 @@ def _without_fence(sql: str) -> str | None:
 
 
 def _block_statement(text: str) -> str | None:
-    """The first block that begins as a statement, as far as it is written."""
+    """Returns the first block that begins as a statement, as far as it is written."""
     found = _STREAMED.search(text) or _STREAMED_BARE.match(text)
     if found is None:
         return None
@@ -163,7 +163,7 @@ def _without_reasoning(text: str) -> str:
 
 
 def _standalone(text: str) -> tuple[str, str]:
-    """The question as the model has put it to stand alone, and the reply without it."""
+    """Returns the standalone question that the model wrote, and the reply without it."""
     said = _ALONE.match(text)
     return ("", text) if said is None else (said[1].strip(" *_")[:_MAX_QUESTION], text[said.end() :])
 

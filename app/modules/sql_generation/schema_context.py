@@ -1,4 +1,4 @@
-"""What is known of one database, for one run: asked before, while and after its SQL is written."""
+"""Knowledge of one database for one run: schema, context store, checks and warnings."""
 
 import asyncio
 from collections.abc import Sequence
@@ -22,9 +22,9 @@ from graph.state import NO_CONTEXT, Context, Rows
 
 
 class SchemaContext:
-    """All methods raise `DatabaseUnavailable` when the schema is not known yet and cannot be read.
+    """All methods raise `DatabaseUnavailable` if the schema is not scanned yet and cannot be read.
 
-    The work is done in threads: on a thousand tables some of it takes a second.
+    The work runs in threads, because some of it takes a second for a thousand tables.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class SchemaContext:
         self._rules: tuple[Sequence[Term], Sequence[Instruction]] | None = None
 
     async def context(self, question: Question, budget_tokens: int) -> Context:
-        """What a model is shown with a question.
+        """Returns the context of a question for a model.
 
         Returns `NO_CONTEXT` for a question with a verified answer, unless that answer is to be repaired.
         """
@@ -58,14 +58,16 @@ class SchemaContext:
         )
 
     async def verified_answer(self, question: str) -> Example | None:
-        """The latest verified example of this very question, without a read if the examples are at hand."""
+        """Returns the latest verified example of this very question, without a read if the examples
+        are at hand.
+        """
         if self._examples is None or len(self._examples) >= MAX_ENTRIES:
             return await self._context.verified_answer(self._connection, question)
         key = question_key(question)
         return next((each for each in self._examples if each.question_key == key), None)
 
     async def corrected(self, sql: str) -> Corrected:
-        """A model's statement with what is certainly meant."""
+        """Returns a model's statement, corrected where the correction is certain."""
         names = (await self.index()).names
         try:
             return await self._connections.examine(sql, correct, sql, names)
@@ -73,14 +75,14 @@ class SchemaContext:
             return Corrected(sql)  # `check` says why
 
     async def check(self, sql: str) -> None:
-        """Raises `StatementRefused` for names that are not there, in words that help to repair it."""
+        """Raises `StatementRefused` for unknown names, with a text that helps to repair them."""
         names = (await self.index()).names
         checked = await self._connections.examine(sql, check, sql, names)
         if checked.faults:
             raise StatementRefused(checked.report, "name")
 
     async def find_warnings(self, question: Question, sql: str, rows: Rows) -> list[ResultWarning]:
-        """Find what speaks against a result although its statement ran."""
+        """Returns warnings about a result although its statement ran."""
         # Where people write the statement themselves, its limit is what they asked for.
         asked = "" if question.author == "user" else "\n".join(conversation_of(question))
         index = await self.index()
@@ -90,24 +92,24 @@ class SchemaContext:
             return []  # the result stands without them
 
     async def join_probes(self, sql: str) -> list[JoinProbe]:
-        """Statements that show which joins of a statement find no pair."""
+        """Returns statements that show which joins of a statement find no pair."""
         return await self._connections.examine(sql, join_probes, sql, await self.index())
 
     async def unheeded(self, asked: str, sql: str) -> str:
-        """What applies of instructions and glossary to a statement whose writer has not read them."""
+        """Returns the instructions and terms that apply to a statement whose writer has not read them."""
         terms, instructions = await self._read_rules()
         tables = await asyncio.to_thread(tables_read, sql, await self.index())
         return unheeded(Business(terms=terms, instructions=instructions), asked, tables)
 
     async def _near(self, question: Question, index: SchemaIndex, budget_tokens: int) -> list[str]:
-        """Of a schema that is shown whole nothing is ranked."""
+        """Returns the tables nearest to the question. Nothing is ranked if the whole schema is shown."""
         if await asyncio.to_thread(index.fits, budget_tokens):
             return []
         said = "\n".join(filter(None, conversation_of(question)))
         return await self._connections.nearest_tables(self._connection, said)
 
     async def index(self) -> SchemaIndex:
-        """What is looked up of the database, as it is known now."""
+        """Returns the index of the database's present schema."""
         scanned = await self._connections.scanned_schema(self._connection)
         return self._indexes.of(self._connection.id, scanned)
 

@@ -1,4 +1,4 @@
-"""What is looked up of a database: made once for all questions, a part when it is first needed."""
+"""Indexes of a schema, built once for all questions, each part on first use."""
 
 import time
 from functools import cached_property
@@ -19,7 +19,7 @@ _TEXTS_SHARED_SECONDS = 10
 
 
 class SchemaIndex:
-    """Of one state of knowledge; a newer state gets an index of its own."""
+    """Indexes of one state of the schema. A newer state gets indexes of its own."""
 
     def __init__(self, scanned: ScannedSchema, stored: StoredTexts | None = None) -> None:
         self.scanned = scanned
@@ -28,16 +28,16 @@ class SchemaIndex:
 
     @cached_property
     def cards(self) -> dict[str, str]:
-        """A card a table, in the schema's order."""
+        """One card per table, in the schema's order."""
         return {name: card(table) for name, table in self.tables.items()}
 
     @cached_property
     def tokens(self) -> int:
-        """Of all cards together."""
+        """Tokens of all cards together."""
         return approximate_tokens("\n\n".join(self.cards.values()))
 
     def fits(self, budget_tokens: int) -> bool:
-        """Whether all cards may be shown."""
+        """True if all cards may be shown."""
         return self.tokens <= budget_tokens
 
     @cached_property
@@ -58,7 +58,7 @@ class SchemaIndex:
 
 
 class SchemaIndexes:
-    """The indexes of the databases asked last."""
+    """Indexes of the databases used last."""
 
     def __init__(self, limit: int) -> None:
         self._indexes: LRUCache[str, SchemaIndex] = LRUCache(limit)
@@ -74,7 +74,9 @@ class SchemaIndexes:
 
 
 def _texts(index: SchemaIndex | None, scanned: ScannedSchema) -> StoredTexts:
-    """Those at hand if they are the same, or so young that questions during a scan had better share them."""
+    """Returns the cached indexes if they are current, or so new that questions during a scan should
+    share them.
+    """
     if index is not None:
         young = time.monotonic() - index.stored.made_at < _TEXTS_SHARED_SECONDS
         if young or index.stored.texts is scanned.texts:

@@ -1,4 +1,4 @@
-"""The short way: a question whose answer a person has verified is answered by just that SQL."""
+"""Answers a question that has a verified example with the example's SQL."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
@@ -12,7 +12,7 @@ _EXPLANATION = "Answered by a verified example: a person has reviewed this SQL f
 
 
 class VerifiedWriter:
-    """Goes before another writer, and leaves to it whatever has no verified answer or whose answer fails."""
+    """Wraps a writer, which answers questions without a verified example, or whose example fails."""
 
     def __init__(
         self, writer: SqlWriter, find: Callable[[str], Awaitable[Example | None]], recall: Recall

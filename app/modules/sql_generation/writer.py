@@ -1,4 +1,4 @@
-"""The two writers of statements: a language model, and the built-in one that stands in for it."""
+"""Writers of statements: by a language model, and the built-in one that replaces it."""
 
 import asyncio
 import logging
@@ -26,7 +26,7 @@ logger = logging.getLogger(__name__)
 
 ReadIndex = Callable[[], Awaitable[SchemaIndex]]
 Correct = Callable[[str], Awaitable[Corrected]]
-"""Gives a statement back with what is certainly meant in place of what was written."""
+"""Corrects a statement where the correction is certain."""
 
 _HOW_TO_CONFIGURE = (
     "For questions like this, connect a language model: set OPENAI_API_KEY, or KAI_LLM__BASE_URL for any "
@@ -35,7 +35,7 @@ _HOW_TO_CONFIGURE = (
 
 
 class BuiltinWriter:
-    """Understands simple questions without any model, and says how it understood them."""
+    """Writes statements for simple questions without a model, and explains how it understood them."""
 
     def __init__(self, dialect: str, read_index: ReadIndex, today: date) -> None:
         self.dialect = dialect
@@ -75,7 +75,7 @@ class BuiltinWriter:
 
 
 class ModelWriter:
-    """Has a model write; when it is down, the built-in writer serves where it can, and says so."""
+    """Lets a model write. If it is unavailable, the built-in writer answers where it can, and says so."""
 
     def __init__(
         self,
@@ -139,7 +139,7 @@ class ModelWriter:
         return await self._candidates.choose(question, written, write_another, emit=emit)
 
     async def _read(self, question: Question, reply: Reply) -> Written:
-        """What a reply says, its statement corrected. Raises `ModelRejected`."""
+        """Returns the content of a reply, with its statement corrected. Raises `ModelRejected`."""
         repair = question.repair
         # In threads: a reply may hold many statements, each to be parsed.
         with model_errors_translated():
@@ -192,7 +192,7 @@ def _refuse_empty(index: SchemaIndex) -> None:
 
 
 def _previous(question: Question) -> builtin.Previous | None:
-    """What a follow-up may be about; None for a question that stands alone."""
+    """Returns what a follow-up may refer to. None for a question that stands alone."""
     if question.alone:
         return None
     own = question.antecedent == "builtin"
