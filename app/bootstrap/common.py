@@ -5,7 +5,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import Literal
 
-from prometheus_client import CollectorRegistry
+from prometheus_client import CollectorRegistry, GCCollector, PlatformCollector, ProcessCollector
 
 from app.bootstrap.models import open_embedding, open_models
 from app.bootstrap.store import encryption_key, open_store
@@ -23,7 +23,6 @@ from app.core.errors import CannotRun
 from app.core.exclusive import exclusive_folder
 from app.core.ids import new_id
 from app.core.llm.calls import ModelCalls
-from app.core.process_metrics import process_metrics
 from app.core.secrets import SecretBox
 from app.core.settings import MAKE_A_KEY, ConversationSettings, LimitSettings, QuotaSettings, Settings
 from app.core.storage.measured import MeasuredStorage
@@ -92,7 +91,7 @@ async def open_common(settings: Settings, role: Role) -> AsyncGenerator[CommonSe
             await migrate(unmeasured)
         else:
             await check_up_to_date(unmeasured)
-        metrics = process_metrics()
+        metrics = _process_metrics()
         calls = ModelCalls(metrics)
         storage = MeasuredStorage(unmeasured, metrics)
         embedding = open_embedding(settings.llm, calls, opened)
@@ -142,6 +141,15 @@ async def open_common(settings: Settings, role: Role) -> AsyncGenerator[CommonSe
             completed=completed,
             lifecycle=RunLifecycle(sessions, queue, logs, completed),
         )
+
+
+def _process_metrics() -> CollectorRegistry:
+    """Metrics of the process: processor, memory, files and garbage collections."""
+    registry = CollectorRegistry()
+    ProcessCollector(registry=registry)
+    PlatformCollector(registry=registry)
+    GCCollector(registry=registry)
+    return registry
 
 
 def _check_role(settings: Settings, role: Role) -> None:

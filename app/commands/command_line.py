@@ -338,8 +338,11 @@ def _run(command: Coroutine[None, None, int | None]) -> None:
     from pydantic_settings import SettingsError  # noqa: PLC0415
 
     from app.core.errors import CannotRun, Problem, file_error_text  # noqa: PLC0415
-    from app.core.settings_errors import value_error_text, variable_error_text  # noqa: PLC0415
-    from app.core.variables import UnknownVariable  # noqa: PLC0415
+    from app.core.variables import (  # noqa: PLC0415
+        UnknownVariable,
+        value_error_text,
+        variable_error_text,
+    )
     from graph.errors import CheckpointsUnavailable, CheckpointUnreadable  # noqa: PLC0415
 
     code: int | None = 130

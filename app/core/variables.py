@@ -1,9 +1,10 @@
-"""Checks the names of `KAI_...` variables, so that a misspelt one is refused."""
+"""Checks the names of `KAI_...` variables, and describes an invalid one in a line."""
 
 import re
 from collections.abc import Iterable, Iterator
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
+from pydantic_settings import SettingsError
 from rapidfuzz import fuzz, process
 
 from app.core.errors import CannotRun
@@ -16,6 +17,9 @@ _CLOSE_PERCENT = 65
 _OF_KUBERNETES = re.compile(
     r"KAI_(\w+_)?(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)"
 )
+
+_LIST = 'it has to be a JSON list, such as ["..."]'
+_WORDS = {"tuple_type": _LIST, "list_type": _LIST, "extra_forbidden": "there is no such setting"}
 
 
 class UnknownVariable(CannotRun):
@@ -62,3 +66,18 @@ def _advice(name: str, settings: Iterable[str]) -> str:
         name.removeprefix(PREFIX), rests, scorer=fuzz.ratio, score_cutoff=_CLOSE_PERCENT
     )
     return f"Did you mean {names[close[2]]}?" if close else "docs/settings.md lists all of them."
+
+
+def value_error_text(error: ValidationError) -> str:
+    """Describes the first invalid value without showing it, because it may be secret."""
+    first = error.errors(include_input=False, include_url=False)[0]
+    prefix = "KAI" if error.title == "Settings" else "OPENAI"
+    name = "__".join(part.upper() for part in first["loc"] if isinstance(part, str))
+    wrong = _WORDS.get(first["type"], first["msg"])
+    return f"{prefix}_{name}: {wrong.removeprefix('Value error, ')}"
+
+
+def variable_error_text(error: SettingsError) -> str:
+    """Describes a value that is no JSON; pydantic-settings names only its group."""
+    group = str(error).split('"')[1].upper()
+    return f'One of the variables KAI_{group}__... has to be JSON, such as ["..."] for a list.'

@@ -4,12 +4,12 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Path, Query, Request, status
 
+from app.core.errors import Invalid, NotFound
 from app.http.callers import ASK, READ, Owner
 from app.http.problems import PROBLEM_RESPONSES
 from app.http.rate_limits import count_question
 from app.http.routes import PageQuery
 from app.modules.chat_api import record
-from app.modules.chat_api.errors import ConnectionNeeded, UserUnknown
 from app.modules.chat_api.schemas import (
     ChatQuestion,
     Conversation,
@@ -30,6 +30,27 @@ from app.modules.session.router import EVENT_STREAM
 from app.modules.session.service import SessionFilter, SessionService
 
 router = APIRouter(tags=["chat"], responses=PROBLEM_RESPONSES)
+
+
+class UserUnknown(NotFound):
+    """There is no such user, or it is not the one who asks."""
+
+    def __init__(self) -> None:
+        super().__init__("There is no user with this id.")
+
+
+class ConnectionNeeded(Invalid):
+    """A session needs a database, and which one is not clear."""
+
+    problem = "connection-needed"
+
+    def __init__(self, *, has_some: bool) -> None:
+        cure = (
+            "You have several database connections: name one as dbConnectionId."
+            if has_some
+            else "You have no database connection yet: POST one to /api/v1/database-connections."
+        )
+        super().__init__(cure)
 
 
 def _sessions(request: Request) -> SessionService:

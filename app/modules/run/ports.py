@@ -17,7 +17,6 @@ from app.modules.database_connection.cells import bag_of
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.results import ResultSet
 from app.modules.database_connection.service import DatabaseConnections
-from app.modules.run.given_sql import GivenSql, OnlyOnce
 from app.modules.run.observer import RunObserver
 from app.modules.run.records import HEAD_ROWS, Result, ResultRows, RowsGone
 from app.modules.run.result_checking import RunResultChecker, asker_of
@@ -31,15 +30,25 @@ from app.modules.sql_generation.schema_index import SchemaIndexes
 from app.modules.sql_generation.verified import VerifiedWriter
 from app.modules.sql_generation.writer import BuiltinWriter, ModelWriter, ReadIndex
 from graph import Ports
-from graph.errors import DatabaseUnavailable, StatementFailed
+from graph.errors import DatabaseUnavailable, StatementFailed, TurnError
 from graph.events import TextChunk
-from graph.ports import Analysed, Analyst, Emit, Question
+from graph.ports import Analysed, Analyst, Emit, Question, SqlRunner, Written
 from graph.state import NO_CONTEXT, Column, Context, Rows
 
 logger = logging.getLogger(__name__)
 
 _INDEXED_DATABASES = 16
 _COVERAGE_SECONDS = 5.0
+
+_GIVEN_EXPLANATION = "Your own statement, run as you wrote it."
+
+
+class GivenStatementFailed(TurnError):
+    """The guard or the database refused the user's own statement."""
+
+    problem = "statement-failed"
+    title = "The SQL did not run"
+    status = 422
 
 
 @dataclass(frozen=True)
@@ -107,7 +116,7 @@ class PortFactory:
             if models
             else builtin
         )
-        given = None if run.sql is None else GivenSql(run.sql, connection.dialect)
+        given = None if run.sql is None else _GivenSql(run.sql, connection.dialect)
         recall = (
             _Recall(schema_context, models.context_tokens)
             if models and given is None
@@ -118,13 +127,40 @@ class PortFactory:
         return Ports(
             recall=recall,
             writer=given or ClarifiedWriter(VerifiedWriter(writer, schema_context.verified_answer, recall)),
-            runner=OnlyOnce(runner) if given else runner,
+            runner=_OnlyOnce(runner) if given else runner,
             checker=checker,
             results=runner,
             analyst=_WarningAnalyst(analyst, checker, schema_context),
             summarizer=ModelSummarizer(models.summary) if models else DigestSummarizer(),
             observer=self._observer,
         )
+
+
+@dataclass(frozen=True)
+class _GivenSql:
+    """A writer that returns the given statement."""
+
+    sql: str
+    dialect: str
+
+    async def write(self, question: Question, emit: Emit) -> Written:
+        return Written(route="sql", text=self.sql, explanation=_GIVEN_EXPLANATION, author="user")
+
+
+@dataclass(frozen=True)
+class _OnlyOnce:
+    """A runner whose failure ends the turn: only the user repairs a statement that they gave."""
+
+    runner: SqlRunner
+
+    async def run(self, sql: str) -> Rows:
+        try:
+            return await self.runner.run(sql)
+        except StatementFailed as failure:
+            raise GivenStatementFailed(failure.detail) from failure
+
+    async def keep(self) -> None:
+        await self.runner.keep()
 
 
 @dataclass(frozen=True)
