@@ -16,8 +16,7 @@ from pydantic_settings import SettingsError
 
 from app.core.errors import Problem
 from app.core.settings import read_settings
-from app.core.settings_errors import value_error_text, variable_error_text
-from app.core.variables import UnknownVariable
+from app.core.variables import UnknownVariable, value_error_text, variable_error_text
 from app.modules.database_connection.engines.databases import Dialect
 from app.modules.database_connection.engines.urls import read_url
 from app.modules.database_connection.guard.check import check, check_shape
