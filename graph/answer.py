@@ -78,7 +78,7 @@ class Findings(_Part):
     """Suggested questions, complete enough to be sent unchanged."""
 
 
-class Result(_Part):
+class ResultHeader(_Part):
     """The result without its rows, which are stored apart."""
 
     columns: list[Column] = Field(default_factory=list)
@@ -99,7 +99,7 @@ class Analysis(Findings):
     text: str
 
 
-class Answer(Understanding, Offer, Result, Findings):
+class Answer(Understanding, Offer, ResultHeader, Findings):
     """An answer as it is stored and sent."""
 
     route: Route = "sql"
@@ -146,7 +146,7 @@ def answer_of(state: SessionState) -> TurnAnswer:
     reply = state["reply"] if is_answered and is_reply else None
     return TurnAnswer(
         **understanding_of(state).model_dump(exclude={"corrections"}),
-        **Result.model_validate(results or {}).model_dump(),
+        **ResultHeader.model_validate(results or {}).model_dump(),
         **(analysis.model_dump(exclude={"text"}) if analysis else {}),
         route=route,
         sql=sql,

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from graph.answer import Analysis, Offer, Understanding
 from graph.events import SessionEvent, Step
-from graph.state import NO_CONTEXT, Author, Context, Message, Option, Repair, Route, Rows
+from graph.state import NO_CONTEXT, Author, Context, Option, PastExchange, Repair, Route, Rows
 
 Emit = Callable[[SessionEvent], None]
 
@@ -30,7 +30,7 @@ class Question:
     text: str
     context: Context = field(default_factory=lambda: NO_CONTEXT)
     summary: str | None = None
-    exchanges: Sequence[Message] = ()
+    exchanges: Sequence[PastExchange] = ()
     previous_sql: str | None = None
     previous_rows: Rows | None = None
     repair: Repair | None = None
@@ -138,9 +138,9 @@ class Summarizer(Protocol):
     `digest` makes no call and never fails: it reduces the exchanges to short lines.
     """
 
-    async def summarize(self, summary: str | None, exchanges: Sequence[Message]) -> Summarized: ...
+    async def summarize(self, summary: str | None, exchanges: Sequence[PastExchange]) -> Summarized: ...
 
-    def digest(self, summary: str | None, exchanges: Sequence[Message]) -> str: ...
+    def digest(self, summary: str | None, exchanges: Sequence[PastExchange]) -> str: ...
 
 
 class ObservedStep(Protocol):

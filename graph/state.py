@@ -86,7 +86,7 @@ class Option(TypedDict):
     """The full question that it stands for."""
 
 
-class Message(TypedDict):
+class PastExchange(TypedDict):
     """One exchange: the question and, for role `assistant`, the answer."""
 
     id: str
@@ -151,7 +151,7 @@ class SessionState(TypedDict, total=False):
 
     session_id: str
     db_connection_id: str
-    messages: list[Message]
+    messages: list[PastExchange]
     summary: str | None
     summary_pause: int
     summary_failed: bool

@@ -8,7 +8,7 @@ from graph.answer import Analysis
 from graph.errors import ModelUnavailable, StatementFailed, SummaryFailed
 from graph.events import Step, TextChunk
 from graph.ports import Analysed, Emit, ObservedStep, Ports, Question, Summarized, Written
-from graph.state import Claim, Column, Context, Message, Rows
+from graph.state import Claim, Column, Context, PastExchange, Rows
 
 ROWS = Rows(columns=[Column(name="n", type="integer")], rows=[[3]], row_count=1, truncated=False)
 
@@ -139,7 +139,7 @@ class FakeSummarizer:
     failures: int = 0
     calls: list[str] = field(default_factory=list)
 
-    async def summarize(self, summary: str | None, exchanges: Sequence[Message]) -> Summarized:
+    async def summarize(self, summary: str | None, exchanges: Sequence[PastExchange]) -> Summarized:
         self.calls.append(f"m{int(exchanges[-1]['id'][1:]) + 3}")
         if self.failures:
             self.failures -= 1
@@ -147,7 +147,7 @@ class FakeSummarizer:
         asked = ", ".join(exchange["query"] for exchange in exchanges)
         return Summarized(f"{summary or 'Asked'}: {asked}", 7)
 
-    def digest(self, summary: str | None, exchanges: Sequence[Message]) -> str:
+    def digest(self, summary: str | None, exchanges: Sequence[PastExchange]) -> str:
         return "\n".join([*([summary] if summary else []), *(exchange["query"] for exchange in exchanges)])
 
 

@@ -2,7 +2,7 @@
 
 from graph.answer import understanding_of
 from graph.ports import Question
-from graph.state import Author, Message, SessionState
+from graph.state import Author, PastExchange, SessionState
 
 
 def question_of(state: SessionState) -> Question:
@@ -36,9 +36,9 @@ def _antecedent(state: SessionState) -> Author | None:
 
 def with_exchange(
     state: SessionState, *, sql: str | None, results_summary: str | None, analysis: str
-) -> list[Message]:
+) -> list[PastExchange]:
     """Returns the remembered exchanges, with this turn's exchange at the end."""
-    exchange = Message(
+    exchange = PastExchange(
         id=state["message_id"],
         role="assistant",
         query=state["current_query"] or "",

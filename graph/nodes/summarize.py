@@ -11,7 +11,7 @@ from langgraph.runtime import Runtime
 from graph.errors import SummaryFailed
 from graph.events import Status
 from graph.ports import Ports, Summarized
-from graph.state import Message, SessionState
+from graph.state import PastExchange, SessionState
 
 KEPT_IN_FULL = 3
 MAX_EXCHANGES = 5
@@ -64,13 +64,13 @@ def _emit_status(state: SessionState, runtime: Runtime[Ports], message: str) -> 
     runtime.stream_writer(Status(step="summarizing", message=message, run_id=state["run_id"]))
 
 
-def _has_too_many(exchanges: list[Message]) -> bool:
+def _has_too_many(exchanges: list[PastExchange]) -> bool:
     if len(exchanges) <= KEPT_IN_FULL:
         return False
     return len(exchanges) > MAX_EXCHANGES or _tokens(exchanges) > MAX_TOKENS
 
 
-def _tokens(exchanges: list[Message]) -> int:
+def _tokens(exchanges: list[PastExchange]) -> int:
     texts = (
         text or ""
         for exchange in exchanges

@@ -15,7 +15,7 @@ from app.modules.session.model import Message, Run
 from app.modules.session.repository import document
 from app.modules.session.schemas import MessageBody
 from graph import SessionGraph, Turn
-from graph.answer import Analysis, Answer, Findings, Offer, Result, TurnAnswer, Understanding
+from graph.answer import Analysis, Answer, Findings, Offer, ResultHeader, TurnAnswer, Understanding
 from graph.checkpoints import sqlite_checkpointer
 from graph.events import FINDING_CHUNKS, Chunk
 from graph.ports import Analysed, Emit, Question, Written
@@ -63,7 +63,7 @@ RUN = Run(
     created_at=1,
     status="complete",
 )
-THROUGH_THE_GRAPH = [*Understanding.model_fields, *Result.model_fields, *Findings.model_fields]
+THROUGH_THE_GRAPH = [*Understanding.model_fields, *ResultHeader.model_fields, *Findings.model_fields]
 
 
 class FullAnalyst:

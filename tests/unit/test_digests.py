@@ -4,11 +4,13 @@ import pytest
 
 from app.core.llm.tokens import approximate_tokens
 from app.modules.run.digest import MAX_TOKENS, cut_at_sentence, digest, kept_statements
-from graph.state import Message
+from graph.state import PastExchange
 
 
-def exchange(query: str, sql: str | None = None, found: str | None = None, said: str = "Fine.") -> Message:
-    return Message(
+def exchange(
+    query: str, sql: str | None = None, found: str | None = None, said: str = "Fine."
+) -> PastExchange:
+    return PastExchange(
         id="m",
         role="assistant",
         query=query,

@@ -10,15 +10,15 @@ from app.modules.analysis.chart import choose_chart
 from app.modules.analysis.checking import Checker
 from app.modules.analysis.figures import Figures, Span, figures
 from app.modules.analysis.follow_ups import suggest
-from app.modules.analysis.people import with_whole_names
 from app.modules.analysis.prompt import messages
 from app.modules.analysis.text import cut_notice, describe, results_summary
+from app.modules.analysis.words import title
 from app.modules.model_errors import model_errors_translated, stand_in_notice
 from graph import errors
 from graph.answer import Analysis
 from graph.events import TextChunk
 from graph.ports import Analysed, Emit, Question
-from graph.state import Claim, Rows
+from graph.state import Claim, Column, Rows
 
 logger = logging.getLogger(__name__)
 
@@ -119,3 +119,24 @@ async def _analysed(
     suggestions = suggest(question.text, rows, found)
     analysis = Analysis(text=text, claims=claims, chart=chart, suggestions=suggestions)
     return Analysed(analysis, results_summary(rows), tokens_used)
+
+
+def with_whole_names(rows: Rows) -> Rows:
+    """The same rows with a first and a last name made one column; others as they are."""
+    named = {title(column["name"]): index for index, column in enumerate(rows["columns"])}
+    first, last = named.get("first name"), named.get("last name")
+    if first is None or last is None:
+        return rows
+    kept = [index for index in range(len(rows["columns"])) if index not in (first, last)]
+    whole = [
+        " ".join(str(part) for part in (row[first], row[last]) if part is not None) for row in rows["rows"]
+    ]
+    return Rows(
+        **{
+            **rows,
+            "columns": [Column(name="name", type="text"), *(rows["columns"][index] for index in kept)],
+            "rows": [
+                [name, *(row[index] for index in kept)] for name, row in zip(whole, rows["rows"], strict=True)
+            ],
+        }
+    )

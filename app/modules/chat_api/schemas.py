@@ -8,7 +8,7 @@ from pydantic.alias_generators import to_camel
 
 from app.http.routes import Body, ResponseBody, Text, Time
 from app.modules.session.model import Outcome
-from app.modules.session.schemas import Question, Title
+from app.modules.session.schemas import QuestionText, Title
 
 SESSION_ID = "019ab1c2-0000-7000-8000-000000000000"
 _CHAT_MESSAGE_ID = "019ab1c3-0000-7000-8000-000000000000"
@@ -44,7 +44,7 @@ class ChatQuestion(Body):
         question="Top 5 products by revenue", sessionId=SESSION_ID, chatMessageId=_CHAT_MESSAGE_ID
     )
 
-    question: Question
+    question: QuestionText
     """The question in plain language."""
     session_id: Annotated[Text, Field(max_length=100)]
     """Id of the conversation."""

@@ -21,7 +21,7 @@ from graph.errors import Drained, TurnError
 logger = logging.getLogger(__name__)
 
 Stop = Literal["cancelled", "handed over", "lost"]
-Result = Saved | Literal["handed over"]
+AttemptResult = Saved | Literal["handed over"]
 
 MAX_TRIES = 3
 
@@ -74,7 +74,7 @@ class RunAttempt:
         if self._stopped in (None, "cancelled"):
             self._stopped = why
 
-    async def run(self) -> Result:
+    async def run(self) -> AttemptResult:
         """Answer the run, or complete the end of a run that has ended. Raises `StorageUnavailable` only
         before the first event.
         """
@@ -89,7 +89,7 @@ class RunAttempt:
             finally:
                 log.leave()
 
-    async def _answer_and_end(self, stream: RunStream, meter: Meter) -> Result:
+    async def _answer_and_end(self, stream: RunStream, meter: Meter) -> AttemptResult:
         self._answering = asyncio.create_task(self._answer(stream), name=f"run {self._run.id}: answer")
         if self._run.cancel_requested:
             self.stop("cancelled")

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from app.core.llm.tokens import approximate_tokens
-from graph.state import Message
+from graph.state import PastExchange
 
 MAX_TOKENS = 499
 """Tokens of a summary: under 500."""
@@ -67,12 +67,12 @@ class _Line:
         return 2 if _FOR_LATER.search(self.asked) or (lays_down and states) else int(lays_down or states)
 
 
-def exchange_line(exchange: Message) -> str:
+def exchange_line(exchange: PastExchange) -> str:
     """Returns an exchange in one line, uncut."""
     return _line(exchange).text
 
 
-def digest(summary: str | None, exchanges: Sequence[Message]) -> str:
+def digest(summary: str | None, exchanges: Sequence[PastExchange]) -> str:
     """Returns the earlier summary, by a model or a digest, and a line per exchange, under `MAX_TOKENS`.
 
     Text by a model gets at most four fifths of the space.
@@ -90,7 +90,7 @@ def digest(summary: str | None, exchanges: Sequence[Message]) -> str:
     return "\n".join([*([prose] if prose else []), *(line.text for line in lines)])
 
 
-def kept_statements(summary: str | None, exchanges: Sequence[Message]) -> list[str]:
+def kept_statements(summary: str | None, exchanges: Sequence[PastExchange]) -> list[str]:
     """Returns the user's rules for later questions, a line each in their order: the newest that fit."""
     _, earlier = _read(summary)
     lines = [
@@ -127,7 +127,7 @@ def _read(summary: str | None) -> tuple[list[str], list[_Line]]:
     return prose, lines
 
 
-def _line(exchange: Message) -> _Line:
+def _line(exchange: PastExchange) -> _Line:
     found = sql = ""
     if exchange["results_summary"]:
         found = f" Found: {_flat(exchange['results_summary'])}"

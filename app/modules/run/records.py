@@ -29,7 +29,7 @@ class RowsGone(NotFound):
         super().__init__("The rows of this answer are no longer stored. Ask the question again.")
 
 
-class Result(TypedDict):
+class StoredResult(TypedDict):
     """The statement and the shape of stored rows, and whether a limit cut them."""
 
     sql: str
@@ -118,7 +118,12 @@ class ResultRows(Protocol):
     """Rows of results, by the message that they answer."""
 
     async def keep(
-        self, owner: str, session_id: str, message_id: str, rows: Sequence[Row], result: Result | None = None
+        self,
+        owner: str,
+        session_id: str,
+        message_id: str,
+        rows: Sequence[Row],
+        result: StoredResult | None = None,
     ) -> None:
         """Store all rows of a message, in place of those stored before."""
 

@@ -9,7 +9,7 @@ from app.modules.prompt_sections import sections
 from app.modules.run.digest import MAX_TOKENS, cut_at_sentence, digest, exchange_line, kept_statements
 from graph.errors import SummaryFailed
 from graph.ports import Summarized
-from graph.state import Message
+from graph.state import PastExchange
 
 _WORDS = 300
 """About 400 tokens in English: below the limit also for tokenizers that count more."""
@@ -28,7 +28,7 @@ class ModelSummarizer:
     def __init__(self, model: LanguageModel) -> None:
         self._model = model
 
-    async def summarize(self, summary: str | None, exchanges: Sequence[Message]) -> Summarized:
+    async def summarize(self, summary: str | None, exchanges: Sequence[PastExchange]) -> Summarized:
         folded = "\n\n".join(map(exchange_line, exchanges))
         messages = [
             PromptMessage("system", _INSTRUCTIONS.replace("{words}", str(_WORDS))),
@@ -47,15 +47,15 @@ class ModelSummarizer:
             text = "\n".join([cut_at_sentence(text, room), *statements])
         return Summarized(text, reply.tokens_used)
 
-    def digest(self, summary: str | None, exchanges: Sequence[Message]) -> str:
+    def digest(self, summary: str | None, exchanges: Sequence[PastExchange]) -> str:
         return digest(summary, exchanges)
 
 
 class DigestSummarizer:
     """Summarizes by one line per exchange, as far as they fit."""
 
-    async def summarize(self, summary: str | None, exchanges: Sequence[Message]) -> Summarized:
+    async def summarize(self, summary: str | None, exchanges: Sequence[PastExchange]) -> Summarized:
         return Summarized(digest(summary, exchanges))
 
-    def digest(self, summary: str | None, exchanges: Sequence[Message]) -> str:
+    def digest(self, summary: str | None, exchanges: Sequence[PastExchange]) -> str:
         return digest(summary, exchanges)

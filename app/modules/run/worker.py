@@ -11,7 +11,7 @@ from app.core.bus.port import BusUnavailable, LeasedRun, RunQueue, RunRef
 from app.core.clock import now_ms
 from app.core.storage.port import StorageUnavailable
 from app.core.tasks import end_tasks
-from app.modules.run.attempt import Result, RunAttempt
+from app.modules.run.attempt import AttemptResult, RunAttempt
 from app.modules.run.engine import RunServices
 from app.modules.run.observer import Action, log_run
 from graph.errors import CheckpointsUnavailable
@@ -145,7 +145,7 @@ class Worker:
         except BusUnavailable as error:
             logger.warning("run %s: %s", ref.run_id, error)
 
-    async def _attempt(self, leased: LeasedRun) -> Result | None:
+    async def _attempt(self, leased: LeasedRun) -> AttemptResult | None:
         """Returns None if there is nothing to do."""
         ref = leased.ref
         try:

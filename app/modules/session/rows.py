@@ -5,7 +5,7 @@ from typing import cast
 
 from app.core.ids import id_of
 from app.core.storage.port import AnyOf, Document, Storage
-from app.modules.run.records import HEAD_ROWS, Result, Row, RowsGone
+from app.modules.run.records import HEAD_ROWS, Row, RowsGone, StoredResult
 from app.modules.session.model import Message
 from graph.state import Rows
 
@@ -20,7 +20,12 @@ class RowStore:
         self._storage = storage
 
     async def keep(
-        self, owner: str, session_id: str, message_id: str, rows: Sequence[Row], result: Result | None = None
+        self,
+        owner: str,
+        session_id: str,
+        message_id: str,
+        rows: Sequence[Row],
+        result: StoredResult | None = None,
     ) -> None:
         """Store all rows of a message, in place of those stored before. `result` is returned by `kept`.
 
@@ -48,7 +53,7 @@ class RowStore:
         found = await self._storage.get("result_chunks", id_of(message_id, "0"))
         if found is None or found.get("sql") != sql:
             return None
-        result = cast("Result", found)
+        result = cast("StoredResult", found)
         return Rows(
             columns=result["columns"],
             rows=cast("list[Row]", found["rows"])[:HEAD_ROWS],

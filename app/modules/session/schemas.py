@@ -37,7 +37,7 @@ Title = Annotated[
     str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200), AfterValidator(storable)
 ]
 Metadata = Annotated[dict[str, JsonValue], AfterValidator(_small)]
-Question = Annotated[
+QuestionText = Annotated[
     str,
     StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_QUERY_CHARACTERS),
     AfterValidator(storable),
@@ -85,7 +85,7 @@ class SessionQuery(Body):
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"query": "Top 5 products by revenue"}]})
 
-    query: Question
+    query: QuestionText
     """The question in plain language."""
     on_busy: Literal["reject", "enqueue", "interrupt"] = "reject"
     """Reaction to another run of the session: `reject` (409), `enqueue` (wait for it) or `interrupt`

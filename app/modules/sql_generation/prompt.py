@@ -16,7 +16,7 @@ from app.modules.prompt_rows import rows_as_lines
 from app.modules.prompt_sections import fenced, sections
 from app.modules.sql.parsing import DATABASE_NAMES
 from graph.ports import Question
-from graph.state import Message
+from graph.state import PastExchange
 
 _PROMPTS = Path(__file__).parent / "prompts"
 _INSTRUCTIONS: Mapping[Instruction, str] = {
@@ -69,7 +69,7 @@ def _precedents(question: Question) -> Iterator[PromptMessage]:
         yield PromptMessage("assistant", _block(each["sql"]))
 
 
-def _conversation(exchanges: Sequence[Message]) -> Iterator[PromptMessage]:
+def _conversation(exchanges: Sequence[PastExchange]) -> Iterator[PromptMessage]:
     """Questions with their statements; one that was answered in words with the words."""
     for each in exchanges:
         reply = _block(each["sql"]) if each["sql"] else _answer(each)
@@ -78,7 +78,7 @@ def _conversation(exchanges: Sequence[Message]) -> Iterator[PromptMessage]:
             yield PromptMessage("assistant", reply)
 
 
-def _request(question: Question, shown: Sequence[Message], instruction: Instruction) -> str:
+def _request(question: Question, shown: Sequence[PastExchange], instruction: Instruction) -> str:
     """The question under its heading after what was looked up; alone in the short form without that."""
     details = "\n\n".join(
         filter(None, [question.context["details"], sections(_sections(question, shown, instruction))])
@@ -89,7 +89,7 @@ def _request(question: Question, shown: Sequence[Message], instruction: Instruct
 
 
 def _sections(
-    question: Question, shown: Sequence[Message], instruction: Instruction
+    question: Question, shown: Sequence[PastExchange], instruction: Instruction
 ) -> Iterator[tuple[str, str]]:
     if question.summary:
         yield "Earlier in this conversation", question.summary
@@ -105,12 +105,12 @@ def _sections(
         yield "Rows already fetched", rows_as_lines(question.previous_rows, max_tokens=_ROWS_TOKENS)
 
 
-def _answered(exchange: Message) -> str:
+def _answered(exchange: PastExchange) -> str:
     said = filter(None, [exchange["results_summary"], _answer(exchange)])
     return f"{exchange['query']}: {' '.join(said)}"
 
 
-def _answer(exchange: Message) -> str:
+def _answer(exchange: PastExchange) -> str:
     return (exchange["analysis"] or "")[:_ANSWER_CHARACTERS]
 
 

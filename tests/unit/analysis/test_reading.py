@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from pydantic import JsonValue
 
+from app.modules.analysis.analyst import with_whole_names
 from app.modules.analysis.chart import choose_chart
 from app.modules.analysis.figures import Figures
 from app.modules.analysis.figures import figures as figures_of
 from app.modules.analysis.follow_ups import suggest
-from app.modules.analysis.people import with_whole_names
 from app.modules.analysis.text import describe, results_summary
 from graph.state import Column, Rows
 

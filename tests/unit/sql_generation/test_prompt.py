@@ -16,7 +16,7 @@ from app.modules.sql_generation.context import context_for
 from app.modules.sql_generation.prompt import write_sql_messages
 from app.modules.sql_generation.schema_index import SchemaIndex
 from graph.ports import Question
-from graph.state import Context, Message, Rows
+from graph.state import Context, PastExchange, Rows
 
 TODAY = date(2026, 1, 2)
 FORMS = get_args(Form)
@@ -39,7 +39,7 @@ def rule(text: str, scope: str | None = None) -> Instruction:
 
 def context(text: str, business: Business = Business(), *before: str) -> str:  # noqa: B008 - frozen
     said = [
-        Message(
+        PastExchange(
             id="", role="assistant", query=each, sql=None, results_summary=None, analysis=None, timestamp=""
         )
         for each in before
@@ -187,8 +187,8 @@ def test_the_short_instructions_are_a_few_sentences_with_the_rule_for_follow_ups
     assert asked.content == "How many?"
 
 
-def exchange(query: str, sql: str | None, analysis: str | None = "Nine.") -> Message:
-    return Message(
+def exchange(query: str, sql: str | None, analysis: str | None = "Nine.") -> PastExchange:
+    return PastExchange(
         id="",
         role="assistant",
         query=query,
