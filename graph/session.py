@@ -97,7 +97,7 @@ class SessionGraph:
         yield Status(
             step="loading_context", message="Reading the conversation and the schema", run_id=turn.run_id
         )
-        async with aclosing(self._run(turn, ports, _opening(turn), control)) as events:
+        async with aclosing(self._run(turn, ports, _opening(turn), control=control)) as events:
             async for event in events:
                 yield event
 
@@ -119,7 +119,7 @@ class SessionGraph:
             completed = [] if snapshot.values.get("repair") else answer_chunks(answer, answer.results)
             for chunk in completed:
                 yield chunk
-            events = self._run(turn, ports, None, control)
+            events = self._run(turn, ports, None, control=control)
         async with aclosing(events) as rest:
             async for event in rest:
                 yield event
@@ -165,7 +165,7 @@ class SessionGraph:
             return await self._graph.aget_state(_config(session_id, checkpoint_id))
 
     async def _run(
-        self, turn: Turn, ports: Ports, opening: SessionState | None, control: RunControl | None
+        self, turn: Turn, ports: Ports, opening: SessionState | None, *, control: RunControl | None
     ) -> AsyncGenerator[SessionEvent]:
         # Sync durability: a step whose events were emitted never runs twice after a crash, and `done`
         # follows the last checkpoint. It costs one write per step (see docs/decisions).

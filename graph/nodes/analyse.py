@@ -20,7 +20,7 @@ async def analyse(state: SessionState, runtime: Runtime[Ports]) -> SessionState:
     question = question_of(state)
     question = replace(question, text=standalone_question(state), author=state.get("current_author"))
     with runtime.context.observer.observe_step("analyzing"):
-        read = await runtime.context.analyst.analyse(question, sql or "", rows, emit)
+        read = await runtime.context.analyst.analyse(question, sql or "", rows, emit=emit)
     for chunk in analysis_chunks(read.analysis.text, read.analysis):
         emit(chunk)
     return {

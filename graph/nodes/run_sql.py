@@ -32,8 +32,8 @@ async def run_sql(state: SessionState, runtime: Runtime[Ports]) -> SessionState:
         if repair is not None or isinstance(failure, DatabaseUnavailable):
             raise
         return {"repair": _repair_of(state, "error", [failure.detail])}
-    reasons = await _reasons(state, runtime.context, sql, rows)
-    if repair is not None and first_stands and not _is_better(rows, reasons, state, repair):
+    reasons = await _reasons(state, runtime.context, sql, rows=rows)
+    if repair is not None and first_stands and not _is_better(rows, reasons, state, repair=repair):
         return _keep_first(state, repair, runtime)
     await runtime.context.runner.keep()
     answered = SessionState(
@@ -53,7 +53,7 @@ def _repair_of(state: SessionState, cause: Literal["error", "warnings"], reasons
     return Repair(sql=sql, cause=cause, reasons=reasons, corrections=understanding_of(state).corrections)
 
 
-async def _reasons(state: SessionState, ports: Ports, sql: str, rows: Rows) -> list[str]:
+async def _reasons(state: SessionState, ports: Ports, sql: str, *, rows: Rows) -> list[str]:
     """What speaks for a repair; nothing does of a statement that no model wrote, or after a repair of an
     error, for there is one repair a turn."""
     repair = state["repair"]
@@ -62,7 +62,7 @@ async def _reasons(state: SessionState, ports: Ports, sql: str, rows: Rows) -> l
     return await ports.checker.find_reasons(question_of(state), sql, rows)
 
 
-def _is_better(rows: Rows, reasons: list[str], state: SessionState, repair: Repair) -> bool:
+def _is_better(rows: Rows, reasons: list[str], state: SessionState, *, repair: Repair) -> bool:
     """Whether a repaired result has fewer warnings, and has rows if the first had any."""
     first = state.get("current_results")
     has_lost_rows = first is not None and first["row_count"] > 0 and rows["row_count"] == 0

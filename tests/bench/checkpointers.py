@@ -161,7 +161,15 @@ def sessions(saver: Saver) -> Callable[[str, int], Awaitable[None]]:
 
     async def turn(thread: str, number: int) -> None:
         asked = Turn(
-            thread, "d", f"r{number}", f"m{number}", "How many?", {}, "2026-01-01", "2026-01-01", number
+            thread,
+            "d",
+            f"r{number}",
+            message_id=f"m{number}",
+            question="How many?",
+            metadata={},
+            session_created_at="2026-01-01",
+            asked_at="2026-01-01",
+            fence=number,
         )
         async for _ in graph.ask(asked, fake_ports()):
             pass

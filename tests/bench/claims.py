@@ -37,7 +37,7 @@ def made(rows: int, columns: int) -> Rows:
 
 def together(text: str, rows: Rows) -> None:
     question = "amount2 by label1"
-    found = figures(question, SQL, "sqlite", rows)
+    found = figures(question, SQL, "sqlite", rows=rows)
     check_claims(text, rows, question=question, sql=SQL, found=found)
 
 

@@ -35,7 +35,7 @@ def result(name: Callable[[int], str]) -> Rows:
 
 def milliseconds(sql: str, rows: Rows) -> float:
     start = time.process_time()
-    describe(rows, figures("m7 amount by name", sql, "sqlite", rows))
+    describe(rows, figures("m7 amount by name", sql, "sqlite", rows=rows))
     return (time.process_time() - start) * 1000
 
 

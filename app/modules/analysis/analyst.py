@@ -48,7 +48,7 @@ class FiguresAnalyst:
         span = await self._background.span(sql) if rows["rows"] else None
         keys = await self._background.keys(sql)
         return await asyncio.to_thread(
-            figures, question.text, sql, self._dialect, rows, span=span, keys=keys, today=self._today
+            figures, question.text, sql, self._dialect, rows=rows, span=span, keys=keys, today=self._today
         )
 
     async def analyse(self, question: Question, sql: str, rows: Rows, emit: Emit) -> Analysed:
@@ -56,8 +56,8 @@ class FiguresAnalyst:
         found = await self.figures(question, sql, rows)
         text = describe(rows, found)
         emit(TextChunk(content=text, channel="analysis"))
-        claims = await Checker(question.text, sql, rows, found).claims(text)
-        return await _analysed(question, rows, found, text, claims)
+        claims = await Checker(question.text, sql, rows, found=found).claims(text)
+        return await _analysed(question, rows, found, text=text, claims=claims)
 
 
 class ModelAnalyst:
@@ -82,7 +82,7 @@ class ModelAnalyst:
             emit(TextChunk(content=token if shown else opening + token, channel="analysis"))
             shown.append(token)
 
-        prompt = messages(question.text, sql, rows, found)
+        prompt = messages(question.text, sql, rows, found=found)
         try:
             with model_errors_translated():
                 reply = await self._model.reply(prompt, show)
@@ -90,7 +90,7 @@ class ModelAnalyst:
             if shown:
                 raise
             emit(stand_in_notice(unavailable, "The analysis comes from the figures alone."))
-            return await self._stand_in.analyse(question, sql, rows, emit)
+            return await self._stand_in.analyse(question, sql, rows, emit=emit)
         tokens_used = reply.tokens_used
 
         async def rewrite(correction: str) -> str | None:
@@ -107,13 +107,13 @@ class ModelAnalyst:
             text = again.text.strip()
             return opening + text if text else None
 
-        checker = Checker(question.text, sql, rows, found)
+        checker = Checker(question.text, sql, rows, found=found)
         text, claims = await checker.checked(opening + reply.text.strip(), rewrite, describe(rows, found))
-        return await _analysed(question, rows, found, text, claims, tokens_used)
+        return await _analysed(question, rows, found, text=text, claims=claims, tokens_used=tokens_used)
 
 
 async def _analysed(
-    question: Question, rows: Rows, found: Figures, text: str, claims: list[Claim], tokens_used: int = 0
+    question: Question, rows: Rows, found: Figures, *, text: str, claims: list[Claim], tokens_used: int = 0
 ) -> Analysed:
     chart = await asyncio.to_thread(choose_chart, question.text, rows, found)
     suggestions = suggest(question.text, rows, found)

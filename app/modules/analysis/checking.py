@@ -32,7 +32,7 @@ class Checker:
     @cached_property
     def _table(self) -> ClaimTable:
         """What was read of the rows for one text serves the next."""
-        return ClaimTable(self.rows, self.question, self.sql, self.found)
+        return ClaimTable(self.rows, self.question, self.sql, found=self.found)
 
     async def claims(self, text: str) -> list[Claim]:
         return await asyncio.to_thread(claims_in, text, self._table)

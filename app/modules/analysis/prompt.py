@@ -18,7 +18,7 @@ _LABELS = 20
 _PERIODS = 36
 
 
-def messages(question: str, sql: str, rows: Rows, found: Figures) -> list[PromptMessage]:
+def messages(question: str, sql: str, rows: Rows, *, found: Figures) -> list[PromptMessage]:
     parts = {
         "Question": question,
         "Statement": sql,

@@ -82,7 +82,7 @@ def _single(rows: Rows, found: Figures) -> list[str]:
     (row,) = rows["rows"]
     end = _kept_end(found)
     if found.main is not None and found.label is not None and found.limit == 1 and end is not None:
-        return [*_first_of_all(row, rows["columns"], found, found.main, end), *_partial(found)]
+        return [*_first_of_all(row, rows["columns"], found, main=found.main, end=end), *_partial(found)]
     pairs = [_pair(cell, column) for cell, column in zip(row, rows["columns"], strict=True)]
     more = _more_columns(len(pairs))
     named = _capital(", ".join(pairs[:_NAMED_COLUMNS]))
@@ -93,7 +93,12 @@ def _single(rows: Rows, found: Figures) -> list[str]:
 
 
 def _first_of_all(
-    row: Sequence[JsonValue], columns: Sequence[Column], found: Figures, main: NumericColumn, end: Direction
+    row: Sequence[JsonValue],
+    columns: Sequence[Column],
+    found: Figures,
+    *,
+    main: NumericColumn,
+    end: Direction,
 ) -> list[str]:
     """The one row that a sorted statement keeps; a group goes by all that names it."""
     value = _cell(row[main.column], columns[main.column])
@@ -195,7 +200,7 @@ def _ranking(rows: Rows, found: Figures) -> list[str]:
     if main is None or ranking is None:
         return []
     others = [sentence for other in found.measures[1:_SPREADS] for sentence in _led(rows, found, other)]
-    return [*_ends(rows, found, main, ranking), *_partial(found), *_nulls(ranking, main), *others]
+    return [*_ends(rows, found, main, ranking=ranking), *_partial(found), *_nulls(ranking, main), *others]
 
 
 def _led(rows: Rows, found: Figures, measure: NumericColumn) -> list[str]:
@@ -209,7 +214,7 @@ def _led(rows: Rows, found: Figures, measure: NumericColumn) -> list[str]:
     return [f"By {title(measure.name)}, {_plain(leaders)} {_are(leaders)} highest{of} with {value}."]
 
 
-def _ends(rows: Rows, found: Figures, main: NumericColumn, ranking: Ranking) -> list[str]:
+def _ends(rows: Rows, found: Figures, main: NumericColumn, *, ranking: Ranking) -> list[str]:
     """The end asked for, what is next to it, and the other end."""
     if len(ranking) == 1:
         (only,) = ranking.highest
@@ -224,7 +229,7 @@ def _ends(rows: Rows, found: Figures, main: NumericColumn, ranking: Ranking) -> 
     best = f"{_superlative(main, end)}{_over(found, ranking)}: {amount(leaders[0].value)}"
     first = f"{_bold(leaders)} {_have(leaders)} {best}"
     sentences = [f"{_among(rows, ranking)}, {first}" if shown else first]
-    sentences[0] += f"{_share(found, main, ranking, leaders[0])}."
+    sentences[0] += f"{_share(found, main, ranking, leader=leaders[0])}."
     after = ranking.after(leaders, rising=rising)
     if after and after[0].value != others[0].value:
         sentences.append(
@@ -257,7 +262,7 @@ def _among(rows: Rows, ranking: Ranking) -> str:
     return f"In the {count:,} rows shown" if ranking.summed else f"Of the {count:,} shown"
 
 
-def _share(found: Figures, main: NumericColumn, ranking: Ranking, leader: RankedValue) -> str:
+def _share(found: Figures, main: NumericColumn, ranking: Ranking, *, leader: RankedValue) -> str:
     if ranking.total is None or main.minimum < 0 or ranking.total <= 0:
         return ""
     part = share(leader.value, ranking.total)
@@ -276,7 +281,7 @@ def _matrix(rows: Rows, found: Figures) -> list[str]:
     main, ranking, second = found.main, found.ranking, found.second
     if main is None or ranking is None:
         return []
-    sentences = _ends(rows, found, main, ranking)
+    sentences = _ends(rows, found, main, ranking=ranking)
     if second is not None and found.label is not None and found.group is not None and len(second) > 1:
         by = title(rows["columns"][found.group]["name"])
         leader = second.highest
@@ -454,7 +459,7 @@ def _grouped_series(rows: Rows, found: Figures) -> list[str]:
     main, ranking, course = found.main, found.ranking, found.course
     if main is None or ranking is None:
         return []
-    sentences = _ends(rows, found, main, ranking)
+    sentences = _ends(rows, found, main, ranking=ranking)
     if course is not None and len(course.points) > 1:
         sentences += _moved(main, course, "all together, ")
         sentences += _extremes(main, course, None)

@@ -29,7 +29,7 @@ def table(
 
 
 def drawn(rows: Rows, sql: str = "", question: str = "", span: Span | None = None) -> Any:
-    found = figures(question, sql, "sqlite", rows, span=span, today=date(2030, 1, 1))
+    found = figures(question, sql, "sqlite", rows=rows, span=span, today=date(2030, 1, 1))
     return choose_chart(question, rows, found)
 
 
@@ -270,7 +270,7 @@ def test_many_points_of_two_measures_are_thinned_out_evenly() -> None:
 def test_a_chart_of_10000_rows_with_60_columns_is_small() -> None:
     columns = {"product": "text", "revenue": "number", **{f"m{at}": "number" for at in range(58)}}
     rows = table(columns, [[f"P{at % 5000}", at / 7, *([at * 0.5] * 58)] for at in range(10_000)])
-    found = figures("revenue by product", "", "sqlite", rows)
+    found = figures("revenue by product", "", "sqlite", rows=rows)
     chart = choose_chart("revenue by product", rows, found)
     assert chart is not None
     assert len(json.dumps(chart)) < 10_000

@@ -28,7 +28,7 @@ SPEC_KEYS = {
 
 
 def figures(rows: Rows, question: str = "", sql: str = "") -> Figures:
-    return figures_of(question, sql, "sqlite", rows)
+    return figures_of(question, sql, "sqlite", rows=rows)
 
 
 def table(

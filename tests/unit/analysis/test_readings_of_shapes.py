@@ -812,7 +812,9 @@ def reading(case: Case) -> str:
         row_count=len(case.rows),
         truncated=case.cut,
     )
-    found = figures(case.question, case.sql, "sqlite", rows, span=case.span, keys=case.keys, today=case.today)
+    found = figures(
+        case.question, case.sql, "sqlite", rows=rows, span=case.span, keys=case.keys, today=case.today
+    )
     return describe(rows, found)
 
 

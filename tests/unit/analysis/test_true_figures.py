@@ -47,7 +47,7 @@ def text_of(database: sqlite3.Connection, question: str, sql: str, span: Span | 
     result = collect(RawRows(names, [None] * len(names), cursor), StatementLimits())
     columns = [Column(name=column.name, type=column.type) for column in result.columns]
     rows = Rows(columns=columns, rows=result.rows, row_count=len(result.rows), truncated=result.truncated)
-    return describe(rows, figures(question, sql, "sqlite", rows, span=span, today=TODAY))
+    return describe(rows, figures(question, sql, "sqlite", rows=rows, span=span, today=TODAY))
 
 
 def shown(value: Decimal) -> str:

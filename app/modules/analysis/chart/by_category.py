@@ -12,9 +12,9 @@ KEPT_CATEGORIES = 20
 MAX_SLICES = 8
 
 
-def bars(rows: Rows, found: Figures, main: NumericColumn, label: int, wish: Mark | None) -> Drawing | None:
+def bars(rows: Rows, found: Figures, main: NumericColumn, *, label: int, wish: Mark | None) -> Drawing | None:
     """The measure asked for, by a label: a pie if it is wished for and true. None without two names."""
-    cells, how = _cells(rows, found, main, label), list[str]()
+    cells, how = _cells(rows, found, main, label=label), list[str]()
     if len(cells) < 2:
         return None
     mark: Mark = "bar"
@@ -27,7 +27,7 @@ def bars(rows: Rows, found: Figures, main: NumericColumn, label: int, wish: Mark
     if len(cells) > most:
         drawn, said = selection(found, main).of_places(cells, kept, rows["columns"][label]["name"])
         how.append(said)
-    how = [*_repeated(rows, label, cells, drawn), *how]
+    how = [*_repeated(rows, label, cells, drawn=drawn), *how]
     return Drawing(
         mark=mark,
         across=axis(rows, label, "nominal"),
@@ -39,7 +39,7 @@ def bars(rows: Rows, found: Figures, main: NumericColumn, label: int, wish: Mark
     )
 
 
-def matrix(rows: Rows, found: Figures, main: NumericColumn, label: int, group: int) -> Drawing | None:
+def matrix(rows: Rows, found: Figures, main: NumericColumn, *, label: int, group: int) -> Drawing | None:
     """The measure asked for, by two labels: bars of several colours."""
     names = [(name(row[label]), name(row[group])) for row in rows["rows"]]
     labels, groups = len({each for each, _ in names}), len({each for _, each in names})
@@ -74,7 +74,7 @@ def matrix(rows: Rows, found: Figures, main: NumericColumn, label: int, group: i
     )
 
 
-def _cells(rows: Rows, found: Figures, main: NumericColumn, label: int) -> list[Cell]:
+def _cells(rows: Rows, found: Figures, main: NumericColumn, *, label: int) -> list[Cell]:
     """A cell a name. Rows of one name are added up if they belong together, else they are numbered."""
     names = [name(row[label]) for row in rows["rows"]]
     if not (main.additive and found.summed):
@@ -82,7 +82,7 @@ def _cells(rows: Rows, found: Figures, main: NumericColumn, label: int) -> list[
     return summed(Cell(each, row[main.column]) for each, row in zip(names, rows["rows"], strict=True))
 
 
-def _repeated(rows: Rows, label: int, cells: list[Cell], drawn: list[Cell]) -> list[str]:
+def _repeated(rows: Rows, label: int, cells: list[Cell], *, drawn: list[Cell]) -> list[str]:
     """What became of the rows that have one name, if that is to be seen."""
     names = {name(row[label]) for row in rows["rows"]}
     column = title(rows["columns"][label]["name"])

@@ -27,21 +27,21 @@ def choose_chart(question: str, rows: Rows, found: Figures) -> Spec | None:
         return None
     if found.shape == "list" and wish is None:
         return None
-    drawing = _drawing(rows, found, found.main, wish)
+    drawing = _drawing(rows, found, found.main, wish=wish)
     return None if drawing is None else spec_of(drawing, rows)
 
 
-def _drawing(rows: Rows, found: Figures, main: NumericColumn, wish: Mark | None) -> Drawing | None:
+def _drawing(rows: Rows, found: Figures, main: NumericColumn, *, wish: Mark | None) -> Drawing | None:
     if found.time is not None:
-        return over_time(rows, found, main, found.time, wish)
+        return over_time(rows, found, main, time=found.time, wish=wish)
     times = _times(rows, found)
     if times is not None:
-        return at_times(rows, found, main, times, wish)
+        return at_times(rows, found, main, time=times, wish=wish)
     if found.label is None or (wish == "point" and len(found.measures) > 1):
         return _scatter(rows, found, main)
     if found.group is not None:
-        return matrix(rows, found, main, found.label, found.group)
-    return bars(rows, found, main, found.label, wish)
+        return matrix(rows, found, main, label=found.label, group=found.group)
+    return bars(rows, found, main, label=found.label, wish=wish)
 
 
 def _times(rows: Rows, found: Figures) -> int | None:

@@ -25,16 +25,20 @@ class LeaderSelection:
 
     def of_places(self, cells: list[Cell], most: int, column: str) -> tuple[list[Cell], str]:
         """The cells of the leading names, then those of the others under one name; and how, in words."""
-        names, said, other = self._leaders(cells, _place, most, column)
-        return _sorted(cells, _place, names, other, lambda cell: replace(cell, across=other)), said
+        names, said, other = self._leaders(cells, _place, most, column=column)
+        return _sorted(
+            cells, _place, names, other=other, renamed=lambda cell: replace(cell, across=other)
+        ), said
 
     def of_series(self, cells: list[Cell], most: int, column: str) -> tuple[list[Cell], str]:
         """The same for the series."""
-        names, said, other = self._leaders(cells, _series, most, column)
-        return _sorted(cells, _series, names, other, lambda cell: replace(cell, series=other)), said
+        names, said, other = self._leaders(cells, _series, most, column=column)
+        return _sorted(
+            cells, _series, names, other=other, renamed=lambda cell: replace(cell, series=other)
+        ), said
 
     def _leaders(
-        self, cells: list[Cell], of: Callable[[Cell], str], most: int, column: str
+        self, cells: list[Cell], of: Callable[[Cell], str], most: int, *, column: str
     ) -> tuple[list[str], str, str]:
         lowest = self.end == "lowest"
         weights = self._weights(cells, of)
@@ -72,6 +76,7 @@ def _sorted(
     cells: list[Cell],
     of: Callable[[Cell], str],
     names: list[str],
+    *,
     other: str,
     renamed: Callable[[Cell], Cell],
 ) -> list[Cell]:

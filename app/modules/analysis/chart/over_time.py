@@ -28,21 +28,23 @@ class _Course:
 
 
 def over_time(
-    rows: Rows, found: Figures, main: NumericColumn, time: int, wish: Mark | None
+    rows: Rows, found: Figures, main: NumericColumn, *, time: int, wish: Mark | None
 ) -> Drawing | None:
     """The measure asked for, over the periods of a column; None without two of them."""
-    kind, course = _course(rows, found, main, time)
-    return _drawing(rows, found, main, time, kind=kind, course=course, wish=wish)
+    kind, course = _course(rows, found, main, time=time)
+    return _drawing(rows, found, main, time=time, kind=kind, course=course, wish=wish)
 
 
-def at_times(rows: Rows, found: Figures, main: NumericColumn, time: int, wish: Mark | None) -> Drawing | None:
+def at_times(
+    rows: Rows, found: Figures, main: NumericColumn, *, time: int, wish: Mark | None
+) -> Drawing | None:
     """The measure asked for, at times that are no periods, such as hours."""
     timed = sorted((str(row[time]), row[main.column]) for row in rows["rows"] if row[time] is not None)
     course = _Course([Cell(place, value) for place, value in timed], {})
-    return _drawing(rows, found, main, time, kind="temporal", course=course, wish=wish)
+    return _drawing(rows, found, main, time=time, kind="temporal", course=course, wish=wish)
 
 
-def _course(rows: Rows, found: Figures, main: NumericColumn, time: int) -> tuple[Kind, _Course]:
+def _course(rows: Rows, found: Figures, main: NumericColumn, *, time: int) -> tuple[Kind, _Course]:
     dated = sorted(
         (
             (period, str(row[time]), row)
@@ -81,8 +83,8 @@ def _drawing(
     rows: Rows,
     found: Figures,
     main: NumericColumn,
-    time: int,
     *,
+    time: int,
     kind: Kind,
     course: _Course,
     wish: Mark | None,
@@ -92,7 +94,7 @@ def _drawing(
     label = found.label if found.label != time else None
     how = _without_time(rows, time)
     if label is not None and len({cell.series for cell in course.cells}) > MAX_SERIES:
-        course, said = _leading(course, found, main, rows["columns"][label]["name"])
+        course, said = _leading(course, found, main, column=rows["columns"][label]["name"])
         how.append(said)
     if len(course.cells) > MAX_POINTS:
         coarser = _coarser(course) if main.additive and main.adds_over_time else None
@@ -127,7 +129,7 @@ def _without_time(rows: Rows, time: int) -> list[str]:
     ]
 
 
-def _leading(course: _Course, found: Figures, main: NumericColumn, column: str) -> tuple[_Course, str]:
+def _leading(course: _Course, found: Figures, main: NumericColumn, *, column: str) -> tuple[_Course, str]:
     chosen, said = selection(found, main).of_series(list(course.cells), MAX_SERIES, column)
     order = {place: at for at, place in enumerate(dict.fromkeys(cell.across for cell in course.cells))}
     cells = sorted(summed(chosen), key=lambda cell: order[cell.across])

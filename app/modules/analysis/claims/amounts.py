@@ -74,23 +74,23 @@ def _judge_plain(number: WrittenNumber, sentence: Sentence) -> ClaimVerdict | No
         if whole is not None:
             return whole
     if _RANGE.search(sentence.between(max(sentence.start, number.start - 46), number.start)):
-        return _end_of_range(number, sentence, scopes, columns)
+        return _end_of_range(number, sentence, scopes, columns=columns)
     if (listed := _listed_beyond(number, sentence, columns)) is not None:
         return listed
     if number.start in sentence.lines:
         return None
     if not sentence.columns and (counted is not None or _is_aggregate(number, sentence)):
         scopes = [each for each in scopes if len(each.rows) > 1]
-    found = _in_scopes(number, sentence, scopes, columns)
+    found = _in_scopes(number, sentence, scopes, columns=columns)
     if found is None and not sentence.columns and (counted is None or _is_aggregate(number, sentence)):
         found = first(_overall(number, sentence, columns), number.fits)
     if found is None and scopes:
-        found = _around(number, sentence, scopes, columns)
+        found = _around(number, sentence, scopes, columns=columns)
     if found is None and counted is None and number.digits >= _SPECIFIC and not sentence.columns:
         found = _any_cell(number, columns) or _any_cell(number, sentence.table.measures)
     if found is None and not close:
         others = [each for each in sentence.table.columns if each.is_number and each not in columns]
-        found = _in_scopes(number, sentence, [each for each in scopes if len(each.rows) == 1], others)
+        found = _in_scopes(number, sentence, [each for each in scopes if len(each.rows) == 1], columns=others)
     if found is not None:
         return found
     if counted is not None:
@@ -99,7 +99,7 @@ def _judge_plain(number: WrittenNumber, sentence: Sentence) -> ClaimVerdict | No
         return None
     if number.digits <= _SPECIFIC and (absent := first(_missing(sentence), number.fits)) is not None:
         return absent
-    return _accused(number, sentence, scopes, columns)
+    return _accused(number, sentence, scopes, columns=columns)
 
 
 def _columns(number: WrittenNumber, sentence: Sentence) -> tuple[Sequence[ClaimColumn], bool]:
@@ -125,11 +125,12 @@ def _columns(number: WrittenNumber, sentence: Sentence) -> tuple[Sequence[ClaimC
 
 
 def _in_scopes(
-    number: WrittenNumber, sentence: Sentence, scopes: Sequence[Scope], columns: Sequence[ClaimColumn]
+    number: WrittenNumber, sentence: Sentence, scopes: Sequence[Scope], *, columns: Sequence[ClaimColumn]
 ) -> ClaimVerdict | None:
     for scope in scopes:
         found = first(
-            chain.from_iterable(_of_rows(number, sentence, scope, each) for each in columns), _fitting(number)
+            chain.from_iterable(_of_rows(number, sentence, scope, column=each) for each in columns),
+            _fitting(number),
         )
         if found is not None:
             return found
@@ -149,7 +150,9 @@ def _fitting(number: WrittenNumber) -> Callable[[float], bool]:
     return fits
 
 
-def _of_rows(number: WrittenNumber, sentence: Sentence, scope: Scope, column: ClaimColumn) -> Iterator[Found]:
+def _of_rows(
+    number: WrittenNumber, sentence: Sentence, scope: Scope, *, column: ClaimColumn
+) -> Iterator[Found]:
     rows, name = scope.rows, _named(scope, sentence)
     if len(rows) == 1:
         row = int(rows[0])
@@ -208,7 +211,7 @@ def _means_of_groups(sentence: Sentence, scope: Scope, column: ClaimColumn) -> I
     if not sentence.table.has_time:
         return
     for grain in (("year", "month"), ("year",), ("year", "quarter")):
-        groups = grouped(sentence.table, TIME, column, scope.rows, grain)
+        groups = grouped(sentence.table, TIME, column, within=scope.rows, grain=grain)
         if len(groups) > 1:
             mean = sum(groups.values()) / len(groups)
             yield mean, source(column, None, f"mean of {column.title} per {grain[-1]}, {len(groups)} of them")
@@ -247,7 +250,7 @@ def _overall(number: WrittenNumber, sentence: Sentence, columns: Sequence[ClaimC
                 float(values.max() - values.min()),
                 source(column, None, f"highest less lowest {column.title}"),
             )
-            yield from _differences(number, sentence, changes(sentence, column, (), number))
+            yield from _differences(number, sentence, changes(sentence, column, (), number=number))
         if (plain or mean) and number.bound == "exact":
             yield from _repeated(column)
         if plain and len(values) <= _SMALL_TABLE and not sentence.columns:
@@ -315,19 +318,19 @@ def _outstanding(sentence: Sentence, column: ClaimColumn, *, most: bool, least: 
         yield float(values[row]), source(column, row, f"{column.title} of {sentence.table.described(row)}")
     for label in sentence.table.labels[:2]:
         if label.distinct < sentence.table.size:
-            groups = ordered(sentence.table, label.index, column, None)
+            groups = ordered(sentence.table, label.index, column, within=None)
             for key, value in [*(groups[:_TOP] if most else ()), *(groups[-_TOP:] if least else ())]:
                 yield value, source(column, None, f"{column.title} of {key}")
     if sentence.table.has_time and column.additive:
         for grain in (("year",), ("year", "quarter"), ("year", "month")):
-            sums = ordered(sentence.table, TIME, column, None, grain)
+            sums = ordered(sentence.table, TIME, column, within=None, grain=grain)
             if 1 < len(sums) < sentence.table.size:
                 for key, value in [*(sums[:1] if most else ()), *(sums[-1:] if least else ())]:
                     yield value, source(column, None, f"sum of {column.title} in {key}")
 
 
 def _around(
-    number: WrittenNumber, sentence: Sentence, scopes: Sequence[Scope], columns: Sequence[ClaimColumn]
+    number: WrittenNumber, sentence: Sentence, scopes: Sequence[Scope], *, columns: Sequence[ClaimColumn]
 ) -> ClaimVerdict | None:
     """A difference, a total or a mean that is said next to named rows."""
     left, right = sentence.left(number.start), sentence.right(number.end)
@@ -340,7 +343,7 @@ def _around(
     if cues.DIFFERENCE.search(near) or cues.MORE_THAN.search(near) or cues.LESS_THAN.search(near):
         for column in columns:
             pairs = chain.from_iterable(
-                changes(sentence, column, scope.named, number) for scope in scopes[:3]
+                changes(sentence, column, scope.named, number=number) for scope in scopes[:3]
             )
             found = first(_differences(number, sentence, pairs), number.fits)
             if found is not None:
@@ -378,7 +381,7 @@ _RANGE = re.compile(
 
 
 def _end_of_range(
-    number: WrittenNumber, sentence: Sentence, scopes: Sequence[Scope], columns: Sequence[ClaimColumn]
+    number: WrittenNumber, sentence: Sentence, scopes: Sequence[Scope], *, columns: Sequence[ClaimColumn]
 ) -> ClaimVerdict:
     """The least or the most, of the rows named or of all."""
     refuted: ClaimVerdict | None = None
@@ -603,12 +606,12 @@ def _near(number: WrittenNumber, sentence: Sentence) -> str:
 
 
 def _accused(
-    number: WrittenNumber, sentence: Sentence, scopes: Sequence[Scope], columns: Sequence[ClaimColumn]
+    number: WrittenNumber, sentence: Sentence, scopes: Sequence[Scope], *, columns: Sequence[ClaimColumn]
 ) -> ClaimVerdict | None:
     """Contradicted when the rows are named and hold another value; else nothing bears on it."""
     near = _near(number, sentence)
     apart = is_difference(number, sentence)
-    if apart and (parted := _other_difference(sentence, scopes, columns, number)) is not None:
+    if apart and (parted := _other_difference(sentence, scopes, columns, number=number)) is not None:
         return parted
     doubtful = apart or cues.MEAN.search(near) or cues.MEDIAN.search(near)
     known = [each for each in columns if scopes and not np.isnan(sentence.value(scopes[0].rows, each))]
@@ -649,12 +652,12 @@ def _stated_column(
 
 
 def _other_difference(
-    sentence: Sentence, scopes: Sequence[Scope], columns: Sequence[ClaimColumn], number: WrittenNumber
+    sentence: Sentence, scopes: Sequence[Scope], columns: Sequence[ClaimColumn], *, number: WrittenNumber
 ) -> ClaimVerdict | None:
     """What parts the two values that the text names."""
     if len(columns) != 1:
         return None
-    pair = _stated_pair(sentence, columns[0], scopes, number)
+    pair = _stated_pair(sentence, columns[0], scopes, number=number)
     if pair is None:
         return None
     how = f"difference of {columns[0].title}, {pair.how}, is {figure(abs(pair.end - pair.start))}"
@@ -662,7 +665,7 @@ def _other_difference(
 
 
 def _stated_pair(
-    sentence: Sentence, column: ClaimColumn, scopes: Sequence[Scope], number: WrittenNumber
+    sentence: Sentence, column: ClaimColumn, scopes: Sequence[Scope], *, number: WrittenNumber
 ) -> Change | None:
     """The two values of a comparison whose both sides are named."""
     named = scopes[0].named if scopes else ()
@@ -676,7 +679,7 @@ def _stated_pair(
     return next(
         (
             each
-            for each in changes(sentence, column, named, number)
+            for each in changes(sentence, column, named, number=number)
             if (each.anchored or (each.explicit and {*each.names} <= keys))
             and each.start == each.start
             and each.end == each.end
@@ -731,12 +734,12 @@ def _judge_percent(number: WrittenNumber, sentence: Sentence) -> ClaimVerdict:
     candidates: list[Iterator[Found]] = []
     narrow = columns if sentence.measured or len(columns) < _MANY_MEASURES else columns[:_MANY_MEASURES]
     for column in narrow:
-        candidates.append(_as_percent(number, sentence, scopes, column))
+        candidates.append(_as_percent(number, sentence, scopes, column=column))
         if share or not change:
-            candidates.append(_shares(number, sentence, scopes, column, near))
+            candidates.append(_shares(number, sentence, scopes, column=column, near=near))
         if (change and not (share and not cues.CHANGE.search(left))) or not share:
             named = scopes[0].named if scopes else ()
-            candidates.append(_relative(number, sentence, column, named))
+            candidates.append(_relative(number, sentence, column, named=named))
     if share or not change:
         candidates.append(_shares_of_rows(sentence, scopes))
         candidates.append(_ratios(sentence, scopes, columns))
@@ -756,7 +759,7 @@ def _judge_percent(number: WrittenNumber, sentence: Sentence) -> ClaimVerdict:
         return course
     most = 1 if is_difference(number, sentence) else _TOP
     if sentence.columns and scopes and narrow and (share or change) and len(sentence.measures()) <= most:
-        return _other_percent(number, sentence, scopes, narrow[0], share=share)
+        return _other_percent(number, sentence, scopes, column=narrow[0], share=share)
     return ClaimVerdict("not_found")
 
 
@@ -809,7 +812,7 @@ def _percent_fitting(number: WrittenNumber) -> Callable[[float], bool]:
 
 
 def _as_percent(
-    number: WrittenNumber, sentence: Sentence, scopes: Sequence[Scope], column: ClaimColumn
+    number: WrittenNumber, sentence: Sentence, scopes: Sequence[Scope], *, column: ClaimColumn
 ) -> Iterator[Found]:
     """Cells that are percent already: 12.34 or 0.1234."""
     if not (column.is_share or len(column.present) == 0 or float(np.abs(column.present).max()) <= 100):
@@ -819,7 +822,7 @@ def _as_percent(
     if not column.is_share and not fraction and column.additive and column.type == "integer":
         return
     for scope in scopes:
-        for found, where in _of_rows(number, sentence, scope, column):
+        for found, where in _of_rows(number, sentence, scope, column=column):
             yield found * scale, where
     if not scopes:
         for found, where in _overall(number, sentence, [column]):
@@ -827,7 +830,7 @@ def _as_percent(
 
 
 def _shares(
-    number: WrittenNumber, sentence: Sentence, scopes: Sequence[Scope], column: ClaimColumn, near: str
+    number: WrittenNumber, sentence: Sentence, scopes: Sequence[Scope], *, column: ClaimColumn, near: str
 ) -> Iterator[Found]:
     """The part that named rows have of a total; of the leading ones; and what remains."""
     total = column.total if column.additive and len(column.present) else 0.0
@@ -858,7 +861,7 @@ def _shares(
         sentence.text,
         re.IGNORECASE,
     ):
-        yield from _leading_shares(sentence, column, total, bool(remaining))
+        yield from _leading_shares(sentence, column, total, remaining=bool(remaining))
 
 
 def _parts(
@@ -889,13 +892,13 @@ def _parts(
 
 
 def _leading_shares(
-    sentence: Sentence, column: ClaimColumn, total: float, remaining: bool
+    sentence: Sentence, column: ClaimColumn, total: float, *, remaining: bool
 ) -> Iterator[Found]:
     orders: list[list[float]] = (
         [sorted(column.present.tolist(), reverse=True)] if len(column.present) <= 1_000 else []
     )
     orders += [
-        [value for _, value in ordered(sentence.table, label.index, column, None)]
+        [value for _, value in ordered(sentence.table, label.index, column, within=None)]
         for label in sentence.table.labels[:2]
         if label.distinct < sentence.table.size
     ]
@@ -969,10 +972,10 @@ def _ratios(sentence: Sentence, scopes: Sequence[Scope], columns: Sequence[Claim
 
 
 def _relative(
-    number: WrittenNumber, sentence: Sentence, column: ClaimColumn, named: tuple[LabelMention, ...]
+    number: WrittenNumber, sentence: Sentence, column: ClaimColumn, *, named: tuple[LabelMention, ...]
 ) -> Iterator[Found]:
     """Changes and differences in percent."""
-    for each in changes(sentence, column, named, number):
+    for each in changes(sentence, column, named, number=number):
         if not len(column.present):
             return
         if number.kind == "points" or (column.is_share and abs(each.end) <= 100):
@@ -1009,14 +1012,16 @@ def _agrees(number: WrittenNumber, sentence: Sentence, difference: float) -> boo
 
 
 def _other_percent(
-    number: WrittenNumber, sentence: Sentence, scopes: Sequence[Scope], column: ClaimColumn, *, share: bool
+    number: WrittenNumber, sentence: Sentence, scopes: Sequence[Scope], *, column: ClaimColumn, share: bool
 ) -> ClaimVerdict:
     """What the rows say instead."""
     if share and column.additive and column.total > 0:
         value = sentence.value(scopes[0].rows, column) / column.total
         how = f"share of {_named(scopes[0], sentence)} in all {column.title} is {value:.1%}"
         return ClaimVerdict("contradicted", source(column, None, how))
-    pair = next((each for each in changes(sentence, column, scopes[0].named, number) if each.start), None)
+    pair = next(
+        (each for each in changes(sentence, column, scopes[0].named, number=number) if each.start), None
+    )
     if pair is None or not pair.explicit:
         return ClaimVerdict("not_found")
     relative = (pair.end - pair.start) / abs(pair.start)
@@ -1078,13 +1083,13 @@ def _judge_times(number: WrittenNumber, sentence: Sentence) -> ClaimVerdict | No
     columns, _ = _columns(number, sentence)
     scopes = sentence.scopes(number)
     named = scopes[0].named if scopes else ()
-    candidates = [_multiples(number, sentence, column, named) for column in columns]
+    candidates = [_multiples(number, sentence, column, named=named) for column in columns]
     candidates.append(_ratios(sentence, scopes, columns))
     found = first(chain.from_iterable(candidates), number.fits)
     if found is None and columns is not sentence.measures():
         found = first(
             chain.from_iterable(
-                _multiples(number, sentence, each, named) for each in sentence.table.measures
+                _multiples(number, sentence, each, named=named) for each in sentence.table.measures
             ),
             number.fits,
         )
@@ -1093,13 +1098,13 @@ def _judge_times(number: WrittenNumber, sentence: Sentence) -> ClaimVerdict | No
     if not number.spoken:
         plain = first(
             chain.from_iterable(
-                _of_rows(number, sentence, scope, each) for scope in scopes for each in columns
+                _of_rows(number, sentence, scope, column=each) for scope in scopes for each in columns
             ),
             number.fits,
         )
         if plain is not None:
             return plain
-    pair = _stated_pair(sentence, columns[0], scopes, number) if 0 < len(columns) <= _TOP else None
+    pair = _stated_pair(sentence, columns[0], scopes, number=number) if 0 < len(columns) <= _TOP else None
     if pair is not None and pair.start and pair.end / pair.start > 0:
         ratio = pair.end / pair.start
         ratio = 1 / ratio if ratio < 1 < number.value and not pair.timed else ratio
@@ -1109,9 +1114,9 @@ def _judge_times(number: WrittenNumber, sentence: Sentence) -> ClaimVerdict | No
 
 
 def _multiples(
-    number: WrittenNumber, sentence: Sentence, column: ClaimColumn, named: tuple[LabelMention, ...]
+    number: WrittenNumber, sentence: Sentence, column: ClaimColumn, *, named: tuple[LabelMention, ...]
 ) -> Iterator[Found]:
-    for each in changes(sentence, column, named, number):
+    for each in changes(sentence, column, named, number=number):
         if each.start and each.end and each.end / each.start > 0:
             ratio = each.end / each.start
             yield ratio, each.source("ratio")

@@ -23,7 +23,7 @@ _GRAINS = (("year",), ("year", "quarter"), ("year", "month"))
 
 
 def changes(
-    sentence: Sentence, column: ClaimColumn, named: tuple[LabelMention, ...], number: WrittenNumber
+    sentence: Sentence, column: ClaimColumn, named: tuple[LabelMention, ...], *, number: WrittenNumber
 ) -> Iterator[Change]:
     """The named pairs first, then those that a text leaves unsaid."""
     found = iter(_known(sentence, column, named))
@@ -165,7 +165,7 @@ def _all(sentence: Sentence, column: ClaimColumn, named: tuple[LabelMention, ...
             _periods(sentence, column, None) if sentence.table.has_time and len(labelled[0].rows) == 1 else ()
         )
     for index in dict.fromkeys([*label_columns, *(each.column for each in labelled)]):
-        yield from _labels(sentence, column, index, [each for each in named if each.column == index])
+        yield from _labels(sentence, column, index, owners=[each for each in named if each.column == index])
     yield from _measures(sentence, named)
     if not label_columns and not labelled:
         yield from _outstanding(sentence, column)
@@ -189,7 +189,7 @@ def _periods(sentence: Sentence, column: ClaimColumn, base: Places | None) -> It
     for each, rows in known[:2]:
         if len(rows) > 1:
             start, end = column.at(int(rows[0])), column.at(int(rows[-1]))
-            yield Change(start, end, column.name, f"within {_text(sentence, each)}", timed=True)
+            yield Change(start, end, column.name, how=f"within {_text(sentence, each)}", timed=True)
 
 
 def _between_named(
@@ -202,7 +202,7 @@ def _between_named(
                     sentence.value(rows, column),
                     sentence.value(others, column),
                     column.name,
-                    f"{_text(sentence, one)} to {_text(sentence, other)}",
+                    how=f"{_text(sentence, one)} to {_text(sentence, other)}",
                     timed=True,
                     explicit=len(known) == _PAIR,
                     names=(one.key, other.key),
@@ -241,7 +241,9 @@ class _Course:
     def _step(self, early: int, late: int, kind: str) -> Iterator[Change]:
         if early != late and min(early, late) >= 0 and max(early, late) < len(self.keys):
             how = f"{_said(self.keys[early])} to {_said(self.keys[late])}"
-            yield Change(self.values[early], self.values[late], self.column.name, how, timed=True, kind=kind)
+            yield Change(
+                self.values[early], self.values[late], self.column.name, how=how, timed=True, kind=kind
+            )
 
 
 def _grains(sentence: Sentence) -> Iterator[tuple[str, ...]]:
@@ -258,12 +260,12 @@ def _grains(sentence: Sentence) -> Iterator[tuple[str, ...]]:
 
 
 def _series(
-    sentence: Sentence, column: ClaimColumn, base: Places | None, grain: tuple[str, ...]
+    sentence: Sentence, column: ClaimColumn, base: Places | None, *, grain: tuple[str, ...]
 ) -> list[tuple[tuple[object, ...], float]]:
     key = (column.index, None if base is None else (len(base), base.tobytes()[:4_000]), grain)
     cache = sentence.table.cache
     if key not in cache:
-        found = grouped(sentence.table, TIME, column, base, grain)
+        found = grouped(sentence.table, TIME, column, within=base, grain=grain)
         cache[key] = sorted(
             ((k, v) for k, v in found.items() if isinstance(k, tuple) and None not in k),
             key=lambda each: each[0],
@@ -276,7 +278,7 @@ def series_of(
 ) -> Iterator[tuple[tuple[str, ...], list[tuple[tuple[object, ...], float]]]]:
     """The course of a measure at each grain of time, the finest first."""
     for grain in _grains(sentence):
-        yield grain, _series(sentence, column, base, grain)
+        yield grain, _series(sentence, column, base, grain=grain)
 
 
 def _year_before(keys: Sequence[tuple[object, ...]], at: int) -> int:
@@ -286,7 +288,7 @@ def _year_before(keys: Sequence[tuple[object, ...]], at: int) -> int:
 
 
 def _labels(
-    sentence: Sentence, column: ClaimColumn, index: int, owners: list[LabelMention]
+    sentence: Sentence, column: ClaimColumn, index: int, *, owners: list[LabelMention]
 ) -> Iterator[Change]:
     """Two labels of a sentence; then one and those next to it in order."""
     mentions = sentence.columns.get(index, [])
@@ -304,9 +306,14 @@ def _labels(
             how = f"{_text(sentence, other)} to {_text(sentence, own)}"
             names = (other.key, own.key)
             yield Change(
-                sentence.value(rows, column), value, column.name, how, explicit=len(seen) == 1, names=names
+                sentence.value(rows, column),
+                value,
+                column.name,
+                how=how,
+                explicit=len(seen) == 1,
+                names=names,
             )
-            yield Change(value, sentence.value(rows, column), column.name, how, names=names[::-1])
+            yield Change(value, sentence.value(rows, column), column.name, how=how, names=names[::-1])
         for (one, rows), (two, more) in pairwise(seen):
             if one.key == two.key:
                 continue
@@ -314,24 +321,24 @@ def _labels(
                 sentence.value(rows, column),
                 sentence.value(more, column),
                 column.name,
-                f"{_text(sentence, one)} to {_text(sentence, two)}",
+                how=f"{_text(sentence, one)} to {_text(sentence, two)}",
                 names=(one.key, two.key),
             )
         if sentence.table.columns[index].distinct > _MANY_LABELS:
             continue
-        groups = ordered(sentence.table, index, column, within)
+        groups = ordered(sentence.table, index, column, within=within)
         at = next((at for at, each in enumerate(groups) if each[0] == own.key), None)
         if at is None or len(groups) < 2:
             continue
         mean = sum(each[1] for each in groups) / len(groups)
         if not others or cues.MEAN.search(sentence.text):
-            yield Change(mean, value, column.name, f"the mean to {groups[at][0]}")
+            yield Change(mean, value, column.name, how=f"the mean to {groups[at][0]}")
         if not others:
             for place in dict.fromkeys((at + 1, at - 1, 0, len(groups) - 1)):
                 if 0 <= place < len(groups) and place != at:
                     how = f"{groups[place][0]} to {groups[at][0]}"
-                    yield Change(groups[place][1], value, column.name, how)
-                    yield Change(value, groups[place][1], column.name, how)
+                    yield Change(groups[place][1], value, column.name, how=how)
+                    yield Change(value, groups[place][1], column.name, how=how)
 
 
 def _measures(sentence: Sentence, named: tuple[LabelMention, ...]) -> Iterator[Change]:
@@ -347,20 +354,20 @@ def _measures(sentence: Sentence, named: tuple[LabelMention, ...]) -> Iterator[C
                     sentence.value(rows, one),
                     sentence.value(rows, other),
                     one.name,
-                    f"{one.title} to {other.title}",
+                    how=f"{one.title} to {other.title}",
                 )
 
 
 def _outstanding(sentence: Sentence, column: ClaimColumn) -> Iterator[Change]:
     """The leader and those behind it, where no label is named."""
     for label in sentence.table.labels[:2]:
-        groups = ordered(sentence.table, label.index, column, None)
+        groups = ordered(sentence.table, label.index, column, within=None)
         if len(groups) > 1:
             for one, other in ((0, 1), (0, len(groups) - 1), (1, 2), (len(groups) - 2, len(groups) - 1)):
                 if 0 <= one < len(groups) and 0 <= other < len(groups) and one != other:
                     how = f"{groups[other][0]} to {groups[one][0]}"
-                    yield Change(groups[other][1], groups[one][1], column.name, how)
-                    yield Change(groups[one][1], groups[other][1], column.name, how)
+                    yield Change(groups[other][1], groups[one][1], column.name, how=how)
+                    yield Change(groups[one][1], groups[other][1], column.name, how=how)
 
 
 def _within(rows: Places, base: Places | None) -> Places:

@@ -29,7 +29,7 @@ def check_claims(
     `found` are the figures of the same rows: they say what may be added up. Spans count Unicode code
     points of `text`. Time is bounded: 20,000 characters, 600 numbers and 300 claims are read.
     """
-    return claims_in(text, ClaimTable(rows, question, sql, found))
+    return claims_in(text, ClaimTable(rows, question, sql, found=found))
 
 
 def claims_in(text: str, table: ClaimTable) -> list[Claim]:
@@ -77,13 +77,13 @@ def _sentences(plain: Plain, table: ClaimTable, mentions: Mentions) -> list[Sent
                 start,
                 end,
                 plain.text[start:end],
-                table,
-                mentions,
-                here,
-                dict(before),
-                dict(topic),
-                measured,
-                own,
+                table=table,
+                mentions=mentions,
+                here=here,
+                before=dict(before),
+                topic=dict(topic),
+                measured_before=measured,
+                numbers=own,
                 known_changes=known_changes,
             )
         )

@@ -75,7 +75,7 @@ def condition_of(number: WrittenNumber, sentence: Sentence) -> Condition | None:
         gap = sentence.between(number.end, each.start)
         if each.kind == "plain" and each.bound in _LINES and _is_line(gap):
             test = ">" if each.bound in ("above", "at_least") else "<"
-            return Condition(_line(each, test), test, _readings(each), each)
+            return Condition(_line(each, test), test, _readings(each), number=each)
         if (
             each.kind == "plain"
             and each.bound == "exact"
@@ -83,7 +83,7 @@ def condition_of(number: WrittenNumber, sentence: Sentence) -> Condition | None:
             and len(gap) < 60
             and _is_plain(sentence, number, each)
         ):
-            return Condition(f"of {figure(each.value)}", "=", _readings(each), each)
+            return Condition(f"of {figure(each.value)}", "=", _readings(each), number=each)
         if each.kind != "plain" and each.kind != "ordinal":
             return None
     for found in _AVERAGE.finditer(text):
@@ -125,7 +125,7 @@ def judge_condition(
         return None
     counted: list[tuple[int, str, ClaimColumn, int]] = []
     for column in _measures(sentence, condition):
-        for values in _groupings(sentence, column, noun, number):
+        for values in _groupings(sentence, column, noun, number=number):
             for many in _fulfilled(values, condition):
                 if condition.number is not None and (condition.test != "=" or many):
                     sentence.lines.add(condition.number.start)
@@ -169,7 +169,7 @@ def aged_columns(number: WrittenNumber, sentence: Sentence) -> list[ClaimColumn]
 
 
 def _groupings(
-    sentence: Sentence, column: ClaimColumn, noun: "ClaimColumn | str | None", number: WrittenNumber
+    sentence: Sentence, column: ClaimColumn, noun: "ClaimColumn | str | None", *, number: WrittenNumber
 ) -> Iterator[Floats]:
     """The values of what is counted: rows, or the groups of a label or of a unit of time."""
     before = [
@@ -182,11 +182,11 @@ def _groupings(
     for within in withins:
         rows = None if within is None else within.rows
         if isinstance(noun, ClaimColumn) and not noun.is_time and noun.distinct < sentence.table.size:
-            yield np.array(list(grouped(sentence.table, noun.index, column, rows).values()))
+            yield np.array(list(grouped(sentence.table, noun.index, column, within=rows).values()))
             continue
         unit = noun if isinstance(noun, str) else noun.words[-1] if noun is not None and noun.words else ""
         if sentence.table.has_time and unit in _GRAINS:
-            groups = grouped(sentence.table, TIME, column, rows, _GRAINS[unit])
+            groups = grouped(sentence.table, TIME, column, within=rows, grain=_GRAINS[unit])
             if len(groups) > 1:
                 yield np.array(list(groups.values()))
                 continue
@@ -195,7 +195,7 @@ def _groupings(
         if noun is None:
             for label in sentence.table.labels[:2]:
                 if label.distinct < sentence.table.size:
-                    yield np.array(list(grouped(sentence.table, label.index, column, rows).values()))
+                    yield np.array(list(grouped(sentence.table, label.index, column, within=rows).values()))
 
 
 def _fulfilled(values: Floats, condition: Condition) -> Iterator[int]:

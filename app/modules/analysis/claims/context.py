@@ -335,7 +335,7 @@ class Sentence:
 
     def groups(self, label: int, column: ClaimColumn, within: Places | None) -> dict[object, float]:
         """The value of each label (or period, at its own grain) of these rows."""
-        return grouped(self.table, label, column, within)
+        return grouped(self.table, label, column, within=within)
 
     def measures(self, number: WrittenNumber | None = None) -> list[ClaimColumn]:
         """The measures that a claim may be about."""
@@ -365,33 +365,33 @@ class Sentence:
 
 
 def grouped(
-    table: ClaimTable, label: int, column: ClaimColumn, within: Places | None, grain: tuple[str, ...] = ()
+    table: ClaimTable, label: int, column: ClaimColumn, *, within: Places | None, grain: tuple[str, ...] = ()
 ) -> dict[object, float]:
     """The sum (or the mean, of what is not added) per label or period."""
-    key = _key(label, column, within, grain)
+    key = _key(label, column, within, grain=grain)
     if key not in table.groups:
-        keys, values = _summed(table, label, column, within, grain)
+        keys, values = _summed(table, label, column, within=within, grain=grain)
         table.groups[key] = dict(zip(keys, values.tolist(), strict=True))
     return table.groups[key]
 
 
 def ordered(
-    table: ClaimTable, label: int, column: ClaimColumn, within: Places | None, grain: tuple[str, ...] = ()
+    table: ClaimTable, label: int, column: ClaimColumn, *, within: Places | None, grain: tuple[str, ...] = ()
 ) -> OrderedValues:
     """The same, the highest first."""
-    key = _key(label, column, within, grain)
+    key = _key(label, column, within, grain=grain)
     if key not in table.orders:
-        keys, values = _summed(table, label, column, within, grain)
+        keys, values = _summed(table, label, column, within=within, grain=grain)
         table.orders[key] = OrderedValues(keys, values, np.argsort(-values, kind="stable"))
     return table.orders[key]
 
 
-def _key(label: int, column: ClaimColumn, within: Places | None, grain: tuple[str, ...]) -> object:
+def _key(label: int, column: ClaimColumn, within: Places | None, *, grain: tuple[str, ...]) -> object:
     return label, column.index, grain, None if within is None else (len(within), within.tobytes()[:4_000])
 
 
 def _summed(
-    table: ClaimTable, label: int, column: ClaimColumn, within: Places | None, grain: tuple[str, ...]
+    table: ClaimTable, label: int, column: ClaimColumn, *, within: Places | None, grain: tuple[str, ...]
 ) -> tuple[Sequence[object], Floats]:
     codes, keys = table.time_codes(grain) if label == TIME else table.columns[label].codes
     values = column.values

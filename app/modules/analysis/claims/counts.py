@@ -276,7 +276,7 @@ def _beyond(sentence: Sentence, bounded: list[WrittenNumber]) -> Iterator[tuple[
             lines += [(0.0, "above"), (0.0, "below")]
         groupings = [values]
         groupings += [
-            np.array(list(grouped(sentence.table, label.index, column, None).values()))
+            np.array(list(grouped(sentence.table, label.index, column, within=None).values()))
             for label in sentence.table.labels[:2]
             if lines and label.distinct < sentence.table.size
         ]

@@ -377,7 +377,7 @@ class Mentions:
             kept.append((start, end, column, key))
         rows = {index: self._table.columns[index].rows_of(keys) for index, keys in wanted.items()}
         for start, end, column, key in kept:
-            mentions.append(LabelMention(start, end, column.index, key, rows[column.index][key]))
+            mentions.append(LabelMention(start, end, column.index, key=key, rows=rows[column.index][key]))
         return mentions
 
     def _means(self, span: tuple[int, int], key: str, original: str) -> bool:
@@ -440,7 +440,7 @@ class Mentions:
             column = next((each for each in self._table.labels if each.nulls), None)
             if column is not None:
                 rows = np.array([at for at, cell in enumerate(column.cells) if cell is None], dtype=np.intp)
-                found.append(LabelMention(place.start(), place.end(), column.index, NO_LABEL, rows))
+                found.append(LabelMention(place.start(), place.end(), column.index, key=NO_LABEL, rows=rows))
         return found
 
     @cached_property
@@ -466,7 +466,7 @@ class Mentions:
             rows = np.flatnonzero(column.values == float(digits))
             if len(rows):
                 self._taken[after:to] = b"\1" * (to - after)
-                mentions.append(LabelMention(after, to, column.index, digits, rows))
+                mentions.append(LabelMention(after, to, column.index, key=digits, rows=rows))
         for found in _KEY_FIRST.finditer(self.text):
             column = named.get(stem(found["word"]))
             if column is None or any(self._taken[found.start() : found.end("digits")]):
@@ -475,7 +475,7 @@ class Mentions:
             if len(rows) and column.distinct == self._table.size:
                 start, end = found.span("digits")
                 self._taken[start:end] = b"\1" * (end - start)
-                mentions.append(LabelMention(start, end, column.index, found["digits"], rows))
+                mentions.append(LabelMention(start, end, column.index, key=found["digits"], rows=rows))
         return mentions
 
     def _periods(self) -> list[LabelMention]:
@@ -504,7 +504,9 @@ class Mentions:
         if not len(rows) and (written.doubtful or written.month_end):
             return None
         loose = None if written.period.year or period == written.period else self._rows_in(written.period)
-        return LabelMention(written.start, written.end, TIME, str(period), rows, period, loose)
+        return LabelMention(
+            written.start, written.end, TIME, key=str(period), rows=rows, period=period, loose=loose
+        )
 
     def _rows_in(self, period: PartialDate) -> Places:
         if period not in self._rows_of_period:

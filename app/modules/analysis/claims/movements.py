@@ -54,14 +54,14 @@ def judge_movements(sentence: Sentence) -> Iterator[Judged]:
             sentence,
             word,
             sign,
-            (sentence.start + start, sentence.start + word.start(), sentence.start + stop),
+            segment=(sentence.start + start, sentence.start + word.start(), sentence.start + stop),
         )
         if verdict is not None:
             yield sentence.start + word.start(), sentence.start + word.end(), verdict
 
 
 def _movement(
-    sentence: Sentence, word: re.Match[str], sign: int, segment: tuple[int, int, int]
+    sentence: Sentence, word: re.Match[str], sign: int, *, segment: tuple[int, int, int]
 ) -> ClaimVerdict | None:
     before = sentence.text[max(0, word.start() - 30) : word.start()]
     if (
@@ -100,7 +100,7 @@ def _movement(
     refuted: ClaimVerdict | None = None
     for base in labels:
         for column in columns:
-            for early, late, how in _pairs(sentence, column, base, segment):
+            for early, late, how in _pairs(sentence, column, base, segment=segment):
                 if (late - early) * sign > 0:
                     return ClaimVerdict(
                         "checked",
@@ -161,7 +161,7 @@ def _labels(sentence: Sentence) -> list[Places | None]:
 
 
 def _pairs(
-    sentence: Sentence, column: ClaimColumn, base: Places | None, segment: tuple[int, int, int]
+    sentence: Sentence, column: ClaimColumn, base: Places | None, *, segment: tuple[int, int, int]
 ) -> Iterator[tuple[float, float, str]]:
     """What a direction may be about: the periods named, or the whole course."""
     mentions = sentence.columns.get(TIME, [])
@@ -206,7 +206,15 @@ def _pairs(
     for grain, series in grains:
         keys, values = [key for key, _ in series], [value for _, value in series]
         if rows:
-            yield from _around(sentence, column, rows, grain, [each for each, _ in grains], keys, values)
+            yield from _around(
+                sentence,
+                column,
+                rows,
+                grain=grain,
+                grains=[each for each, _ in grains],
+                keys=keys,
+                values=values,
+            )
         else:
             yield from _course(sentence, keys, values)
 
@@ -215,6 +223,7 @@ def _around(
     sentence: Sentence,
     column: ClaimColumn,
     rows: Sequence[tuple[LabelMention, Places]],
+    *,
     grain: tuple[str, ...],
     grains: Sequence[tuple[str, ...]],
     keys: Sequence[tuple[object, ...]],
@@ -344,9 +353,9 @@ def _comparison(sentence: Sentence, word: re.Match[str], sign: int) -> ClaimVerd
         first = preceding[0] if preceding and aside else own
         if _OTHER_RATE.search(sentence.between(at, after[0].start)):
             return None
-        verdict = _is_more(sentence, own, after[0], sign)
+        verdict = _is_more(sentence, own, after[0], sign=sign)
         if verdict is not None and verdict.status != "checked" and first is not own:
-            other = _is_more(sentence, first, after[0], sign)
+            other = _is_more(sentence, first, after[0], sign=sign)
             verdict = other if other is not None and other.status == "checked" else verdict
         judged = verdict or judged
         if judged is not None and judged.status == "checked":
@@ -354,7 +363,7 @@ def _comparison(sentence: Sentence, word: re.Match[str], sign: int) -> ClaimVerd
     return judged
 
 
-def _is_more(sentence: Sentence, own: LabelMention, other: LabelMention, sign: int) -> ClaimVerdict | None:
+def _is_more(sentence: Sentence, own: LabelMention, other: LabelMention, *, sign: int) -> ClaimVerdict | None:
     withins: list[Places | None] = [
         each.rows
         for column, mentions in sentence.columns.items()

@@ -221,15 +221,15 @@ class WrittenNumber:
     def fits(self, value: float, *, slack: float = 1.0) -> bool:
         """Whether a computed value may be written so."""
         written, step = self.readings[0]
-        if _fits(value, written, step * slack, self.bound, self.spoken):
+        if _fits(value, written, step * slack, bound=self.bound, spoken=self.spoken):
             return True
         return len(self.readings) > 1 and any(
-            _fits(value, written, step * slack, self.bound, self.spoken)
+            _fits(value, written, step * slack, bound=self.bound, spoken=self.spoken)
             for written, step in self.readings[1:]
         )
 
 
-def _fits(value: float, written: float, step: float, bound: Bound, spoken: bool) -> bool:
+def _fits(value: float, written: float, step: float, *, bound: Bound, spoken: bool) -> bool:
     half = 0.5 * step + 1e-9 * max(abs(value), abs(written))
     loose = abs(written) * (0.07 if bound == "about" else 0.0)
     if bound == "about":
@@ -296,8 +296,8 @@ def _in_digits(text: str, found: re.Match[str]) -> WrittenNumber | None:
         start,
         found.end(),
         scaled,
-        kind,
-        bound_around(text, start, found.end()),
+        kind=kind,
+        bound=bound_around(text, start, found.end()),
         currency=bool(found["currency"]),
         signed=signed,
         digits=digits,
@@ -368,18 +368,30 @@ def _in_words(text: str, found: re.Match[str]) -> WrittenNumber | None:
         word = found["factor"].lower()
         value = next(value for start, value in _FACTORS.items() if word.startswith(start))
         return WrittenNumber(
-            found.start(), found.end(), ((value, value * 0.16),), "times", bound, spoken=True
+            found.start(), found.end(), ((value, value * 0.16),), kind="times", bound=bound, spoken=True
         )
+    factor = 1.0
+    kind: Kind = "plain"
+    if found["pct1"] or found["pct2"]:
+        factor = 0.01
+        kind = "percent"
     if found["tens"]:
         value = _TENS[found["tens"].lower()] + (_WORDS[found["ones"].lower()] if found["ones"] else 0)
-        factor, kind = (0.01, "percent") if found["pct1"] else (1.0, "plain")
     else:
         value = _WORDS[found["word"].lower()]
-        factor, kind = (0.01, "percent") if found["pct2"] else (1.0, "times" if found["fold"] else "plain")
+        if found["fold"] and kind == "plain":
+            kind = "times"
         if found["scale"]:
             factor *= {"m": 1e6, "t": 1e3, "h": 100, "b": 1e9}[found["scale"].strip()[0].lower()]
     step = factor if kind != "times" else 0.2
-    return WrittenNumber(found.start(), found.end(), ((value * factor, step),), kind, bound, spoken=True)  # type: ignore[arg-type]
+    return WrittenNumber(
+        found.start(),
+        found.end(),
+        ((value * factor, step),),
+        kind=kind,
+        bound=bound,
+        spoken=True,
+    )
 
 
 def _over(word: str | None) -> int:
@@ -387,7 +399,9 @@ def _over(word: str | None) -> int:
 
 
 def _share(found: re.Match[str], value: float, bound: Bound) -> WrittenNumber:
-    return WrittenNumber(found.start(), found.end(), ((value, 0.05),), "percent", bound, spoken=True)
+    return WrittenNumber(
+        found.start(), found.end(), ((value, 0.05),), kind="percent", bound=bound, spoken=True
+    )
 
 
 def bound_around(text: str, start: int, end: int) -> Bound:

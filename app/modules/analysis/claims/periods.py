@@ -104,7 +104,9 @@ def written_periods(text: str) -> Iterator[WrittenPeriod]:
             continue
         end = found.end() - (found.group().endswith(".") and len(found.group()) > 5)
         month_end = found.end("m2") if found["d2"] and not found["y5"] else 0
-        yield WrittenPeriod(found.start(), end, period, found["plain"] is not None, month_end)
+        yield WrittenPeriod(
+            found.start(), end, period, doubtful=found["plain"] is not None, month_end=month_end
+        )
 
 
 def _is_month(text: str, found: re.Match[str]) -> bool:
@@ -132,7 +134,7 @@ def _period(found: re.Match[str]) -> PartialDate | None:
         month, day = day, month
     if (month is not None and not 1 <= month <= 12) or (day is not None and not 1 <= day <= 31):
         return None
-    return PartialDate(year, number("h1"), number("q1", "q2"), month, day)
+    return PartialDate(year, number("h1"), number("q1", "q2"), month=month, day=day)
 
 
 _CELL = re.compile(
@@ -155,7 +157,7 @@ def cell_period(cell: JsonValue) -> PartialDate | None:
     found = _CELL.match(cell)
     if found is not None:
         year, quarter, month, day = (int(each) if each else None for each in found.group("y", "q", "m", "d"))
-        return PartialDate(year, None, quarter, month, day).whole()
+        return PartialDate(year, None, quarter, month=month, day=day).whole()
     written = next(written_periods(f"in {cell}"), None)
     if written is None or written.start != 3 or written.end != len(cell) + 3:
         return None

@@ -73,7 +73,7 @@ def plain_text(markdown: str) -> Plain:
         plain_starts.append(length)
         original_starts.append(taken)
     pieces.append(markdown[taken:])
-    return Plain("".join(pieces), bold, plain_starts, original_starts)
+    return Plain("".join(pieces), bold, plain_starts, _original_starts=original_starts)
 
 
 def _read(markdown: str) -> str:

@@ -156,7 +156,7 @@ def _top(sentence: Sentence, found: re.Match[str]) -> Iterator[Judged]:
             ):
                 continue
             verdicts = [
-                _among(sentence, side[:many], measure, many, high=bool(found["high"] or found["high2"]))
+                _among(sentence, side[:many], measure, many=many, high=bool(found["high"] or found["high2"]))
                 for measure in sentence.ranked
             ]
             known = [each for each in verdicts if each is not None]
@@ -166,11 +166,11 @@ def _top(sentence: Sentence, found: re.Match[str]) -> Iterator[Judged]:
 
 
 def _among(
-    sentence: Sentence, mentions: list[LabelMention], column: ClaimColumn, many: int, *, high: bool
+    sentence: Sentence, mentions: list[LabelMention], column: ClaimColumn, *, many: int, high: bool
 ) -> ClaimVerdict | None:
     refuted: ClaimVerdict | None = None
     for within in _withins(sentence, mentions[0]):
-        values = {**grouped(sentence.table, mentions[0].column, column, within)}
+        values = {**grouped(sentence.table, mentions[0].column, column, within=within)}
         if all(each.key != NO_LABEL for each in mentions):
             values.pop(NO_LABEL, None)
         ordered = sorted(values.items(), key=lambda each: -each[1] if high else each[1])
@@ -205,13 +205,13 @@ def _superlative(sentence: Sentence, found: re.Match[str]) -> ClaimVerdict | Non
         return None
     subjects = _of_the_noun(sentence, subjects, after)
     if change is not None:
-        return _greatest_change(sentence, subjects, change.group(), rank) if high else None
+        return _greatest_change(sentence, subjects, change.group(), rank=rank) if high else None
     verdicts = [
         verdict
         for mention in subjects
         for column in dict.fromkeys([*_measures_near(sentence, end), *sentence.figured])
         for side in ((high, not high) if word in ("best", "worst") else (high,))
-        if (verdict := _is_at(sentence, mention, column, rank, high=side)) is not None
+        if (verdict := _is_at(sentence, mention, column, rank=rank, high=side)) is not None
     ]
     if re.search(r"\b(?:common|frequent|often|popular|represented|häufig\w*)\b", after, re.IGNORECASE):
         verdicts += [
@@ -323,12 +323,12 @@ def _is_against(sentence: Sentence, mention: LabelMention, at: int) -> bool:
 
 
 def _is_at(
-    sentence: Sentence, mention: LabelMention, column: ClaimColumn, rank: int, *, high: bool
+    sentence: Sentence, mention: LabelMention, column: ClaimColumn, *, rank: int, high: bool
 ) -> ClaimVerdict | None:
     leaders: list[tuple[str, float]] = []
     group = _group(sentence, mention)
     for within in _withins(sentence, mention):
-        for values, key in _orders(sentence, mention, column, within):
+        for values, key in _orders(sentence, mention, column, within=within):
             if key not in values or len(values) < 2:
                 continue
             if rank > 1 and sum(each == values[key] for each in values.values()) > len(values) / 2:
@@ -395,21 +395,21 @@ def _withins(sentence: Sentence, mention: LabelMention) -> list[Places | None]:
 
 
 def _orders(
-    sentence: Sentence, mention: LabelMention, column: ClaimColumn, within: Places | None
+    sentence: Sentence, mention: LabelMention, column: ClaimColumn, *, within: Places | None
 ) -> Iterator[tuple[dict[object, float], object]]:
     """The values to compare, and the key of the mention in them."""
     if mention.column != TIME:
-        values = grouped(sentence.table, mention.column, column, within)
+        values = grouped(sentence.table, mention.column, column, within=within)
         yield values, mention.key
         if NO_LABEL in values and mention.key != NO_LABEL:
             yield {key: value for key, value in values.items() if key != NO_LABEL}, mention.key
         if _SINGLE.search(sentence.text) or not sentence.table.summed:
-            yield _best_cells(sentence, mention, column, within)
+            yield _best_cells(sentence, mention, column, within=within)
         return
     period = mention.period
     if period is None:
         return
-    for values, key in _of_periods(sentence, mention, period, column, within):
+    for values, key in _of_periods(sentence, mention, period, column=column, within=within):
         yield values, key
         if _FULL.search(sentence.text) and len(values) > 2:
             ends = sorted(map(str, values))
@@ -426,7 +426,12 @@ _FULL = re.compile(
 
 
 def _of_periods(
-    sentence: Sentence, mention: LabelMention, period: PartialDate, column: ClaimColumn, within: Places | None
+    sentence: Sentence,
+    mention: LabelMention,
+    period: PartialDate,
+    *,
+    column: ClaimColumn,
+    within: Places | None,
 ) -> Iterator[tuple[dict[object, float], object]]:
     if mention.loose is not None:
         period = period._replace(year=None)
@@ -435,7 +440,7 @@ def _of_periods(
         (each.grain() for each in sentence.table.time_rows if each), ()
     ):
         grain_with_year = ("year", *grain)
-        sums = grouped(sentence.table, TIME, column, within, grain_with_year)
+        sums = grouped(sentence.table, TIME, column, within=within, grain=grain_with_year)
         keys = [
             key
             for key in sums
@@ -448,15 +453,18 @@ def _of_periods(
                     each: sums[each] for each in sums if isinstance(each, tuple) and each[0] == key[0]
                 }
                 yield own_year, key
-    yield grouped(sentence.table, TIME, column, within, grain), tuple(getattr(period, each) for each in grain)
+    yield (
+        grouped(sentence.table, TIME, column, within=within, grain=grain),
+        tuple(getattr(period, each) for each in grain),
+    )
     if column.additive is False or re.search(
         r"\b(?:month|day|peak\w*|single)\b", sentence.text, re.IGNORECASE
     ):
-        yield _best_cells(sentence, mention, column, within)
+        yield _best_cells(sentence, mention, column, within=within)
 
 
 def _best_cells(
-    sentence: Sentence, mention: LabelMention, column: ClaimColumn, within: Places | None
+    sentence: Sentence, mention: LabelMention, column: ClaimColumn, *, within: Places | None
 ) -> tuple[dict[object, float], object]:
     """Single rows against each other: the mention's best against all others."""
     rows = np.arange(sentence.table.size) if within is None else within
@@ -494,7 +502,7 @@ def _said(sentence: Sentence, key: object, mention: LabelMention) -> str:
 
 
 def _greatest_change(
-    sentence: Sentence, subjects: list[LabelMention], noun: str, rank: int
+    sentence: Sentence, subjects: list[LabelMention], noun: str, *, rank: int
 ) -> ClaimVerdict | None:
     """ "The largest drop was in May": the step into May against all other steps."""
     timed = [each for each in subjects if each.column == TIME]
@@ -543,7 +551,7 @@ def _ranked(sentence: Sentence, found: re.Match[str]) -> ClaimVerdict | None:
         for mention in subjects[:2]
         for column in sentence.ranked
         for high in (True, False)
-        if (verdict := _is_at(sentence, mention, column, rank, high=high)) is not None
+        if (verdict := _is_at(sentence, mention, column, rank=rank, high=high)) is not None
     ]
     return next((each for each in verdicts if each.status == "checked"), verdicts[0] if verdicts else None)
 
@@ -597,7 +605,7 @@ def _in_order(sentence: Sentence, chain: list[LabelMention]) -> ClaimVerdict | N
     refuted: ClaimVerdict | None = None
     for column in sentence.ranked:
         for within in _withins(sentence, chain[0]):
-            values = {**next(iter(_orders(sentence, chain[0], column, within)), ({}, None))[0]}
+            values = {**next(iter(_orders(sentence, chain[0], column, within=within)), ({}, None))[0]}
             if all(each.key != NO_LABEL for each in chain):
                 values.pop(NO_LABEL, None)
             keys = [_order_key(sentence, each) for each in chain]
@@ -606,7 +614,7 @@ def _in_order(sentence: Sentence, chain: list[LabelMention]) -> ClaimVerdict | N
             for sign in (-1, 1):
                 ranks = [sum(sign * value < sign * values[key] for value in values.values()) for key in keys]
                 if all(
-                    _next(values, sign, one, other, keys[at], keys[at + 1])
+                    _next(values, sign, one, other=other, key=keys[at], following=keys[at + 1])
                     for at, (one, other) in enumerate(itertools.pairwise(ranks))
                 ):
                     how = f"next in order of {column.title}"
@@ -625,7 +633,7 @@ def _in_order(sentence: Sentence, chain: list[LabelMention]) -> ClaimVerdict | N
 
 
 def _next(
-    values: dict[object, float], sign: int, one: int, other: int, key: object, following: object
+    values: dict[object, float], sign: int, one: int, *, other: int, key: object, following: object
 ) -> bool:
     if values[key] == values[following]:
         return True

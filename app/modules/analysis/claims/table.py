@@ -155,7 +155,7 @@ class ClaimColumn:
     """One column; `words` are its name's words in the singular."""
 
     def __init__(
-        self, rows: Rows, index: int, averaged: Set[str], measure: NumericColumn | None, *, grouped: bool
+        self, rows: Rows, index: int, averaged: Set[str], *, measure: NumericColumn | None, grouped: bool
     ) -> None:
         self._rows = rows
         self.index = index
@@ -393,7 +393,7 @@ def _is_grouped(rows: Rows, sql: str) -> bool:
 class ClaimTable:
     """The columns of a result and what is known of it beside the rows."""
 
-    def __init__(self, rows: Rows, question: str, sql: str, found: Figures | None) -> None:
+    def __init__(self, rows: Rows, question: str, sql: str, *, found: Figures | None) -> None:
         self.rows = rows
         self.question = question
         self.sql = sql
@@ -409,7 +409,11 @@ class ClaimTable:
         averaged = {each.lower() for each in re.findall(_AGGREGATE_ALIAS, sql, re.IGNORECASE)}
         self.columns = [
             ClaimColumn(
-                rows, index, averaged, measures.get(index), grouped=index == 0 and _is_grouped(rows, sql)
+                rows,
+                index,
+                averaged,
+                measure=measures.get(index),
+                grouped=index == 0 and _is_grouped(rows, sql),
             )
             for index in range(len(rows["columns"]))
         ]

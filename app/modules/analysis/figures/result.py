@@ -154,8 +154,8 @@ def figures(
     question: str,
     sql: str,
     dialect: str,
-    rows: Rows,
     *,
+    rows: Rows,
     span: Span | None = None,
     keys: frozenset[str] = frozenset(),
     today: date | None = None,
@@ -166,10 +166,10 @@ def figures(
     the names, in lower case, of columns that identify or refer to rows.
     """
     statement = read_statement(sql, dialect)
-    roles = roles_of(question, statement, rows, keys)
+    roles = roles_of(question, statement, rows, keys=keys)
     measures = [found for role in roles.measures[:_MEASURED] if (found := _measure(role, rows)) is not None]
     main = measures[0] if measures else None
-    shape = _shape(rows, statement, roles, measures)
+    shape = _shape(rows, statement, roles, measures=measures)
     sorted_by_main = main is not None and roles.sorted_by == main.column
     limited = statement.limit is not None and rows["row_count"] >= statement.limit
     cut = rows["truncated"] and rows.get("cut_by") != "values"
@@ -198,8 +198,8 @@ def figures(
         order_descending=statement.descending,
         course=course(points, span, today, additive=main is not None and main.adds_over_time),
         months=_months(points, main),
-        ranking=_ranking(shape, rows, main, roles),
-        second=_second(shape, rows, main, roles),
+        ranking=_ranking(shape, rows, main, roles=roles),
+        second=_second(shape, rows, main, roles=roles),
     )
 
 
@@ -228,7 +228,7 @@ def _months(points: Sequence[PeriodValue], main: NumericColumn | None) -> Course
     return course(folded(points, "month"), folded_span(points), None, additive=True)
 
 
-def _ranking(shape: Shape, rows: Rows, main: NumericColumn | None, roles: ColumnRoles) -> Ranking | None:
+def _ranking(shape: Shape, rows: Rows, main: NumericColumn | None, *, roles: ColumnRoles) -> Ranking | None:
     if main is None or shape not in ("ranking", "matrix", "grouped series") or roles.label is None:
         return None
     columns = [roles.label, *(at for at in (roles.group, roles.time) if at is not None)]
@@ -237,14 +237,14 @@ def _ranking(shape: Shape, rows: Rows, main: NumericColumn | None, roles: Column
     return ranked(rows, main.values, columns, additive=main.additive, summed=roles.summed)
 
 
-def _second(shape: Shape, rows: Rows, main: NumericColumn | None, roles: ColumnRoles) -> Ranking | None:
+def _second(shape: Shape, rows: Rows, main: NumericColumn | None, *, roles: ColumnRoles) -> Ranking | None:
     if shape != "matrix" or main is None or not main.additive or roles.group is None or not roles.summed:
         return None
     return ranked(rows, main.values, [roles.group], additive=True, summed=True)
 
 
 def _shape(
-    rows: Rows, statement: StatementReading, roles: ColumnRoles, measures: Sequence[NumericColumn]
+    rows: Rows, statement: StatementReading, roles: ColumnRoles, *, measures: Sequence[NumericColumn]
 ) -> Shape:
     if not rows["rows"]:
         return "empty"

@@ -65,17 +65,17 @@ class ColumnRoles:
 
 
 def roles_of(
-    question: str, statement: StatementReading, rows: Rows, keys: frozenset[str] = frozenset()
+    question: str, statement: StatementReading, rows: Rows, *, keys: frozenset[str] = frozenset()
 ) -> ColumnRoles:
     outputs = _aligned(statement, rows)
     sorted_by = _sorted_by(statement, outputs)
     names = [column["name"] for column in rows["columns"]]
-    measured = [at for at in range(len(names)) if _is_measure(at, outputs[at], rows, keys)]
+    measured = [at for at in range(len(names)) if _is_measure(at, outputs[at], rows, keys=keys)]
     described = [at for at in range(len(names)) if at not in measured and _describes(at, outputs[at], rows)]
     time, periods = _time(described, outputs, rows)
     others = [at for at in described if at != time and not _is_part_of_time(at, time, names)]
     label, group = _label_and_group(others, rows, grouped=statement.grouped)
-    measures = [_measure(at, names[at], outputs[at], statement) for at in measured]
+    measures = [_measure(at, names[at], outputs[at], statement=statement) for at in measured]
     ordered = _by_importance(question, sorted_by, measures)
     main = ordered[0] if ordered else None
     limited = statement.limit is not None and rows["row_count"] >= statement.limit
@@ -100,7 +100,7 @@ def roles_of(
         picked_periods=picked_periods if statement.grouped else [],
         sorted_by=sorted_by,
         summed=not picked
-        and _belong_together(label, group, time, rows, grouped=statement.grouped, main=main),
+        and _belong_together(label, group, time, rows=rows, grouped=statement.grouped, main=main),
         asked=main is not None and (main.column == sorted_by or naming(question, main.name) > 0),
     )
 
@@ -117,7 +117,7 @@ def _aligned(statement: StatementReading, rows: Rows) -> list[Output | None]:
     return list(outputs) if len(outputs) == len(columns) else [None] * len(columns)
 
 
-def _is_measure(at: int, output: Output | None, rows: Rows, keys: frozenset[str]) -> bool:
+def _is_measure(at: int, output: Output | None, rows: Rows, *, keys: frozenset[str]) -> bool:
     kind = output.kind if output else "plain"
     sources = output.sources if output else [rows["columns"][at]["name"]]
     if kind in ("plain", "extreme") and len(sources) == 1 and sources[0].lower() in keys:
@@ -162,7 +162,7 @@ def _time(
     for at in described:
         output = outputs[at]
         cells = [row[at] for row in rows["rows"]]
-        if not _may_be_time(at, names[at], cells, rows):
+        if not _may_be_time(at, names[at], cells, rows=rows):
             continue
         periods = read_periods(cells, output.unit if output else None)
         if periods is None or all(period is None for period in periods):
@@ -177,7 +177,7 @@ def _time(
     return None, []
 
 
-def _may_be_time(at: int, name: str, cells: Sequence[JsonValue], rows: Rows) -> bool:
+def _may_be_time(at: int, name: str, cells: Sequence[JsonValue], *, rows: Rows) -> bool:
     kind = rows["columns"][at]["type"]
     if kind in _TIMES:
         return True
@@ -259,7 +259,7 @@ def _beside_time(label: int, periods: Sequence[Period | None]) -> tuple[int | No
 
 
 def _belong_together(
-    label: int | None, group: int | None, time: int | None, rows: Rows, *, grouped: bool, main: Role | None
+    label: int | None, group: int | None, time: int | None, *, rows: Rows, grouped: bool, main: Role | None
 ) -> bool:
     """Groups of one name are different things, such as two customers called alike, unless they differ in
     their period or in a group that nearly all names share. So are single rows with a count or a sum of
@@ -278,12 +278,12 @@ def _belong_together(
     return time is not None or len(rows["rows"]) >= _CROSSED * _distinct(label, rows)
 
 
-def _measure(at: int, name: str, output: Output | None, statement: StatementReading) -> Role:
+def _measure(at: int, name: str, output: Output | None, *, statement: StatementReading) -> Role:
     kind: Kind = output.kind if output else "plain"
     named = [name, *(output.sources if output else ())]
     additive = (kind in _ADDED and not is_ratio(name)) or (kind == "plain" and is_additive(name))
     additive = additive and not statement.added_up
-    return Role(at, name, kind, additive, additive and not any(map(is_level, named)))
+    return Role(at, name, kind, additive=additive, adds_over_time=additive and not any(map(is_level, named)))
 
 
 def _by_importance(question: str, sorted_by: int | None, measures: Sequence[Role]) -> list[Role]:

@@ -201,7 +201,7 @@ def _output(projection: exp.Expr, sources: _Sources, *, grouped: bool) -> Output
     unit = calendar_unit(projection.unalias())
     if unit is None and len(columns) == 1 and (inner := sources.output(columns[0])) is not None:
         unit = inner.unit
-    return Output(projection.alias_or_name, kind, [column.name for column in columns], unit)
+    return Output(projection.alias_or_name, kind, [column.name for column in columns], unit=unit)
 
 
 def _kind(expression: exp.Expr, sources: _Sources) -> Kind:

@@ -42,7 +42,7 @@ def _is_near(claim: Claim, false: tuple[int, int]) -> bool:
 
 
 def claims_of(text: str, result: Result) -> list[Claim]:
-    found = figures(result.question, result.sql, "sqlite", result.rows)
+    found = figures(result.question, result.sql, "sqlite", rows=result.rows)
     return check_claims(text, result.rows, question=result.question, sql=result.sql, found=found)
 
 
@@ -75,7 +75,7 @@ def test_the_built_in_text_of_awkward_results_is_hardly_accused() -> None:
             truncated=case.cut,
         )
         found = figures(
-            case.question, case.sql, "sqlite", rows, span=case.span, keys=case.keys, today=case.today
+            case.question, case.sql, "sqlite", rows=rows, span=case.span, keys=case.keys, today=case.today
         )
         claims += check_claims(describe(rows, found), rows, question=case.question, sql=case.sql, found=found)
     accused = [claim for claim in claims if claim["status"] != "checked"]
@@ -85,7 +85,7 @@ def test_the_built_in_text_of_awkward_results_is_hardly_accused() -> None:
 @pytest.mark.parametrize("name", sorted(results()))
 def test_the_built_in_text_never_claims_what_the_rows_do_not_bear_out(name: str) -> None:
     result = results()[name]
-    found = figures(result.question, result.sql, "sqlite", result.rows)
+    found = figures(result.question, result.sql, "sqlite", rows=result.rows)
     accused = [
         claim for claim in claims_of(describe(result.rows, found), result) if claim["status"] != "checked"
     ]
