@@ -18,7 +18,7 @@ from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.results import ResultSet
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.run.observer import RunObserver
-from app.modules.run.records import HEAD_ROWS, StoredResult, ResultRows, RowsGone
+from app.modules.run.records import HEAD_ROWS, ResultRows, RowsGone, StoredResult
 from app.modules.run.result_checking import RunResultChecker, asker_of
 from app.modules.run.summary import DigestSummarizer, ModelSummarizer
 from app.modules.session.model import Run, Session
