@@ -124,7 +124,8 @@ async def _analysed(
 def with_whole_names(rows: Rows) -> Rows:
     """The same rows with a first and a last name made one column; others as they are."""
     named = {title(column["name"]): index for index, column in enumerate(rows["columns"])}
-    first, last = named.get("first name"), named.get("last name")
+    first = named.get("first name")
+    last = named.get("last name")
     if first is None or last is None:
         return rows
     kept = [index for index in range(len(rows["columns"])) if index not in (first, last)]

@@ -51,7 +51,8 @@ class Checker:
         if again:
             new_claims = await self.claims(again)
             if len(contradicted(new_claims)) <= len(wrong):
-                text, claims = again, new_claims
+                text = again
+                claims = new_claims
         return await self._without_contradictions(text, claims, instead)
 
     async def _without_contradictions(

@@ -35,7 +35,8 @@ def describe(rows: Rows, found: Figures) -> str:
 
 def cut_notice(rows: Rows, found: Figures) -> str:
     """The sentence that a text about a part of a result begins with; empty where all rows are read."""
-    at_hand, count = len(rows["rows"]), rows["row_count"]
+    at_hand = len(rows["rows"])
+    count = rows["row_count"]
     cut = f"The result was cut off at {count:,} rows" if found.cut else ""
     if at_hand < count:
         only = f"only the first {at_hand:,} of {count:,} rows are at hand: all figures here are of these."
@@ -143,7 +144,8 @@ def _listing(rows: Rows, found: Figures) -> list[str]:
 
 def _by_date(rows: Rows, found: Figures) -> list[str]:
     """The first and the last of a list that is sorted by a date."""
-    by, name = found.sorted_by, found.label
+    by = found.sorted_by
+    name = found.label
     if by is None or name is None or by == name or rows["columns"][by]["type"] not in ("date", "datetime"):
         return []
     (start, first), (end, last) = [(row[name], row[by]) for row in (rows["rows"][0], rows["rows"][-1])]
@@ -196,7 +198,8 @@ def _rows(count: int) -> str:
 
 
 def _ranking(rows: Rows, found: Figures) -> list[str]:
-    main, ranking = found.main, found.ranking
+    main = found.main
+    ranking = found.ranking
     if main is None or ranking is None:
         return []
     others = [sentence for other in found.measures[1:_SPREADS] for sentence in _led(rows, found, other)]
@@ -278,7 +281,9 @@ def _nulls(ranking: Ranking, main: NumericColumn) -> list[str]:
 
 
 def _matrix(rows: Rows, found: Figures) -> list[str]:
-    main, ranking, second = found.main, found.ranking, found.second
+    main = found.main
+    ranking = found.ranking
+    second = found.second
     if main is None or ranking is None:
         return []
     sentences = _ends(rows, found, main, ranking=ranking)
@@ -302,7 +307,8 @@ def _share_of(ranking: Ranking, main: NumericColumn, leader: RankedValue) -> str
 
 
 def _series(found: Figures) -> list[str]:
-    main, course = found.main, found.course
+    main = found.main
+    course = found.course
     if main is None or course is None:
         return []
     if len(course.points) == 1:
@@ -319,18 +325,21 @@ def _series(found: Figures) -> list[str]:
 
 def _course_of(found: Figures, main: NumericColumn, course: Course) -> list[str]:
     """The answer to "which month" before the course."""
-    moved, extremes = _moved(main, course), _extremes(main, course, found.direction)
+    moved = _moved(main, course)
+    extremes = _extremes(main, course, found.direction)
     return [*moved, *extremes] if found.direction is None else [*extremes, *moved]
 
 
 def _moved(main: NumericColumn, course: Course, of_all: str = "") -> list[str]:
     """From the first to the last full period; partial ones are named and left out."""
-    name, full = _capital(f"{of_all}{title(main.name)}"), course.full
+    name = _capital(f"{of_all}{title(main.name)}")
+    full = course.full
     left_out = [_left_out(course, partial) for partial in course.partial]
     if len(full) < 2:
         only = [f"The only full {course.unit} is {_at_period(point)}." for point in full]
         return [*left_out, *(only or [f"There is no full {course.unit} to compare."])]
-    first, last = full[0], full[-1]
+    first = full[0]
+    last = full[-1]
     if first.value == last.value:
         text = f"{name} is {amount(first.value)} both in {first.period} and in {last.period}"
     else:
@@ -345,8 +354,10 @@ def _also_moved(other: NumericColumn, found: Figures, course: Course) -> list[st
     if len(course.full) < 2:
         return []
     values = dict(zip(found.periods, other.values, strict=True))
-    start, end = course.full[0].period, course.full[-1].period
-    first, last = values.get(start), values.get(end)
+    start = course.full[0].period
+    end = course.full[-1].period
+    first = values.get(start)
+    last = values.get(end)
     if first is None or last is None or first == last:
         return []
     direction = "rose" if last > first else "fell"
@@ -374,8 +385,10 @@ def _at_period(point: PeriodValue) -> str:
 
 def _extremes(main: NumericColumn, course: Course, asked: Direction | None) -> list[str]:
     """Peak and trough of the full periods; first the one that the question asks for."""
-    peaks, troughs = course.peaks, course.troughs
-    high, low = amount(peaks[0].value), amount(troughs[0].value)
+    peaks = course.peaks
+    troughs = course.troughs
+    high = amount(peaks[0].value)
+    low = amount(troughs[0].value)
     if high == low:
         return []
     full = f" full {course.unit}" if course.partial and course.full else ""
@@ -398,7 +411,8 @@ def _when(points: Sequence[PeriodValue]) -> str:
 
 
 def _by_months(main: NumericColumn, months: Course) -> str:
-    first, last = months.full[0], months.full[-1]
+    first = months.full[0]
+    last = months.full[-1]
     if first.value == last.value:
         return f"By full months, it is {amount(first.value)} in {first.period} and in {last.period}."
     direction = "rose" if last.value > first.value else "fell"
@@ -410,7 +424,8 @@ def _by_months(main: NumericColumn, months: Course) -> str:
 
 def _yearly(main: NumericColumn, course: Course) -> list[str]:
     """The latest two years of full periods, and what their courses share."""
-    year, sentences = course.year, list[str]()
+    year = course.year
+    sentences = list[str]()
     if year is None:
         return []
     length = 12 if course.unit == "month" else 4
@@ -456,7 +471,9 @@ def _missing_points(main: NumericColumn) -> list[str]:
 
 
 def _grouped_series(rows: Rows, found: Figures) -> list[str]:
-    main, ranking, course = found.main, found.ranking, found.course
+    main = found.main
+    ranking = found.ranking
+    course = found.course
     if main is None or ranking is None:
         return []
     sentences = _ends(rows, found, main, ranking=ranking)

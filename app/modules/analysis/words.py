@@ -63,7 +63,8 @@ def title(name: str) -> str:
     databases name what has no name, `average price`."""
     call = _CALL.fullmatch(name.strip())
     if call is not None:
-        function, argument = call.group(1).lower(), title(call.group(2))
+        function = call.group(1).lower()
+        argument = title(call.group(2))
         word = _FUNCTIONS.get(function, function)
         return word if argument in ("", "*", "1") else f"{word} {argument.removeprefix('distinct ')}"
     spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name).replace("_", " ")

@@ -14,7 +14,8 @@ MAX_SLICES = 8
 
 def bars(rows: Rows, found: Figures, main: NumericColumn, *, label: int, wish: Mark | None) -> Drawing | None:
     """The measure asked for, by a label: a pie if it is wished for and true. None without two names."""
-    cells, how = _cells(rows, found, main, label=label), list[str]()
+    cells = _cells(rows, found, main, label=label)
+    how = list[str]()
     if len(cells) < 2:
         return None
     mark: Mark = "bar"
@@ -42,7 +43,8 @@ def bars(rows: Rows, found: Figures, main: NumericColumn, *, label: int, wish: M
 def matrix(rows: Rows, found: Figures, main: NumericColumn, *, label: int, group: int) -> Drawing | None:
     """The measure asked for, by two labels: bars of several colours."""
     names = [(name(row[label]), name(row[group])) for row in rows["rows"]]
-    labels, groups = len({each for each, _ in names}), len({each for _, each in names})
+    labels = len({each for each, _ in names})
+    groups = len({each for _, each in names})
     if groups > MAX_SERIES >= labels:
         label, group, names = group, label, [(second, first) for first, second in names]
         labels, groups = groups, labels

@@ -66,7 +66,8 @@ def _scatter(rows: Rows, found: Figures, main: NumericColumn) -> Drawing | None:
     ]
     if len(pairs) < _MIN_SCATTERED:
         return None
-    step, left = -(-len(pairs) // MAX_POINTS), len(rows["rows"]) - len(pairs)
+    step = -(-len(pairs) // MAX_POINTS)
+    left = len(rows["rows"]) - len(pairs)
     how = [f"Of {len(pairs):,} rows, one in {step} is shown."] if step > 1 else []
     if left:
         were = "1 row is" if left == 1 else f"{left:,} rows are"

@@ -83,7 +83,8 @@ def spec_of(drawing: Drawing, rows: Rows) -> Spec:
 
 def _coverage(rows: Rows) -> list[str]:
     """Whether the chart is of all rows there are."""
-    at_hand, count = len(rows["rows"]), rows["row_count"]
+    at_hand = len(rows["rows"])
+    count = rows["row_count"]
     gone = f"Made of the first {at_hand:,} of {count:,} rows; the others are no longer stored."
     return list(filter(None, [cut_sentence(rows), gone if at_hand < count else ""]))
 
@@ -101,7 +102,8 @@ def _datum(drawing: Drawing, point: Point) -> Spec:
 
 
 def _encoding(drawing: Drawing) -> Spec:
-    across, value = _field(drawing.across), _field(drawing.value)
+    across = _field(drawing.across)
+    value = _field(drawing.value)
     value["axis"] = {"format": ",~r"}
     if drawing.across.kind == "quantitative":
         across["axis"] = {"format": ",~r"}

@@ -44,7 +44,8 @@ class LeaderSelection:
         weights = self._weights(cells, of)
         names = sorted(weights, key=lambda each: weights[each] if lowest else -weights[each])[:most]
         count = len({of(cell) for cell in cells})
-        left, measure = count - len(names), title(self.measure.name)
+        left = count - len(names)
+        measure = title(self.measure.name)
         shown = f"the {len(names)} with the {self.end} {measure} are shown"
         said = f"Of {count:,} values of {title(column)}, {shown}"
         if self.measure.additive and not lowest:

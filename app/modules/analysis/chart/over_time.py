@@ -99,7 +99,9 @@ def _drawing(
     if len(course.cells) > MAX_POINTS:
         coarser = _coarser(course) if main.additive and main.adds_over_time else None
         if coarser is not None:
-            course, kind, said = coarser[0], "temporal", coarser[1]
+            course = coarser[0]
+            kind = "temporal"
+            said = coarser[1]
         else:
             course, said = _ends(course, main)
         how.append(said)
@@ -158,7 +160,8 @@ def _added_up(course: _Course, unit: Unit) -> _Course:
 def _ragged(course: _Course, unit: Unit) -> str:
     """The first and last coarser periods that have no data at their outer ends."""
     periods = list(course.periods.values())
-    first, last = periods[0], periods[-1]
+    first = periods[0]
+    last = periods[-1]
     said = ""
     if first.start > first.within(unit).start:
         said += f" The first {unit} has data from {first.start.isoformat()} on only."
@@ -197,7 +200,8 @@ def _partial(found: Figures, course: _Course) -> list[str]:
     said: list[str] = []
     for partial in found.course.partial if found.course else ():
         if partial.period in drawn:
-            period, day = partial.period, partial.day.isoformat()
+            period = partial.period
+            day = partial.day.isoformat()
             match partial.reason:
                 case "begins":
                     said.append(f"{period} has data from {day} on only.")

@@ -153,7 +153,8 @@ def _fitting(number: WrittenNumber) -> Callable[[float], bool]:
 def _of_rows(
     number: WrittenNumber, sentence: Sentence, scope: Scope, *, column: ClaimColumn
 ) -> Iterator[Found]:
-    rows, name = scope.rows, _named(scope, sentence)
+    rows = scope.rows
+    name = _named(scope, sentence)
     if len(rows) == 1:
         row = int(rows[0])
         yield column.at(row), source(column, row, f"{column.title} of {name}")
@@ -164,7 +165,8 @@ def _of_rows(
         return
     near = _near(number, sentence)
     found = values[present]
-    mean, median = cues.MEAN.search(near), cues.MEDIAN.search(near)
+    mean = cues.MEAN.search(near)
+    median = cues.MEDIAN.search(near)
     if column.additive and not mean and not median:
         yield float(found.sum()), source(column, None, f"sum of {column.title} of {name}, {len(found)} rows")
     if median or not column.additive:
@@ -227,8 +229,10 @@ def _overall(number: WrittenNumber, sentence: Sentence, columns: Sequence[ClaimC
         mean = cues.MEAN.search(near) or re.search(
             r"\b(?:each|apiece|per|pro|je|jeweils)\b|^ an? \w+", sentence.right(number.end, 14), re.IGNORECASE
         )
-        median, total = cues.MEDIAN.search(near), cues.TOTAL.search(near)
-        most, least = cues.MOST.search(near), cues.LEAST.search(near)
+        median = cues.MEDIAN.search(near)
+        total = cues.TOTAL.search(near)
+        most = cues.MOST.search(near)
+        least = cues.LEAST.search(near)
         apart = is_difference(number, sentence)
         plain = not (mean or median or total or most or least or apart)
         if (total or plain or mean) and column.additive:
@@ -333,7 +337,8 @@ def _around(
     number: WrittenNumber, sentence: Sentence, scopes: Sequence[Scope], *, columns: Sequence[ClaimColumn]
 ) -> ClaimVerdict | None:
     """A difference, a total or a mean that is said next to named rows."""
-    left, right = sentence.left(number.start), sentence.right(number.end)
+    left = sentence.left(number.start)
+    right = sentence.right(number.end)
     near = f"{left} | {right}"
     if cues.JOINT.search(sentence.text):
         for column in columns:
@@ -616,7 +621,8 @@ def _accused(
     doubtful = apart or cues.MEAN.search(near) or cues.MEDIAN.search(near)
     known = [each for each in columns if scopes and not np.isnan(sentence.value(scopes[0].rows, each))]
     if sentence.columns and scopes and known and (not doubtful or _is_another(number, known)):
-        column, rows = known[0], scopes[0].rows
+        column = known[0]
+        rows = scopes[0].rows
         value = sentence.value(rows, column)
         how = f"{column.title} of {_named(scopes[0], sentence)} is {figure(value)}"
         return ClaimVerdict("contradicted", source(column, int(rows[0]) if len(rows) == 1 else None, how))
@@ -720,7 +726,8 @@ def _named(scope: Scope, sentence: Sentence) -> str:
 
 
 def _judge_percent(number: WrittenNumber, sentence: Sentence) -> ClaimVerdict:
-    left, right = sentence.left(number.start), sentence.right(number.end)
+    left = sentence.left(number.start)
+    right = sentence.right(number.end)
     near = f"{left} | {right}"
     columns, _ = _columns(number, sentence)
     scopes = sentence.scopes(number)
@@ -792,7 +799,8 @@ def _part_of_named(
             continue
         refuted: ClaimVerdict | None = None
         for column in columns:
-            whole, part = sentence.value(after.rows, column), sentence.value(before[-1].rows, column)
+            whole = sentence.value(after.rows, column)
+            part = sentence.value(before[-1].rows, column)
             if not whole or np.isnan(whole) or np.isnan(part):
                 continue
             names = [sentence.between(each.start, each.end) for each in (before[-1], after)]

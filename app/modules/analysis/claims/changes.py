@@ -143,11 +143,13 @@ def moves(sentence: Sentence, number: WrittenNumber) -> int:
 
 
 def _moves(sentence: Sentence, number: WrittenNumber) -> int:
-    left, right = sentence.left(number.start), sentence.right(number.end, 25)
+    left = sentence.left(number.start)
+    right = sentence.right(number.end, 25)
     up = list(cues.UP.finditer(left)) or list(cues.UP.finditer(right))
     down = list(cues.DOWN.finditer(left)) or list(cues.DOWN.finditer(right))
     if cues.UP.search(left) or cues.DOWN.search(left):
-        up, down = list(cues.UP.finditer(left)), list(cues.DOWN.finditer(left))
+        up = list(cues.UP.finditer(left))
+        down = list(cues.DOWN.finditer(left))
     if not up and not down:
         return 0
     if up and down:
@@ -188,7 +190,8 @@ def _periods(sentence: Sentence, column: ClaimColumn, base: Places | None) -> It
                 yield from course.whole()
     for each, rows in known[:2]:
         if len(rows) > 1:
-            start, end = column.at(int(rows[0])), column.at(int(rows[-1]))
+            start = column.at(int(rows[0]))
+            end = column.at(int(rows[-1]))
             yield Change(start, end, column.name, how=f"within {_text(sentence, each)}", timed=True)
 
 

@@ -223,7 +223,8 @@ def _half(condition: Condition) -> float:
 
 def is_difference(number: WrittenNumber, sentence: Sentence) -> bool:
     """Whether a number is said to be what parts two values: "by 12", "12 more", "a gap of 12"."""
-    left, right = sentence.left(number.start), sentence.right(number.end)
+    left = sentence.left(number.start)
+    right = sentence.right(number.end)
     return bool(_DIFFERS_BEFORE.search(left) or _DIFFERS_AFTER.match(right))
 
 

@@ -189,7 +189,8 @@ def _pairs(
     ):
         rows = [each for each in rows if each[0] is right[0]]
     if len(rows) > 1 and _same_grain(rows):
-        one, other = rows[0], rows[-1]
+        one = rows[0]
+        other = rows[-1]
         yield (
             sentence.value(one[1], column),
             sentence.value(other[1], column),
@@ -204,7 +205,8 @@ def _pairs(
         return
     grains = [(grain, series) for grain, series in series_of(sentence, column, base) if len(series) > 1]
     for grain, series in grains:
-        keys, values = [key for key, _ in series], [value for _, value in series]
+        keys = [key for key, _ in series]
+        values = [value for _, value in series]
         if rows:
             yield from _around(
                 sentence,
@@ -268,7 +270,8 @@ def _around(
             if before >= 0:
                 yield values[before], values[at], f"{_said(keys[before])} to {_said(keys[at])}"
         if len(own) > 1 and period.grain() != grain:
-            first, final = float(column.values[own[0]]), float(column.values[own[-1]])
+            first = float(column.values[own[0]])
+            final = float(column.values[own[-1]])
             yield first, final, f"within {_text(sentence, mention)}"
 
 
@@ -290,7 +293,8 @@ def _course(
         sentence.text,
         re.IGNORECASE,
     ):
-        high, low = values.index(max(values)), values.index(min(values))
+        high = values.index(max(values))
+        low = values.index(min(values))
         yield values[0], values[high], f"{_said(keys[0])} to {_said(keys[high])}"
         yield values[high], values[last], f"{_said(keys[high])} to {_said(keys[last])}"
         yield values[low], values[last], f"{_said(keys[low])} to {_said(keys[last])}"
@@ -309,7 +313,8 @@ def judge_comparisons(sentence: Sentence) -> Iterator[Judged]:
 
 
 def _comparison(sentence: Sentence, word: re.Match[str], sign: int) -> ClaimVerdict | None:
-    at, end = sentence.start + word.start(), sentence.start + word.end()
+    at = sentence.start + word.start()
+    end = sentence.start + word.end()
     before = sentence.between(max(sentence.start, at - 24), at)
     if cues.NEGATED.search(before) or cues.HEDGED.search(sentence.text[: word.start()]):
         return None
@@ -379,7 +384,8 @@ def _is_more(sentence: Sentence, own: LabelMention, other: LabelMention, *, sign
     main = [sentence.table.main] if sentence.table.main is not None else []
     for column in dict.fromkeys([*sentence.measures(), *main]):
         for within in [*withins, None]:
-            mine, its = _within(own.rows, within), _within(other.rows, within)
+            mine = _within(own.rows, within)
+            its = _within(other.rows, within)
             if not len(mine) or not len(its):
                 continue
             pairs = [(sentence.value(mine, column), sentence.value(its, column))]

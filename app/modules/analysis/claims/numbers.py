@@ -271,9 +271,11 @@ def _in_digits(text: str, found: re.Match[str]) -> WrittenNumber | None:
     kind: Kind = "plain"
     factor = 1.0
     if found["points"]:
-        kind, factor = "points", 0.01
+        kind = "points"
+        factor = 0.01
     elif found["percent"]:
-        kind, factor = "percent", 0.01
+        kind = "percent"
+        factor = 0.01
     elif found["times"]:
         kind = "times"
     elif found["ordinal"]:
@@ -318,7 +320,8 @@ def _is_dash(text: str, found: re.Match[str]) -> bool:
 
 def _readings(digits: str) -> list[tuple[float, float]]:
     bare = re.sub("[ \u00a0\u202f'’]", "", digits)
-    commas, dots = bare.count(","), bare.count(".")
+    commas = bare.count(",")
+    dots = bare.count(".")
     if commas and dots:
         decimal = "," if bare.rfind(",") > bare.rfind(".") else "."
         return [_decimal(bare, decimal)]
@@ -331,7 +334,8 @@ def _readings(digits: str) -> list[tuple[float, float]]:
         return [_decimal(bare.replace(mark, ""), ".")]
     if not grouped:
         return [_decimal(bare, mark)]
-    whole, broken = _decimal(bare.replace(mark, ""), "."), _decimal(bare, mark)
+    whole = _decimal(bare.replace(mark, ""), ".")
+    broken = _decimal(bare, mark)
     return [whole, broken] if mark == "," else [broken, whole]
 
 
@@ -358,7 +362,8 @@ def _in_words(text: str, found: re.Match[str]) -> WrittenNumber | None:
             return None  # "a quarter earlier", "a third category"
         return _share(found, over / below, bound)
     if found["outof"]:
-        part, whole = _WORDS[found["inof"].lower()], _WORDS[found["outof"].lower()]
+        part = _WORDS[found["inof"].lower()]
+        whole = _WORDS[found["outof"].lower()]
         return (
             _share(found, part / whole, bound)
             if part < whole and found["inof"].lower() in ("one", "two", "three") and " in " in found.group()

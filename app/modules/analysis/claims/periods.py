@@ -22,7 +22,8 @@ class PartialDate(NamedTuple):
 
     def whole(self) -> "PartialDate":
         """With the quarter and the half that the month is in."""
-        month, quarter = self.month, self.quarter
+        month = self.month
+        quarter = self.quarter
         quarter = (month + 2) // 3 if month else quarter
         half = (quarter + 1) // 2 if quarter else self.half
         return self._replace(quarter=quarter, half=half)

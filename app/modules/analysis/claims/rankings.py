@@ -138,7 +138,8 @@ def _top(sentence: Sentence, found: re.Match[str]) -> Iterator[Judged]:
     """ "The top three, A, B and C": each is among the first three."""
     word = (found["many"] or found["many2"]).lower()
     many = _MANY.get(word) or int(word)
-    at, end = sentence.start + found.start(), sentence.start + found.end()
+    at = sentence.start + found.start()
+    end = sentence.start + found.end()
     for column, mentions in sentence.columns.items():
         if column == TIME:
             continue
@@ -187,7 +188,8 @@ def _among(
 
 
 def _superlative(sentence: Sentence, found: re.Match[str]) -> ClaimVerdict | None:
-    at, end = sentence.start + found.start(), sentence.start + found.end()
+    at = sentence.start + found.start()
+    end = sentence.start + found.end()
     before = sentence.between(max(sentence.start, at - 30), at)
     if _LOOSE.search(before) or cues.NEGATED.search(before) or cues.HEDGED.search(before):
         return None
@@ -370,7 +372,8 @@ def _tied(values: dict[object, float], value: float) -> bool:
 def _group(sentence: Sentence, mention: LabelMention) -> int:
     """How many are named together: "A and B are the largest"."""
     mentions = sentence.columns[mention.column]
-    at, size = mentions.index(mention), 1
+    at = mentions.index(mention)
+    size = 1
     for one, other in zip(mentions[:at][::-1], mentions[1 : at + 1][::-1], strict=False):
         if not cues.LIST_GLUE.fullmatch(sentence.between(one.end, other.start)):
             break
@@ -414,7 +417,8 @@ def _orders(
         if _FULL.search(sentence.text) and len(values) > 2:
             ends = sorted(map(str, values))
             by_name = {str(each): each for each in values}
-            first, last = by_name[ends[0]], by_name[ends[-1]]
+            first = by_name[ends[0]]
+            last = by_name[ends[-1]]
             for left_out in ({first}, {last}, {first, last}):
                 if key not in left_out:
                     yield {each: value for each, value in values.items() if each not in left_out}, key
@@ -544,7 +548,8 @@ def _ranked(sentence: Sentence, found: re.Match[str]) -> ClaimVerdict | None:
     )
     if not rank:
         return None
-    at, end = sentence.start + found.start(), sentence.start + found.end()
+    at = sentence.start + found.start()
+    end = sentence.start + found.end()
     subjects = [each for each in _subjects(sentence, at, end) if each.column != TIME]
     verdicts = [
         verdict
@@ -558,7 +563,8 @@ def _ranked(sentence: Sentence, found: re.Match[str]) -> ClaimVerdict | None:
 
 def _followed(sentence: Sentence, found: re.Match[str]) -> Iterator[Judged]:
     """Those after "followed by" come next in order, one after the other."""
-    at, end = sentence.start + found.start(), sentence.start + found.end()
+    at = sentence.start + found.start()
+    end = sentence.start + found.end()
     for column, mentions in sentence.columns.items():
         before = [each for each in mentions if each.end <= at]
         after = [each for each in mentions if each.start >= end][:4]
@@ -578,7 +584,8 @@ def _followed(sentence: Sentence, found: re.Match[str]) -> Iterator[Judged]:
 
 
 def _follows(sentence: Sentence, found: re.Match[str]) -> ClaimVerdict | None:
-    at, end = sentence.start + found.start(), sentence.start + found.end()
+    at = sentence.start + found.start()
+    end = sentence.start + found.end()
     for column, mentions in sentence.columns.items():
         if column == TIME:
             continue

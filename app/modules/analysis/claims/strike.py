@@ -40,7 +40,8 @@ def struck(text: str, claims: Sequence[Claim]) -> str:
 
 def with_closing_line(body: str, left_out: Sequence[Claim]) -> tuple[str, list[Claim]]:
     """The body and a line that names what was left out; the claims with their places in that line."""
-    line, named = f"{body}\n\n{_HEADING}", list[Claim]()
+    line = f"{body}\n\n{_HEADING}"
+    named = list[Claim]()
     for claim in left_out[:_MOST_NAMED]:
         quoted = _escaped(claim["text"])
         line += ("; " if named else "") + "“"

@@ -86,7 +86,8 @@ def words_of(text: str) -> list[str]:
 def direction_of(question: str) -> Direction | None:
     """None when the question names neither end, or both."""
     words = set(_WORD.findall(question.lower()))
-    low, high = bool(words & _LOWEST), bool(words & _HIGHEST)
+    low = bool(words & _LOWEST)
+    high = bool(words & _HIGHEST)
     if low == high:
         return None
     return "lowest" if low else "highest"

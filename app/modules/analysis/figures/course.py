@@ -90,7 +90,8 @@ def course(
     left_out = {each.period for each in partial}
     full = [point for point in ordered if point.period not in left_out]
     compared = full or ordered
-    highest, lowest = max(point.value for point in compared), min(point.value for point in compared)
+    highest = max(point.value for point in compared)
+    lowest = min(point.value for point in compared)
     return Course(
         unit=unit,
         points=ordered,
@@ -113,7 +114,8 @@ def folded(points: Iterable[PeriodValue], unit: Unit) -> list[PeriodValue]:
 
 def partial_periods(ordered: Sequence[Period], span: Span | None, today: date | None) -> list[Partial]:
     """Of periods in order of time, the first and the last one if the data covers them only in part."""
-    first, last = ordered[0], ordered[-1]
+    first = ordered[0]
+    last = ordered[-1]
     found: list[Partial] = []
     if span is not None and first.start < span.first < first.end:
         missing = _days(first.start, span.first)
@@ -151,7 +153,8 @@ def _days(start: date, end: date) -> list[date]:
 
 
 def _gaps(ordered: Sequence[PeriodValue]) -> list[Period]:
-    first, last = ordered[0].period, ordered[-1].period
+    first = ordered[0].period
+    last = ordered[-1].period
     there = {point.period for point in ordered}
     steps = first.steps_to(last)
     if steps + 1 == len(there):
@@ -163,7 +166,8 @@ def _year(full: Sequence[PeriodValue], *, additive: bool) -> Year | None:
     """Needs two years of full periods without a gap."""
     if not full or (length := _PER_YEAR.get(full[0].period.unit)) is None or len(full) < 2 * length:
         return None
-    latest, before = full[-length:], full[-2 * length : -length]
+    latest = full[-length:]
+    before = full[-2 * length : -length]
     if before[0].period.steps_to(latest[-1].period) != 2 * length - 1:
         return None
     return Year(

@@ -96,7 +96,8 @@ def _origin(projection: exp.Expr, scope: Scope, schema: Schema) -> _Found | None
         named = [each for each in selects if each.alias_or_name == columns[0].name]
         if not named:
             return None
-        projection, scope = named[0], inner
+        projection = named[0]
+        scope = inner
     return None
 
 

@@ -83,11 +83,13 @@ def roles_of(
     picked = statement.selective or (limited and main is not None and main.column == sorted_by)
     dimensions = [at for at in described if not is_key(names[at])] if statement.grouped else []
     if time is not None and not _orders(periods, label, rows, grouped=statement.grouped):
-        time, periods = None, []
+        time = None
+        periods = []
     picked_periods = periods
     if time is not None and picked:
         label, group = (time, None) if label is None else (label, time)
-        time, periods = None, []
+        time = None
+        periods = []
     elif time is not None and label is not None:
         label, group = _beside_time(label, periods)
     return ColumnRoles(
@@ -107,7 +109,8 @@ def roles_of(
 
 def _aligned(statement: StatementReading, rows: Rows) -> list[Output | None]:
     """The statement's outputs by the result's columns; a person's two names are one column of the result."""
-    outputs, columns = list(statement.outputs or ()), rows["columns"]
+    outputs = list(statement.outputs or ())
+    columns = rows["columns"]
     titles = [title(output.name) for output in outputs]
     if len(outputs) == len(columns) + 1 and {"first name", "last name"} <= set(titles):
         first, last = sorted((titles.index("first name"), titles.index("last name")))

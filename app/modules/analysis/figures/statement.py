@@ -312,11 +312,14 @@ def _has_subtotals(select: exp.Select) -> bool:
 
 
 def _with_order_and_limit(reading: StatementReading, query: exp.Expr) -> StatementReading:
-    order, limit = query.args.get("order"), query.args.get("limit")
-    position, descending = None, False
+    order = query.args.get("order")
+    limit = query.args.get("limit")
+    position = None
+    descending = False
     if isinstance(order, exp.Order) and order.expressions:
         first = order.expressions[0]
-        position, descending = _position(first.this, query, reading), bool(first.args.get("desc"))
+        position = _position(first.this, query, reading)
+        descending = bool(first.args.get("desc"))
     own = limit.args.get("expression") or limit.args.get("count") if limit is not None else None
     count = int(own.name) if isinstance(own, exp.Literal) and own.name.isdecimal() else None
     limits = [each for each in (reading.limit, count) if each is not None]
