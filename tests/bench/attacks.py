@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 
-from app.modules.database_connection.execution import UncheckedStatement
+from app.modules.database_connection.engines.execution import UncheckedStatement
 from app.modules.database_connection.guard.check import check
 from app.modules.database_connection.limits import StatementLimits
 from app.modules.database_connection.results import collect

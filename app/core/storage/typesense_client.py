@@ -87,7 +87,8 @@ class ReadYourWrites(httpx.AsyncBaseTransport):
 
     async def _wait_until_current(self, request: httpx.Request) -> None:
         """Raises `ServerStarting` as soon as it shows that this would take too long."""
-        began, first = time.monotonic(), await self._queued_writes(request)
+        began = time.monotonic()
+        first = await self._queued_writes(request)
         queued = first
         while queued:
             seconds = time.monotonic() - began

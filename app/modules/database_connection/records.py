@@ -92,7 +92,8 @@ class StatementRecords:
             record.refused_as = refused.rule
             raise
         except DatabaseRoleMissing:
-            record.outcome, record.refused_as = "refused", "role"
+            record.outcome = "refused"
+            record.refused_as = "role"
             raise
         except StatementTimedOut:
             record.outcome = "timed_out"

@@ -20,6 +20,7 @@ from app.core.llm.embedding import EmbeddingModel
 from app.core.secrets import SecretBox, SecretUnreadable
 from app.core.storage.port import Storage
 from app.modules.database_connection.engines.databases import Database, RoleDatabase
+from app.modules.database_connection.engines.execution import UncheckedStatement
 from app.modules.database_connection.engines.urls import read_url
 from app.modules.database_connection.errors import (
     DatabaseDown,
@@ -29,7 +30,6 @@ from app.modules.database_connection.errors import (
     UrlNotSupported,
     as_problems,
 )
-from app.modules.database_connection.execution import UncheckedStatement
 from app.modules.database_connection.guard.check import check
 from app.modules.database_connection.guard.inspection import (
     InspectedStatement,

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from app.commands.check_sql import check_sql
-from app.modules.database_connection.execution import UncheckedStatement
+from app.modules.database_connection.engines.execution import UncheckedStatement
 from app.modules.database_connection.limits import StatementLimits
 from app.modules.database_connection.results import ResultSet, collect
 from app.modules.database_connection.threads import Stop

@@ -6,8 +6,8 @@ import time
 import pytest
 
 from app.modules.database_connection.engines.databases import Database
+from app.modules.database_connection.engines.execution import UncheckedStatement
 from app.modules.database_connection.engines.urls import read_url
-from app.modules.database_connection.execution import UncheckedStatement
 from app.modules.database_connection.limits import Limits, StatementLimits
 from app.modules.database_connection.results import ResultSet
 from app.modules.database_connection.scan.read import scan

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from app.modules.database_connection.engines.execution import UncheckedStatement
 from app.modules.database_connection.engines.sqlite import SqliteDatabase
-from app.modules.database_connection.execution import UncheckedStatement
 from app.modules.database_connection.limits import StatementLimits
 from app.modules.database_connection.results import ResultSet
 from app.modules.database_connection.schema import Schema

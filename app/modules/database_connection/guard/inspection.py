@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from sqlglot import exp, parse_one
+from sqlglot import exp
 from sqlglot.errors import OptimizeError, SqlglotError
 from sqlglot.optimizer.qualify import qualify
 from sqlglot.optimizer.scope import traverse_scope
@@ -14,6 +14,7 @@ from app.modules.database_connection.limits import STATEMENT_CHARACTERS
 from app.modules.database_connection.results import ResultSet
 from app.modules.database_connection.schema import Schema, Table
 from app.modules.sql.parsing import sqlglot_errors_only
+from app.modules.sql.statement import statement_of
 
 SAMPLE_ROWS = 20
 
@@ -39,9 +40,9 @@ def inspect(sql: str, schema: Schema, max_characters: int = STATEMENT_CHARACTERS
     checked = check(sql, schema, max_characters)
     try:
         with sqlglot_errors_only():
-            laid_out = parse_one(sql, dialect=schema.dialect).sql(dialect=schema.dialect, pretty=True)
+            laid_out = statement_of(sql, schema.dialect).tree.sql(dialect=schema.dialect, pretty=True)
             return InspectedStatement(
-                laid_out, _tables_read(parse_one(checked, dialect=schema.dialect), schema)
+                laid_out, _tables_read(statement_of(checked, schema.dialect).tree, schema)
             )
     except (SqlglotError, RecursionError):
         return InspectedStatement(checked, ())  # a statement that only the database can make sense of

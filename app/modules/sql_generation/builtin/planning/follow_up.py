@@ -17,7 +17,7 @@ from app.modules.sql_generation.builtin.periods import Unit
 from app.modules.sql_generation.builtin.plan import Beyond, ColumnRef, Condition, Dimension, Grain
 from app.modules.sql_generation.builtin.planning.intent import Planner
 from app.modules.sql_generation.builtin.question.reading import Mention, Revenue
-from app.modules.sql_generation.builtin.question.roles import Roles, is_table
+from app.modules.sql_generation.builtin.question.roles import QuestionRoles, is_table
 from app.modules.sql_generation.builtin.question.words import Token, words_of
 from app.modules.sql_generation.builtin.statement.compose import group_keys, labelled
 from app.modules.sql_generation.builtin.statement.conditions import filters
@@ -63,7 +63,7 @@ def extreme(tokens: Sequence[Token]) -> Extreme | None:
 
 def extreme_of_shown(sql: str, asked: Extreme, network: Network) -> tuple[exp.Select, str] | None:
     """The row of the previous answer with the highest or lowest value of a column that it shows."""
-    return _Answer(sql, Roles(), network).extreme_of_shown(asked)
+    return _Answer(sql, QuestionRoles(), network).extreme_of_shown(asked)
 
 
 def is_narrowed(sql: str, dialect: str) -> bool:
@@ -72,13 +72,15 @@ def is_narrowed(sql: str, dialect: str) -> bool:
     return bool(select.args.get("where") or select.args.get("limit") or select.find(exp.Subquery))
 
 
-def names_rows(roles: Roles) -> bool:
+def names_rows(roles: QuestionRoles) -> bool:
     """Whether the question says what it is about: a table, or money earned, not columns alone."""
     measured = [*(of for _, of in roles.measured), roles.ranked_by]
     return any(map(is_table, roles.mentions())) or any(isinstance(of, Revenue) for of in measured)
 
 
-def edit(sql: str, roles: Roles, network: Network, *, points: bool, adds: bool) -> tuple[exp.Select, str]:
+def edit(
+    sql: str, roles: QuestionRoles, network: Network, *, points: bool, adds: bool
+) -> tuple[exp.Select, str]:
     """The edited statement and its explanation. Raises `Beyond` or `Unclear`.
 
     `points`: the question is about the rows of the previous answer; else it varies the question before.
@@ -107,7 +109,7 @@ def edit(sql: str, roles: Roles, network: Network, *, points: bool, adds: bool) 
 class _Answer:
     """The previous statement, and what the question makes of it."""
 
-    def __init__(self, sql: str, roles: Roles, network: Network) -> None:
+    def __init__(self, sql: str, roles: QuestionRoles, network: Network) -> None:
         self._roles = roles
         self._draft = _draft(sql, network)
         self._planner = Planner(network, roles, self._draft.names)

@@ -6,7 +6,7 @@ from app.modules.sql_generation.builtin.plan import Beyond, ColumnRef, Dimension
 from app.modules.sql_generation.builtin.question.lexicon import EXACT, Link, reporting_keys
 from app.modules.sql_generation.builtin.question.reading import Calendar, Mention
 from app.modules.sql_generation.builtin.question.readings import of_date, of_meaning, of_units, spoken
-from app.modules.sql_generation.builtin.question.roles import Roles, is_event, is_table, is_verb
+from app.modules.sql_generation.builtin.question.roles import QuestionRoles, is_event, is_table, is_verb
 from app.modules.sql_generation.builtin.question.words import words_of
 from app.modules.sql_generation.builtin.statement.network import Network
 
@@ -20,7 +20,7 @@ _PLAIN_DATES = (("date",), ("created", "at"), ("created",), ("timestamp",), ("ti
 class Resolver:
     """The meanings of one question's mentions; `around` are tables it is about without saying so."""
 
-    def __init__(self, network: Network, roles: Roles, around: Iterable[str] = ()) -> None:
+    def __init__(self, network: Network, roles: QuestionRoles, around: Iterable[str] = ()) -> None:
         self.network = network
         self.roles = roles
         self.anchors = tuple(dict.fromkeys((*around, *self._certain_tables())))

@@ -53,7 +53,7 @@ class Reports:
 
 
 @dataclass
-class Roles:
+class QuestionRoles:
     """Filled while the items are walked through; each list keeps the order of the question."""
 
     counts: bool = False
@@ -107,7 +107,7 @@ class Roles:
         ]
 
 
-def assign(items: Sequence[Item]) -> Roles:
+def assign(items: Sequence[Item]) -> QuestionRoles:
     """Raises `Beyond` when the words do not fit together."""
     return _Walk(items).roles()
 
@@ -149,7 +149,7 @@ class _Walk:
 
     def __init__(self, items: Sequence[Item]) -> None:
         self._items = items
-        self._roles = Roles()
+        self._roles = QuestionRoles()
         self._role: Role | None = None
         self._last_role: Role | None = None
         self._last_table: Mention | None = None
@@ -157,7 +157,7 @@ class _Walk:
         self._taken: set[int] = set()
         self._related: Relation | None = None
 
-    def roles(self) -> Roles:
+    def roles(self) -> QuestionRoles:
         for at, item in enumerate(self._items):
             self._take(at, item)
         self._close_lacking()
