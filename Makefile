@@ -10,7 +10,7 @@ INSTALL = $(BIN)/uv pip install --quiet --python .venv --compile-bytecode $(1) \
 export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: help demo serve ui test check check-python check-page format screenshots bench bench-scale \
-	bench-checkpointers bench-listing bench-figures bench-claims conformance wheel-checkpoint lock clean
+	bench-checkpointers bench-listing bench-figures bench-claims simulate simulate-mutations conformance wheel-checkpoint lock clean
 
 help: ## Show what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 24
@@ -66,6 +66,12 @@ bench-claims: .venv/test ## Measure the claims check, alone and with the figures
 
 bench-listing: .venv/test ## Measure lists of up to a million sessions
 	@$(BIN)/python -m tests.bench.listing
+
+simulate: .venv/test ## Simulate the run engine with faults (SEEDS of them, from START on)
+	@$(BIN)/python -m tests.simulation --seeds $(or $(SEEDS),10000) --start $(or $(START),0)
+
+simulate-mutations: .venv/test ## Show that the simulation finds each of the defects put in by hand
+	@$(BIN)/python -m tests.simulation.mutations
 
 conformance: .venv/test ## Run LangGraph's conformance suite on the Typesense checkpointer
 	@$(BIN)/python -m tests.integration.typesense.conformance

@@ -22,7 +22,7 @@ from pydantic import JsonValue
 from graph.answer import TurnAnswer, answer_of
 from graph.checkpoints import Checkpointer, translated_errors
 from graph.chunks import answer_chunks
-from graph.errors import DatabaseUnavailable, Drained, StepTimedOut
+from graph.errors import CheckpointUnreadable, DatabaseUnavailable, Drained, StepTimedOut
 from graph.events import Reset, SessionEvent, Status
 from graph.nodes.analyse import analyse
 from graph.nodes.load_context import load_context
@@ -128,6 +128,17 @@ class SessionGraph:
         """Returns the answer of the turn's completed steps; an empty answer if none has completed."""
         snapshot = await self._state(turn.session_id)
         return _answer(snapshot) if snapshot.values.get("run_id") == turn.run_id else TurnAnswer()
+
+    async def has_begun(self, session_id: str, run_id: str) -> bool:
+        """Whether the latest checkpoint of the session is of this run: it has one before its first step.
+
+        An unreadable checkpoint may be of this run.
+        """
+        try:
+            snapshot = await self._state(session_id)
+        except CheckpointUnreadable:
+            return True
+        return snapshot.values.get("run_id") == run_id
 
     async def checkpoints(
         self, session_id: str, *, limit: int, before: str | None = None

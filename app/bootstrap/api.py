@@ -70,8 +70,10 @@ async def open_services(
             common.queue,
             common.logs,
             common.allowances,
-            settings.worker.max_waiting,
+            max_waiting=settings.worker.max_waiting,
+            store_patience_seconds=settings.worker.store_patience_seconds,
         )
+        opened.push_async_callback(submissions.aclose)
         sessions = SessionService(
             common.sessions,
             common.rows,

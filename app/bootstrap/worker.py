@@ -59,6 +59,7 @@ async def answer_runs(common: CommonServices) -> AsyncGenerator[None]:
         bind=ports.bind,
         allowances=common.allowances,
         observer=observer,
+        store_patience_seconds=settings.worker.store_patience_seconds,
     )
     waiting = Gauge("kai_runs_waiting", "Runs that wait for a worker, any worker", registry=common.metrics)
     worker = Worker(services, common.queue, settings.worker.concurrency, waiting)

@@ -225,6 +225,8 @@ class WorkerSettings(_Group):
     """Runs that wait for a worker. Further questions are refused."""
     lease_seconds: Annotated[float, Field(ge=3, le=600)] = 15
     """Seconds without a renewal after which other workers take over a worker's runs."""
+    store_patience_seconds: Annotated[float, Field(ge=0, le=600)] = 15
+    """Seconds that questions and runs wait for an unavailable store before they report it."""
     drain_seconds: Annotated[float, Field(ge=0, le=600)] = 20
     """Seconds that a stopping worker gives its runs before it hands them over."""
     host: str = "127.0.0.1"

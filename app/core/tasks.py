@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Iterable
 
 
-async def end_tasks(tasks: Iterable[asyncio.Task[None]]) -> None:
+async def end_tasks(tasks: Iterable[asyncio.Task[object]]) -> None:
     """Cancel the tasks until all have ended; repeats, because a library may swallow a cancellation."""
     left = {task for task in tasks if not task.done()}
     while left:

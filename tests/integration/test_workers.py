@@ -114,11 +114,11 @@ class UnreadableOnce(RunLifecycle):
 
     unreadable = True
 
-    async def take_up(self, leased: LeasedRun) -> tuple[Session, Run] | None:
+    async def look_up(self, leased: LeasedRun) -> tuple[Session, Run] | None:
         if self.unreadable:
             self.unreadable = False
             raise StorageUnavailable("no answer")
-        return await super().take_up(leased)
+        return await super().look_up(leased)
 
 
 @dataclass(frozen=True)
@@ -146,6 +146,13 @@ class Process:
         await self.repository.add(session)
         await self.repository.add_run(run, question_message(run, new_id(now), question_sequence(1)))
         return session, run
+
+    async def taken_up(self, run: Run, *, first: bool) -> tuple[Session, Run] | None:
+        """As a worker does it with what the queue has leased to it."""
+        leased = LeasedRun(ref_of(run), first)
+        found = await self.turns.look_up(leased)
+        assert found is not None
+        return await self.turns.take_up(leased, *found)
 
     async def over(self, run: Run) -> Run:
         """The run, once its session is free."""
@@ -183,6 +190,7 @@ async def process(
             bind=bind,
             allowances=allowances,
             observer=RunObserver(CollectorRegistry()),
+            store_patience_seconds=15,
         )
         waiting = Gauge("waiting", "Runs that wait", registry=CollectorRegistry())
         worker = Worker(services, bus.queue, 4, waiting)
@@ -218,8 +226,8 @@ async def test_a_delivery_given_back_late_does_not_join_the_attempt_that_has_beg
 ) -> None:
     async with process(tmp_path, local_bus(), fake_ports()) as here:
         _, run = await here.asked()
-        begun = await here.turns.take_up(LeasedRun(ref_of(run), first=False))
-        late = await here.turns.take_up(LeasedRun(ref_of(run), first=True))
+        begun = await here.taken_up(run, first=False)
+        late = await here.taken_up(run, first=True)
         assert begun is not None
         assert late is not None
         assert (begun[1].attempt, late[1].attempt) == (2, 3)
@@ -292,9 +300,17 @@ async def test_a_run_is_cancelled_although_another_attempt_at_it_has_begun_meanw
     bus = local_bus()
     async with process(tmp_path, bus, fake_ports()) as here:
         session, run = await here.asked()
-        await here.turns.take_up(LeasedRun(ref_of(run), first=False))
+        await here.taken_up(run, first=False)
         allowances = Allowances(UsageRepository(here.storage), Quotas(None, None, None))
-        submissions = Submissions(here.turns, here.repository, bus.queue, bus.logs, allowances, 10)
+        submissions = Submissions(
+            here.turns,
+            here.repository,
+            bus.queue,
+            bus.logs,
+            allowances,
+            max_waiting=10,
+            store_patience_seconds=15,
+        )
         await submissions.cancel(session, run)
         latest = await here.repository.find_run(run.id)
         assert latest is not None

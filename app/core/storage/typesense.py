@@ -26,7 +26,7 @@ from app.core.storage.port import (
     is_uuid,
 )
 from app.core.storage.typesense_client import translated_errors
-from app.core.storage.typesense_compare_and_set import CompareAndSet
+from app.core.storage.typesense_compare_and_set import CompareAndSet, Documents
 from typesense_checkpoint.collection import MAX_HITS, Search, TypesenseCollection
 
 _CATALOG = "collections0"
@@ -42,7 +42,7 @@ class TypesenseStorage:
         self._client = client
         self._prefix = prefix
         self._collections: dict[str, Collection] = {}
-        self._patches = CompareAndSet(TypesenseCollection(client, f"{prefix}patches0"))
+        self._patches = CompareAndSet(TypesenseCollection(client, f"{prefix}patches0"), self._known)
         self._catalog: TypesenseCollection[layout.Row] = TypesenseCollection(client, f"{prefix}{_CATALOG}")
 
     async def open(self) -> None:
@@ -64,6 +64,9 @@ class TypesenseStorage:
 
     def _documents(self, name: str) -> TypesenseCollection[layout.Row]:
         return TypesenseCollection(self._client, f"{self._prefix}{name}")
+
+    async def _known(self, name: str) -> Documents:
+        return Documents(await self._collection(name), self._documents(name))
 
     # Collections
 
@@ -106,12 +109,11 @@ class TypesenseStorage:
     # Documents
 
     async def get(self, collection: str, document_id: str) -> Document | None:
-        await self._collection(collection)
+        documents = await self._known(collection)
         if not is_uuid(document_id):
             return None
         with translated_errors():
-            (found,) = await self._documents(collection).find({"filter_by": f"id:={document_id}"})
-        return layout.document_of(found[0]) if found else None
+            return await self._patches.get(documents, document_id)
 
     async def create(self, collection: str, document: Document) -> None:
         revision = uuid4().hex
@@ -139,13 +141,11 @@ class TypesenseStorage:
         *,
         where: Sequence[Condition] = (),
     ) -> Document | None:
-        kept = await self._collection(collection)
+        documents = await self._known(collection)
         if not is_uuid(document_id):
             return None
         with translated_errors():
-            return await self._patches.apply(
-                kept, self._documents(collection), document_id, {**changes, "id": document_id}, where
-            )
+            return await self._patches.apply(documents, document_id, {**changes, "id": document_id}, where)
 
     async def delete(self, collection: str, where: Sequence[Condition]) -> int:
         if not where:

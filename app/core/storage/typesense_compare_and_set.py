@@ -1,20 +1,22 @@
 """Conditional changes on a store that knows none: compare-and-set made of `create`.
 
 Typesense can do one thing atomically: create a document under an id that may be there once. So every
-state of a document has a revision, and a writer first creates the successor of that
-revision, under an id made of it: only one can. The successor holds the changed document, so that if its
-maker dies before the document itself is written, the next one finds it and goes on from there.
+state of a document has a revision, and whoever wants to change it first creates the successor of that
+revision, under an id made of it: only one can. The successor holds the changed document; its creation is
+the change. Then the document itself is written.
 
-After a crash no writer waits longer than a second. A maker that was held up for longer than that looks
-whether others have gone on without it, and writes what they have made.
+A process may die between the two, or write late. So every reader follows the successors, and before it
+relies on a state that is not written it writes that state: it waits a second for the state's maker, then
+does it in its place. A write that lands late puts an earlier state into the document; the next reader sees
+its successors and mends it. A successor is deleted after ten minutes, and only once its document holds it.
 """
 
 import asyncio
 import random
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import TypeAlias, cast
 from uuid import uuid4
 
 from pydantic import JsonValue
@@ -29,6 +31,15 @@ _TO_FINISH_SECONDS = 1.0
 _LOOK_AGAIN_SECONDS = 0.004
 _TRIES_SECONDS = 15.0
 _KEPT_SECONDS = 600
+_SWEPT_AT_ONCE = 50
+
+
+@dataclass(frozen=True)
+class Documents:
+    """A collection: what is declared of it, and where it is kept."""
+
+    declared: Collection
+    kept: TypesenseCollection[layout.Row]
 
 
 @dataclass(frozen=True)
@@ -39,11 +50,16 @@ class _State:
     """Whether the document itself is in this state, rather than a successor that waits to be written."""
 
 
+Find: TypeAlias = Callable[[str], Awaitable[Documents]]
+"""Finds a collection by its name."""
+
+
 class CompareAndSet:
     """The successors of all documents' revisions, in a collection of their own."""
 
-    def __init__(self, successors: TypesenseCollection[layout.Row]) -> None:
+    def __init__(self, successors: TypesenseCollection[layout.Row], find: Find) -> None:
         self._successors = successors
+        self._find = find
         self._swept = time.monotonic()
 
     async def make(self) -> None:
@@ -51,35 +67,51 @@ class CompareAndSet:
             [
                 {"name": "of", "type": "string"},
                 {"name": "made_at", "type": "int64"},
-                *map(layout.stored, ("base", layout.REVISION, layout.DOCUMENT)),
+                *map(layout.stored, ("collection", "document_id", "base", layout.REVISION, layout.DOCUMENT)),
             ]
         )
 
+    async def get(self, documents: Documents, document_id: str) -> Document | None:
+        """The document in its latest state, which is written by then."""
+        async with asyncio.timeout(_TRIES_SECONDS):
+            state = await self._written(documents, document_id)
+        return None if state is None else state.document
+
     async def apply(
         self,
-        collection: Collection,
-        documents: TypesenseCollection[layout.Row],
+        documents: Documents,
         document_id: str,
         changes: Mapping[str, JsonValue],
         where: Sequence[Condition],
     ) -> Document | None:
         """The changed document, or None when none meets the conditions."""
-        first_seen: dict[str, float] = {}
         async with asyncio.timeout(_TRIES_SECONDS):
-            while (state := await self._state(documents, document_id)) is not None:
-                now = time.monotonic()
-                if state.written or now - first_seen.setdefault(state.revision, now) > _TO_FINISH_SECONDS:
-                    if not all(meets(state.document, condition, collection) for condition in where):
-                        return None
-                    changed: Document = {**state.document, **changes}
-                    if await self._succeed(collection, documents, state, changed):
-                        return changed
-                await asyncio.sleep(_LOOK_AGAIN_SECONDS * (1 + random.random()))  # noqa: S311
+            await self._sweep()
+            while (state := await self._written(documents, document_id)) is not None:
+                if not all(meets(state.document, condition, documents.declared) for condition in where):
+                    return None
+                changed: Document = {**state.document, **changes}
+                if await self._succeed(documents, state, changed):
+                    return changed
+                await _pause()
         return None
 
-    async def _state(self, documents: TypesenseCollection[layout.Row], document_id: str) -> _State | None:
-        key = layout.key(documents.name, document_id)
-        found, successors = await documents.find(
+    async def _written(self, documents: Documents, document_id: str) -> _State | None:
+        """The latest state, written at last by this reader if its maker does not; None without a document."""
+        first_seen: dict[str, float] = {}
+        while (state := await self._latest(documents, document_id)) is not None:
+            now = time.monotonic()
+            if state.written:
+                return state
+            if now - first_seen.setdefault(state.revision, now) > _TO_FINISH_SECONDS:
+                await self._write(documents, state)
+            else:
+                await _pause()
+        return None
+
+    async def _latest(self, documents: Documents, document_id: str) -> _State | None:
+        key = layout.key(documents.kept.name, document_id)
+        found, successors = await documents.kept.find(
             {"filter_by": f"id:={document_id}"},
             {"collection": self._successors.name, "filter_by": f"of:={key}", "sort_by": "made_at:desc"},
         )
@@ -95,51 +127,59 @@ class CompareAndSet:
             current is found[0],
         )
 
-    async def _succeed(
-        self,
-        collection: Collection,
-        documents: TypesenseCollection[layout.Row],
-        state: _State,
-        changed: Document,
-    ) -> bool:
+    async def _succeed(self, documents: Documents, state: _State, changed: Document) -> bool:
         """Whether this is the one successor of the state; then it is written."""
-        revision = uuid4().hex
-        row = layout.row(collection, changed, revision)
-        key = layout.key(documents.name, str(changed["id"]))
-        successor = {
+        successor = _State(changed, uuid4().hex, written=False)
+        row = layout.row(documents.declared, changed, successor.revision)
+        key = layout.key(documents.kept.name, str(changed["id"]))
+        kept = {
             "id": layout.key(key, state.revision),
             "of": key,
             "made_at": now_ms(),
+            "collection": documents.declared.name,
+            "document_id": changed["id"],
             "base": state.revision,
-            layout.REVISION: revision,
+            layout.REVISION: successor.revision,
             layout.DOCUMENT: row[layout.DOCUMENT],
         }
-        (created,) = await self._successors.write([successor], "create")
+        (created,) = await self._successors.write([kept], "create")
         if not created:
-            (found,) = await self._successors.find({"filter_by": f"id:={successor['id']}"})
+            (found,) = await self._successors.find({"filter_by": f"id:={kept['id']}"})
             # Created by this very call, whose first answer was lost?
-            if not found or found[0][layout.REVISION] != revision:
+            if not found or found[0][layout.REVISION] != successor.revision:
                 return False
-        started = time.monotonic()
-        await documents.write([row], "update")
-        if time.monotonic() - started > _TO_FINISH_SECONDS / 2:
-            await self._write_latest(collection, documents, str(changed["id"]))
-        await self._sweep()
+        await self._write(documents, successor)
         return True
 
-    async def _write_latest(
-        self, collection: Collection, documents: TypesenseCollection[layout.Row], document_id: str
-    ) -> None:
-        """Mend what this late writer may have overwritten."""
-        state = await self._state(documents, document_id)
-        if state is not None and not state.written:
-            await documents.write([layout.row(collection, state.document, state.revision)], "update")
+    async def _write(self, documents: Documents, state: _State) -> None:
+        """Write a state, and what has followed it if this took so long that others may have gone on."""
+        started = time.monotonic()
+        await documents.kept.write([layout.row(documents.declared, state.document, state.revision)], "update")
+        if time.monotonic() - started > _TO_FINISH_SECONDS / 2:
+            latest = await self._latest(documents, str(state.document["id"]))
+            if latest is not None and not latest.written:
+                await self._write(documents, latest)
 
     async def forget(self, documents: TypesenseCollection[layout.Row], ids: Sequence[str]) -> None:
         """Delete what is kept of the earlier states of documents that are deleted."""
         await self._successors.delete_any("of", [layout.key(documents.name, each) for each in ids])
 
     async def _sweep(self) -> None:
-        if time.monotonic() - self._swept > _KEPT_SECONDS:
+        """Delete old successors, some at a time. A document is brought to its latest state first."""
+        if time.monotonic() - self._swept <= _KEPT_SECONDS:
+            return
+        before = now_ms() - 1_000 * _KEPT_SECONDS
+        (old,) = await self._successors.find(
+            {"filter_by": f"made_at:<{before}", "sort_by": "made_at:asc", "per_page": _SWEPT_AT_ONCE}
+        )
+        if len(old) < _SWEPT_AT_ONCE:
             self._swept = time.monotonic()
-            await self._successors.delete(f"made_at:<{now_ms() - 1_000 * _KEPT_SECONDS}")
+        for name, document_id in sorted(
+            {(str(each["collection"]), str(each["document_id"])) for each in old}
+        ):
+            await self._written(await self._find(name), document_id)
+        await self._successors.delete_any("id", [str(each["id"]) for each in old])
+
+
+async def _pause() -> None:
+    await asyncio.sleep(_LOOK_AGAIN_SECONDS * (1 + random.random()))  # noqa: S311

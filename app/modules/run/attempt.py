@@ -10,13 +10,14 @@ from typing import Literal
 
 from app.core.clock import now_ms, rfc3339
 from app.core.llm.calls import Meter, metered
-from app.modules.run.ending import AttemptEnd, Saved
+from app.core.storage.port import StorageUnavailable
+from app.modules.run.ending import AttemptEnd, Saved, emitted_end
 from app.modules.run.engine import RunServices, RunStream
-from app.modules.run.messages import Ending, done_event, failure_of, wire
-from app.modules.run.observer import log_end
+from app.modules.run.messages import Ending, done_event, ending_of, failure_of, wire
+from app.modules.run.patience import StorePatience
 from app.modules.session.model import Outcome, Run, Session
 from graph import RunControl, Turn
-from graph.errors import Drained, TurnError
+from graph.errors import CheckpointsUnavailable, Drained, TurnError
 
 logger = logging.getLogger(__name__)
 
@@ -30,15 +31,6 @@ class TooManyTries(TurnError):
     """The process died at each attempt at the run."""
 
     problem = "too-many-attempts"
-
-
-class StoreWasAway(TurnError):
-    """The stream has the error; the run is not answered a second time."""
-
-    problem = "storage-unavailable"
-    title = "The store is unavailable"
-    status = 503
-    retryable = True
 
 
 class RunAttempt:
@@ -79,13 +71,17 @@ class RunAttempt:
         before the first event.
         """
         services, run = self._services, self._run
-        if run.status != "open":
-            await self._finish_end(run.status)
-            return "ended"
         with services.observer.attempt(run), metered() as meter:
+            if run.status != "open":
+                await self._finish_end(run.status)
+                return "ended"
+            emitted = await emitted_end(services.logs, run) if run.attempt > 1 else None
             log = services.logs.writer(run.id, run.attempt)
+            stream = RunStream(run, log, services.observer)
             try:
-                return await self._answer_and_end(RunStream(run, log, services.observer), meter)
+                if emitted is not None:
+                    return await self._end(stream, ending_of(emitted, run, Ending("failed", 0)), meter)
+                return await self._answer_and_end(stream, meter)
             finally:
                 log.leave()
 
@@ -97,38 +93,47 @@ class RunAttempt:
             await asyncio.wait({self._answering})
         finally:
             self._answering.cancel()
-        saved: Saved | None = None
-        if (ending := self._ending(self._answering)) is not None:
-            end = AttemptEnd(
-                self._services,
-                stream,
-                self._session,
-                turn=self._turn,
-                ending=ending,
-                used_tokens=self._tokens_before + meter.tokens,
-            )
-            saved = await end.save(is_stopped=lambda: self._stopped in ("handed over", "lost"))
-        return saved or ("lost" if self._stopped == "lost" else "handed over")
+        ending = self._ending(self._answering)
+        return self._unfinished() if ending is None else await self._end(stream, ending, meter)
+
+    async def _end(self, stream: RunStream, ending: Ending, meter: Meter) -> AttemptResult:
+        end = AttemptEnd(
+            self._services,
+            stream,
+            self._session,
+            turn=self._turn,
+            ending=ending,
+            used_tokens=self._tokens_before + meter.tokens,
+        )
+        saved = await end.save(is_stopped=lambda: self._stopped in ("handed over", "lost"))
+        return saved or self._unfinished()
+
+    def _unfinished(self) -> AttemptResult:
+        return "lost" if self._stopped == "lost" else "handed over"
 
     async def _answer(self, stream: RunStream) -> None:
+        """Go through the steps. While the store is unavailable, wait for it and continue."""
         run, graph = self._run, self._services.graph
-        if run.attempt > 1:
-            await self._check_tries()
-            self._tokens_before = (await graph.answer(self._turn)).tokens_used
-        ports = await self._services.bind(self._session, run)
-        ask = graph.ask if run.attempt == 1 else graph.resume
-        async with aclosing(ask(self._turn, ports, self._control)) as events:
-            async for event in events:
-                stream.emit(event)
-
-    async def _check_tries(self) -> None:
-        run = self._run
-        if run.attempt - run.handovers > MAX_TRIES:
+        if run.unclean_ends >= MAX_TRIES:
             logger.error("run %s of session %s is given up after %d tries", run.id, run.session_id, MAX_TRIES)
             raise TooManyTries(f"It failed {MAX_TRIES} times and is not tried again.")
-        async with self._services.logs.follow(run.id) as log:
-            if log.ended:
-                raise StoreWasAway("KAI's own store did not keep the answer. Ask again.")
+        patience = StorePatience(stream, self._services.store_patience_seconds)
+        if run.attempt > 1:
+            self._tokens_before = (await patience.over(lambda: graph.answer(self._turn))).tokens_used
+        ports = await patience.over(lambda: self._services.bind(self._session, run))
+        ask = graph.ask if run.attempt == 1 else graph.resume
+        while True:
+            try:
+                async with aclosing(ask(self._turn, ports, self._control)) as events:
+                    async for event in events:
+                        stream.emit(event)
+                        patience.see(event)
+            except (StorageUnavailable, CheckpointsUnavailable) as error:
+                await patience.wait(error)
+                await patience.over(lambda: graph.answer(self._turn))
+                ask = graph.resume
+            else:
+                return
 
     def _ending(self, answering: asyncio.Task[None]) -> Ending | None:
         """Returns how the run ended. Returns None if it has not ended."""
@@ -147,12 +152,19 @@ class RunAttempt:
     async def _finish_end(self, outcome: Outcome) -> None:
         """Complete the end of a run that an earlier attempt closed before its process died."""
         services, run = self._services, self._run
-        ending = Ending(outcome, run.ended_at or now_ms(), None, await services.graph.answer(self._turn))
-        await services.lifecycle.keep(self._session, run, ending.answer)
-        await services.allowances.spent(run.owner, ending.answer.tokens_used)
+        answer = await services.graph.answer(self._turn)
+        ending = Ending(outcome, run.ended_at or now_ms(), None, answer).at_tokens(run.tokens_used)
+        emitted = await emitted_end(services.logs, run)
+        if emitted is not None and emitted.status != run.status:
+            # The store's response to the closing was lost for so long that the stream was ended as failed.
+            ending = ending_of(emitted, run, ending)
+            run = await services.repository.amend_run(run, ending.of_run()) or run
+        released = await services.lifecycle.keep(self._session, run, ending.answer)
         done = done_event(run, ending)
         await services.logs.say(run.id, run.attempt + 1, [wire(done)], ended=True)
-        log_end(run, done)
+        if released:
+            await services.allowances.spent(run.owner, ending.answer.tokens_used)
+            services.observer.observe(run, done)
 
 
 def _turn(session: Session, run: Run) -> Turn:

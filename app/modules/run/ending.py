@@ -1,46 +1,56 @@
-"""The end of an attempt whose run is over, as a state machine.
+"""The end of an attempt whose run is over: one outcome, in the store, the stream and the metrics.
 
-    State        Kept in the store           Emitted                            Next state
-    saving       the outcome, the answer     on entry: `error` if the run       saved, unavailable, defective
-                                             failed, then `status` saving
-    unavailable  failed, the answer          on entry: `error`, `done`          saved, defective
-    defective    failed, without an answer   on entry: `error`, `done`, unless  saved
-                                             `done` is emitted already
-    saved        everything                  on entry: `done`, unless it is     none
-                                             emitted already
+What is kept, in this order: the run is closed, which only one attempt can do; the answer is stored as a
+message; the message is published; the session is released and its next run started. Then `done` is emitted.
 
-Each of the first three states keeps things in this order: the run is closed, which only one attempt can do;
-the answer is stored as a message; the message is published; the session is released and its next run started.
+    While this is so           the attempt
+    the store is unavailable   emits `status` once and tries again every half second
+    ... for longer than the    emits `done`, so that the stream does not wait for the store: with the run's
+    store's patience           outcome if the run is closed, else as failed; what is kept later agrees
+    the bus is unavailable     tries again every half second: no stream can be read then
+    an answer cannot be kept   changes the outcome to failed, without an answer, unless `done` is emitted;
+    because of a defect        a second defect is raised
 
-While the store is unavailable the state tries again every half second. After three seconds `saving` becomes
-`unavailable`, so that the stream does not wait for the store. An answer that cannot be kept because of a
-defect is left out (`defective`); a second defect is raised.
+An outcome that another attempt has emitted is the run's outcome, too.
 """
 
 import asyncio
+import logging
 import time
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Literal
 
-from app.core.bus.port import BusUnavailable
+from app.core.bus.event_log import first_id
+from app.core.bus.port import BusUnavailable, EventLogs
 from app.core.clock import now_ms
 from app.core.storage.port import StorageUnavailable
 from app.modules.run.engine import RunServices, RunStream
-from app.modules.run.messages import Ending, done_event, failure_of
+from app.modules.run.messages import Ending, done_event, ending_of, failure_of
 from app.modules.session.model import Run, Session
 from graph import Turn
 from graph.answer import TurnAnswer
 from graph.errors import CheckpointsUnavailable, CheckpointUnreadable
-from graph.events import Status
+from graph.events import Done, Status
 
-State = Literal["saving", "unavailable", "defective", "saved"]
-Saved = Literal["ended", "unpublished", "lost"]
-"""`unpublished`: the answer is kept, but the bus is unavailable, so the session is not released yet. `lost`:
-another attempt has begun."""
+logger = logging.getLogger(__name__)
 
-_STORE_PATIENCE_SECONDS = 3
-_AGAIN_SECONDS = 0.5
+Saved = Literal["ended", "ended by another", "lost"]
+"""`ended by another`: which finished the end of this attempt. `lost`: another attempt has begun or ended the
+run, so it is that attempt's to end."""
+
+AGAIN_SECONDS = 0.5
+_WATCHED_SECONDS = 1.0
+
+
+async def emitted_end(logs: EventLogs, run: Run) -> Done | None:
+    """The `done` that an earlier attempt at the run has emitted, if there is one."""
+    async with logs.follow(run.id) as log:
+        entries = log.after(0) if log.ended else []
+    last = entries[-1] if entries else None
+    if last is None or last.event != "done" or last.id >= first_id(run.attempt):
+        return None
+    return Done.model_validate_json(last.data)
 
 
 class AttemptEnd:
@@ -65,49 +75,63 @@ class AttemptEnd:
         self._run = stream.run
         self._closed: Run | None = None
         """The run as this attempt has closed it."""
-        self._state: State = "saving"
+        self._answered = False
+        """The ending has its answer: the checkpoints have been read, or the answer is left out."""
+        self._emitted = False
+        """`done` is emitted: the outcome can change no more."""
+        self._defective = False
+        self._unavailable_since: float | None = None
 
     async def save(self, is_stopped: Callable[[], bool]) -> Saved | None:
-        """Go through the states until `saved`. Returns None once `is_stopped`. Raises a second defect."""
+        """Try until everything is kept. Returns None once `is_stopped`. Raises a second defect."""
         if self._ending.failure is not None:
             self._stream.emit(self._ending.failure)
         self._stream.emit(Status(step="saving", message="Saving the answer", run_id=self._run.id))
-        patient_until = time.monotonic() + _STORE_PATIENCE_SECONDS
+        if self._run.attempt > 1:
+            await self._adopt_emitted(is_stopped)
         while not is_stopped():
             try:
                 saved = await self._keep()
             except (StorageUnavailable, CheckpointsUnavailable) as error:
-                if self._state == "saving" and time.monotonic() > patient_until:
-                    await self._fail("unavailable", error)
+                await self._wait_for_store(error)
+            except BusUnavailable as error:
+                logger.warning("run %s waits for the bus to end: %s", self._run.id, error)
             except Exception as error:
-                if self._state == "defective":
+                if self._defective:
                     raise
-                await self._fail("defective", error)
+                self._leave_answer_out(error)
             else:
-                await self._enter_saved(saved)
+                await self._finish(saved)
                 return saved
-            await asyncio.sleep(_AGAIN_SECONDS)
+            await asyncio.sleep(AGAIN_SECONDS)
         return None
 
+    async def _adopt_emitted(self, is_stopped: Callable[[], bool]) -> None:
+        """Take over the outcome that an earlier attempt has emitted, if one has.
+
+        Returns when an event of this attempt is in the log: from then on no earlier attempt can emit any.
+        """
+        run, logs = self._run, self._services.logs
+        own = first_id(run.attempt)
+        async with logs.follow(run.id) as log:
+            while not log.ended and log.last_id < own and not is_stopped():
+                try:
+                    async with asyncio.timeout(_WATCHED_SECONDS):
+                        await log.news()
+                except TimeoutError:
+                    continue
+        if (done := await emitted_end(logs, run)) is not None:
+            self._ending = ending_of(done, run, self._ending)
+            self._emitted = True
+
     async def _keep(self) -> Saved:
-        services, run = self._services, self._run
-        if self._closed is None:
-            if self._state != "defective":
-                answer = await self._answer()
-                self._ending = replace(self._ending, answer=self._counted(answer))
-            self._closed = await services.lifecycle.close(run, self._ending)
-        if self._closed is None:
-            latest = await services.repository.find_run(run.id)
-            if latest is not None and latest.status == "open":
+        if self._closed is None or self._closed.status != self._ending.outcome:
+            closed = await self._close()
+            if closed is None:
                 return "lost"
-            if latest is None or not await self._holds_session():
-                return "ended"
-            self._closed = latest  # by this very attempt: the store's response to that was lost
-        try:
-            await services.lifecycle.keep(self._session, self._closed, self._ending.answer)
-        except BusUnavailable:
-            return "unpublished"
-        return "ended"
+            self._closed = closed
+        released = await self._services.lifecycle.keep(self._session, self._closed, self._ending.answer)
+        return "ended" if released else "ended by another"
 
     async def _answer(self) -> TurnAnswer:
         """The answer of the completed steps; empty if the run failed because these cannot be read."""
@@ -118,30 +142,71 @@ class AttemptEnd:
                 return TurnAnswer()
             raise
 
-    async def _holds_session(self) -> bool:
-        session = await self._services.repository.find(self._run.session_id)
-        return session is not None and session.active_run_id == self._run.id
+    async def _close(self) -> Run | None:
+        """The run in its outcome; None when it is another attempt's, or gone."""
+        services, run = self._services, self._run
+        if not self._answered:
+            answer = await self._answer()
+            self._ending = replace(self._ending, answer=self._counted(answer))
+            self._answered = True
+        if (closed := await services.lifecycle.close(run, self._ending)) is not None:
+            return closed
+        latest = await services.repository.find_run(run.id)
+        if latest is None or latest.status == "open" or latest.attempt != run.attempt:
+            return None
+        if self._emitted or self._defective:
+            return await services.repository.amend_run(run, self._ending.of_run())
+        # Closed by this very attempt, whose response from the store was lost, or cancelled as it was started.
+        self._ending = Ending(latest.status, latest.ended_at or now_ms(), None, self._ending.answer)
+        self._ending = self._ending.at_tokens(latest.tokens_used)
+        return latest
 
-    async def _fail(self, state: Literal["unavailable", "defective"], error: Exception) -> None:
-        """Enter a state that ends the stream before everything is kept."""
-        was_saving = self._state == "saving"
-        self._state = state
-        failure = failure_of(error, self._run)
-        if was_saving:
-            self._ending = Ending("failed", now_ms(), failure, self._counted(TurnAnswer()))
+    async def _wait_for_store(self, error: Exception) -> None:
+        if self._unavailable_since is None:
+            self._unavailable_since = time.monotonic()
+            self._stream.emit(
+                Status(
+                    step="saving", message="Waiting for the store, which is unavailable", run_id=self._run.id
+                )
+            )
+        patience = self._services.store_patience_seconds
+        if self._emitted or time.monotonic() - self._unavailable_since < patience:
+            return
+        if self._closed is None and self._ending.outcome == "complete":
+            failure = failure_of(error, self._run)
+            answer = self._counted(self._ending.answer)
+            self._ending = Ending("failed", now_ms(), failure, answer)
             self._stream.emit(failure)
-            await self._stream.end(done_event(self._run, self._ending))
-        else:
-            self._ending = replace(self._ending, answer=self._counted(TurnAnswer()))
+        self._ending = self._ending.at_tokens(self._counted(self._ending.answer).tokens_used)
+        await self._emit_done()
 
-    async def _enter_saved(self, saved: Saved) -> None:
-        """An attempt that has lost its run emits no `done`: the other attempt does."""
-        was_saving = self._state == "saving"
-        self._state = "saved"
+    def _leave_answer_out(self, error: Exception) -> None:
+        self._defective = True
+        failure = failure_of(error, self._run)
+        bare = TurnAnswer(tokens_used=self._counted(self._ending.answer).tokens_used)
+        self._answered = True
+        if self._emitted:
+            self._ending = replace(self._ending, answer=bare)
+        else:
+            self._ending = Ending("failed", now_ms(), failure, bare)
+            self._stream.emit(failure)
+
+    async def _finish(self, saved: Saved) -> None:
+        """An attempt that has lost its run emits no `done`. The one that released the session is counted."""
+        if saved == "lost":
+            return
+        if not self._emitted:
+            await self._emit_done()
         if saved == "ended":
             await self._services.allowances.spent(self._run.owner, self._ending.answer.tokens_used)
-        if saved != "lost" and was_saving:
-            await self._stream.end(done_event(self._run, self._ending))
+            self._stream.count(done_event(self._run, self._ending))
+
+    async def _emit_done(self) -> None:
+        self._emitted = True
+        await self._stream.end(done_event(self._run, self._ending))
 
     def _counted(self, answer: TurnAnswer) -> TurnAnswer:
+        """With the tokens that its `done` gives, or those of failed steps."""
+        if self._emitted:
+            return answer.model_copy(update={"tokens_used": self._ending.answer.tokens_used})
         return answer.model_copy(update={"tokens_used": max(answer.tokens_used, self._used_tokens)})

@@ -30,6 +30,8 @@ class RunServices:
     bind: Bind
     allowances: Allowances
     observer: RunObserver
+    store_patience_seconds: float
+    """How long a run waits for a store that is unavailable: as long as the election of a leader takes."""
 
 
 @dataclass(frozen=True)
@@ -49,5 +51,8 @@ class RunStream:
 
     async def end(self, done: Done) -> None:
         """Emit the last event. Returns when followers can read all events."""
-        self.observer.observe(self.run, done)
         await self.log.end(*wire(done))
+
+    def count(self, done: Done) -> None:
+        """Count the end of the run, once it is kept."""
+        self.observer.observe(self.run, done)

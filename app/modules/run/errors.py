@@ -1,8 +1,25 @@
 """Errors of requests about a run."""
 
-from app.core.errors import Conflict, Invalid, TooMany
+from app.core.errors import Conflict, Invalid, Problem, TooMany
 
 _BUSY_SECONDS = 10
+
+
+class NotKeptYet(Problem):
+    """The store is unavailable, so it is not known yet whether the question is stored. KAI goes on trying."""
+
+    problem = "not-kept-yet"
+    title = "The question is being stored"
+    status = 202
+
+    def __init__(self, session_id: str, run_id: str) -> None:
+        super().__init__(
+            "KAI's own store does not answer. The question is stored as soon as it does. Follow its run by "
+            "this id instead of asking again. While the id is unknown, the question is not stored.",
+            session_id=session_id,
+            run_id=run_id,
+        )
+        self.headers = {"X-Run-Id": run_id}
 
 
 class SessionClosed(Conflict):

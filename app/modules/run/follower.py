@@ -68,19 +68,17 @@ class RunFollower:
                     await self._say_again(session, now, log)
 
     async def _say_again(self, session: Session, run: Run, log: EventLog) -> None:
-        """Extend the log by the stored answer, or by `done` alone if the answer will never be stored.
+        """Extend the log by the stored answer.
 
-        Does nothing while the answer is being stored: a run holds its session until then. A run that was
-        cancelled while it waited holds none, and its answer may never be stored.
+        Does nothing while the run holds its session: a client that sees `done` may ask the next question.
         """
+        now = await self._repository.find(session.id)
+        if now is not None and now.active_run_id == run.id:
+            return
         message = await self._repository.find_answer(session, run.message_id)
-        if message is not None:
-            events = await self._answer(run, message)
-        else:
-            now = await self._repository.find(session.id)
-            if run.status == "open" or (now is not None and now.active_run_id == run.id):
-                return
-            events = [done_event(run, Ending(run.status, run.ended_at or run.created_at))]
+        if message is None:
+            return
+        events = await self._answer(run, message)
         start = max(first_id(run.attempt + 1), log.last_id + 1)
         log.extend(entries(start, [wire(event) for event in events]), ended=True)
 

@@ -7,21 +7,24 @@ delivered it twice.
 
 import asyncio
 import logging
+from dataclasses import replace
 
 from app.core.bus.completed import Completed, CompletedEvents
 from app.core.bus.port import BusUnavailable, EventLogs, LeasedRun, RunQueue, RunRef
 from app.core.clock import now_ms
 from app.modules.run.messages import (
+    WAITING_FROM,
     Ending,
     answer_message,
     done_event,
     question_sequence,
+    turn_of,
     waiting_sequence,
     wire,
 )
 from app.modules.run.observer import log_end
 from app.modules.run.records import SessionRecords
-from app.modules.session.model import Run, Session, SessionStatus
+from app.modules.session.model import Message, Run, Session, SessionStatus
 from graph.answer import TurnAnswer
 
 logger = logging.getLogger(__name__)
@@ -50,11 +53,19 @@ class RunLifecycle:
             return False
         if sequence != question_sequence(held.turn):
             await self._repository.place_question(run, question_sequence(held.turn))
+        await self._put(run)
+        return True
+
+    async def put(self, run: Run, held: Session) -> None:
+        """Have the run that holds this session answered, if it is not under way already."""
+        await self._repository.place_question(run, question_sequence(held.turn))
+        await self._put(run)
+
+    async def _put(self, run: Run) -> None:
         try:
             await self._queue.put(ref_of(run), first=run.attempt == 1)
         except BusUnavailable as error:
             logger.warning("run %s of session %s waits for a sweep: %s", run.id, run.session_id, error)
-        return True
 
     async def start_next(self, session_id: str) -> None:
         """Give an idle session to the run that waits longest."""
@@ -64,7 +75,13 @@ class RunLifecycle:
         """Starts from the session as read last, and reads it again only if it has changed."""
         while session is not None and session.active_run_id is None and session.status != "closed":
             waiting = await self._repository.open_runs(session.id)
-            if not waiting or await self.start(session, waiting[0], waiting_sequence(waiting[0])):
+            if not waiting:
+                return
+            first = await self._repository.find_run(
+                waiting[0].id
+            )  # a list may lag behind, a document does not
+            is_open = first is not None and first.status == "open"
+            if first is not None and is_open and await self.start(session, first, waiting_sequence(first)):
                 return
             session = await self._repository.find(session.id)
 
@@ -72,13 +89,17 @@ class RunLifecycle:
         """Close the run. Returns None if it has ended already, or another attempt has begun."""
         return await self._repository.change_run(run, ending.of_run())
 
-    async def keep(self, session: Session, ended: Run, answer: TurnAnswer) -> None:
-        """Publish the end of a run and release its session. Repeat until it succeeds.
+    async def keep(self, session: Session, ended: Run, answer: TurnAnswer) -> bool:
+        """What follows the end of a run; until it succeeds it is to be done again.
 
-        The run holds its session until the event is published. So a run whose end was interrupted is found
-        by the session that it holds, and its event is published at least once.
+        Returns whether this call has released the session: of several, one has.
+
+        The session stays the run's until the event is out, so a run whose end was interrupted is found
+        by the session it holds, and its message is published at least once.
         """
-        await self._repository.add_message(answer_message(ended, answer, session.turn))
+        turn = ended.turn or session.turn
+        await self._repository.place_question(ended, question_sequence(turn))  # who started it may have died
+        await self._add_answer(answer_message(ended, answer, turn))
         await self._completed.publish(
             Completed(ended.owner, ended.session_id, ended.message_id, ended.id, ended.status)
         )
@@ -87,6 +108,13 @@ class RunLifecycle:
         await self._start_next(released or await self._repository.find(session.id))
         if released is not None:
             await self._repository.share(released)
+        return released is not None
+
+    async def _add_answer(self, message: Message) -> None:
+        """Keep the answer; one that is there already stays as it is, unless it belongs to another end."""
+        kept = await self._repository.add_missing_message(message)
+        if _end_of(kept) != _end_of(message):
+            await self._repository.add_message(message)
 
     async def release_session(self, session: Session, run_id: str) -> None:
         """Release the session if this run holds it, and start the next run."""
@@ -94,27 +122,36 @@ class RunLifecycle:
         await self._start_next(released or await self._repository.find(session.id))
 
     async def drop(self, session: Session, run: Run) -> None:
-        """End a run that no worker has begun, as cancelled. There is no answer, so no event is published."""
+        """End a run that waits for its session, as cancelled; with nothing answered, there is no event.
+
+        Its message is stored first, so that a run that is over always has one. A run that has been given its
+        session meanwhile is stopped instead.
+        """
         ending = Ending("cancelled", now_ms())
-        ended = await self.close(run, ending)
-        if ended is not None:
-            turn = await self._repository.next_turn(session)
-            await self._repository.place_question(run, question_sequence(turn))
-            await self._repository.add_message(answer_message(ended, ending.answer, turn))
-            await self.release_session(session, run.id)
-            done = done_event(run, ending)
-            await self._logs.say(run.id, run.attempt + 1, [wire(done)], ended=True)
-            log_end(run, done)
+        turn = await self._repository.next_turn(session)
+        cancelled = replace(run, status="cancelled", ended_at=ending.at)
+        kept = await self._repository.add_missing_message(answer_message(cancelled, ending.answer, turn))
+        turn = turn_of(kept)  # of whoever was the first to cancel it
+        await self._repository.place_waiting_question(run, question_sequence(turn), WAITING_FROM)
+        ended = await self._repository.change_run(run, {**ending.of_run(), "turn": turn})
+        if ended is None:
+            return
+        now = await self._repository.find(session.id)
+        if now is not None and now.active_run_id == run.id:
+            await self._queue.cancel(run.id)
+            return
+        await self._repository.place_question(run, question_sequence(turn))
+        done = done_event(run, ending)
+        await self._logs.say(run.id, run.attempt + 1, [wire(done)], ended=True)
+        log_end(run, done)
 
     async def hand_over(self, run: Run) -> None:
         """Count an attempt that ended because its worker stopped."""
         await self._repository.change_run(run, {"handovers": run.handovers + 1})
 
-    async def take_up(self, leased: LeasedRun) -> tuple[Session, Run] | None:
-        """Returns the run to answer, at its new attempt, or an ended run whose end is to be completed.
-
-        Returns None if there is nothing to do: the run or session is gone, or another worker has it.
-        """
+    async def look_up(self, leased: LeasedRun) -> tuple[Session, Run] | None:
+        """The leased run with the session that it holds. None when there is nothing to do: its run or session
+        is gone, or the session is another run's."""
         ref = leased.ref
         session, run = await asyncio.gather(
             self._repository.find(ref.session_id), self._repository.find_run(ref.run_id)
@@ -126,12 +163,23 @@ class RunLifecycle:
             await self.release_session(session, ref.run_id)
             await self._queue.ack(ref)
             return None
+        return session, run
+
+    async def take_up(self, leased: LeasedRun, session: Session, run: Run) -> tuple[Session, Run] | None:
+        """The run at its new attempt; as it is, if only its ending is to be finished.
+
+        None when another process has taken it up meanwhile.
+        """
         if run.status != "open" or (leased.first and run.attempt == 1):
             return session, run
         await self._repository.place_question(run, question_sequence(session.turn))
         again = await self._repository.change_run(run, {"attempt": run.attempt + 1})
         fenced = await self._repository.raise_fence(session)
         return None if again is None or fenced is None else (fenced, again)
+
+
+def _end_of(message: Message) -> tuple[str, int, int]:
+    return message.status, message.tokens_used, message.sequence
 
 
 def ref_of(run: Run) -> RunRef:

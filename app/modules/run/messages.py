@@ -1,7 +1,7 @@
 """Converts the result of a turn: into the stored message, events, and problems."""
 
 import logging
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import cast
 
 from pydantic import JsonValue
@@ -37,6 +37,17 @@ class Ending:
             "tokens_used": self.answer.tokens_used,
         }
 
+    def at_tokens(self, tokens_used: int) -> "Ending":
+        """The same end with the tokens that are kept or emitted already."""
+        return replace(self, answer=self.answer.model_copy(update={"tokens_used": tokens_used}))
+
+
+def ending_of(done: Done, run: Run, ending: Ending) -> Ending:
+    """The end of a run whose `done` is emitted already, with what else is known of how it ended."""
+    failure = ending.failure if done.status == "failed" else None
+    told = Ending(done.status, run.created_at + done.elapsed_ms, failure, ending.answer)
+    return told.at_tokens(done.tokens_used)
+
 
 def wire(event: SessionEvent) -> tuple[str, str]:
     """Returns the name and the data of an event, as in the log. The data hold the name, too."""
@@ -55,17 +66,22 @@ def done_event(run: Run, ending: Ending) -> Done:
     )
 
 
-_WAITING = 2**52
+WAITING_FROM = 2**52
 """A base above the number of every turn; adding epoch milliseconds to it still fits an integer."""
 
 
 def waiting_sequence(run: Run) -> int:
     """Returns the sequence of a question whose run has no turn yet."""
-    return _WAITING + run.created_at
+    return WAITING_FROM + run.created_at
 
 
 def question_sequence(turn: int) -> int:
     return 2 * turn
+
+
+def turn_of(message: Message) -> int:
+    """The number of the turn of a question or answer that has one."""
+    return message.sequence // 2
 
 
 def question_message(run: Run, message_id: str, sequence: int) -> Message:

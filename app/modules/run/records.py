@@ -83,13 +83,19 @@ class SessionRecords(Protocol):
         """
 
     async def add_run(self, run: Run, question: Message) -> None:
-        """Store both. A crash between the two leaves a question without a run. Raises `DocumentExists`."""
+        """Store both. A crash between the two leaves a question without a run.
+
+        Raises `DocumentExists` if there is another run of this id.
+        """
 
     async def withdraw(self, run: Run) -> None:
         """Delete a run that no client knows yet, and its question."""
 
     async def change_run(self, run: Run, changes: Mapping[str, JsonValue]) -> Run | None:
         """Returns the changed run. Returns None if it has ended, is gone, or is at another attempt."""
+
+    async def amend_run(self, run: Run, changes: Mapping[str, JsonValue]) -> Run | None:
+        """Change a run that this same attempt has ended. Returns None if it is gone or at another attempt."""
 
     async def get_run(self, session: Session, run_id: str) -> Run:
         """Raises `NotFound` if the session has no such run."""
@@ -104,6 +110,9 @@ class SessionRecords(Protocol):
 
     async def add_message(self, message: Message) -> None: ...
 
+    async def add_missing_message(self, message: Message) -> Message:
+        """Store a message unless one of its id is stored. Returns the stored one."""
+
     async def find_answer(self, session: Session, message_id: str) -> Message | None:
         """Returns None also for the id of a question."""
 
@@ -112,6 +121,9 @@ class SessionRecords(Protocol):
 
     async def place_question(self, run: Run, sequence: int) -> None:
         """Give the question of a run its place in the history."""
+
+    async def place_waiting_question(self, run: Run, sequence: int, waiting_from: int) -> None:
+        """Do so only if its present place is `waiting_from` or beyond."""
 
 
 class ResultRows(Protocol):

@@ -1,7 +1,8 @@
 """Submission of questions: a run is durable before its client gets an answer."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+import logging
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import Literal
 
@@ -9,10 +10,12 @@ from app.core.auth.caller import current_database_claim
 from app.core.bus.port import BusUnavailable, EventLogs, RunQueue
 from app.core.clock import now_ms
 from app.core.ids import id_of, new_id
-from app.core.storage.port import DocumentExists
+from app.core.storage.port import DocumentExists, StorageUnavailable
+from app.core.tasks import end_tasks
 from app.core.tracing.spans import current_traceparent
 from app.modules.run.errors import (
     KeyReused,
+    NotKeptYet,
     QueueFull,
     SessionBusy,
     SessionClosed,
@@ -20,16 +23,27 @@ from app.modules.run.errors import (
     WorkersBusy,
 )
 from app.modules.run.lifecycle import RunLifecycle
-from app.modules.run.messages import question_message, question_sequence, waiting_sequence, wire
+from app.modules.run.messages import (
+    WAITING_FROM,
+    question_message,
+    question_sequence,
+    turn_of,
+    waiting_sequence,
+    wire,
+)
 from app.modules.run.records import MAX_WAITING, SessionRecords
 from app.modules.session.model import Message, Run, Session
 from app.modules.usage.service import Allowances
 from graph.events import Status
 
+logger = logging.getLogger(__name__)
+
 OnBusy = Literal["reject", "enqueue", "interrupt"]
 
 _STOPPING_SECONDS = 30
 _LOOK_AGAIN_SECONDS = (0.005, 0.25)
+_AGAIN_SECONDS = 0.5
+_FAREWELL_SECONDS = 2
 
 
 class Submissions:
@@ -42,7 +56,9 @@ class Submissions:
         queue: RunQueue,
         logs: EventLogs,
         allowances: Allowances,
+        *,
         max_waiting: int,
+        store_patience_seconds: float,
     ) -> None:
         self._lifecycle = lifecycle
         self._repository = repository
@@ -50,6 +66,9 @@ class Submissions:
         self._logs = logs
         self._allowances = allowances
         self._max_waiting = max_waiting
+        self._store_patience_seconds = store_patience_seconds
+        self._keeping: set[asyncio.Task[Run]] = set()
+        """Of questions whose store has not answered yet."""
 
     async def submit(
         self,
@@ -62,27 +81,84 @@ class Submissions:
         """Make a question a run; it is durable when this returns.
 
         The same idempotency key gives the same run again. Raises `SessionClosed`, `SessionBusy`,
-        `QueueFull`, `WorkersBusy`, `KeyReused`, `TokensSpent`, `TooManyRuns`, or `BusUnavailable` if
-        the queue cannot take it: then nothing is stored.
+        `QueueFull`, `WorkersBusy`, `KeyReused`, `TokensSpent` or `TooManyRuns`; or `BusUnavailable` or
+        `StorageUnavailable`: then nothing is kept. Raises `NotKeptYet`, which names the run, when the store
+        fails later than that and for too long: then this process goes on storing it.
         """
-        waiting = await self._queue.waiting()  # fails before a run is stored that no worker would get
-        run = _new_run(session, question, idempotency_key, sql)
+        waiting, others = await asyncio.gather(self._queue.waiting(), self._repository.open_runs(session.id))
+        run = _new_run(session, question, idempotency_key, sql, others)
         if idempotency_key is not None and (known := await self._repository.find_run(run.id)) is not None:
             return _same(known, run)
         if waiting >= self._max_waiting:
             raise WorkersBusy
+        if session.active_run_id is None and others:  # as one run has ended and the next has not begun
+            await self._lifecycle.start_next(session.id)
+            session = await self._repository.get(session.owner, session.id)
         if session.active_run_id is not None:
             session = await self.without_ghost(session)
-            await self._check_room(session, on_busy)
+            self._check_room(session, on_busy, others)
+        expected = waiting_sequence(run) if others else _expected_sequence(session, run)
+        asked = question_message(run, new_id(), expected)
+        return await self._outlasting_store(session, run, asked, on_busy)
+
+    async def _outlasting_store(self, session: Session, run: Run, asked: Message, on_busy: OnBusy) -> Run:
+        """Keep and start the run, whatever becomes of the request; the store may fail for a while."""
+        keeping = asyncio.create_task(
+            self._keep_until_known(session, run, asked, on_busy), name=f"run {run.id}: store the question"
+        )
+        self._keeping.add(keeping)
+        keeping.add_done_callback(self._kept)
+        await asyncio.wait({keeping}, timeout=self._store_patience_seconds)
+        if not keeping.done():
+            raise NotKeptYet(session.id, run.id)
+        return keeping.result()
+
+    def _kept(self, keeping: "asyncio.Task[Run]") -> None:
+        self._keeping.discard(keeping)
+        if not keeping.cancelled() and (error := keeping.exception()) is not None:
+            logger.info("a question was not kept: %r", error)  # and its asker is told, if they still wait
+
+    async def _keep_until_known(self, session: Session, run: Run, asked: Message, on_busy: OnBusy) -> Run:
         try:
-            asked = question_message(run, new_id(), _expected_sequence(session, run))
+            return await self._keep(session, run, asked, on_busy)
+        except StorageUnavailable:
+            while True:  # what the store has done of it is not known
+                await asyncio.sleep(_AGAIN_SECONDS)
+                with suppress(StorageUnavailable):
+                    return await self._keep_again(session, run, asked, on_busy)
+
+    async def _keep(self, session: Session, run: Run, asked: Message, on_busy: OnBusy) -> Run:
+        try:
             async with self._allowances.new_run(session.owner):
                 await self._repository.add_run(run, asked)
         except DocumentExists:
             return _same(await self._repository.get_run(session, run.id), run)
-        if not await self._lifecycle.start(session, run, asked.sequence):
-            await self._line_up(session, run, asked, on_busy)
+        await self._start(session, run, asked, on_busy)
         return run
+
+    async def _keep_again(self, session: Session, run: Run, asked: Message, on_busy: OnBusy) -> Run:
+        """Repeat what may have been done. The run may even be over by now: others start what is kept."""
+        known = await self._repository.find_run(run.id)
+        if known is None:
+            return await self._keep(session, run, asked, on_busy)
+        if known.message_id != run.message_id:
+            return _same(known, run)
+        await self._repository.add_missing_message(asked)
+        if known.status == "open" and known.attempt == 1:
+            await self._start(session, known, asked, on_busy)
+        return known
+
+    async def _start(self, session: Session, run: Run, asked: Message, on_busy: OnBusy) -> None:
+        """A session that others hold or wait for is theirs, also if it has become idle by now."""
+        is_free = asked.sequence < WAITING_FROM
+        if not is_free or not await self._lifecycle.start(session, run, asked.sequence):
+            await self._line_up(session, run, asked, on_busy)
+
+    async def aclose(self) -> None:
+        """Give questions that are being stored a moment, and stop."""
+        if self._keeping:
+            await asyncio.wait(self._keeping, timeout=_FAREWELL_SECONDS)
+        await end_tasks(self._keeping)
 
     async def cancel(self, session: Session, run: Run) -> None:
         """Request that a run stops; its log ends soon after. A run that has ended stays as it is."""
@@ -124,27 +200,27 @@ class Submissions:
         await self._repository.release(session, held_by)
         return await self._repository.get(session.owner, session.id)
 
-    async def _check_room(self, session: Session, on_busy: OnBusy) -> None:
-        """Refuse a question that could not even wait. `_line_up` decides among several questions of
-        the same moment.
-        """
+    def _check_room(self, session: Session, on_busy: OnBusy, others: Sequence[Run]) -> None:
+        """Refuse a question that could not even wait; of many at a moment, `_line_up` tells which cannot."""
         if session.status == "closed":
             raise SessionClosed
         if session.active_run_id is not None and on_busy == "reject":
             raise SessionBusy(session.active_run_id)
-        if on_busy == "enqueue" and len(await self._repository.open_runs(session.id)) > MAX_WAITING:
+        if on_busy == "enqueue" and len(others) > MAX_WAITING:
             raise QueueFull(MAX_WAITING)
 
     async def _line_up(self, session: Session, run: Run, asked: Message, on_busy: OnBusy) -> None:
         """Queue the run behind the one that holds the session, unless it may not wait or already holds it."""
         now = await self._repository.find(session.id)
-        if now is None or now.status == "closed" or on_busy == "reject":
-            if now is not None and now.active_run_id == run.id:
-                return
+        if now is not None and now.active_run_id == run.id:  # started already: the store's response was lost
+            await self._lifecycle.put(run, now)
+            return
+        others = [each for each in await self._repository.open_runs(session.id) if each.id != run.id]
+        is_busy = now is not None and (now.active_run_id is not None or bool(others))
+        if now is None or now.status == "closed" or (is_busy and on_busy == "reject"):
             await self._repository.withdraw(run)
             now = await self._repository.get(session.owner, session.id)
             raise SessionClosed if now.status == "closed" else SessionBusy(now.active_run_id)
-        others = [each for each in await self._repository.open_runs(now.id) if each.id != run.id]
         if on_busy == "interrupt":
             with suppress(BusUnavailable):  # the run is stored by now, and waits for those that continue
                 for other in others:
@@ -152,12 +228,22 @@ class Submissions:
         elif sum(each.place < run.place for each in others) > MAX_WAITING:
             await self._repository.withdraw(run)
             raise QueueFull(MAX_WAITING)
-        await self._repository.move(asked, waiting_sequence(run))
+        if asked.sequence < WAITING_FROM:
+            await self._repository.move(asked, waiting_sequence(run))
+            await self._place_if_over(session, run)
         notice = Status(
             step="loading_context", message="Waiting for the question before this one", run_id=run.id
         )
         await self._logs.say(run.id, 0, [wire(notice)], ended=False)
         await self._lifecycle.start_next(session.id)
+
+    async def _place_if_over(self, session: Session, run: Run) -> None:
+        """Others may have started the run, and even ended it, before its question was moved."""
+        latest = await self._repository.find_run(run.id)
+        if latest is not None and latest.status != "open":
+            answer = await self._repository.find_answer(session, run.message_id)
+            if answer is not None:
+                await self._repository.place_question(run, question_sequence(turn_of(answer)))
 
     async def _left(self, session: Session) -> list[Run]:
         """Returns the open runs, and the ended one that still holds the session."""
@@ -171,14 +257,17 @@ def run_id_of(session_id: str, idempotency_key: str) -> str:
     return id_of(session_id, f"idempotency-key {idempotency_key}")
 
 
-def _new_run(session: Session, question: str, idempotency_key: str | None, sql: str | None) -> Run:
+def _new_run(
+    session: Session, question: str, idempotency_key: str | None, sql: str | None, others: Sequence[Run]
+) -> Run:
+    """Asked after the others of its session, also where the clock of this process is behind."""
     return Run(
         id=new_id() if idempotency_key is None else run_id_of(session.id, idempotency_key),
         owner=session.owner,
         session_id=session.id,
         message_id=new_id(),
         question=question,
-        created_at=now_ms(),
+        created_at=max([now_ms(), *(each.created_at + 1 for each in others)]),
         idempotency_key=idempotency_key,
         traceparent=current_traceparent(),
         sql=sql,

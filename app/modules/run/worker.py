@@ -11,9 +11,11 @@ from app.core.bus.port import BusUnavailable, LeasedRun, RunQueue, RunRef
 from app.core.clock import now_ms
 from app.core.storage.port import StorageUnavailable
 from app.core.tasks import end_tasks
-from app.modules.run.attempt import AttemptResult, RunAttempt
+from app.modules.run.attempt import MAX_TRIES, AttemptResult, RunAttempt
 from app.modules.run.engine import RunServices
+from app.modules.run.isolation import Isolation
 from app.modules.run.observer import Action, log_run
+from app.modules.session.model import Run, Session
 from graph.errors import CheckpointsUnavailable
 
 logger = logging.getLogger(__name__)
@@ -44,6 +46,9 @@ class Worker:
         self._waiting = waiting
         self._attempts: dict[RunRef, RunAttempt] = {}
         self._held: set[RunRef] = set()
+        self._isolation = Isolation()
+        self._not_begun: dict[RunRef, int] = {}
+        """Runs that wait for their isolation, with their latest attempt."""
         self._answering: set[asyncio.Task[None]] = set()
         self._loops: list[asyncio.Task[None]] = []
 
@@ -64,6 +69,7 @@ class Worker:
         """
         taking, *others = self._loops
         await end_tasks([taking])
+        self._isolation.close()
         await self._wait(drain_seconds / 2)
         for attempt in self._attempts.values():
             attempt.drain()
@@ -99,6 +105,7 @@ class Worker:
             await self._room.acquire()
             leased: LeasedRun | None = None
             try:
+                await self._isolation.opened()
                 leased = await self._queue.take(_PATIENCE_SECONDS)
             except BusUnavailable as error:
                 logger.warning("no runs are taken: %s", error)
@@ -126,11 +133,8 @@ class Worker:
         ref = leased.ref
         try:
             match await self._attempt(leased):
-                case "ended":
+                case "ended" | "ended by another":
                     await self._queue.ack(ref)
-                case "unpublished":
-                    await self._queue.requeue(LeasedRun(ref, first=False))
-                    _log(ref, "requeued", reason="its end could not be published")
                 case "handed over":
                     await self._queue.requeue(LeasedRun(ref, first=False))
                     _log(ref, "handed_over")
@@ -149,7 +153,12 @@ class Worker:
         """Returns None if there is nothing to do."""
         ref = leased.ref
         try:
-            taken = await self._lifecycle.take_up(leased)
+            if (found := await self._lifecycle.look_up(leased)) is None:
+                return None
+            session, run = found
+            if run.status == "open" and not await self._enter(leased, session, run):
+                return None
+            taken = await self._lifecycle.take_up(leased, session, run)
             if taken is None:
                 return None
             attempt = self._attempts[ref] = RunAttempt(*taken, self._services)
@@ -159,16 +168,45 @@ class Worker:
             return result
         finally:
             self._attempts.pop(ref, None)
+            self._isolation.leave(ref)
             self._held.discard(ref)  # before the queue may deliver it again
+
+    async def _enter(self, leased: LeasedRun, session: Session, run: Run) -> bool:
+        """Whether the run may begin here. If not, the queue has it again."""
+        unclean_ends = await self._unclean_ends(leased, session, run)
+        self._not_begun[leased.ref] = run.attempt
+        try:
+            if await self._isolation.enter(leased.ref, 0 if unclean_ends >= MAX_TRIES else unclean_ends):
+                return True
+        finally:
+            del self._not_begun[leased.ref]
+        if unclean_ends == 0:
+            await self._queue.requeue(leased)
+        else:  # behind all that wait: it holds none of them up
+            await self._queue.ack(leased.ref)
+            await self._queue.put(leased.ref, first=False)
+        _log(leased.ref, "requeued", reason="it may not begin beside others here")
+        return False
+
+    async def _unclean_ends(self, leased: LeasedRun, session: Session, run: Run) -> int:
+        """Of the attempts so far. One that the queue has lost before it began is counted as handed over."""
+        if leased.first and run.attempt == 1:
+            return 0
+        may_not_have_begun = run.attempt == 1 and run.handovers == 0
+        if may_not_have_begun and not await self._services.graph.has_begun(session.id, run.id):
+            await self._lifecycle.hand_over(run)
+            return 0
+        return run.attempt - run.handovers
 
     async def _keep(self) -> None:
         while True:
             await asyncio.sleep(KEEP_SECONDS)
             with suppress(BusUnavailable):  # the next renewal shows the result
                 self._waiting.set(await self._queue.waiting())
-                if not self._attempts:
-                    continue
                 attempts = [(ref, each.number) for ref, each in self._attempts.items()]
+                attempts += self._not_begun.items()
+                if not attempts:
+                    continue
                 for kept in await self._queue.renew(attempts):
                     if (attempt := self._attempts.get(kept.ref)) is None:
                         continue

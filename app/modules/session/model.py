@@ -74,6 +74,13 @@ class Run:
     """The user's own statement, run instead of a generated one."""
     database_claim: str | None = None
     """Of the token it was asked with; it chooses the role in a database."""
+    turn: int | None = None
+    """The number of its turn, if it was cancelled before it held its session."""
+
+    @property
+    def unclean_ends(self) -> int:
+        """How many of its earlier attempts have ended with the death of their process."""
+        return max(0, self.attempt - 1 - self.handovers)
 
     @property
     def place(self) -> tuple[int, str]:

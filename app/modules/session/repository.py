@@ -1,6 +1,5 @@
 """Sessions, runs and messages in the store."""
 
-import asyncio
 from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
@@ -192,17 +191,16 @@ class SessionRepository:
     async def add_run(self, run: Run, question: Message) -> None:
         """Store a run and its question. A crash between the two leaves a question without a run.
 
-        Raises `DocumentExists`.
+        Raises `DocumentExists` when there is another run of this id.
         """
-        adding = self._storage.create("runs", document(run))
-        put, added = await asyncio.gather(
-            self._storage.put("messages", [document(question)]), adding, return_exceptions=True
-        )
-        if isinstance(added, DocumentExists):
-            await self._storage.delete("messages", [Equals("id", question.id)])
-        for failure in (put, added):
-            if failure is not None:
-                raise failure
+        await self.add_missing_message(question)
+        try:
+            await self._storage.create("runs", document(run))
+        except DocumentExists:
+            known = await self.find_run(run.id)
+            if known is None or known.message_id != run.message_id:
+                await self._storage.delete("messages", [Equals("id", question.id)])
+                raise
 
     async def withdraw(self, run: Run) -> None:
         """Delete a question and its run, whose submission was not confirmed."""
@@ -213,6 +211,12 @@ class SessionRepository:
         """Returns the changed run. Returns None if it has ended, is gone, or is at another attempt."""
         same = [Equals("status", "open"), Equals("attempt", run.attempt)]
         changed = await self._storage.patch("runs", run.id, changes, where=same)
+        return None if changed is None else _RUN.validate_python(changed)
+
+    async def amend_run(self, run: Run, changes: Mapping[str, JsonValue]) -> Run | None:
+        """The run with another end than the one that this same attempt has given it. None when it is gone, or
+        at another attempt."""
+        changed = await self._storage.patch("runs", run.id, changes, where=[Equals("attempt", run.attempt)])
         return None if changed is None else _RUN.validate_python(changed)
 
     async def get_run(self, session: Session, run_id: str) -> Run:
@@ -245,6 +249,15 @@ class SessionRepository:
     async def add_message(self, message: Message) -> None:
         await self._storage.put("messages", [document(message)])
 
+    async def add_missing_message(self, message: Message) -> Message:
+        """Keep a message unless one of its id is there. Returns the one that is kept."""
+        try:
+            await self._storage.create("messages", document(message))
+        except DocumentExists:
+            found = await self._storage.get("messages", message.id)
+            return message if found is None else _MESSAGE.validate_python(found)
+        return message
+
     async def move(self, message: Message, sequence: int) -> None:
         """Change a message's place in the history, unless it has got another one meanwhile."""
         same = [Equals("sequence", message.sequence)]
@@ -252,10 +265,17 @@ class SessionRepository:
 
     async def place_question(self, run: Run, sequence: int) -> None:
         """Give the question of a run its place in the history."""
+        await self._place_question(run, sequence, [])
+
+    async def place_waiting_question(self, run: Run, sequence: int, waiting_from: int) -> None:
+        """Give the question of a run its place in the history, if it still waits for one."""
+        await self._place_question(run, sequence, [Range("sequence", at_least=waiting_from)])
+
+    async def _place_question(self, run: Run, sequence: int, where: Sequence[Condition]) -> None:
         asked = [Equals("run_id", run.id), Equals("role", "human")]
-        for found in (await self._storage.query("messages", asked, limit=1)).items:
+        for found in (await self._storage.query("messages", asked)).items:
             if found["sequence"] != sequence:
-                await self._storage.patch("messages", str(found["id"]), {"sequence": sequence})
+                await self._storage.patch("messages", str(found["id"]), {"sequence": sequence}, where=where)
 
     async def messages(
         self, session: Session, limit: int, cursor: str | None

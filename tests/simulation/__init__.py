@@ -1,0 +1,1 @@
+"""Deterministic simulation of the run engine: virtual time, seeded faults, and invariants at rest."""

@@ -1,0 +1,212 @@
+"""Clients: each asks the questions of a session, follows the streams, and comes back when they break."""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from typing import Literal, TypeVar
+
+from app.core.bus.event_log import Entry
+from app.core.bus.port import BusUnavailable
+from app.core.ids import new_id
+from app.core.storage.port import StorageUnavailable
+from app.modules.run.errors import NotKeptYet, QueueFull, SessionBusy, WorkersBusy
+from app.modules.run.submission import OnBusy
+from app.modules.session.errors import RunUnknown
+from app.modules.session.model import Run
+from tests.simulation.site import Site
+from tests.simulation.world import World
+
+T = TypeVar("T")
+
+_OWNER = "ann"
+_AGAIN_SECONDS = 0.5
+_NAMED_SECONDS = 60.0
+
+
+EXPECTED = (
+    *(SessionBusy, QueueFull, WorkersBusy, NotKeptYet, RunUnknown),
+    *(StorageUnavailable, BusUnavailable),
+)
+
+
+class ConnectionLost(Exception):
+    """The API died, or its response did not come."""
+
+
+@dataclass(eq=False)
+class Asked:
+    """A question, and what its client knows of it."""
+
+    session_id: str
+    text: str
+    on_busy: OnBusy
+    key: str | None
+    cancels_after: float | None = None
+    state: Literal["new", "unknown", "refused", "acknowledged"] = "new"
+    run: Run | None = None
+    asked_at: float = 0.0
+    """When it was first asked, by the world's clock."""
+    acknowledged_at: float = 0.0
+    events: list[tuple[int, str, str]] = field(default_factory=list)
+    done: dict[str, object] | None = None
+    cancelled: bool = False
+
+
+class Client:
+    """Asks through any API that lives. Nothing of it is part of a process that dies."""
+
+    def __init__(self, world: World, sites: Callable[[], list[Site]]) -> None:
+        self._world = world
+        self._sites = sites
+
+    async def talk(self, asked: Asked) -> None:
+        """Ask, and follow to the end. A question that was refused is not asked again."""
+        asked.asked_at = self._world.loop.time()
+        await self._submit(asked)
+        if asked.state != "acknowledged":
+            return
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._follow(asked))
+            if asked.cancels_after is not None:
+                group.create_task(self._cancel(asked, asked.cancels_after))
+
+    async def _submit(self, asked: Asked) -> None:
+        async def submit(site: Site) -> Run:
+            session = await site.repository.get(_OWNER, asked.session_id)
+            return await site.submissions.submit(session, asked.text, asked.on_busy, asked.key)
+
+        while True:
+            try:
+                asked.run = await self._call(submit)
+            except (SessionBusy, QueueFull, WorkersBusy) as error:
+                self._world.note(f"{asked.text!r} is refused: {type(error).__name__}")
+                asked.state = "refused"
+                return
+            except NotKeptYet as error:
+                asked.run = await self._named(asked, str(error.members["run_id"]))
+                if asked.run is None:
+                    asked.state = "unknown"
+                    return
+            except (StorageUnavailable, BusUnavailable, ConnectionLost) as error:
+                self._world.note(f"{asked.text!r}: {type(error).__name__}")
+                broken = isinstance(error, ConnectionLost)
+                asked.state = "unknown" if broken or asked.state == "unknown" else "refused"
+                if asked.key is None:
+                    return
+                await asyncio.sleep(_AGAIN_SECONDS)
+                continue
+            asked.state = "acknowledged"
+            asked.acknowledged_at = self._world.loop.time()
+            self._world.note(f"{asked.text!r} is acknowledged as {asked.run.id[-4:]}")
+            return
+
+    async def _named(self, asked: Asked, run_id: str) -> Run | None:
+        """The run that a 202 named, once it is known; None when it is not in a minute."""
+        self._world.note(f"{asked.text!r} is not kept yet: {run_id[-4:]}")
+
+        async def find(site: Site) -> Run:
+            session = await site.repository.get(_OWNER, asked.session_id)
+            return await site.repository.get_run(session, run_id)
+
+        until = self._world.loop.time() + _NAMED_SECONDS
+        while self._world.loop.time() < until:
+            try:
+                return await self._call(find)
+            except (RunUnknown, StorageUnavailable, ConnectionLost):
+                await asyncio.sleep(_AGAIN_SECONDS)
+        return None
+
+    async def _cancel(self, asked: Asked, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+        run = asked.run
+        assert run is not None
+
+        async def cancel(site: Site) -> None:
+            session = await site.repository.get(_OWNER, asked.session_id)
+            await site.submissions.cancel(session, await site.repository.get_run(session, run.id))
+
+        asked.cancelled = True
+        while True:
+            try:
+                await self._call(cancel)
+            except (StorageUnavailable, BusUnavailable, ConnectionLost):
+                await asyncio.sleep(_AGAIN_SECONDS)
+            else:
+                return
+
+    async def _follow(self, asked: Asked) -> None:
+        run = asked.run
+        assert run is not None
+
+        async def follow(site: Site) -> None:
+            session = await site.repository.get(_OWNER, asked.session_id)
+            latest = await site.repository.get_run(session, run.id)
+            last = asked.events[-1][0] if asked.events else 0
+            async with (
+                site.follower.follow(session, latest) as log,
+                aclosing(log.read(last, lambda: False)) as entries,
+            ):
+                async for entry in entries:
+                    self._hear(asked, entry)
+
+        while asked.done is None:
+            try:
+                await self._call(follow)
+            except (StorageUnavailable, BusUnavailable, ConnectionLost):
+                await asyncio.sleep(_AGAIN_SECONDS)
+            except RunUnknown:
+                self._world.violate(f"the acknowledged run of {asked.text!r} is unknown")
+                return
+            else:
+                if asked.done is None:
+                    await asyncio.sleep(_AGAIN_SECONDS)
+
+    def _hear(self, asked: Asked, entry: Entry) -> None:
+        if asked.done is not None:
+            self._world.violate(f"the stream of {asked.text!r} goes on after done: {entry.event}")
+        asked.events.append((entry.id, entry.event, entry.data))
+        if entry.event == "done":
+            asked.done = json.loads(entry.data)
+            self._world.note(f"{asked.text!r} hears done: {asked.done['status']}")
+            self._world.on_done(asked.session_id, str(asked.done["run_id"]))
+
+    async def _call(self, work: Callable[[Site], Awaitable[T]]) -> T:
+        """Call an API. Raises `ConnectionLost` when it dies before it has answered."""
+        sites = [site for site in self._sites() if site.process.state != "dead"]
+        if not sites:
+            raise ConnectionLost
+        site = self._world.chance.choice(sites)
+        loop = self._world.loop
+        response: asyncio.Future[T] = loop.create_future()
+
+        async def serve() -> None:
+            try:
+                result = await work(site)
+            except Exception as error:  # noqa: BLE001
+                outcome = error
+                self._world.note(f"raised {error!r}")
+                if not isinstance(error, EXPECTED):
+                    self._world.violate(f"a request raised {error!r}")
+                self._world.later(0.001, lambda: _fail(response, outcome))
+            else:
+                self._world.later(0.001, lambda: _answer(response, result))
+
+        loop.spawn(site.process, serve(), f"request {new_id()[-4:]}")
+        lost = self._world.connections.setdefault(site.process.name, set())
+        lost.add(response)
+        try:
+            return await response
+        finally:
+            lost.discard(response)
+
+
+def _answer(response: asyncio.Future[T], result: T) -> None:
+    if not response.done():
+        response.set_result(result)
+
+
+def _fail(response: asyncio.Future[T], error: Exception) -> None:
+    if not response.done():
+        response.set_exception(error)

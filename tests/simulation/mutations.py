@@ -1,0 +1,170 @@
+"""Defects put into the engine by hand, one at a time: the simulation has to find each of them.
+
+`python -m tests.simulation.mutations` tries all of them, `... mutations NAME` one.
+"""
+
+import inspect
+import os
+import sys
+import textwrap
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import import_module
+
+from tests.simulation.scenario import Outcome, simulate
+
+MOST_SEEDS = 5_000
+
+
+@dataclass(frozen=True)
+class Mutation:
+    """A change of a function: `old` in its source becomes `new`. `where` is `module:Class.method`."""
+
+    name: str
+    where: str
+    old: str
+    new: str
+
+
+_RUN = "app.modules.run"
+
+MUTATIONS = (
+    Mutation(
+        "a completed message is acknowledged before it is handled",
+        "app.core.bus.listener:Listener._see_to",
+        "        event, kind = notice.event, self._kind\n",
+        "        event, kind = notice.event, self._kind\n        await self._events.ack(kind, notice)\n",
+    ),
+    Mutation(
+        "the fence is not raised for a new attempt",
+        f"{_RUN}.lifecycle:RunLifecycle.take_up",
+        "fenced = await self._repository.raise_fence(session)",
+        "fenced = session",
+    ),
+    Mutation(
+        "a run that was closed is not read again: any refusal counts as its own success",
+        f"{_RUN}.ending:AttemptEnd._close",
+        'if latest is None or latest.status == "open" or latest.attempt != run.attempt:',
+        "if latest is None:",
+    ),
+    Mutation(
+        "a state whose maker has died is not written",
+        "app.core.storage.typesense_compare_and_set:CompareAndSet._written",
+        "            if state.written:\n",
+        "            if True:\n",
+    ),
+    Mutation(
+        "a run is changed whatever attempt it is at",
+        "app.modules.session.repository:SessionRepository.change_run",
+        'same = [Equals("status", "open"), Equals("attempt", run.attempt)]',
+        'same = [Equals("status", "open")]',
+    ),
+    Mutation(
+        "a session is claimed although a run holds it",
+        "app.modules.session.repository:SessionRepository.claim",
+        '            Equals("active_run_id", None),\n            AnyOf("status", ["idle", "error"]),\n',
+        "",
+    ),
+    Mutation(
+        "a session is released although another run holds it",
+        "app.modules.session.repository:SessionRepository.release",
+        'held = Equals("active_run_id", run_id)',
+        'held = Range("fence", at_least=0)',
+    ),
+    Mutation(
+        "done is emitted before the session is free",
+        f"{_RUN}.ending:AttemptEnd._keep",
+        "        released = await",
+        "        await self._emit_done()\n        released = await",
+    ),
+    Mutation(
+        "a message is published after its session is released",
+        f"{_RUN}.lifecycle:RunLifecycle.keep",
+        "released = await self._repository.release(session, ended.id, status, answer.summary)",
+        "return True",
+    ),
+    Mutation(
+        "a question overtakes those that wait",
+        f"{_RUN}.submission:Submissions._start",
+        "is_free = asked.sequence < WAITING_FROM",
+        "is_free = True",
+    ),
+    Mutation(
+        "a run that was begun is given back as if it were new",
+        f"{_RUN}.worker:Worker._answer",
+        'case "handed over":\n                    await self._queue.requeue(LeasedRun(ref, first=False))',
+        'case "handed over":\n                    await self._queue.requeue(LeasedRun(ref, first=True))',
+    ),
+    Mutation(
+        "the follower says done while the session is held",
+        f"{_RUN}.follower:RunFollower._say_again",
+        "if now is not None and now.active_run_id == run.id:",
+        "if False:",
+    ),
+    Mutation(
+        "a run fails as soon as the store does",
+        f"{_RUN}.patience:StorePatience.wait",
+        "        now = time.monotonic()\n",
+        "        raise error\n",
+    ),
+    Mutation(
+        "runs that a death has hit are begun together",
+        f"{_RUN}.isolation:Isolation._has_room",
+        "        if self._alone is not None:\n",
+        "        return True\n        if self._alone is not None:\n",
+    ),
+)
+
+
+@contextmanager
+def mutated(mutation: Mutation) -> Generator[None]:
+    """The engine with the defect, for the block."""
+    module_name, _, path = mutation.where.partition(":")
+    module = import_module(module_name)
+    class_name, _, method = path.partition(".")
+    owner = getattr(module, class_name)
+    original = getattr(owner, method)
+    source = inspect.getsource(original)
+    assert mutation.old in source, f"{mutation.name}: the source has changed"
+    namespace: dict[str, object] = {}
+    changed = textwrap.dedent(source.replace(mutation.old, mutation.new, 1))
+    code = compile(changed, f"<{mutation.name}>", "exec")
+    exec(code, vars(module), namespace)  # noqa: S102
+    setattr(owner, method, namespace[method])
+    try:
+        yield
+    finally:
+        setattr(owner, method, original)
+
+
+def find(mutation: Mutation, most: int = MOST_SEEDS) -> Outcome | None:
+    """The first seed that shows the defect."""
+    with mutated(mutation):
+        for seed in range(most):
+            if (outcome := simulate(seed)).violations:
+                return outcome
+    return None
+
+
+def main() -> None:
+    if os.environ.get("PYTHONHASHSEED") != "0":
+        environment = {**os.environ, "PYTHONHASHSEED": "0"}
+        command = [sys.executable, "-m", "tests.simulation.mutations", *sys.argv[1:]]
+        os.execve(sys.executable, command, environment)
+    wanted = " ".join(sys.argv[1:])
+    missed = 0
+    for mutation in MUTATIONS:
+        if wanted not in mutation.name:
+            continue
+        outcome = find(mutation)
+        if outcome is None:
+            missed += 1
+            print(f"NOT FOUND in {MOST_SEEDS} seeds: {mutation.name}", flush=True)
+        else:
+            print(f"found by seed {outcome.seed}: {mutation.name}\n    {outcome.violations[0]}", flush=True)
+    sys.exit(1 if missed else 0)
+
+
+if __name__ == "__main__":
+    main()

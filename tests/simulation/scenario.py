@@ -1,0 +1,295 @@
+"""One seed: a small KAI, a few questions, some faults, and what has to hold when all is at rest."""
+
+import asyncio
+import gc
+import logging
+import random
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import cast
+from unittest.mock import patch
+
+from app.core.ids import new_id
+from app.core.storage import typesense_compare_and_set
+from app.core.storage import typesense_layout as layout
+from app.modules.run import worker
+from app.modules.run.submission import OnBusy
+from app.modules.session.model import Run, Session
+from app.modules.session.repository import document
+from migrations.m0001_initial import COLLECTIONS
+from tests.simulation.bus import CompletedData, LogData, QueueData
+from tests.simulation.clients import Asked, Client, ConnectionLost
+from tests.simulation.clocks import simulated_clocks
+from tests.simulation.invariants import check_at_rest, unrest
+from tests.simulation.loop import NothingHappens, Process, VirtualLoop
+from tests.simulation.site import Cluster, Role, Site
+from tests.simulation.store import StoreData
+from tests.simulation.turn import Story
+from tests.simulation.world import KINDS, Kind, World
+
+LONGEST_SECONDS = 240.0
+_LOOK_AGAIN_SECONDS = 0.25
+_KEPT_SECONDS = 20
+"""For successors of a document's states, in the place of ten minutes: longer than any request may be late."""
+_SWEEP_SECONDS = 5.0
+_ROLES: tuple[Role, ...] = ("all", "api", "worker", "history")
+_SESSIONS = next(each for each in COLLECTIONS if each.name == "sessions")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a seed. `violations` are sentences."""
+
+    seed: int
+    violations: list[str]
+    trace: list[str]
+    requests: int
+    seconds: float
+    faults: list[str]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is asked of one session. `in_turn`: the next question is asked once the one before is answered."""
+
+    asked: list[Asked]
+    in_turn: bool
+
+
+def simulate(seed: int, *, traced: bool = False) -> Outcome:
+    """Run a seed to its rest. The same seed gives the same outcome, event by event."""
+    chance = random.Random(f"scenario {seed}")
+    loop = VirtualLoop()
+    world = World(seed, loop, _faults(chance), traced=traced)
+    with simulated_clocks(loop, seed), _short_times(), _quiet(shown=traced):
+        asyncio.set_event_loop(loop)
+        gc.disable()
+        try:
+            scenario = Scenario(world, chance)
+            try:
+                loop.run_until_complete(scenario.run())
+            except NothingHappens:
+                world.violate("nothing happens any more, and not everything is at rest")
+            seconds = loop.time()
+            scenario.end()
+        finally:
+            asyncio.set_event_loop(None)
+            loop.close()
+            gc.enable()
+    return Outcome(seed, world.violations, world.trace, world.requests, seconds, world.struck)
+
+
+def _faults(chance: random.Random) -> dict[int, Kind]:
+    number = chance.choice([0, 1, 1, 1, 2, 2, 2, 3, 3, 4])
+    span = chance.choice([80, 200, 400])
+    return {chance.randrange(1, span): chance.choice(KINDS) for _ in range(number)}
+
+
+@contextmanager
+def _short_times() -> Generator[None]:
+    with (
+        patch.object(typesense_compare_and_set, "_KEPT_SECONDS", _KEPT_SECONDS),
+        patch.object(worker, "SWEEP_SECONDS", _SWEEP_SECONDS),
+    ):
+        yield
+
+
+@contextmanager
+def _quiet(*, shown: bool) -> Generator[None]:
+    before = logging.root.manager.disable
+    logging.disable(logging.NOTSET if shown else logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logging.disable(before)
+
+
+class Scenario:
+    """The processes and clients of a seed."""
+
+    def __init__(self, world: World, chance: random.Random) -> None:
+        self._world = world
+        self._chance = chance
+        alone = chance.random() < 0.15
+        self.cluster = Cluster(
+            world=world,
+            alone=alone,
+            store=StoreData(),
+            story=Story(),
+            queue=QueueData(),
+            logs=LogData(),
+            completed=CompletedData(),
+            observed=[],
+            handled=[],
+        )
+        self._sites: dict[str, Site] = {}
+        self._born = 0
+        self._all: list[Process] = []
+        roles: list[Role] = ["all"] if alone else ["api", "worker", "worker", "history"]
+        if not alone and chance.random() < 0.3:
+            roles.append("api")
+        self._roles = roles
+        poisonous = chance.random() < 0.1
+        self.plans = [self._plan() for _ in range(3 if poisonous else chance.choice([1, 1, 2, 3]))]
+        if poisonous:
+            self.cluster.story.poison.add(self.plans[0].asked[0].text)
+            self.cluster.story.pace = 6.0
+        world.on_death = self._bury
+        world.on_stop = self._stop
+        world.on_begin = self._check_begin
+        world.on_queue_loss = self.cluster.queue.forget
+        world.on_done = self._check_free
+        self._client = Client(world, self._apis)
+
+    def _plan(self) -> Plan:
+        chance = self._chance
+        session = Session(new_id(), "ann", new_id(), None, "ask", {}, 1_800_000_000_000, 1_800_000_000_000)
+        row = layout.row(_SESSIONS, document(session), new_id())
+        self.cluster.store.write("sessions", [row], "create")
+        in_turn = chance.random() < 0.5
+        questions = chance.choice([1, 2, 2, 3])
+        return Plan([self._question(session.id, number, in_turn) for number in range(questions)], in_turn)
+
+    def _question(self, session_id: str, number: int, in_turn: bool) -> Asked:
+        chance = self._chance
+        text = f"question {session_id[-3:]} {number}"
+        usual: list[OnBusy] = ["reject"] if in_turn else ["enqueue", "enqueue", "enqueue", "interrupt"]
+        key = new_id() if chance.random() < 0.6 else None
+        cancels = chance.random() * 2 if chance.random() < 0.12 else None
+        return Asked(session_id, text, chance.choice(usual), key, cancels)
+
+    async def run(self) -> None:
+        """Everything of the seed, until it is at rest or does not come to it."""
+        for role in self._roles:
+            self._open(role)
+        asking = [asyncio.create_task(self._ask(plan)) for plan in self.plans]
+        await self._rest(asking)
+        if self._chance.random() < 0.3 and not self._world.violations:
+            await asyncio.sleep(_KEPT_SECONDS + 1)
+            for plan in self.plans:
+                last = self._question(plan.asked[0].session_id, len(plan.asked), in_turn=True)
+                plan.asked.append(last)
+                asking.append(asyncio.create_task(self._client.talk(last)))
+            await self._rest(asking)
+        elif not self._world.violations:
+            await asyncio.sleep(_SWEEP_SECONDS)
+        check_at_rest(self.cluster, self._questions())
+
+    def end(self) -> None:
+        """End all tasks. Those of dead processes run their `finally` blocks only now, to no effect."""
+        world, loop = self._world, self._world.loop
+        world.over = True
+        for process in self._all:
+            process.state = "alive"
+            loop._ready.extend(process.waiting)
+            process.waiting.clear()
+        for process in self._all:
+            for task in process.tasks:
+                task.cancel()
+        for task in asyncio.all_tasks(loop):
+            task.cancel()
+        with suppress(NothingHappens):
+            loop.run_until_complete(_ended(loop))
+
+    def _questions(self) -> list[Asked]:
+        return [asked for plan in self.plans for asked in plan.asked]
+
+    async def _rest(self, asking: list["asyncio.Task[None]"]) -> None:
+        deadline = self._world.loop.time() + LONGEST_SECONDS
+        while True:
+            reason = unrest(self.cluster, self._questions()) if all(each.done() for each in asking) else None
+            if all(each.done() for each in asking) and reason is None:
+                break
+            if self._world.loop.time() > deadline:
+                open_ones = [each.text for each in self._questions() if each.run and each.done is None]
+                self._world.violate(f"no rest: {reason or f'{open_ones} get no done'}")
+                break
+            await asyncio.sleep(_LOOK_AGAIN_SECONDS)
+        for each in asking:
+            if each.done() and not each.cancelled() and (error := each.exception()) is not None:
+                raise error
+
+    async def _ask(self, plan: Plan) -> None:
+        if plan.in_turn:
+            for asked in list(plan.asked):
+                await self._client.talk(asked)
+            return
+        async with asyncio.TaskGroup() as group:
+            for asked in list(plan.asked):
+                group.create_task(self._client.talk(asked))
+                await asyncio.sleep(self._chance.choice([0.001, 0.05, 0.3, 1.0]))
+
+    # Processes
+
+    def _open(self, role: Role) -> None:
+        self._born += 1
+        process = Process(f"{role}{self._born}", self._chance.choice([0.0, 0.0, 0.3, -0.3, 5.0, -5.0]))
+        site = Site(self.cluster, process, role)
+        self._all.append(process)
+        self._world.note(f"{process.name} starts, its clock {process.skew_seconds:+} s")
+        self._world.loop.spawn(process, self._start(site), "start")
+
+    async def _start(self, site: Site) -> None:
+        try:
+            await site.start()
+        except Exception as error:  # noqa: BLE001
+            self._world.note(f"cannot start: {error!r}")
+            self._world.kill(site.process)
+            await asyncio.Future()
+        self._sites[site.process.name] = site
+
+    def _apis(self) -> list[Site]:
+        return [site for site in self._sites.values() if site.role in ("api", "all")]
+
+    def _bury(self, process: Process) -> None:
+        """Break the connections of a process that has died, and start another in its place."""
+        story, name = self.cluster.story, process.name
+        killer = story.killed.get(name)
+        for run_id in story.under_way.pop(name, set()):
+            counted = story.deaths if killer in (None, run_id) else story.poisoned
+            counted[run_id] = counted.get(run_id, 0) + 1
+        for response in self._world.connections.pop(name, set()):
+            if not response.done():
+                response.set_exception(ConnectionLost())
+        self._sites.pop(name, None)
+        role = next(role for role in _ROLES if name.startswith(role))
+        self._world.later(self._chance.choice([0.1, 0.5, 2.0]), lambda: self._open(role))
+
+    def _stop(self, process: Process) -> None:
+        site = self._sites.get(process.name)
+        if site is None or site.role != "worker" or process.state == "dead":
+            return
+
+        async def stop() -> None:
+            await site.stop()
+            self._world.kill(process)
+            await asyncio.Future()
+
+        self._world.note(f"{process.name} is asked to stop")
+        self._world.loop.spawn(process, stop(), "stop")
+
+    # Invariants of moments
+
+    def _check_begin(self, run: Run) -> None:
+        kept = self.cluster.store.effective("runs", run.id)
+        if kept is not None and kept["status"] != "open" and cast("int", kept["attempt"]) < run.attempt:
+            self._world.violate(
+                f"{run.question!r} is {kept['status']} and runs again (attempt {run.attempt})"
+            )
+
+    def _check_free(self, session_id: str, run_id: str) -> None:
+        session = self.cluster.store.effective("sessions", session_id)
+        is_held = session is not None and session["active_run_id"] == run_id
+        if is_held and not self._world.long_outage:  # after which a stream ends before all is kept
+            self._world.held_at_done.append(run_id)
+
+
+async def _ended(loop: VirtualLoop) -> None:
+    left = asyncio.all_tasks(loop) - {asyncio.current_task(loop)}
+    for _ in range(20):
+        for task in left:
+            task.cancel()
+        _, left = await asyncio.wait(left, timeout=1) if left else (set(), set())
+        if not left:
+            return

@@ -1,0 +1,154 @@
+"""The real engine, wired up in a simulated process as the composition root does it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from prometheus_client import CollectorRegistry, Gauge
+
+from app.core.bus.completed import Completed, CompletedEvents
+from app.core.bus.listener import Listener
+from app.core.bus.local import LocalLogs, LocalQueue
+from app.core.bus.local_completed import LocalCompletedEvents
+from app.core.bus.port import EventLogs, RunQueue
+from app.core.clock import now_ms
+from app.core.storage.port import Collection
+from app.modules.memory.memory_job import MemoryJob
+from app.modules.memory.service import ConversationMemories
+from app.modules.run.engine import RunServices
+from app.modules.run.follower import RunFollower
+from app.modules.run.lifecycle import RunLifecycle
+from app.modules.run.observer import RunObserver
+from app.modules.run.submission import Submissions
+from app.modules.run.worker import Worker
+from app.modules.session.exchanges import SessionExchangeReader
+from app.modules.session.model import Run
+from app.modules.session.repository import SessionRepository
+from app.modules.session.rows import RowStore
+from app.modules.usage.repository import UsageRepository
+from app.modules.usage.service import Allowances, Quotas
+from graph import SessionEvent
+from graph.events import Done
+from migrations.m0001_initial import COLLECTIONS
+from tests.simulation.bus import (
+    LEASE_SECONDS,
+    CompletedData,
+    LogData,
+    QueueData,
+    SimulatedCompleted,
+    SimulatedLogs,
+    SimulatedQueue,
+)
+from tests.simulation.loop import Process
+from tests.simulation.store import SimulatedSqlite, SimulatedTypesense, StoreData
+from tests.simulation.turn import SimulatedGraph, Story, bind
+from tests.simulation.world import STORE_PATIENCE_SECONDS, World
+
+Role = Literal["all", "api", "worker", "history"]
+
+_SCHEMA: Mapping[str, Collection] = {each.name: each for each in COLLECTIONS}
+_CONCURRENCY = 4
+_MAX_WAITING = 100
+_QUOTAS = Quotas(None, None, None)
+
+
+@dataclass
+class Cluster:
+    """The servers of a KAI and what they hold. `alone`: one process does everything, with its own bus."""
+
+    world: World
+    alone: bool
+    store: StoreData
+    story: Story
+    queue: QueueData
+    logs: LogData
+    completed: CompletedData
+    observed: list[tuple[str, str, int]]
+    """Run, outcome and tokens of each end that the metrics counted."""
+    handled: list[str]
+    """Run of each completed message that was handled, by the kind `history`."""
+
+
+class CountingObserver(RunObserver):
+    """The metrics, with what they counted."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        super().__init__(CollectorRegistry())
+        self._cluster = cluster
+
+    def observe(self, run: Run, event: SessionEvent) -> None:
+        super().observe(run, event)
+        if isinstance(event, Done):
+            self._cluster.observed.append((run.id, event.status, event.tokens_used))
+
+
+class Site:
+    """A process with the parts that its role needs."""
+
+    def __init__(self, cluster: Cluster, process: Process, role: Role) -> None:
+        world = cluster.world
+        self.process = process
+        self.role = role
+        self.world = world
+        self.cluster = cluster
+
+    async def start(self) -> None:
+        """Make the parts, and start what works by itself. Runs in the process."""
+        cluster, world = self.cluster, self.world
+        storage = (SimulatedSqlite if cluster.alone else SimulatedTypesense)(world, cluster.store, _SCHEMA)
+        queue: RunQueue = LocalQueue()
+        logs: EventLogs = LocalLogs()
+        completed: CompletedEvents = LocalCompletedEvents(LEASE_SECONDS)
+        if not cluster.alone:
+            queue = SimulatedQueue(world, cluster.queue, cluster.logs)
+            logs = SimulatedLogs(world, cluster.logs)
+            completed = SimulatedCompleted(world, cluster.completed)
+        self.repository = repository = SessionRepository(storage)
+        self.lifecycle = lifecycle = RunLifecycle(repository, queue, logs, completed)
+        allowances = Allowances(UsageRepository(storage), _QUOTAS)
+        self.submissions = Submissions(
+            lifecycle,
+            repository,
+            queue,
+            logs,
+            allowances,
+            max_waiting=_MAX_WAITING,
+            store_patience_seconds=STORE_PATIENCE_SECONDS,
+        )
+        self.follower = RunFollower(repository, RowStore(storage), logs)
+        self.worker: Worker | None = None
+        self.listeners: list[Listener] = []
+        if self.role in ("all", "worker"):
+            services = RunServices(
+                graph=SimulatedGraph(world, cluster.story),
+                lifecycle=lifecycle,
+                repository=repository,
+                logs=logs,
+                bind=bind,
+                allowances=allowances,
+                observer=CountingObserver(cluster),
+                store_patience_seconds=STORE_PATIENCE_SECONDS,
+            )
+            waiting = Gauge("waiting", "Runs that wait", registry=CollectorRegistry())
+            self.worker = Worker(services, queue, _CONCURRENCY, waiting)
+            if cluster.alone:
+                await self.worker.sweep(before=now_ms())
+            self.worker.start()
+        if self.role in ("all", "history"):
+            memories = ConversationMemories(storage, None)
+            remembering = MemoryJob(SessionExchangeReader(repository), memories, None)
+            self.listeners = [
+                Listener(completed, "history", self._handle, 1, LEASE_SECONDS),
+                Listener(completed, "memory", remembering.work, 1, LEASE_SECONDS),
+            ]
+            for listener in self.listeners:
+                listener.start()
+
+    async def _handle(self, event: Completed) -> None:
+        await self.repository.find(event.session_id)
+        self.cluster.handled.append(event.run_id)
+
+    async def stop(self) -> None:
+        """End as on a signal."""
+        if self.worker is not None:
+            await self.worker.stop(0.5)

@@ -1,0 +1,200 @@
+"""Typesense as far as KAI's records need it: imports with an action, filters, sorting and deletion."""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from functools import lru_cache
+from typing import TypeVar, cast
+
+import httpx
+from pydantic import JsonValue
+
+from app.core.ids import new_id
+from app.core.storage import typesense_layout as layout
+from app.core.storage.conditions import meets
+from app.core.storage.port import Collection, Condition, Document
+from app.core.storage.typesense import TypesenseStorage
+from app.core.storage.typesense_client import translated_errors
+from app.core.storage.typesense_compare_and_set import CompareAndSet
+from tests.simulation.world import Unreachable, World, described
+from typesense_checkpoint.collection import Action, Search, TypesenseCollection
+
+T = TypeVar("T")
+Row = dict[str, object]
+Test = Callable[[Mapping[str, object]], bool]
+
+
+@lru_cache(maxsize=4_000)
+def _compiled(filter_by: str) -> Sequence[Test]:
+    if "(" in filter_by or "||" in filter_by:
+        raise NotImplementedError(filter_by)
+    return [_test(part) for part in filter_by.split(" && ")] if filter_by else []
+
+
+def _test(part: str) -> Test:
+    field, _, rest = part.partition(":")
+    for sign in (">=", "<", "="):
+        if rest.startswith(sign):
+            value = rest.removeprefix(sign)
+            break
+    else:
+        raise NotImplementedError(part)
+    if value.startswith("["):
+        values = set(value.strip("[]").split(","))
+        return lambda row: str(row.get(field)) in values
+    if sign == "=":
+        return lambda row: str(row.get(field)) == value
+    number = int(value)
+    if sign == "<":
+        return lambda row: cast("int", row.get(field, 0)) < number
+    return lambda row: cast("int", row.get(field, 0)) >= number
+
+
+class StoreData:
+    """What the server holds: rows by collection and id."""
+
+    def __init__(self) -> None:
+        self.rows: dict[str, dict[str, Row]] = {}
+
+    def write(self, name: str, rows: Sequence[Row], action: Action) -> list[bool]:
+        kept = self.rows.setdefault(name, {})
+        return [self._write(kept, row, action) for row in rows]
+
+    def _write(self, kept: dict[str, Row], row: Row, action: Action) -> bool:
+        row_id = cast("str", row["id"])
+        exists = row_id in kept
+        if (action == "create" and exists) or (action == "update" and not exists):
+            return False
+        kept[row_id] = {**kept[row_id], **row} if action == "update" else dict(row)
+        return True
+
+    def find(self, name: str, search: Search) -> list[Row]:
+        name = search.get("collection", name)
+        tests = _compiled(search.get("filter_by", ""))
+        found = [row for row in self.rows.get(name, {}).values() if all(test(row) for test in tests)]
+        for part in reversed(search.get("sort_by", "").split(",")):
+            if part:
+                field, way = part.split(":")
+                found.sort(key=lambda row: cast("int", row[field]), reverse=way == "desc")
+        page, size = search.get("page", 1), search.get("per_page", 250)
+        return found[(page - 1) * size : page * size]
+
+    def delete(self, name: str, filter_by: str) -> int:
+        kept = self.rows.get(name, {})
+        gone = self.find(name, {"filter_by": filter_by, "per_page": 10_000})
+        for row in gone:
+            del kept[cast("str", row["id"])]
+        return len(gone)
+
+    # Looked at by invariants, not by the engine
+
+    def documents(self, name: str) -> list[Document]:
+        found = (self.effective(name, document_id) for document_id in self.rows.get(name, {}))
+        return [each for each in found if each is not None]
+
+    def document(self, name: str, document_id: str) -> Document | None:
+        row = self.rows.get(name, {}).get(document_id)
+        return None if row is None else layout.document_of(row)
+
+    def effective(self, name: str, document_id: str) -> Document | None:
+        """The document in its latest state, whether that is written or still a successor alone."""
+        row = self.rows.get(name, {}).get(document_id)
+        if row is None:
+            return None
+        key = layout.key(name, document_id)
+        by_base = {each["base"]: each for each in self.rows.get("patches0", {}).values() if each["of"] == key}
+        while (following := by_base.get(row[layout.REVISION])) is not None:
+            row = following
+        return layout.document_of(row)
+
+
+class SimulatedCollection(TypesenseCollection[layout.Row]):
+    """A collection that is reached over the simulated network."""
+
+    def __init__(self, world: World, data: StoreData, name: str) -> None:
+        self.name = name
+        self._world = world
+        self._data = data
+
+    async def create_if_missing(self, fields: object) -> None:
+        """Collections need not be made."""
+
+    async def write(self, documents: Sequence[layout.Row], action: Action) -> list[bool]:
+        rows = [dict(each) for each in documents]
+        what = f"{action} {self.name}"
+        if self._world.traced:
+            what += " " + " ".join(map(described, rows))
+        return await self._ask(what, lambda: self._data.write(self.name, rows, action), writes=True)
+
+    async def find(self, *searches: Search) -> list[list[layout.Row]]:
+        def act() -> list[list[layout.Row]]:
+            return [[dict(row) for row in self._data.find(self.name, search)] for search in searches]
+
+        return await self._ask(f"find {self.name}", act)
+
+    async def find_all(self, search: Search) -> list[layout.Row]:
+        (found,) = await self.find({**search, "per_page": 10_000})
+        return found
+
+    async def count(self, filter_by: str) -> int:
+        search: Search = {"filter_by": filter_by, "per_page": 10_000}
+        return await self._ask(f"count {self.name}", lambda: len(self._data.find(self.name, search)))
+
+    async def delete(self, filter_by: str) -> int:
+        what = f"delete {self.name}"
+        return await self._ask(what, lambda: self._data.delete(self.name, filter_by), writes=True)
+
+    async def delete_any(self, field: str, values: Sequence[str]) -> int:
+        return await self.delete(f"{field}:=[{','.join(values)}]") if values else 0
+
+    async def _ask(self, what: str, act: Callable[[], T], *, writes: bool = False) -> T:
+        """As the client does, which may ask again by itself."""
+        for _ in range(self._world.store_retries):
+            with suppress(Unreachable):
+                return await self._world.request(self._world.store, what, act, writes=writes)
+        try:
+            return await self._world.request(self._world.store, what, act, writes=writes)
+        except Unreachable as error:
+            raise httpx.ConnectError(str(error)) from error
+
+
+class SimulatedTypesense(TypesenseStorage):
+    """The Typesense adapter itself, on simulated collections."""
+
+    def __init__(self, world: World, data: StoreData, collections: Mapping[str, Collection]) -> None:
+        self._world = world
+        self._data = data
+        self._prefix = ""
+        self._collections = dict(collections)
+        self._patches = CompareAndSet(SimulatedCollection(world, data, "patches0"), self._known)
+
+    async def open(self) -> None:
+        """All collections are known."""
+
+    def _documents(self, name: str) -> TypesenseCollection[layout.Row]:
+        return SimulatedCollection(self._world, self._data, name)
+
+
+class SimulatedSqlite(SimulatedTypesense):
+    """A store whose conditional write is one step, as SQLite's is."""
+
+    async def patch(
+        self,
+        collection: str,
+        document_id: str,
+        changes: Mapping[str, JsonValue],
+        *,
+        where: Sequence[Condition] = (),
+    ) -> Document | None:
+        kept = self._collections[collection]
+
+        def act() -> Document | None:
+            document = self._data.document(collection, document_id)
+            if document is None or not all(meets(document, each, kept) for each in where):
+                return None
+            changed: Document = {**document, **changes, "id": document_id}
+            self._data.write(collection, [layout.row(kept, changed, new_id())], "update")
+            return changed
+
+        documents = SimulatedCollection(self._world, self._data, collection)
+        with translated_errors():
+            return await documents._ask(f"patch {collection} {dict(changes)}", act, writes=True)

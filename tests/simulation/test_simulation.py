@@ -1,0 +1,28 @@
+"""The run engine under seeded faults: a part of what `make simulate` tries."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+SEEDS_AT_ONCE = 200
+
+
+def simulated(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """In a process of its own, whose clocks and chance are the simulation's."""
+    command = [sys.executable, "-m", "tests.simulation", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=280)
+
+
+@pytest.mark.parametrize("start", range(0, 1_000, SEEDS_AT_ONCE))
+def test_questions_are_answered_once_whatever_fails(start: int) -> None:
+    ended = simulated("--start", str(start), "--seeds", str(SEEDS_AT_ONCE), "--at-once", "1")
+    assert ended.returncode == 0, ended.stdout
+
+
+def test_a_seed_replays_event_by_event() -> None:
+    os.environ.pop("PYTHONHASHSEED", None)
+    first, second = simulated("--seed", "7"), simulated("--seed", "7")
+    assert first.stdout == second.stdout
+    assert len(first.stdout.splitlines()) > 100
