@@ -25,6 +25,7 @@ from app.modules.chat_api.schemas import (
 )
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.memory.service import ConversationMemories
+from app.modules.run.errors import NotKeptYet
 from app.modules.run.sse import EventStream, LastEventId, event_stream, last_event_id
 from app.modules.session.router import EVENT_STREAM
 from app.modules.session.service import SessionFilter, SessionService
@@ -115,17 +116,22 @@ async def queue_question(body: ChatQuestion, owner: Owner, sessions: Sessions) -
 
     Questions of one session are answered one after another, at most ten wait (then 429 `queue-full`).
     Idempotent by `chatMessageId`: the same id and question return the first run, and another question under
-    the same id answers 422 (`idempotency-key-reused`). Answers 503 if the question cannot be queued.
+    the same id answers 422 (`idempotency-key-reused`). Answers 503 if the question cannot be queued: then nothing of it is stored. If the store
+    becomes unavailable while it stores the question, `streamUrl` answers 404 until it is stored.
     """
     _caller(owner, body.user_id)
-    session, run = await sessions.ask(
-        owner, body.session_id, body.question, "enqueue", idempotency_key=body.chat_message_id
-    )
+    try:
+        _, run = await sessions.ask(
+            owner, body.session_id, body.question, "enqueue", idempotency_key=body.chat_message_id
+        )
+        run_id = run.id
+    except NotKeptYet as error:  # the stream's address is unknown until the question is stored
+        run_id = error.run_id
     return QueuedMessage(
-        session_id=session.id,
+        session_id=body.session_id,
         chat_message_id=body.chat_message_id,
-        run_id=run.id,
-        stream_url=f"/api/stream/{session.id}/{body.chat_message_id}",
+        run_id=run_id,
+        stream_url=f"/api/stream/{body.session_id}/{body.chat_message_id}",
     )
 
 

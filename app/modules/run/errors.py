@@ -19,6 +19,7 @@ class NotKeptYet(Problem):
             session_id=session_id,
             run_id=run_id,
         )
+        self.run_id = run_id
         self.headers = {"X-Run-Id": run_id}
 
 

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Depends, Header, Path, Query, Request, Response, 
 from fastapi.responses import StreamingResponse
 
 from app.http.callers import ASK, READ, Owner
-from app.http.problems import PROBLEM_RESPONSES
+from app.http.problems import PROBLEM_JSON, PROBLEM_RESPONSES, ProblemBody
 from app.http.rate_limits import count_question
 from app.http.routes import PageOf, PageQuery, Text
 from app.modules.run.sse import EventStream, LastEventId, event_stream, last_event_id
@@ -52,6 +52,15 @@ IdempotencyKey = Annotated[
 ]
 
 _PARQUET = "application/vnd.apache.parquet"
+
+NOT_KEPT_YET: dict[int | str, dict[str, object]] = {
+    202: {
+        "description": "The store is unavailable, so the question is not known to be stored yet; KAI goes on "
+        "trying. `run_id` names its run, which is unknown (404) as long as the question is not stored.",
+        "content": {PROBLEM_JSON: {"schema": ProblemBody.model_json_schema()}},
+        "headers": {"X-Run-Id": {"description": "The run, for following it", "schema": {"type": "string"}}},
+    }
+}
 
 EVENT_STREAM: dict[int | str, dict[str, object]] = {
     200: {
@@ -156,7 +165,7 @@ async def delete_session(session_id: SessionId, owner: Owner, service: Service) 
 @router.post(
     "/{session_id}/query/stream",
     summary="Ask a question and stream its answer",
-    responses=EVENT_STREAM,
+    responses={**EVENT_STREAM, **NOT_KEPT_YET},
     response_class=EventStream,
     dependencies=[ASK, Depends(count_question)],
 )
@@ -174,8 +183,9 @@ async def ask(
     again, and the same key with another question answers 422 (`idempotency-key-reused`).
 
     Every refusal is an HTTP error before the stream: 409 `session-busy`, `session-closed` or
-    `connection-gone`, 429 for a full queue, a rate limit or a quota, 503 if the question cannot be queued.
-    Errors of the run itself are `error` events.
+    `connection-gone`, 429 for a full queue, a rate limit or a quota, 503 if the question cannot be queued:
+    then nothing of it is stored. If the store becomes unavailable while it stores the question, the answer is
+    202 with `run_id` (`not-kept-yet`): follow that run instead of asking again. Errors of the run itself are `error` events.
     """
     session, run = await service.ask(owner, session_id, body.query, body.on_busy, idempotency_key, body.sql)
     return event_stream(run.id, service.follower.follow(session, run), after=0)
