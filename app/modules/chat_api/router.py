@@ -116,8 +116,9 @@ async def queue_question(body: ChatQuestion, owner: Owner, sessions: Sessions) -
 
     Questions of one session are answered one after another, at most ten wait (then 429 `queue-full`).
     Idempotent by `chatMessageId`: the same id and question return the first run, and another question under
-    the same id answers 422 (`idempotency-key-reused`). Answers 503 if the question cannot be queued: then nothing of it is stored. If the store
-    becomes unavailable while it stores the question, `streamUrl` answers 404 until it is stored.
+    the same id answers 422 (`idempotency-key-reused`). Answers 503 if the question cannot be queued.
+    Then nothing of it is stored. If the store becomes unavailable while it stores the question, `streamUrl`
+    answers 404 until it is stored.
     """
     _caller(owner, body.user_id)
     try:

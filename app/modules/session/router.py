@@ -185,7 +185,9 @@ async def ask(
     Every refusal is an HTTP error before the stream: 409 `session-busy`, `session-closed` or
     `connection-gone`, 429 for a full queue, a rate limit or a quota, 503 if the question cannot be queued:
     then nothing of it is stored. If the store becomes unavailable while it stores the question, the answer is
-    202 with `run_id` (`not-kept-yet`): follow that run instead of asking again. Errors of the run itself are `error` events.
+    202 with `run_id` (`not-kept-yet`): follow that run instead of asking again.
+
+    Errors of the run itself are `error` events.
     """
     session, run = await service.ask(owner, session_id, body.query, body.on_busy, idempotency_key, body.sql)
     return event_stream(run.id, service.follower.follow(session, run), after=0)
