@@ -75,7 +75,7 @@ function markOf({ mark, data }: Chart): Record<string, unknown> {
 
 function encodingOf(chart: Chart, lying: boolean): Encoding {
   const { mark, across, value, series } = chart;
-  const tooltip = [across, value, ...(series ? [series] : [])].map((each) => encodingOf(each, chart));
+  const tooltip = [across, value, ...(series ? [series] : [])].map((each) => tooltipOf(each, chart));
   if (mark === "arc") return { theta: plain(value), color: { ...plain(across), sort: null }, tooltip };
   const color: Encoding = series ? { color: { ...plain(series), sort: null } } : {};
   if (series && isGrouped(chart)) color[lying ? "yOffset" : "xOffset"] = { ...plain(series), sort: null };
@@ -102,7 +102,7 @@ function plain({ field, kind, title }: Channel): Encoding {
   return { field, type: kind, title };
 }
 
-function encodingOf(channel: Channel, { data }: Chart): Encoding {
+function tooltipOf(channel: Channel, { data }: Chart): Encoding {
   if (channel.kind === "quantitative") return { ...plain(channel), format: ",~f" };
   if (channel.kind !== "temporal") return plain(channel);
   const timed = data.some((each) => TIME_OF_DAY.test(String(each[channel.field])));
