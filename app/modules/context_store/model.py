@@ -10,8 +10,10 @@ ExampleStatus = Literal["proposed", "verified", "rejected"]
 
 @dataclass(frozen=True)
 class Example:
-    """A question with its right SQL. Only verified ones are used; feedback on an answer proposes one,
-    and `message_id` then names that answer."""
+    """A question with the SQL that answers it. Only verified examples are used.
+
+    Feedback on an answer proposes an example; `message_id` is then the id of that answer.
+    """
 
     id: str
     owner: str
@@ -27,7 +29,7 @@ class Example:
 
 @dataclass(frozen=True)
 class Term:
-    """A word of the business, and the SQL expression for it where there is one."""
+    """A business term and its meaning; `sql` is its SQL expression, None if it has none."""
 
     id: str
     owner: str
@@ -41,7 +43,7 @@ class Term:
 
 @dataclass(frozen=True)
 class Instruction:
-    """A rule for reading the data; `scope` names the table it is about, None the whole database."""
+    """A rule for reading the data. `scope` is the table it is about; None means the whole database."""
 
     id: str
     owner: str
@@ -53,6 +55,6 @@ class Instruction:
 
 
 def question_key(question: str) -> str:
-    """The same for questions that differ only in case, blanks and the marks at their end."""
+    """Returns a hash of a question. Case, white space and closing punctuation do not change it."""
     folded = " ".join(unicodedata.normalize("NFKC", question).casefold().split()).rstrip(" ?!.")
     return hashlib.sha256(folded.encode(errors="replace")).hexdigest()

@@ -19,7 +19,7 @@ Entry = TypeVar("Entry", Example, Term, Instruction)
 
 
 class Entries(Generic[Entry]):
-    """Entries of one kind, whosesoever they are: who may read them is the service's to say."""
+    """Stored entries of one kind, of all owners. Access is checked by the service, not here."""
 
     def __init__(self, storage: Storage, collection: str, kind: type[Entry]) -> None:
         self._storage = storage
@@ -34,14 +34,14 @@ class Entries(Generic[Entry]):
         return EntryUnknown(self._kind)
 
     async def get(self, entry_id: str) -> Entry:
-        """Raises `EntryUnknown`."""
+        """Raises `EntryUnknown` if there is no entry with this id."""
         found = await self._storage.get(self._collection, entry_id)
         if found is None:
             raise self.unknown()
         return self._adapter.validate_python(found)
 
     async def change(self, entry: Entry, changes: Mapping[str, JsonValue]) -> Entry:
-        """Raises `EntryUnknown` when it was deleted meanwhile."""
+        """Returns the changed entry. Raises `EntryUnknown` if it was deleted meanwhile."""
         changed = await self._storage.patch(self._collection, entry.id, changes)
         if changed is None:
             raise self.unknown()
@@ -53,14 +53,17 @@ class Entries(Generic[Entry]):
     async def page(
         self, where: Sequence[Condition], limit: int, cursor: str | None
     ) -> tuple[list[Entry], str | None]:
-        """Oldest first."""
+        """Returns a page of entries, oldest first, and the cursor of the next page (None on the last)."""
         page = await self._storage.query(self._collection, where, limit=limit, cursor=cursor)
         return [self._adapter.validate_python(each) for each in page.items], page.next_cursor
 
     async def search(
         self, words: str, where: Sequence[Condition], limit: int, cursor: str | None
     ) -> tuple[list[Entry], str | None]:
-        """Those that hold all the words, best first; the best 250 count."""
+        """Returns a page of the entries that contain all words, and the cursor of the next page.
+
+        Best matches first. Only the best 250 matches can be reached.
+        """
         found = await self._storage.search(self._collection, words, where, limit=_SEARCHED_MATCHES)
         start = cursor_position(cursor)
         entries = [self._adapter.validate_python(each) for each in found[start : start + limit]]
@@ -69,7 +72,7 @@ class Entries(Generic[Entry]):
     async def latest(
         self, db_connection_id: str, filters: Sequence[Condition] = (), limit: int = MAX_ENTRIES
     ) -> list[Entry]:
-        """Of a connection, the latest first."""
+        """Returns the entries of a connection, newest first."""
         where = [Equals("db_connection_id", db_connection_id), *filters]
         page = await self._storage.query(self._collection, where, descending=True, limit=limit)
         return [self._adapter.validate_python(each) for each in page.items]

@@ -1,4 +1,4 @@
-"""The context store on the wire. In a change, what is left out stays as it is."""
+"""Request and response bodies of the context store. Fields left out of a change stay unchanged."""
 
 from typing import Annotated
 

@@ -1,4 +1,7 @@
-"""Examples, glossary terms and instructions of a connection. Their SQL is checked against its schema."""
+"""Examples, glossary terms and instructions of a connection.
+
+The SQL of verified examples is checked by the guard, and the scope of instructions against the schema.
+"""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -20,9 +23,10 @@ from graph.errors import StatementFailed
 class ContextStore:
     """Verified examples, glossary and instructions.
 
-    They belong to the owner of their connection, who alone changes them. Every reader of the connection reads
-    them, but only verified examples: the others are questions of single users. Methods with an `owner` raise
-    `NotFound` for what the owner may not read, and `NotTheOwner` for what they may only read.
+    Entries belong to the owner of their connection; only the owner changes them. Every reader of the
+    connection can read them, except examples that are not verified: those are questions of single users.
+    Methods with an `owner` raise `NotFound` if the caller may not read the entry or connection, and
+    `NotTheOwner` if the caller may only read it.
     """
 
     def __init__(self, storage: Storage, connections: DatabaseConnections) -> None:
@@ -32,7 +36,7 @@ class ContextStore:
         self._connections = connections
 
     async def get(self, entries: Entries[Entry], reader: str, entry_id: str) -> Entry:
-        """Raises `EntryUnknown`."""
+        """Raises `EntryUnknown` if there is no such entry or the reader may not read it."""
         entry = await entries.get(entry_id)
         if entry.owner != reader:
             try:
@@ -44,7 +48,10 @@ class ContextStore:
         return entry
 
     async def own(self, entries: Entries[Entry], owner: str, entry_id: str) -> Entry:
-        """Raises `EntryUnknown` or `NotTheOwner`."""
+        """Returns an entry that `owner` may change.
+
+        Raises `EntryUnknown` if they may not read it, and `NotTheOwner` if they may only read it.
+        """
         entry = await self.get(entries, owner, entry_id)
         if entry.owner != owner:
             raise NotTheOwner
@@ -67,8 +74,8 @@ class ContextStore:
     async def add_example(
         self, owner: str, db_connection_id: str, question: str, sql: str, status: ExampleStatus
     ) -> Example:
-        """Raises `ExampleNotRunnable` if a verified example's SQL does not pass the guard, or
-        `DatabaseDown`.
+        """Raises `ExampleNotRunnable` if a verified example's SQL does not pass the guard, and
+        `DatabaseDown` if the database is unavailable.
         """
         connection = await self._connections.repository.own(owner, db_connection_id)
         if status == "verified":
@@ -133,7 +140,7 @@ class ContextStore:
     async def add_instruction(
         self, owner: str, db_connection_id: str, text: str, scope: str | None
     ) -> Instruction:
-        """Raises `ScopeUnknown` and `DatabaseDown`."""
+        """Raises `ScopeUnknown` if the schema has no such table, and `DatabaseDown` if a scan fails."""
         connection = await self._connections.repository.own(owner, db_connection_id)
         now = now_ms()
         await self._check_scope(connection, scope)
@@ -160,11 +167,11 @@ class ContextStore:
         return await self.instructions.change(instruction, {**changes, "updated_at": now_ms()})
 
     async def verified_examples(self, connection: Connection) -> list[Example]:
-        """The latest thousand, newest first."""
+        """Returns the verified examples of a connection, newest first, at most a thousand."""
         return await self.examples.latest(connection.id, [Equals("status", "verified")])
 
     async def verified_answer(self, connection: Connection, question: str) -> Example | None:
-        """The latest verified example of exactly this question, or None."""
+        """Returns the latest verified example of the same question (see `question_key`), or None."""
         same = [Equals("status", "verified"), Equals("question_key", question_key(question))]
         found = await self.examples.latest(connection.id, same, limit=1)
         return found[0] if found else None

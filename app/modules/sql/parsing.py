@@ -1,4 +1,4 @@
-"""sqlglot's parser and generator, held to their own errors."""
+"""sqlglot's parser, with unexpected exceptions converted to sqlglot's own errors."""
 
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
@@ -12,23 +12,22 @@ DATABASE_NAMES = {"sqlite": "SQLite", "postgres": "PostgreSQL", "mysql": "MySQL"
 
 
 def parsed(sql: str, dialect: str) -> Sequence[exp.Expr | None]:
-    """Returns the statements in a text. Raises `SqlglotError` and `RecursionError`."""
+    """Returns the statements in a text. Raises `SqlglotError` or `RecursionError` if it cannot be parsed."""
     with sqlglot_errors_only():
         return sqlglot.parse(sql, dialect=dialect)
 
 
 def parsed_one(sql: str, dialect: str | None) -> exp.Expr:
-    """Returns the one statement in a text. Raises `SqlglotError` and `RecursionError`."""
+    """Returns the one statement in a text. Raises `SqlglotError` or `RecursionError` if that fails."""
     with sqlglot_errors_only():
         return sqlglot.parse_one(sql, dialect=dialect)
 
 
 @contextmanager
 def sqlglot_errors_only() -> Generator[None]:
-    """Convert the errors of sqlglot, which fails on senseless statements with any exception, such as
-    `AttributeError`.
+    """Convert unexpected exceptions of sqlglot: some invalid statements make it raise `AttributeError`.
 
-    Raises `ParseError` in place of all but `SqlglotError` and `RecursionError`.
+    Raises `ParseError` in place of every exception other than `SqlglotError` and `RecursionError`.
     """
     try:
         yield

@@ -1,7 +1,6 @@
 """A statement, parsed once for all its uses in a turn.
 
-The guard alone parses for itself: as an independent lock it trusts no tree that other code could have
-changed.
+Only the guard parses again: it must not trust a tree that other code could have changed.
 """
 
 from functools import cached_property, lru_cache
@@ -59,7 +58,10 @@ def statement_of(text: str, dialect: str) -> Statement:
 
 
 def qualified(folded: exp.Expr, dialect: str, schema: MappingSchema) -> exp.Expr | None:
-    """`Statement.qualified` of a tree that has been changed since; the tree itself is used up."""
+    """Does what `Statement.qualified` does, for a tree with folded names. Changes the tree itself.
+
+    Returns None if sqlglot cannot qualify it.
+    """
     try:
         return qualify(
             folded,

@@ -1,7 +1,8 @@
-"""Checking a statement's names before it runs: a millisecond or two, and words that help to repair it.
+"""Check of a statement's table and column names before it runs. Takes a millisecond or two.
 
-What is certain is corrected (a name's case and quotes, SQLite's text in double quotes); for the rest
-there are faults. What sqlglot cannot tell is left to the guard and the database.
+Certain errors are corrected (a name's case and quotes, SQLite's text in double quotes). The rest are
+reported as faults, which help to repair the statement. Statements that sqlglot cannot resolve are left to
+the guard and the database.
 """
 
 from collections.abc import Sequence
@@ -25,7 +26,7 @@ _MOST_REPORTED = 5
 
 @dataclass(frozen=True)
 class Checked:
-    """The statement with its certain corrections, and what is wrong with it all the same."""
+    """The statement with its certain corrections applied, and the faults that remain."""
 
     sql: str
     faults: Sequence[Fault] = ()
@@ -33,12 +34,12 @@ class Checked:
 
     @property
     def report(self) -> str:
-        """The faults in words; empty when there are none."""
+        """The faults as text, one a line; empty when there are none."""
         return "\n".join(dict.fromkeys(fault.report(self.sql) for fault in self.faults[:_MOST_REPORTED]))
 
 
 def check(sql: str, schema: SchemaNames) -> Checked:
-    """Check every table and column name. Never raises: a statement that cannot be read has no faults here."""
+    """Check every table and column name. Never raises: a statement that cannot be parsed has no faults."""
     faults: list[Fault] = []
     made: list[Correction] = []
     for _ in range(_MOST_PASSES):
@@ -53,7 +54,7 @@ def check(sql: str, schema: SchemaNames) -> Checked:
 
 
 def missing(sql: str, schema: SchemaNames) -> list[Correction]:
-    """The corrections of what a statement without faults lacks in GROUP BY."""
+    """Returns the corrections that complete GROUP BY, for a statement without faults. Never raises."""
     try:
         with sqlglot_errors_only():
             statement = statement_of(sql, schema.dialect)
@@ -80,5 +81,5 @@ def _findings(sql: str, schema: SchemaNames) -> list[Fault | Correction]:
 
 
 def _has_pivot_statement(tree: exp.Expr) -> bool:
-    """Whether DuckDB's PIVOT or UNPIVOT stands in the place of a query: sqlglot has no scope for it."""
+    """True if DuckDB's PIVOT or UNPIVOT is used as a query: sqlglot builds no scope for it."""
     return any(pivot.arg_key != "pivots" for pivot in tree.find_all(exp.Pivot))

@@ -1,4 +1,4 @@
-"""Places in a statement's text: where a clause ends."""
+"""Offsets in a statement's text at which its clauses end."""
 
 from bisect import bisect_left
 from collections.abc import Collection, Sequence
@@ -25,30 +25,30 @@ _AFTER_GROUPS = {
 
 
 class Clauses:
-    """The clauses around the first table of a SELECT; raises `SqlglotError` for text without words."""
+    """The clauses around the first table of a SELECT. Raises `SqlglotError` if tokenising fails."""
 
     def __init__(self, sql: str, dialect: str, table: int) -> None:
-        """`table` is an offset in the first table that the SELECT reads."""
+        """`table` is an offset within the name of the first table that the SELECT reads."""
         self._tokens = _tokens(sql, dialect)
         self._table = bisect_left(self._tokens, table, key=lambda each: each.end)
 
     @property
     def end_of_from(self) -> int:
-        """The offset behind the last join."""
+        """The offset after the last join."""
         return self._end(self._table, _AFTER_GROUPS | {TokenType.WHERE, TokenType.GROUP_BY})
 
     @property
     def end_of_conditions(self) -> int:
-        """The offset behind FROM and WHERE."""
+        """The offset after FROM and WHERE."""
         return self._end(self._table, _AFTER_GROUPS | {TokenType.GROUP_BY})
 
     @property
     def end_of_groups(self) -> int:
-        """The offset behind GROUP BY, if there is one."""
+        """The offset after GROUP BY; without one, after FROM and WHERE."""
         return self._end(self._table, _AFTER_GROUPS)
 
     def stars(self) -> list[Token]:
-        """The `*` of the SELECT that stand alone."""
+        """Returns the `*` tokens that are whole items of the SELECT list, without a table before them."""
         found: list[Token] = []
         depth = 0
         for at in range(self._table, -1, -1):
@@ -77,12 +77,12 @@ class Clauses:
 
 @lru_cache(4)
 def _tokens(sql: str, dialect: str) -> Sequence[Token]:
-    """Kept, for a statement may have hundreds of SELECTs."""
+    """Cached, because a statement may have hundreds of SELECTs."""
     return list(Dialect.get_or_raise(dialect).tokenize(sql))
 
 
 def first_table(select: exp.Select) -> int | None:
-    """An offset in the first table that a SELECT reads; None where it has no place in the text."""
+    """Returns an offset within the first table that a SELECT reads; None if the text does not hold it."""
     source = select.args.get("from_")
     if not isinstance(source, exp.From):
         return None

@@ -1,4 +1,4 @@
-"""Columns that a statement names and that are not there, or are there twice."""
+"""Faults of columns: unknown and ambiguous names."""
 
 from collections.abc import Iterator
 
@@ -18,7 +18,10 @@ _COMPARED = (exp.Predicate, exp.In, exp.Between, exp.Tuple, exp.Func, exp.DPipe)
 
 
 def check_columns(sql: str, statement: exp.Expr, schema: SchemaNames) -> Iterator[Fault | Correction]:
-    """Faults of columns in a qualified statement. Uncertain cases are left to the database."""
+    """Yields the faults and corrections of columns in a qualified statement.
+
+    Uncertain cases are left to the database.
+    """
     scopes = StatementNames(schema)
     faults = 0
     for scope in traverse_scope(statement):
@@ -26,7 +29,7 @@ def check_columns(sql: str, statement: exp.Expr, schema: SchemaNames) -> Iterato
         if names.has_pivot:
             continue
         for column in scope.find_all(exp.Column):
-            # A name without a place was added by qualifying.
+            # A name without an offset was added when the statement was qualified.
             if not _is_placed(column.this) or column.name in schema.hidden:
                 continue
             for found in _check(sql, column, names, schema):
@@ -113,20 +116,22 @@ def _unknown(sql: str, column: exp.Column, names: Names, schema: SchemaNames) ->
 
 
 def _elsewhere(column: exp.Column, schema: SchemaNames) -> list[str]:
-    """The same name in tables that the statement does not read."""
+    """Returns the columns of the same name in other tables of the schema."""
     places = schema.places_of(column.name)[:_MOST_PLACES]
     return [f"{schema.written(table)}.{schema.written(each)}" for table, each in places]
 
 
 def _is_text(sql: str, column: exp.Column) -> bool:
-    """SQLite takes a name in double quotes for text when it is no column; writers mean text where it
-    is compared, and a column elsewhere."""
+    """True if an unknown name in double quotes is meant as text: it is compared with something.
+
+    SQLite reads such a name as text everywhere.
+    """
     start = _offset(column.this)
     return start is not None and sql[start] == '"' and isinstance(column.parent, _COMPARED)
 
 
 def _quoted_text(sql: str, place: exp.Expr) -> str:
-    """As it was written: the qualified statement's names are folded."""
+    """Returns a name as written in the text: the names of the qualified statement are folded."""
     return sql[place.meta["start"] + 1 : place.meta["end"]].replace('""', '"')
 
 

@@ -1,4 +1,4 @@
-"""Correcting a model's statement before it runs: what is certainly meant replaces what was written."""
+"""Corrections of a model's statement before it runs, made only where the meaning is certain."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,14 +19,17 @@ _MOST_PASSES = 8
 
 @dataclass(frozen=True)
 class Corrected:
-    """The statement to run, and what was corrected in it, in order."""
+    """The statement to run, and its corrections in the order they were made."""
 
     sql: str
     corrections: Sequence[Correction] = ()
 
 
 def correct(sql: str, schema: SchemaNames) -> Corrected:
-    """Never raises. Returns a statement that stays faulty as it was written: its faults name places in it."""
+    """Correct a statement. Never raises.
+
+    A statement whose faults cannot all be corrected is returned unchanged: its faults name positions in it.
+    """
     translated = in_dialect(sql, schema)
     found = _correct(sql if translated is None else corrected(sql, [translated]), schema)
     if found is None:
@@ -45,7 +48,7 @@ def correct(sql: str, schema: SchemaNames) -> Corrected:
 
 
 def _correct(sql: str, schema: SchemaNames) -> Corrected | None:
-    """None when faults stay."""
+    """Returns None if faults remain."""
     made: list[Correction] = []
     for _ in range(_MOST_PASSES):
         checked = check(sql, schema)

@@ -1,4 +1,7 @@
-"""Parts of dates, such as YEAR(x), of columns of numbers: SQLite's functions would take them for days."""
+"""Date functions, such as YEAR(x), applied to columns of numbers.
+
+SQLite's date functions would read such a number as a Julian day.
+"""
 
 from collections.abc import Iterator
 
@@ -13,14 +16,14 @@ _LAST_YEAR = 2999
 
 
 class DateParts:
-    """The parts of dates in a statement as it was parsed, that are taken of whole numbers."""
+    """The date functions in a parsed, unqualified statement whose arguments are whole numbers."""
 
     def __init__(self, statement: exp.Expr, schema: SchemaNames) -> None:
         self._schema = schema
         self._statement = statement
         self._years: list[tuple[exp.Expr, exp.Column]] = []
         self.has_other_numbers = False
-        """Whether there is another one, such as the month of a number: its meaning is unknown."""
+        """True if there is another date function of a number, such as its month: its meaning is unknown."""
         for function in statement.find_all(*_FUNCTIONS):
             column = _argument(function)
             stored = [] if column is None else list(self._stored(column))
@@ -32,13 +35,16 @@ class DateParts:
                 self.has_other_numbers = True
 
     def take_years(self) -> list[str]:
-        """Put each column of years in the place of its function, in the statement itself; their names."""
+        """Replace each YEAR of a column of years by the column, in the statement itself.
+
+        Returns the names of the columns.
+        """
         for function, column in self._years:
             function.replace(column.copy())
         return list(dict.fromkeys(column.name for _, column in self._years))
 
     def _stored(self, column: exp.Column) -> Iterator[TableColumn]:
-        """The columns of the database that may be meant."""
+        """Yields the stored columns that a column of the statement may mean."""
         schema = self._schema
         for source in self._statement.find_all(exp.Table):
             table = schema.table(schema.folded(source.name))
@@ -62,7 +68,7 @@ def _is_year_of(function: exp.Expr) -> bool:
 
 
 def _holds_years(column: TableColumn) -> bool:
-    """By its profile; of one that is not profiled yet, by its name."""
+    """Decides by the minimum and maximum of the column, or by its name if it is not profiled yet."""
     if column.minimum is None or column.maximum is None:
         return "year" in column.name.lower()
     return _is_year(column.minimum) and _is_year(column.maximum)

@@ -1,4 +1,4 @@
-"""Statements written for another database, in the SQL of the one that is asked."""
+"""Translation of statements that were written in the dialect of another database."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -44,8 +44,11 @@ _STARTS = {"YEAR": "%Y-01-01", "MONTH": "%Y-%m-01", "DAY": "%Y-%m-%d"}
 
 
 def in_dialect(sql: str, schema: SchemaNames) -> Correction | None:
-    """The statement as its database writes it; None where the database understands it as it stands, or where
-    no other one does. The guard decides both."""
+    """Returns the correction that translates a statement into the dialect of its database.
+
+    Returns None if the database understands the statement as written, or if no known dialect fits. The
+    guard decides both.
+    """
     dialect = schema.dialect
     if _is_understood(sql, dialect):
         return None
@@ -58,13 +61,16 @@ def in_dialect(sql: str, schema: SchemaNames) -> Correction | None:
 
 
 def _others(sql: str, dialect: str) -> Iterator[tuple[str, str]]:
-    """Those first whose double quotes mean names if the statement has any."""
+    """Yields the other dialects and their names.
+
+    If the statement has double quotes, the dialects that use them for text come last.
+    """
     known = [each for each in (*DATABASE_NAMES.items(), *_OTHERS.items()) if each[0] != dialect]
     yield from sorted(known, key=lambda each: '"' in sql and each[0] in ("mysql", "bigquery"))
 
 
 def _is_understood(sql: str, dialect: str) -> bool:
-    """Whether the statement parses and names no function that the database does not have."""
+    """True if the statement parses and calls only functions that the database has."""
     read = statement_of(sql, dialect)
     try:
         check_text(sql)
@@ -85,7 +91,7 @@ def _is_understood(sql: str, dialect: str) -> bool:
 
 
 def _is_query(read: Statement) -> bool:
-    """Whether the text is one query. Of all other texts the guard finds out what they are."""
+    """True if the text is one query. The guard decides about all other texts."""
     try:
         return isinstance(read.tree, exp.Query) and ";" not in read.text.rstrip("; \r\n\t")
     except (SqlglotError, RecursionError):
@@ -93,7 +99,7 @@ def _is_query(read: Statement) -> bool:
 
 
 def _has_names_in_quotes(sql: str) -> bool:
-    """MySQL takes double quotes for text and || for OR: here a table stands in them, or || joins text."""
+    """True if a table name is in double quotes, or || joins text: MySQL reads these as text and as OR."""
     tokens = Dialect.get_or_raise("mysql").tokenize(sql)
     return any(
         (one.token_type in {TokenType.FROM, TokenType.JOIN} and _is_text(other) and sql[other.start] == '"')
@@ -104,7 +110,7 @@ def _has_names_in_quotes(sql: str) -> bool:
 
 
 def _has_names_in_brackets(sql: str) -> bool:
-    """In PostgreSQL a list follows ARRAY, and a subscript its value."""
+    """True if a name is in brackets. A bracket of PostgreSQL follows ARRAY or the value it indexes."""
     tokens = Dialect.get_or_raise("postgres").tokenize(sql)
     return any(
         one.token_type in _BEFORE_NAMES and other.token_type == TokenType.L_BRACKET
@@ -126,7 +132,7 @@ def _is_allowed(sql: str, dialect: str) -> bool:
 
 @dataclass(frozen=True)
 class _Translated:
-    """A statement in the SQL of its database; `years` are the columns that hold years as numbers."""
+    """A statement in the dialect of its database; `years` are the columns that hold years as numbers."""
 
     sql: str
     years: Sequence[str] = ()
@@ -158,7 +164,7 @@ def _translated(sql: str, other: str, schema: SchemaNames) -> _Translated | None
 
 
 def _for_sqlite(node: exp.Expr) -> exp.Expr:
-    """What sqlglot writes for SQLite although it has no such function."""
+    """Replaces a function that sqlglot would write unchanged although SQLite does not have it."""
     match node:
         case exp.Year() | exp.Month() | exp.Day() | exp.DayOfMonth():
             part = "DAY" if isinstance(node, exp.DayOfMonth) else node.key.upper()

@@ -1,4 +1,4 @@
-"""Quotients of whole numbers, which some databases cut to a whole number: a share of 0.4 would be 0."""
+"""Division of whole numbers, which some databases truncate: a share of 0.4 would become 0."""
 
 from dataclasses import dataclass
 
@@ -20,9 +20,10 @@ _MOST_INTEGER = 2**31 - 1
 
 
 def keep_fractions(sql: str, schema: SchemaNames) -> Correction | None:
-    """The correction that divides with a fraction wherever both sides are certainly whole numbers.
+    """Returns the correction that keeps the fraction wherever both sides are certainly whole numbers.
 
-    A division by a literal stays: it may be meant to cut (`year / 10`). None where nothing is to correct.
+    A division by a literal stays: truncation may be intended (`year / 10`). Returns None if there is nothing
+    to correct.
     """
     if schema.dialect not in _CUTTING:
         return None
@@ -41,7 +42,7 @@ def keep_fractions(sql: str, schema: SchemaNames) -> Correction | None:
 
 
 def _divide(statement: exp.Expr, read: Statement, schema: SchemaNames) -> list[str]:
-    """Make the quotients of the statement itself keep their fraction; as they were written."""
+    """Change the divisions in the statement itself. Returns the text of each as it was written."""
     written = list(statement.find_all(exp.Div))
     resolved = read.qualified(schema.mapping) if written else None
     if resolved is None:
@@ -63,7 +64,7 @@ def _divide(statement: exp.Expr, read: Statement, schema: SchemaNames) -> list[s
 
 
 def _divisor(quotient: exp.Div) -> exp.Expr:
-    """What is divided by, without the guard against zero."""
+    """Returns the divisor without parentheses and NULLIF."""
     divisor: exp.Expr = quotient.expression
     while isinstance(divisor, exp.Paren | exp.Nullif):
         divisor = divisor.this
@@ -72,8 +73,10 @@ def _divisor(quotient: exp.Div) -> exp.Expr:
 
 @dataclass(frozen=True)
 class _WholeColumns:
-    """The ids of the column nodes that are stored as whole numbers, and of those of a type whose sums are
-    numbers with a fraction: PostgreSQL's SUM of BIGINT is NUMERIC."""
+    """The columns of a statement that are stored as whole numbers, as ids of their nodes.
+
+    `big` are the ids of those of a type such as BIGINT, whose SUM is NUMERIC in PostgreSQL.
+    """
 
     ids: set[int]
     big: set[int]

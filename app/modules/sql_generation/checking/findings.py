@@ -1,4 +1,4 @@
-"""What a check has found: faults for the writer to repair, and corrections of what is certainly meant."""
+"""The findings of a check: faults for the writer to repair, and corrections where the meaning is certain."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -23,9 +23,9 @@ class Edit:
 
 @dataclass(frozen=True)
 class Correction:
-    """Edits that belong together; `said` tells them to the analyst in one sentence.
+    """Edits that belong together; `said` describes them to the analyst in one sentence.
 
-    `left` is the source, by its folded alias, that the statement reads a column less from.
+    `left` is the folded alias of the source that a column was moved away from, or None.
     """
 
     kind: CorrectionKind
@@ -36,9 +36,9 @@ class Correction:
 
 @dataclass(frozen=True)
 class Fault:
-    """A name that means nothing, or too much. `offset` is its place in the statement, from 0.
+    """An unknown or ambiguous name. `offset` is its position in the statement, counted from 0.
 
-    `correction` is what was certainly meant, None where that is open; made in a model's statement alone.
+    `correction` is None unless the meaning is certain. It is applied only to statements of a model.
     """
 
     kind: Kind
@@ -48,7 +48,7 @@ class Fault:
     correction: Correction | None = None
 
     def report(self, sql: str) -> str:
-        """Text for the repair of the statement: kind, position, and what may be meant."""
+        """Returns a line for the repair of the statement: kind, position, and the names that may be meant."""
         place = "" if self.offset is None else f" at {_position(sql, self.offset)}"
         meant = "is meant one of" if self.kind == "ambiguous column" else "nearest:"
         hint = f"; {meant} {', '.join(self.nearest)}" if self.nearest else ""
@@ -56,7 +56,7 @@ class Fault:
 
 
 def corrected(sql: str, corrections: Iterable[Correction]) -> str:
-    """The statement with all corrections, each place once."""
+    """Returns the statement with all corrections applied. Of edits at the same offset the last one counts."""
     by_place = {edit.start: edit for each in corrections for edit in each.edits}
     pieces: list[str] = []
     at = 0
@@ -74,17 +74,17 @@ def _position(sql: str, offset: int) -> str:
 
 
 def replaced(place: exp.Expr, text: str) -> Edit:
-    """The edit that writes `text` for a name."""
+    """Returns the edit that replaces a name by `text`."""
     return Edit(place.meta["start"], place.meta["end"] + 1, text)
 
 
 def respelled(place: exp.Expr, written: str) -> Correction:
-    """A name as the database writes it, where only case or quotes differ."""
+    """Returns the correction of a name that differs from the stored one only in case or quotes."""
     return Correction(
         "spelling", f"Wrote {quoted(written)} as the database spells it.", (replaced(place, written),)
     )
 
 
 def quoted(name: str) -> str:
-    """A name in a sentence."""
+    """Returns a name in backticks, for a sentence in Markdown."""
     return f"`{name.replace('`', '')}`"

@@ -1,4 +1,4 @@
-"""Columns that stand beside an aggregate and are missing in GROUP BY."""
+"""Columns that are selected beside an aggregate and missing in GROUP BY."""
 
 from collections.abc import Collection, Iterator
 
@@ -15,7 +15,7 @@ _MOST_STEPS = 20
 
 
 def missing_groups(sql: str, statement: exp.Expr, schema: SchemaNames) -> Iterator[Correction]:
-    """Of a qualified statement without faults."""
+    """Yields a correction for each incomplete SELECT of a qualified statement without faults."""
     for scope in traverse_scope(statement):
         select = scope.expression
         if not isinstance(select, exp.Select) or (place := first_table(select)) is None:
@@ -35,7 +35,7 @@ def missing_groups(sql: str, statement: exp.Expr, schema: SchemaNames) -> Iterat
 
 
 def _missing(select: exp.Select, scope: Scope, schema: SchemaNames) -> list[exp.Expr]:
-    """The expressions to group by; none where the database defines what such a statement means."""
+    """Returns the expressions that GROUP BY lacks; none if the database accepts the statement as it is."""
     group = select.args.get("group")
     if not _is_plain(select) or not _is_rejected(select, schema.dialect):
         return []
@@ -46,7 +46,7 @@ def _missing(select: exp.Select, scope: Scope, schema: SchemaNames) -> list[exp.
 
 
 def _is_plain(select: exp.Select) -> bool:
-    """Without windows, whole rows, functions that may be aggregates, and groupings of several kinds."""
+    """True if the SELECT has no windows, `*`, unknown functions, and no grouping sets or ROLLUP."""
     group = select.args.get("group")
     if isinstance(group, exp.Group) and any(
         value for key, value in group.args.items() if key != "expressions"
@@ -61,7 +61,10 @@ def _is_plain(select: exp.Select) -> bool:
 
 
 def _is_rejected(select: exp.Select, dialect: str) -> bool:
-    """SQLite takes any row for bare columns, that of the extreme beside a single MIN or MAX."""
+    """True if the SELECT has aggregates and the database does not define the value of bare columns.
+
+    SQLite defines it beside a single MIN or MAX: the value in the row of the extreme.
+    """
     parts = [*select.selects, select.args.get("having"), select.args.get("order")]
     aggregates = [
         node
@@ -77,14 +80,14 @@ def _is_rejected(select: exp.Select, dialect: str) -> bool:
 
 
 def _is_aggregate(node: exp.Expr) -> bool:
-    """With what belongs to it; MIN and MAX of several values are no aggregates in SQLite."""
+    """True for an aggregate, FILTER or WITHIN GROUP. MIN and MAX of several values are no aggregates."""
     if isinstance(node, exp.Min | exp.Max):
         return not node.expressions
     return isinstance(node, exp.AggFunc | exp.Filter | exp.WithinGroup)
 
 
 def _bare(node: exp.Expr, scope: Scope, grouped: Collection[exp.Expr], fixed: set[str]) -> Iterator[exp.Expr]:
-    """What of a selected expression neither is grouped nor follows from it."""
+    """Yields the parts of a selected expression that are neither grouped nor determined by the groups."""
     if _is_covered(node, scope, grouped, fixed):
         return
     if not any(_is_aggregate(each) for each in walk_in_scope(node)):
@@ -106,7 +109,10 @@ def _is_covered(node: exp.Expr, scope: Scope, grouped: Collection[exp.Expr], fix
 
 
 def _determined(scope: Scope, grouped: list[exp.Expr], schema: SchemaNames) -> set[str]:
-    """Sources whose primary key is grouped: all of their columns follow. MySQL follows equal columns, too."""
+    """Returns the sources whose primary key is grouped, which determines all of their columns.
+
+    DuckDB does not infer this; MySQL also infers it through equal columns.
+    """
     if schema.dialect == "duckdb":
         return set()
     known = {(each.table, each.name) for each in grouped if isinstance(each, exp.Column)}
@@ -144,7 +150,7 @@ def _equal(scope: Scope) -> Iterator[tuple[tuple[str, str], tuple[str, str]]]:
 
 
 def _text(sql: str, node: exp.Expr, schema: SchemaNames) -> str:
-    """As it was written, where that is known."""
+    """Returns a column as it was written, and any other expression as sqlglot writes it."""
     if not isinstance(node, exp.Column):
         return node.sql(schema.dialect)
     qualifier = node.args.get("table")

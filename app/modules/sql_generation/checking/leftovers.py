@@ -1,7 +1,7 @@
-"""Joins that a correction leaves without use.
+"""Joins that a correction leaves unused.
 
-A model that takes a column from the wrong table has mostly joined that table for this column alone. Once the
-column is read from its own table, the join still filters and repeats rows, so it goes.
+A model that reads a column from the wrong table has usually joined that table only for this column. Once the
+column is read from its own table, the join still filters and repeats rows, so it is removed.
 """
 
 from collections.abc import Collection, Sequence
@@ -22,8 +22,10 @@ _MOST_DROPPED = 8
 
 
 def drop_joins(sql: str, sources: Collection[str], schema: SchemaNames) -> Correction | None:
-    """The correction that leaves out each of these sources (folded aliases) if nothing uses it any more, and
-    the joins that only led to it. None where all are used, or where that cannot be known."""
+    """Returns the correction that removes the unused sources, and the joins needed only to reach them.
+
+    `sources` are folded aliases. Returns None if all are used, or if sqlglot cannot decide that.
+    """
     try:
         with sqlglot_errors_only():
             statement = statement_of(sql, schema.dialect).tree.copy()
@@ -40,7 +42,7 @@ def drop_joins(sql: str, sources: Collection[str], schema: SchemaNames) -> Corre
 
 
 def _drop(statement: exp.Expr, sources: set[str], schema: SchemaNames) -> list[str]:
-    """Take unused joins out of the statement itself; the names of their tables, in the order they went."""
+    """Remove unused joins from the statement itself. Returns the names of their tables, in order."""
     dropped: list[str] = []
     while len(dropped) < _MOST_DROPPED and (found := _unused(statement, sources, schema)) is not None:
         dropped.append(_take_out(found.select, found.join))
@@ -49,8 +51,10 @@ def _drop(statement: exp.Expr, sources: set[str], schema: SchemaNames) -> list[s
 
 
 def _take_out(select: exp.Select, join: exp.Join | None) -> str:
-    """Without a join the first table goes, and that of the first join takes its place; the name of the one
-    that went."""
+    """Remove a join; None removes the first table, which the table of the first join replaces.
+
+    Returns the name of the table that was removed.
+    """
     if join is not None:
         join.pop()
         return str(join.this.name)
@@ -63,7 +67,7 @@ def _take_out(select: exp.Select, join: exp.Join | None) -> str:
 
 @dataclass(frozen=True)
 class _Unused:
-    """A join to leave out, or else the first table; `led_by` is what else its condition names."""
+    """An unused join; `join` is None for the first table. `led_by` are the other sources in its condition."""
 
     select: exp.Select
     join: exp.Join | None
@@ -71,7 +75,7 @@ class _Unused:
 
 
 def _unused(statement: exp.Expr, sources: Collection[str], schema: SchemaNames) -> _Unused | None:
-    """One of the sources that no column outside of its own join's condition is read from."""
+    """Returns one of the sources that is read only in the condition of its own join, or None."""
     resolved = qualified(
         normalize_identifiers(statement.copy(), schema.dialect), schema.dialect, schema.mapping
     )
@@ -99,11 +103,13 @@ def _unused(statement: exp.Expr, sources: Collection[str], schema: SchemaNames) 
 
 
 def _others(source: exp.Expr, join: exp.Join, scope: Scope, sources: Collection[str]) -> set[str] | None:
-    """What else a join's condition names, where only this condition reads columns of a table that is one of
-    the sources; else None."""
+    """Returns the other sources in a join's condition.
+
+    Returns None if `source` is not a table among `sources`, or is read outside of this condition.
+    """
     alias = source.alias_or_name
     condition = join.args.get("on")
-    # A query, also one named in WITH, has rows of its own choice: its join stays.
+    # A subquery or common table expression may filter rows, so its join stays.
     is_table = isinstance(scope.sources.get(alias), exp.Table)
     if not is_table or alias not in sources or not isinstance(condition, exp.Expr):
         return None

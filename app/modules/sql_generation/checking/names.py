@@ -1,4 +1,4 @@
-"""The names of a schema as its database compares them: made once, asked for every statement."""
+"""The names of a schema as its database compares them. Built once, used for every statement."""
 
 from collections.abc import Collection, Sequence
 
@@ -20,14 +20,18 @@ _HIDDEN_COLUMNS = {
 
 
 class SchemaNames:
-    """Folded names are compared, real ones are written: SQLite folds all, PostgreSQL what is not quoted."""
+    """Lookups of a schema's names.
+
+    Real names are those of the database. Folded names are in the case that the database compares: SQLite
+    folds all names, PostgreSQL those without quotes.
+    """
 
     def __init__(self, schema: Schema) -> None:
         self.dialect = schema.dialect
         self.hidden: Collection[str] = _HIDDEN_COLUMNS.get(schema.dialect, frozenset())
         self._folds = Dialect.get_or_raise(schema.dialect)
         self.takes_any_case = schema.dialect == "mysql"
-        """Columns are found in whatever case they are written."""
+        """True if the case of column names does not matter."""
         self.all_tables = schema.tables
         self.foreign_keys = ForeignKeyGraph(schema.tables)
         self.tables = {self.folded(table.name): table.name for table in schema.tables}
@@ -46,23 +50,23 @@ class SchemaNames:
         )
 
     def folded(self, name: str) -> str:
-        """A real name as the database compares it."""
+        """Returns the folded form of a real name."""
         return self._folds.normalize_identifier(exp.to_identifier(name, quoted=True)).name
 
     def columns(self, folded_table: str) -> Sequence[str]:
-        """The real names of a table's columns; none of an unknown table."""
+        """Returns the real names of a table's columns; empty if the table is unknown."""
         return list(self._columns.get(self.tables.get(folded_table, ""), {}).values())
 
     def table(self, folded: str) -> Table | None:
-        """The table of a folded name."""
+        """Returns the table with a folded name, or None."""
         return self._tables.get(self.tables.get(folded, ""))
 
     def real_column(self, table: str, folded_column: str) -> str:
-        """A column of a table, by its real name, as it is spelled in the database."""
+        """Returns the real name of a column; an unknown name unchanged. `table` is a real name."""
         return self._columns[table].get(folded_column, folded_column)
 
     def places_of(self, column: str) -> list[tuple[str, str]]:
-        """The real names of tables and their columns of this name, whatever its case."""
+        """Returns the (table, column) pairs whose column has this name in any case; real names."""
         wanted = column.casefold()
         return [
             (table, each)
@@ -72,7 +76,7 @@ class SchemaNames:
         ]
 
     def written(self, name: str) -> str:
-        """A real name as it has to be written in a statement."""
+        """Returns a real name as SQL, in quotes if it needs them."""
         plain = exp.SAFE_IDENTIFIER_RE.fullmatch(name) is not None and name == self._unquoted(name)
         return exp.to_identifier(name, quoted=not plain).sql(self.dialect)
 
@@ -81,7 +85,7 @@ class SchemaNames:
 
 
 def nearest(name: str, names: Collection[str]) -> list[str]:
-    """The names that are spelled most like one, at most three, nearest first; none of an overlong name."""
+    """Returns the names most similar to `name`, nearest first, at most three; none if it is too long."""
     if len(name) > _LONGEST_NAME:
         return []
     found = process.extract(
@@ -96,6 +100,6 @@ def nearest(name: str, names: Collection[str]) -> list[str]:
 
 
 def same_but_for_case(name: str, names: Collection[str]) -> str | None:
-    """The one name that differs in nothing but its case; None when there is none, or several."""
+    """Returns the one name that equals `name` except for case; None if there is none or several."""
     found = [each for each in names if each.casefold() == name.casefold()]
     return found[0] if len(found) == 1 else None

@@ -1,4 +1,4 @@
-"""Which column of which table each name in a statement means."""
+"""Resolution of the names in a statement to tables and columns of the schema."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
@@ -12,7 +12,7 @@ from app.modules.sql_generation.checking.names import SchemaNames
 
 
 def base_tables(statement: exp.Expr) -> Iterator[exp.Table]:
-    """Tables of the database that are read: no common table expressions, no table functions."""
+    """Yields the tables of the database that a statement reads, without CTEs and table functions."""
     for scope in traverse_scope(statement):
         for _, source in scope.selected_sources.values():
             if isinstance(source, exp.Table) and isinstance(source.this, exp.Identifier):
@@ -20,7 +20,7 @@ def base_tables(statement: exp.Expr) -> Iterator[exp.Table]:
 
 
 class StatementNames:
-    """The `Names` of the scopes of one statement, each made once."""
+    """The `Names` of the scopes of one statement, each built once."""
 
     def __init__(self, schema: SchemaNames) -> None:
         self._schema = schema
@@ -41,7 +41,7 @@ class StatementNames:
 
 
 class Names:
-    """What the names in one scope of a qualified statement may stand for.
+    """The meanings of names in one scope of a qualified statement. Visible sources include outer ones.
 
     Everything is computed once: a statement of 64 KiB has thousands of columns in one scope.
     """
@@ -49,8 +49,10 @@ class Names:
     def __init__(
         self, scope: Scope, schema: SchemaNames, outer: "Names | None" = None, *, has_pivot: bool = False
     ) -> None:
-        """`outer` is of the scope around this one, whose sources it may name. `has_pivot`: PIVOT or UNPIVOT
-        makes columns that nothing is known of."""
+        """`outer` belongs to the enclosing scope, if this scope may refer to its sources.
+
+        `has_pivot`: PIVOT or UNPIVOT adds unknown columns.
+        """
         self.has_pivot = has_pivot
         self._schema = schema
         self._outer = outer
@@ -60,32 +62,32 @@ class Names:
         self._by_case: dict[str, Mapping[str, list[str]]] = {}
 
     def columns_of(self, alias: str) -> Collection[str] | None:
-        """Folded names of a source's columns; empty if they are unknown, None if there is no such source."""
+        """Returns folded names of a source's columns; empty if unknown, None if there is no such source."""
         if alias in self.scope.sources:
             return self._columns_in(alias)
         return None if self._outer is None else self._outer.columns_of(alias)
 
     def is_source(self, alias: str) -> bool:
-        """Whether a source in sight has this alias."""
+        """True if a visible source has this alias."""
         return alias in self.own_sources or (self._outer is not None and self._outer.is_source(alias))
 
     @cached_property
     def are_known(self) -> bool:
-        """Whether the columns of all sources in sight are known."""
+        """True if the columns of all visible sources are known."""
         own = all(known and "*" not in known for known in self.own_sources.values())
         return own and (self._outer is None or self._outer.are_known)
 
     def are_found(self, name: str) -> bool:
-        """Whether a source in sight has a column of this folded name."""
+        """True if a visible source has a column of this folded name."""
         return name in self._own_names or (self._outer is not None and self._outer.are_found(name))
 
     def own_sources_with(self, name: str) -> list[str]:
-        """Aliases of the scope's own sources that have a column of this folded name."""
+        """Returns the aliases of the scope's own sources that have a column of this folded name."""
         return list(self._own_names.get(name, ()))
 
     @cached_property
     def visible(self) -> Mapping[str, Collection[str]]:
-        """The columns of all sources in sight, by alias, the innermost first."""
+        """The columns of all visible sources, by alias, the innermost first."""
         return {**self.own_sources, **self._outer_visible}
 
     @property
@@ -98,19 +100,19 @@ class Names:
         return {alias: self._columns_in(alias) for alias in self.scope.selected_sources}
 
     def base_table(self, alias: str) -> str | None:
-        """The folded name of the database's table behind an alias."""
+        """Returns the folded name of the table that an alias stands for; None if it is not a table."""
         source = self.scope.sources.get(alias)
         if isinstance(source, exp.Table):
             return source.name
         return None if self._outer is None else self._outer.base_table(alias)
 
     def real(self, alias: str, folded: str) -> str:
-        """A column of a source as it is spelled in the database."""
+        """Returns the real name of a source's column; of a query's column the folded name."""
         table = self._schema.tables.get(self.base_table(alias) or "")
         return folded if table is None else self._schema.real_column(table, folded)
 
     def in_any_case(self, alias: str, name: str) -> list[str]:
-        """A source's columns that differ from a name at most in case, as the database spells them."""
+        """Returns the real names of a source's columns that equal `name` except for case."""
         if alias not in self._by_case:
             found: defaultdict[str, list[str]] = defaultdict(list)
             for each in self.columns_of(alias) or ():
@@ -120,7 +122,7 @@ class Names:
         return self._by_case[alias].get(name.casefold(), [])
 
     def is_output(self, column: exp.Column) -> bool:
-        """Whether a bare name may be one that the scope itself gives to a result."""
+        """True if an unqualified name may be an alias that the scope gives to one of its results."""
         if isinstance(self.expression, exp.SetOperation):
             return column.name in self._named_selects
         if not isinstance(self.expression, exp.Select):
@@ -131,7 +133,7 @@ class Names:
 
     @cached_property
     def _own_names(self) -> Mapping[str, list[str]]:
-        """The scope's own sources by the columns they have."""
+        """Aliases of the scope's own sources, by column name."""
         found: defaultdict[str, list[str]] = defaultdict(list)
         for alias, known in self.own_sources.items():
             for name in known:
@@ -149,19 +151,19 @@ class Names:
 
     @cached_property
     def _aliased(self) -> Mapping[int, str]:
-        """By ids of columns, the alias of the expression that they stand in; the innermost counts."""
+        """The innermost alias around each column, by the id of the column node."""
         aliases = self.scope.find_all(exp.Alias)
         return {id(column): each.alias for each in aliases for column in _columns(each)}
 
     @cached_property
     def _given_names(self) -> Collection[str]:
-        """Not those that qualifying has added, which stand nowhere in the text."""
+        """Aliases that the text gives to results, without those that sqlglot added when qualifying."""
         selects = self.expression.selects if isinstance(self.expression, exp.Query) else []
         given = (each.args["alias"] for each in selects if isinstance(each, exp.Alias))
         return {alias.name for alias in given if alias.meta.get("start") is not None}
 
     def _columns_in(self, alias: str) -> Collection[str]:
-        """In order; a dictionary, so that a name is found at once."""
+        """Returns the columns of a source in order, as a dictionary for fast lookup."""
         if alias not in self._columns:
             resolver = Resolver(self.scope, self._schema.mapping)
             self._columns[alias] = dict.fromkeys(resolver.get_source_columns(alias))
@@ -169,12 +171,12 @@ class Names:
 
 
 def _reads_pivot(scope: Scope) -> bool:
-    """Whether a table or query that the scope reads is pivoted."""
+    """True if a table or query that the scope reads is pivoted."""
     return any(pivot.arg_key == "pivots" for pivot in scope.find_all(exp.Pivot))
 
 
 def _columns(node: exp.Expr) -> Iterator[exp.Column]:
-    """Columns within a node, those of queries within it excepted."""
+    """Yields the columns within a node, without those of queries within it."""
     left = [node]
     while left:
         current = left.pop()

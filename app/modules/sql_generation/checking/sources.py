@@ -16,7 +16,7 @@ from app.modules.sql_generation.foreign_keys import Hop
 
 
 def source_of(sql: str, column: exp.Column, names: Names, schema: SchemaNames) -> Correction | None:
-    """The correction of a column that its source does not have, or whose source is unknown."""
+    """Returns the correction of a column whose source lacks it or is unknown; None if it is not certain."""
     return (
         _renamed(sql, column, names, schema)
         or _along_key(column, names, schema)
@@ -26,8 +26,10 @@ def source_of(sql: str, column: exp.Column, names: Names, schema: SchemaNames) -
 
 
 def same_in_all(sql: str, column: exp.Column, having: Sequence[str], names: Names) -> Correction | None:
-    """An ambiguous column that the joins make the same in all sources that have it: it is read from the first
-    one that an outer join leaves whole."""
+    """Returns the correction of an ambiguous column that the joins make equal in all sources that have it.
+
+    The column is then read from the first source whose rows no outer join fills with NULL.
+    """
     reached = _reached(having[0], _equated(names.expression, column.name))
     optional = _optional(names.expression)
     whole = [each for each in having if optional is not None and each not in optional]
@@ -43,7 +45,7 @@ def same_in_all(sql: str, column: exp.Column, having: Sequence[str], names: Name
 
 
 def _renamed(sql: str, column: exp.Column, names: Names, schema: SchemaNames) -> Correction | None:
-    """A table that is named although it has an alias here."""
+    """Corrects a column that names its table although the table has an alias here."""
     if not column.table or names.columns_of(column.table) is not None:
         return None
     table = schema.tables.get(column.table)
@@ -56,7 +58,7 @@ def _renamed(sql: str, column: exp.Column, names: Names, schema: SchemaNames) ->
 
 
 def _along_key(column: exp.Column, names: Names, schema: SchemaNames) -> Correction | None:
-    """In a join's condition: along the one foreign key of one column that connects the two tables."""
+    """Corrects a join's condition to the only single-column foreign key between the two tables."""
     equal = column.parent
     if not isinstance(equal, exp.EQ) or not isinstance(equal.find_ancestor(exp.Join, exp.Select), exp.Join):
         return None
@@ -87,7 +89,10 @@ def _has_places(column: exp.Column) -> bool:
 
 
 def _moved(sql: str, column: exp.Column, names: Names, schema: SchemaNames) -> Correction | None:
-    """To the one other source in scope that has the column. An unknown source is a table that is missing."""
+    """Corrects a column to the only other source in scope that has it.
+
+    Does nothing if the source itself is unknown: then a table is missing.
+    """
     if not column.table or names.columns_of(column.table) is None:
         return None
     sources = names.own_sources
@@ -100,7 +105,7 @@ def _moved(sql: str, column: exp.Column, names: Names, schema: SchemaNames) -> C
         return None
     [(alias, meant)] = found.items()
     if _is_compared_with(column, alias):
-        return None  # it connects the two sources: to read both sides from one would connect nothing
+        return None  # a join condition: reading both sides from one source would join nothing
     edits = [replaced(column.args["table"], _written(sql, names, alias))]
     if meant != column.this.name:
         edits.append(replaced(column.this, schema.written(meant)))
@@ -111,7 +116,7 @@ def _moved(sql: str, column: exp.Column, names: Names, schema: SchemaNames) -> C
 
 
 def _is_compared_with(column: exp.Column, alias: str) -> bool:
-    """Whether it is compared with a column of this source."""
+    """True if the column is compared with a column of the source `alias`."""
     if not isinstance(column.parent, exp.Predicate):
         return False
     return any(
@@ -123,7 +128,7 @@ def _is_compared_with(column: exp.Column, alias: str) -> bool:
 
 @dataclass(frozen=True)
 class _Neighbour:
-    """A table one foreign key from a source, and the wanted column in it."""
+    """A table one foreign key away from a source, and the wanted column in it."""
 
     alias: str
     hop: Hop
@@ -131,7 +136,7 @@ class _Neighbour:
 
 
 def _joined(sql: str, column: exp.Column, names: Names, schema: SchemaNames) -> Correction | None:
-    """With the one table that has the column and is one foreign key away."""
+    """Corrects a column by joining the only table that has it and is one foreign key away."""
     select = names.expression
     scope = names.scope
     if not isinstance(select, exp.Select) or not _can_be_joined(select):
@@ -201,7 +206,7 @@ def _neighbours(column: str, names: Names, schema: SchemaNames) -> Iterator[_Nei
 
 
 def _own_tables(names: Names, schema: SchemaNames) -> Mapping[str, Table]:
-    """The tables of the database that the scope reads, by alias."""
+    """Returns the tables of the database that the scope reads, by alias."""
     found: dict[str, Table] = {}
     for alias in names.own_sources:
         source = names.scope.sources.get(alias)
@@ -211,7 +216,7 @@ def _own_tables(names: Names, schema: SchemaNames) -> Mapping[str, Table]:
 
 
 def _can_be_joined(select: exp.Select) -> bool:
-    """Not behind a comma, which binds its tables less; not where columns of a name are merged."""
+    """True if every join has ON. A comma binds weaker than JOIN; USING and NATURAL merge columns."""
     joins: list[exp.Join] = select.args.get("joins") or []
     return all(
         not join.args.get("using") and join.method.upper() != "NATURAL" and bool(join.args.get("on"))
@@ -220,7 +225,7 @@ def _can_be_joined(select: exp.Select) -> bool:
 
 
 def _counts_others(scope: Scope, column: exp.Column) -> bool:
-    """Whether an aggregate reads something else than the joined column: repeated rows would change it."""
+    """True if an aggregate reads anything but the joined column: repeated rows would change its value."""
     return any(
         not all(each.name == column.name for each in aggregate.find_all(exp.Column))
         or aggregate.find(exp.Column) is None
@@ -230,7 +235,7 @@ def _counts_others(scope: Scope, column: exp.Column) -> bool:
 
 
 def _same(column: exp.Column, scope: Scope) -> Iterator[exp.Column]:
-    """The same name at its other places in the scope, too."""
+    """Yields every occurrence of the column in the scope."""
     for each in scope.find_all(exp.Column):
         same = each.name == column.name and each.table == column.table
         if same and isinstance(each.this.meta.get("start"), int):
@@ -244,7 +249,7 @@ def _of(column: exp.Column, alias: str, name: str, schema: SchemaNames) -> Edit:
 
 
 def _bare_place(column: exp.Column) -> Iterator[int]:
-    """The place of a column that was written without its source."""
+    """Yields the offset of a column that was written without its source; nothing for others."""
     qualifier = column.args.get("table")
     start = column.this.meta.get("start")
     if isinstance(start, int) and (qualifier is None or not isinstance(qualifier.meta.get("start"), int)):
@@ -252,7 +257,7 @@ def _bare_place(column: exp.Column) -> Iterator[int]:
 
 
 def _free_alias(column: exp.Column, names: Names, schema: SchemaNames, table: str) -> str:
-    """The table's own name, or the unknown one it was given, where no other source has it."""
+    """Returns an alias for a table to join: the unknown alias that the column names, or the table's name."""
     statement = names.expression.root()
     taken = {each.alias_or_name.casefold() for each in statement.find_all(exp.Table, exp.Subquery, exp.CTE)}
     if column.table and names.columns_of(column.table) is None and column.table not in schema.tables:
@@ -266,12 +271,12 @@ def _free_alias(column: exp.Column, names: Names, schema: SchemaNames, table: st
 
 
 def _called(alias: str, names: Names, schema: SchemaNames) -> str:
-    """The table behind an alias; the alias itself where it stands for a query."""
+    """Returns the table that an alias stands for; the alias itself if it stands for a query."""
     return schema.tables.get(names.base_table(alias) or "", alias)
 
 
 def _written(sql: str, names: Names, alias: str) -> str:
-    """A source's name as the statement has it."""
+    """Returns a source's alias or name as it is written in the statement."""
     node, _ = names.scope.selected_sources[alias]
     called = node.args.get("alias")
     for each in (called.this if isinstance(called, exp.TableAlias) else None, node.this):
@@ -281,7 +286,7 @@ def _written(sql: str, names: Names, alias: str) -> str:
 
 
 def _equated(select: exp.Expr, name: str) -> list[set[str]]:
-    """Pairs of sources whose columns of this name the joins and conditions make equal."""
+    """Returns the pairs of sources whose columns of this name are equal by joins and conditions."""
     conditions = [join.args.get("on") for join in select.args.get("joins") or []]
     where = select.args.get("where")
     conditions.append(where.this if isinstance(where, exp.Where) else None)
@@ -302,7 +307,7 @@ def _equated(select: exp.Expr, name: str) -> list[set[str]]:
 
 
 def _reached(first: str, pairs: Sequence[set[str]]) -> set[str]:
-    """The sources that pairs lead to from one of them."""
+    """Returns the sources that are connected with `first` by pairs, directly or not."""
     beside: defaultdict[str, set[str]] = defaultdict(set)
     for pair in pairs:
         for each in pair:
@@ -317,7 +322,7 @@ def _reached(first: str, pairs: Sequence[set[str]]) -> set[str]:
 
 
 def _optional(select: exp.Expr) -> set[str] | None:
-    """Sources that LEFT JOIN may leave without a row; None where other outer joins stand."""
+    """Returns the sources that a LEFT JOIN may fill with NULL; None if there are other outer joins."""
     joins: list[exp.Join] = select.args.get("joins") or []
     if any(join.side.upper() in {"RIGHT", "FULL"} for join in joins):
         return None

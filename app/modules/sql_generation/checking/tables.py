@@ -10,7 +10,10 @@ from app.modules.sql_generation.checking.resolution import base_tables
 
 
 def check_tables(statement: exp.Expr, schema: SchemaNames) -> Iterator[Fault | Correction]:
-    """Of a statement with its names folded. Tables under a schema's name are left to the guard."""
+    """Yields the unknown tables of a statement with folded names.
+
+    Tables that are qualified with a schema's name are left to the guard.
+    """
     real = list(schema.tables.values())
     for table in base_tables(statement):
         if table.db or table.name in schema.tables:
