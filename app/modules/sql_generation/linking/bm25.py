@@ -1,4 +1,4 @@
-"""Okapi BM25: which documents share the rarer words of a query."""
+"""Okapi BM25 ranking: documents that share the rarer words of a query come first."""
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
@@ -9,7 +9,7 @@ _B = 0.75
 
 
 class Bm25:
-    """An index of documents by name; each is its words, of which repeated ones weigh more."""
+    """An index of named documents. A document is a list of words; repeated words weigh more."""
 
     def __init__(self, documents: Mapping[str, Sequence[str]]) -> None:
         self._postings: defaultdict[str, list[tuple[str, float]]] = defaultdict(list)
@@ -21,12 +21,12 @@ class Bm25:
         self._count = len(documents)
 
     def ranked(self, query: Sequence[str]) -> list[str]:
-        """Names of the documents that share a word with the query, best first, ties by name."""
+        """Returns the names of documents that share a word with the query, best first, ties by name."""
         scores = self.scores(query)
         return sorted(scores, key=lambda name: (-scores[name], name))
 
     def scores(self, query: Sequence[str]) -> dict[str, float]:
-        """Above zero for each document that shares a word with the query."""
+        """Returns the score, above zero, of each document that shares a word with the query."""
         scores: defaultdict[str, float] = defaultdict(float)
         for word in sorted(set(query)):
             postings = self._postings.get(word, ())

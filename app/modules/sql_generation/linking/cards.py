@@ -1,9 +1,9 @@
-"""Tables as a prompt shows them: a card each, written as the statement that would create the table.
+"""Tables as a prompt shows them: one card per table, written as its CREATE TABLE statement.
 
-Models have read that form the most: measured, a small one answers 15 of 22 questions by it and 12 by plain
+Models know that form best: measured, a small model answers 15 of 22 questions with it, and 12 with plain
 lines of the same content.
 
-A card does not depend on the question, so that a provider's cache of prompts holds the whole schema.
+A card does not depend on the question, so a provider can cache the part of the prompt with the schema.
 """
 
 from collections.abc import Collection, Mapping, Sequence, Set
@@ -29,10 +29,10 @@ _MIDNIGHT = " 00:00:00"
 
 @dataclass(frozen=True, kw_only=True)
 class CardDetail:
-    """How much of the stored data the cards show besides names, types, keys and descriptions.
+    """The stored data that cards show besides names, types, keys and descriptions.
 
-    `values`: all values of a text column, where they are few and rows share them.
-    `ranges`: the first and last of dates. Of columns that look like personal data neither is shown.
+    `values`: all values of a text column, if they are few and rows share them.
+    `ranges`: the earliest and latest date. Neither is shown for columns that look like personal data.
     """
 
     values: bool = True
@@ -44,14 +44,14 @@ DETAIL = CardDetail()
 
 
 def card(table: Table, detail: CardDetail = DETAIL) -> str:
-    """All columns of a table."""
+    """Returns the card of a table with all its columns."""
     references = _references(table)
     lines = [_line(table, column, references.get(column.name), detail) for column in table.columns]
     return _created(table, [*lines, *_composite_key(table)])
 
 
 def brief_card(table: Table, asked: Collection[str], detail: CardDetail = DETAIL) -> str:
-    """Its keys, and the columns that share a word with what was asked."""
+    """Returns the card of a table with only its keys and the columns that share a word with `asked`."""
     references = _references(table)
     lines = [
         _line(table, column, references.get(column.name), detail)
@@ -66,11 +66,11 @@ def brief_card(table: Table, asked: Collection[str], detail: CardDetail = DETAIL
 def named_samples(
     tables: Sequence[Table], texts: Mapping[str, Mapping[str, Sequence[str]]], asked: Set[str]
 ) -> list[str]:
-    """Lines that show how the text of a column is written, a few at most: of columns that look like personal
-    data or free text and whose names the question says in full.
+    """Returns a few lines with sample texts of columns that the question names in full.
 
-    Of names of people there is none: "customers by name" asks for them, but no statement needs them. Nor of
-    other columns: measured, values that the question comes near to none of lead a small model astray.
+    Only columns that look like personal data or free text have samples. Names of people have none:
+    "customers by name" asks for them, but no statement needs them. Other columns have none either: measured,
+    values that are unlike the words of the question mislead a small model.
     """
     found: list[str] = []
     for table in tables:
@@ -82,7 +82,7 @@ def named_samples(
 
 
 def _named(table: Table, asked: Set[str]) -> list[TableColumn]:
-    """Text columns without keys and identifiers."""
+    """Returns the text columns that the question names, without keys and identifiers."""
     return [
         column
         for column in table.columns
@@ -110,7 +110,7 @@ def _composite_key(table: Table) -> list[str]:
 
 
 def _written(name: str) -> str:
-    """A name in double quotes where it needs quotes."""
+    """Returns a name, in double quotes if it needs them."""
     return exp.to_identifier(name).sql()
 
 
@@ -133,7 +133,7 @@ def _line(table: Table, column: TableColumn, reference: str | None, detail: Card
 
 
 def _stored(table: Table, column: TableColumn, detail: CardDetail) -> list[str]:
-    """What is shown of the data in a column."""
+    """Returns the parts of a column's line that show its data."""
     contents = contents_of(table, column, column.values)
     if column.type in _DATES:
         written = [f"written {column.format}"] if column.format else []
@@ -145,7 +145,7 @@ def _stored(table: Table, column: TableColumn, detail: CardDetail) -> list[str]:
 
 
 def _shows_values(table: Table, column: TableColumn) -> bool:
-    """Whether a column holds categories, and few of them: on average three rows share two."""
+    """True if a column holds few categories: at most two values for three rows."""
     values = column.values
     if _is_identifier(column) or contents_of(table, column, values) != "category":
         return False
@@ -162,7 +162,7 @@ def _day(moment: str | None) -> str:
 
 
 def quoted(texts: Sequence[str]) -> str:
-    """Texts as SQL writes them, on one line."""
+    """Returns texts as SQL literals, on one line."""
     return ", ".join("'" + " ".join(text.split()).replace("'", "''") + "'" for text in texts)
 
 

@@ -1,4 +1,4 @@
-"""Columns as questions name them, and as stored texts are looked up in them."""
+"""The columns of a schema: the words of their names, and the kind of text they hold."""
 
 from collections.abc import Mapping, Sequence, Set
 from functools import cached_property
@@ -9,7 +9,7 @@ from app.modules.sql_generation.linking.words import telling_words, words_of
 
 
 class Columns:
-    """The columns of a schema with what is stored in them; each is looked at when it is first asked about."""
+    """The columns of a schema with their stored texts. Each column is classified on first use."""
 
     def __init__(self, tables: Sequence[Table], texts: Mapping[str, Mapping[str, Sequence[str]]]) -> None:
         self._tables = {table.name: table for table in tables}
@@ -18,12 +18,12 @@ class Columns:
 
     @cached_property
     def words(self) -> Set[str]:
-        """Of all names of tables and columns."""
+        """The words of all names of tables and columns."""
         names = [name for table in self._tables.values() for name in (table.name, *_names(table))]
         return frozenset(words_of(" ".join(names)))
 
     def holds(self, table: str, column: str) -> Contents:
-        """What a column holds; of one that is not in the schema, what its texts say."""
+        """Returns the kind of text in a column. A column that is not in the schema is judged by its texts."""
         key = table, column
         if key not in self._contents:
             found = self._tables.get(table) or Table(table, "table", [])
@@ -33,7 +33,7 @@ class Columns:
 
 
 def is_named(column: str, asked: Set[str]) -> bool:
-    """Whether the words of a question hold all words of a column's name."""
+    """True if the words of a question include all words of a column's name."""
     words = set(telling_words(column))
     return bool(words) and words <= asked
 

@@ -1,7 +1,7 @@
-"""What a text column holds, by its name and its stored texts: what may be shown of it depends on that.
+"""The kind of text in a column, guessed from its name and stored texts. Prompts show samples accordingly.
 
-Neither sign is proof. A column that is taken for free text by mistake loses its samples in prompts, nothing
-else: what a question says in full is still found in it.
+Neither sign is proof. A column that is mistaken for free text only loses its samples in prompts: a text
+that a question spells in full is still found in it.
 """
 
 import re
@@ -64,7 +64,7 @@ _STREET = re.compile(
 
 
 def contents_of(table: Table, column: TableColumn, texts: Sequence[str]) -> Contents:
-    """`texts` are as many stored ones as are known; none are needed where the name says enough."""
+    """Returns the kind of text in a column. `texts` are its known stored texts; may be empty."""
     words = [word for word in words_of(column.name) if not word.isdigit()]
     if _names_private(words) or _are_private(texts):
         return "private"
@@ -72,7 +72,7 @@ def contents_of(table: Table, column: TableColumn, texts: Sequence[str]) -> Cont
 
 
 def _names_private(words: Sequence[str]) -> bool:
-    """The last word decides, so that an address is private and an address type is none."""
+    """True if the last word names private data: "address" does, "address type" does not."""
     head = list(words)
     while len(head) > 1 and head[-1] in _TAILS:
         head.pop()
@@ -87,7 +87,7 @@ def _names_people(table: Table, words: Sequence[str]) -> bool:
 
 
 def _are_private(texts: Sequence[str]) -> bool:
-    """Whether half of some texts are of a private form, or all together are prose."""
+    """True if at least half of the first texts have a private form, or the texts are prose on average."""
     looked_at = texts[:_LOOKED_AT]
     count = len(looked_at)
     if not count:

@@ -1,4 +1,4 @@
-"""Words of a conversation that may mean a stored text, so that it is written as it is stored."""
+"""Words of a conversation that may mean a stored text, so that SQL can spell it as it is stored."""
 
 import re
 from collections.abc import Iterator, Sequence, Set
@@ -30,7 +30,10 @@ _ASKING = frozenset(
 
 @dataclass(frozen=True)
 class StoredTextMention:
-    """What was said, and the stored texts that it may mean; `exact` but for case, accents and plurals."""
+    """Words of a user, and the stored texts that they may mean.
+
+    `exact`: they differ at most in case, accents and plurals.
+    """
 
     said: str
     places: Sequence[StoredText]
@@ -38,9 +41,9 @@ class StoredTextMention:
 
 
 def mentions(conversation: Sequence[str], stored: StoredTexts, columns: Columns) -> list[StoredTextMention]:
-    """The likeliest dozen, those said in full first; a later line goes before an earlier one.
+    """Returns at most a dozen mentions: exact ones first, then those of later lines first.
 
-    What is not said in full is looked for only in columns that people filter by, or that are named.
+    Inexact mentions are searched only in columns that users filter by, or that the conversation names.
     """
     asked = frozenset(words_of(" ".join(conversation)))
     lookup = _Lookup(stored, columns, asked)
@@ -61,7 +64,7 @@ def mentions(conversation: Sequence[str], stored: StoredTexts, columns: Columns)
 
 
 def _phrases(line: str, words: Sequence[re.Match[str]]) -> Iterator[tuple[str, set[int]]]:
-    """Runs of words as they were written, long ones first."""
+    """Yields runs of words as written, and the positions of their words; long runs first."""
     for length in range(min(_LONGEST_PHRASE, len(words)), 0, -1):
         for start in range(len(words) - length + 1):
             last = start + length - 1
@@ -69,7 +72,7 @@ def _phrases(line: str, words: Sequence[re.Match[str]]) -> Iterator[tuple[str, s
 
 
 def _guessable(line: str, words: Sequence[re.Match[str]], free: Set[int]) -> Iterator[tuple[str, set[int]]]:
-    """Names of several capitalised words, then single words."""
+    """Yields runs of capitalised words, then single words. All positions must be in `free`."""
     for said, positions in _phrases(line, words):
         named = all(words[position][0][:1].isupper() for position in positions)
         if positions <= free and (named or len(positions) == 1):
@@ -77,7 +80,7 @@ def _guessable(line: str, words: Sequence[re.Match[str]], free: Set[int]) -> Ite
 
 
 class _Lookup:
-    """What the words of one question may mean."""
+    """Lookup of the stored texts that words of one conversation may mean."""
 
     def __init__(self, stored: StoredTexts, columns: Columns, asked: Set[str]) -> None:
         self._stored = stored
@@ -94,7 +97,7 @@ class _Lookup:
         return [place for place in places if not self._names_column(key, said, place)]
 
     def guessed(self, said: str) -> Sequence[StoredText]:
-        """A part of a name, or a misspelling."""
+        """Returns the texts that `said` may be a part of, or else a misspelling of."""
         key = text_key(said)
         if (
             len(key) < _GUESSED_FROM
@@ -111,13 +114,13 @@ class _Lookup:
         return [place for place in like if named or _is_misspelled(key, text_key(place.text))][:2]
 
     def _names_column(self, key: str, said: str, place: StoredText) -> bool:
-        """Whether a word rather means a column than the text: "which option" is no option "Option"."""
+        """True if a word means a column rather than the text, as in "which option" for a text "Option"."""
         if place.text == said or key not in self._columns.words:
             return False
         return key in words_of(place.column) or place.text.casefold() != said.casefold()
 
     def _searched(self, places: Sequence[StoredText]) -> list[StoredText]:
-        """Those in columns that people filter by, or that the question names."""
+        """Returns the texts in columns that users filter by, or that the question names."""
         return [
             place
             for place in places
@@ -127,6 +130,6 @@ class _Lookup:
 
 
 def _is_misspelled(key: str, meant: str) -> bool:
-    """Whether a word that is no name is another one but for a mistake or two behind its first letter."""
+    """True if a word has the first letter of `meant`, and at most one or two spelling mistakes after it."""
     mistakes = 2 if len(key) >= _TWO_MISTAKES_FROM else int(len(key) >= _MISSPELLED_FROM)
     return key[:1] == meant[:1] and OSA.distance(key, meant) <= mistakes

@@ -1,4 +1,4 @@
-"""The texts stored in a database, looked up by how people write them."""
+"""The texts stored in a database, looked up by what users write."""
 
 import time
 from collections import defaultdict
@@ -27,39 +27,39 @@ class StoredText(NamedTuple):
 
 
 class StoredTexts:
-    """By table and column, as a scan has found them; case, accents and plurals do not count."""
+    """Stored texts by table and column, as scanned. Lookups by key ignore case, accents and plurals."""
 
     def __init__(self, texts: Mapping[str, Mapping[str, Sequence[str]]]) -> None:
         self.texts = texts
         self.made_at = time.monotonic()
 
     def of_key(self, key: str) -> Sequence[StoredText]:
-        """Where a text with this key is stored."""
+        """Returns the places where a text with this key (see `text_key`) is stored."""
         return self._places.by_key.get(key, ())
 
     def of_word(self, word: str) -> Sequence[StoredText]:
-        """The longer texts that hold a word; none when they are many."""
+        """Returns the texts of several words that contain `word`; none if there are many."""
         keys = self._places.by_word.get(word, set())
         if len(keys) > _SELECTIVE:
             return ()
         return [each for key in sorted(keys) for each in self._places.by_key[key]]
 
     def like(self, key: str, limit: int) -> list[StoredText]:
-        """Texts spelled nearly so, nearest first."""
+        """Returns texts whose keys are similar to `key`, nearest first. `limit` counts keys."""
         places = self._places
         near = process.extract(key, places.keys, scorer=fuzz.ratio, score_cutoff=_CLOSE, limit=limit)
         return [each for match, _, _ in near for each in places.by_key[match]]
 
     def knows(self, table: str, column: str) -> bool:
-        """Whether all texts of a column were kept."""
+        """True if all texts of a column were kept by the scan."""
         return column in self.texts.get(table, {})
 
     def holds(self, table: str, column: str, text: str) -> bool:
-        """Whether a column held exactly this text when it was scanned."""
+        """True if a column held exactly this text when it was scanned."""
         return text in self.texts.get(table, {}).get(column, ())
 
     def nearest(self, table: str, column: str, text: str) -> list[str]:
-        """Texts of a column that may be meant by another, at most three, nearest first."""
+        """Returns the texts of a column that are most similar to `text`, nearest first, at most three."""
         texts = self.texts.get(table, {}).get(column, ())
         keys = {each: text_key(each) for each in texts}
         near = process.extract(text_key(text), keys, scorer=fuzz.WRatio, score_cutoff=70, limit=3)
@@ -67,7 +67,7 @@ class StoredTexts:
 
     @cached_property
     def _places(self) -> "_Places":
-        """Made when it is first needed: of the most texts it takes a second or two."""
+        """Built on first use: for the most texts it takes a second or two."""
         return _Places(islice(_each(self.texts), _MOST_TEXTS))
 
 

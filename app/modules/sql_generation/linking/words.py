@@ -1,4 +1,4 @@
-"""The words of questions and of schemas in one form, so that `InvoiceLines` meets "invoice line"."""
+"""The words of questions and schemas in one form, so that `InvoiceLines` matches "invoice line"."""
 
 import re
 from functools import lru_cache
@@ -13,17 +13,17 @@ COMMON = frozenset((Path(__file__).parent / "common_words.txt").read_text(encodi
 
 
 def words_of(text: str) -> list[str]:
-    """Lower case, without accents, singular, identifiers split; in their order."""
+    """Returns the words of a text in order: lower case, without accents, singular, identifiers split."""
     return [_normal(word) for word in _RUN.findall(split_identifier(without_accents(text)))]
 
 
 def telling_words(text: str) -> list[str]:
-    """The words without those that say nothing of what is asked for."""
+    """Returns `words_of` a text without common words."""
     return [word for word in words_of(text) if word not in COMMON]
 
 
 def text_key(text: str) -> str:
-    """What two spellings of a stored text share: not case, accents, punctuation or a plural; may be empty."""
+    """Returns a key that ignores case, accents, punctuation and plurals; may be empty."""
     return " ".join(_normal(word) for word in _RUN.findall(without_accents(text)))
 
 

@@ -1,4 +1,4 @@
-"""Lists that their own statement has cut although the question asks for no number of rows."""
+"""Lists that a LIMIT of the statement has cut although the question names no number of rows."""
 
 import re
 from collections.abc import Iterator
@@ -19,8 +19,10 @@ _NUMBER = re.compile(
 
 
 def find_cut_list(statement: exp.Expr, rows: Rows, asked: str) -> Iterator[ResultWarning]:
-    """`asked` is all that was asked in the conversation. A limit of one row answers "which is the largest";
-    an unknown question accuses nothing."""
+    """Yields a warning if the LIMIT of the statement cut the list. `asked` is all that was asked so far.
+
+    A limit of one row gives no warning: it answers "which is the largest". Neither does an empty `asked`.
+    """
     limit = statement.args.get("limit")
     count = limit.expression if isinstance(limit, exp.Limit) else None
     count = limit.args.get("count") if isinstance(limit, exp.Fetch) else count

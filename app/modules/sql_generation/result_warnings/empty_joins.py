@@ -1,4 +1,4 @@
-"""Joins that find no pair: then a count of 0 or a list without rows says nothing about the question."""
+"""Joins that match no rows: a count of 0 or an empty list then says nothing about the question."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -23,22 +23,24 @@ _MOST_PROBES = 3
 
 @dataclass(frozen=True)
 class JoinProbe:
-    """A statement that gives a row if a join finds any pair, and the warning if it gives none."""
+    """A statement that returns a row if a join matches any rows, and the warning if it returns none."""
 
     sql: str
     warning: ResultWarning
 
 
 def find_empty_tables(scope: Scope, tables: Mapping[str, Table]) -> Iterator[ResultWarning]:
-    """Tables without rows, of which a result without rows was read."""
+    """Yields a warning for each table of an empty result that had no rows when it was scanned."""
     for alias in scope.selected_sources:
         if alias in tables and tables[alias].row_count == 0:
             yield ResultWarning(f"{tables[alias].name} held no rows when the database was last scanned.")
 
 
 def join_probes(sql: str, index: SchemaIndex) -> list[JoinProbe]:
-    """One for each pair of tables that a statement joins by equal columns, at most three; none for outer
-    joins and for tables that are empty themselves."""
+    """Returns a probe for each pair of tables that a statement joins by equal columns, at most three.
+
+    There are none for outer joins and empty tables. Never raises.
+    """
     try:
         with sqlglot_errors_only():
             resolved = read_statement(sql, index.names)

@@ -1,4 +1,4 @@
-"""Joins that repeat the rows an aggregate is taken of, as far as keys tell."""
+"""Joins that repeat the rows of an aggregate, as far as keys show it."""
 
 from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping
@@ -18,7 +18,7 @@ _Joins: TypeAlias = Mapping[str, Mapping[str, set[str]]]
 def find_repeated_rows(
     scope: Scope, tables: Mapping[str, Table], names: SchemaNames
 ) -> Iterator[ResultWarning]:
-    """Sums, averages and counts of one table's rows, joined to another that refers to it many times."""
+    """Yields warnings for sums, averages and counts over a table that a join to its many side repeats."""
     joins = _joins(scope)
     grouped = _grouped(scope)
     for aggregate in scope.find_all(exp.Sum, exp.Avg, exp.Count):
@@ -38,7 +38,10 @@ def find_repeated_rows(
 
 
 def _aggregated(aggregate: exp.Expr, tables: Mapping[str, Table], names: SchemaNames) -> str | None:
-    """The alias of the one table an aggregate is of; of a count only when it counts that table's key."""
+    """Returns the alias of the only table that an aggregate reads, or None.
+
+    A count has one only if it counts the key of that table.
+    """
     if isinstance(aggregate.this, exp.Distinct) or isinstance(aggregate.parent, exp.Window):
         return None
     columns = list(aggregate.find_all(exp.Column))
@@ -52,7 +55,7 @@ def _aggregated(aggregate: exp.Expr, tables: Mapping[str, Table], names: SchemaN
 
 
 def _repeating(start: str, joins: _Joins, tables: Mapping[str, Table], names: SchemaNames) -> Iterator[str]:
-    """Aliases, reached from one by joins, that may meet a row of it many times."""
+    """Yields the aliases, reached by joins from `start`, of which several rows may match one row."""
     seen = {start}
     ahead = deque([start])
     while ahead:
@@ -70,7 +73,7 @@ def _repeating(start: str, joins: _Joins, tables: Mapping[str, Table], names: Sc
 
 
 def _is_many(one: Table, other: Table, columns: set[str], names: SchemaNames) -> bool:
-    """Whether the other table refers to the one by these columns, and they are not its own key."""
+    """True if `other` refers to `one` by these columns, and they do not include its own primary key."""
     key = _key(other, names)
     refers = any(
         not hop.refers and {names.folded(each) for each in hop.right_columns} <= columns
@@ -91,7 +94,7 @@ def _joins(scope: Scope) -> _Joins:
 
 
 def _grouped(scope: Scope) -> dict[str, set[str]]:
-    """The columns that the rows are grouped by, by alias."""
+    """Returns the columns of GROUP BY, by alias."""
     found: defaultdict[str, set[str]] = defaultdict(set)
     group = scope.expression.args.get("group")
     for column in group.find_all(exp.Column) if isinstance(group, exp.Group) else ():

@@ -13,8 +13,11 @@ from app.modules.sql_generation.schema_index import SchemaIndex
 def find_unknown_texts(
     scope: Scope, tables: Mapping[str, Table], index: SchemaIndex, *, empty: bool
 ) -> Iterator[ResultWarning]:
-    """Of the columns whose texts are all known. Where rows came all the same, only a text in a list of
-    several is reported, and only if a very similar one is stored."""
+    """Yields a warning for each compared text that its column does not hold.
+
+    Only columns whose texts are all known are checked. If the result has rows (not `empty`), only texts in a
+    list of several are reported, and only if a similar text is stored.
+    """
     for column, text, listed in _compared(scope):
         table = tables.get(column.table)
         if table is None or not (empty or listed):
@@ -24,12 +27,12 @@ def find_unknown_texts(
             continue
         near = index.stored.nearest(table.name, name, text)
         if near or empty:
-            # Without a near one the text may well be meant: then nothing is what there is.
+            # Without a similar text the filter may be intended, so the statement is not worth a repair.
             yield ResultWarning(_missing_text(f"{table.name}.{name}", text, near), worth_repair=bool(near))
 
 
 def _compared(scope: Scope) -> Iterator[tuple[exp.Column, str, bool]]:
-    """Columns with the texts they are to equal, and whether such a text is one of several."""
+    """Yields each compared column, the text it must equal, and whether that is one of several texts."""
     for equal in scope.find_all(exp.EQ):
         for one, other in ((equal.this, equal.expression), (equal.expression, equal.this)):
             if isinstance(one, exp.Column) and isinstance(other, exp.Literal) and other.is_string:

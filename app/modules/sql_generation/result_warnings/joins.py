@@ -1,4 +1,4 @@
-"""Joins that multiply rows: without a condition, or by columns that are no key of either side."""
+"""Joins that multiply rows: without a condition, or by columns that are not a key of either side."""
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ _LEAST_ROWS = 4
 def find_unjoined_tables(
     scope: Scope, tables: Mapping[str, Table], names: SchemaNames
 ) -> Iterator[ResultWarning]:
-    """Two tables of a SELECT that no condition connects, unless one of them gives a single row."""
+    """Yields a warning for tables that no condition connects, unless one of them has a single row."""
     select = scope.expression
     if not isinstance(select, exp.Select) or _is_natural(select) or _counts_each_once(select):
         return
@@ -39,8 +39,10 @@ def find_unjoined_tables(
 def find_multiplied_rows(
     scope: Scope, tables: Mapping[str, Table], names: SchemaNames, rows: Rows
 ) -> Iterator[ResultWarning]:
-    """A list whose joins have no side of which each row stands for one row of the list, and whose rows
-    show it: half of them are repetitions, or there are more of them than in any table."""
+    """Yields a warning if no joined table has one row for each row of the list, and the rows show it.
+
+    They show it if half of them are repetitions, or if there are more of them than in any table.
+    """
     select = scope.expression
     if not isinstance(select, exp.Select) or not _is_plain_list(select) or _is_natural(select):
         return
@@ -73,7 +75,7 @@ class _Sides:
         return cls(list(scope.selected_sources), tables, names, list(conditions_of(select)))
 
     def group(self, alias: str) -> set[str]:
-        """All sources that conditions connect with one, also those of a query around it."""
+        """Returns all sources that conditions connect with `alias`, also those of an outer query."""
         found = {alias}
         links = [aliases_in(condition) for condition in self.conditions]
         while any(found & link and not link <= found for link in links):
@@ -81,7 +83,7 @@ class _Sides:
         return found
 
     def reached_from(self, start: str) -> set[str]:
-        """The sources of which at most one row belongs to a row of this one."""
+        """Returns the sources of which at most one row matches a row of `start`, and `start` itself."""
         reached = {start}
         while True:
             more = {each for each in self.own if each not in reached and self.is_single(each, reached)}
@@ -90,8 +92,10 @@ class _Sides:
             reached |= more
 
     def is_single(self, alias: str, known: Collection[str]) -> bool:
-        """Whether a source gives at most one row when the rows of the known ones are given. What cannot be
-        reported counts as a single one."""
+        """True if at most one row of a source matches each combination of rows of the known sources.
+
+        Sources that cannot be reported, such as subqueries, count as single rows.
+        """
         table = self.tables.get(alias)
         if table is None or (table.row_count is not None and table.row_count <= 1):
             return True
@@ -113,7 +117,7 @@ class _Sides:
 
     @staticmethod
     def _fixed(condition: exp.Expr, alias: str, known: Collection[str]) -> Iterator[str]:
-        """Columns of a source that a condition makes equal to something given."""
+        """Yields the columns of a source that a condition equates with known sources or constants."""
         if isinstance(condition, exp.EQ):
             for one, other in (
                 (condition.this, condition.expression),
@@ -124,13 +128,13 @@ class _Sides:
                     yield one.name
 
     def _compares(self, condition: exp.Expr, alias: str) -> bool:
-        """Whether a condition other than an equality connects a source: then pairs are what is wanted."""
+        """True if a condition other than an equality connects a source: then pairs of rows are intended."""
         named = aliases_in(condition) & set(self.own)
         return not isinstance(condition, exp.EQ) and alias in named and len(named) > 1
 
 
 def _repetition(rows: Rows, tables: Collection[Table]) -> str:
-    """What shows that rows were multiplied; empty when nothing does."""
+    """Returns a phrase with the evidence that rows were multiplied; empty if there is none."""
     shown = rows["rows"]
     distinct = len({repr(row) for row in shown})
     if len(shown) >= _LEAST_ROWS and distinct * 2 <= len(shown):
@@ -147,7 +151,7 @@ def _is_plain_list(select: exp.Select) -> bool:
 
 
 def _counts_each_once(select: exp.Select) -> bool:
-    """Whether all that is taken of the rows is the same however often a row comes."""
+    """True if all aggregates ignore repeated rows: MIN, MAX and DISTINCT."""
     taken = list(select.find_all(exp.AggFunc))
     return bool(taken) and all(
         isinstance(each, exp.Min | exp.Max) or isinstance(each.this, exp.Distinct) for each in taken

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class ResultWarning:
-    """A sentence in Markdown. `worth_repair`: another statement is likely to give a better result."""
+    """A sentence in Markdown. `worth_repair`: a repaired statement is likely to give a better result."""
 
     text: str
     worth_repair: bool = False

@@ -1,4 +1,4 @@
-"""Statements as the warnings read them: parsed, every column under its table's alias."""
+"""Statements as the warnings read them: parsed, and every column qualified with its table's alias."""
 
 from collections.abc import Iterator, Mapping
 
@@ -12,12 +12,15 @@ from app.modules.sql_generation.schema_index import SchemaIndex
 
 
 def read_statement(sql: str, names: SchemaNames) -> exp.Expr | None:
-    """None when sqlglot gives up. Raises `SqlglotError` and `RecursionError`."""
+    """Returns the qualified statement; None if sqlglot cannot qualify it.
+
+    Raises `SqlglotError` or `RecursionError` if it cannot be parsed.
+    """
     return statement_of(sql, names.dialect).qualified(names.mapping)
 
 
 def scanned_tables(scope: Scope, index: SchemaIndex) -> Mapping[str, Table]:
-    """The tables of the database that a scope reads, by alias."""
+    """Returns the scanned tables that a scope reads, by alias."""
     found: dict[str, Table] = {}
     for alias, source in scope.sources.items():
         if isinstance(source, exp.Table) and source.name in index.names.tables:
@@ -26,7 +29,7 @@ def scanned_tables(scope: Scope, index: SchemaIndex) -> Mapping[str, Table]:
 
 
 def conditions_of(select: exp.Expr) -> Iterator[exp.Expr]:
-    """The conjuncts of WHERE and ON."""
+    """Yields the parts of WHERE and ON that AND connects."""
     where = select.args.get("where")
     places = [where.this if isinstance(where, exp.Where) else None]
     places += [join.args.get("on") for join in select.args.get("joins") or ()]

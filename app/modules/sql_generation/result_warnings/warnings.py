@@ -1,5 +1,7 @@
-"""What speaks against an answer although its statement ran: the analyst reads it with the answer, and it may
-have the statement repaired."""
+"""Warnings about a result whose statement ran without errors.
+
+They are shown with the answer, and some of them have the statement repaired.
+"""
 
 from collections.abc import Iterator
 
@@ -21,19 +23,22 @@ MOST_WARNINGS = 4
 
 
 def find_warnings(sql: str, rows: Rows, index: SchemaIndex, asked: str = "") -> list[ResultWarning]:
-    """Returns warnings, most important first; none if nothing is certain. `asked` is the whole question."""
+    """Returns warnings, most important first; empty if nothing is certain.
+
+    `asked` is the text of all questions of the conversation so far.
+    """
     found = [*_of_readable(sql, rows, index, asked), *_null_columns(rows)]
     return list(dict.fromkeys(found))[:MOST_WARNINGS]
 
 
 def is_empty(rows: Rows) -> bool:
-    """No rows, or none that says anything: the sum or count of nothing."""
+    """True if there are no rows, only NULLs, or a single row of NULLs and zeros."""
     cells = [cell for row in rows["rows"] for cell in row]
     return all(cell is None for cell in cells) or (len(rows["rows"]) == 1 and not any(cells))
 
 
 def _of_readable(sql: str, rows: Rows, index: SchemaIndex, asked: str) -> list[ResultWarning]:
-    """None of a statement that sqlglot cannot read."""
+    """Returns no warnings for a statement that sqlglot cannot read."""
     try:
         with sqlglot_errors_only():
             return list(_of_statement(sql, rows, index, asked))
