@@ -1,4 +1,4 @@
-"""Simple questions to SQL without a model: a first minute and a safety net."""
+"""SQL for simple questions without a model: for a first try, and as a fallback."""
 
 from app.modules.sql_generation.builtin.plan import Beyond
 from app.modules.sql_generation.builtin.question.options import Choice, chosen

@@ -1,4 +1,4 @@
-"""Phrases of time, read as half-open ranges of days."""
+"""Parser of time phrases into half-open ranges of days."""
 
 import re
 from calendar import month_name, monthrange
@@ -18,12 +18,12 @@ _LATEST = ("last", "past", "previous")
 
 @dataclass(frozen=True)
 class DateRange:
-    """Days from `start` to before `end`; None is open on that side. At least one is set."""
+    """Days from `start` up to, not including, `end`. None leaves that side open; at least one is set."""
 
     start: date | None
     end: date | None
     joined: bool = field(default=False, compare=False)
-    """Said as two periods and both: "in 2024 and 2025"."""
+    """True if the range was written as two periods with "and": "in 2024 and 2025"."""
 
     def __str__(self) -> str:
         if self.start is None:
@@ -43,9 +43,9 @@ Found = tuple[DateRange, int]
 
 
 def read_period(words: Sequence[str], today: date) -> Found | None:
-    """The period that `words` (lower case) begin with, and how many of them say it.
+    """Returns the period that `words` (lower case) begin with, and how many words it has; None without one.
 
-    A month without a year is the latest one that has begun; "last 30 days" end with today.
+    A month without a year is the latest one that has begun. "Last 30 days" includes today.
     """
     try:
         return _phrase(list(words), today)
@@ -79,7 +79,7 @@ def _phrase(words: list[str], today: date) -> Found | None:
 
 
 def _or_later(words: list[str], found: Found | None) -> Found | None:
-    """ "in 2014 or after"."""
+    """Extends a period that "or after" or "or before" follows: "in 2014 or after"."""
     rest = tuple(words[found[1] : found[1] + 2]) if found else ()
     if found and rest in (("or", "after"), ("or", "later")):
         return DateRange(found[0].start, None), found[1] + 2
@@ -94,7 +94,7 @@ def _open(words: list[str], today: date, shape: Callable[[DateRange], DateRange]
 
 
 def _span(words: list[str], today: date) -> Found | None:
-    """Two points and all between them: "2024 to 2025"."""
+    """Reads two points in time as one range: "2024 to 2025"."""
     first, last, said = _two(words, today, ("and", "to", "until", "till", "through"))
     if not first or not last or not first.start or not last.end or last.end <= first.start:
         return None
@@ -102,7 +102,7 @@ def _span(words: list[str], today: date) -> Found | None:
 
 
 def _points(words: list[str], today: date) -> Found | None:
-    """One point, or two that touch: "2024 or 2025"."""
+    """Reads one point in time, or two adjacent ones: "2024 or 2025"."""
     first, last, said = _two(words, today, ("or", "and"))
     if first and last and last.start == first.end:
         return DateRange(first.start, last.end, joined="and" in words[:said]), said

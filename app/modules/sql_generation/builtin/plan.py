@@ -1,4 +1,4 @@
-"""What a question asks for, in the terms of the schema: the plan that SQL and explanation are made of."""
+"""The plan of a question, in terms of the schema. SQL and explanation are made from it."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ class Beyond(Exception):
 
 @dataclass(frozen=True)
 class ColumnRef:
-    """A column of a table, by their names in the schema."""
+    """A column, by the names of its table and itself in the schema."""
 
     table: str
     column: str
@@ -33,11 +33,11 @@ class ColumnRef:
 
 @dataclass(frozen=True, kw_only=True)
 class Reading:
-    """One way to understand an unclear question, and how to ask for just that.
+    """One way to understand an unclear question, and the rewording that asks for it.
 
-    `words` of the question are put as `instead`, where `{}` stands for themselves; `added` follows at the
-    end. With `compares`, `words` are the number of a comparison, whose operator belongs to them. The
-    statement of this reading reads `mark`, a column or a table.
+    `words` of the question are replaced by `instead`, in which `{}` stands for them; `added` is appended.
+    With `compares`, `words` are the number of a comparison and its operator is replaced too. The statement
+    of this reading must read `mark`, a column or a table.
     """
 
     label: str
@@ -59,7 +59,7 @@ class Unclear(Exception):
 
 @dataclass(frozen=True)
 class Measure:
-    """A number over the rows of `table`: `fields` are multiplied with each other; a count has none."""
+    """An aggregate over the rows of `table`. `fields` are multiplied with each other; a count has none."""
 
     function: Function
     table: str
@@ -69,7 +69,7 @@ class Measure:
 
 @dataclass(frozen=True)
 class Entity:
-    """Grouping by the rows of a table: identified by `key`, displayed by `shown`."""
+    """Grouping by the rows of a table. They are identified by `key` and displayed by `shown`."""
 
     table: str
     key: tuple[ColumnRef, ...]
@@ -96,7 +96,7 @@ class Related:
 
 @dataclass(frozen=True)
 class Among:
-    """The field holds one of these values, spelled as they are stored; or none of them, if `negated`.
+    """The field holds one of these stored values, or none of them if `negated`.
 
     `unseen`: the scan found no such value in this column.
     """
@@ -109,7 +109,7 @@ class Among:
 
 @dataclass(frozen=True)
 class Named:
-    """A first and a last name, of one row."""
+    """The row has this first name and this last name; `negated` reverses it."""
 
     first: tuple[ColumnRef, str]
     last: tuple[ColumnRef, str]
@@ -118,7 +118,10 @@ class Named:
 
 @dataclass(frozen=True)
 class Flagged:
-    """The field says yes, or no. `yes` is the text for it, None in a boolean or a number."""
+    """The field is true if `holds`, else false.
+
+    `yes` and `no` are the stored texts for true and false; None for booleans and numbers.
+    """
 
     field: ColumnRef
     holds: bool
@@ -134,7 +137,7 @@ class Within:
 
 @dataclass(frozen=True)
 class Compared:
-    """`numbers` are one, or two for `between`."""
+    """A comparison of a column or a related measure. `numbers` has one item, two for `between`."""
 
     subject: ColumnRef | Related
     operator: Operator
@@ -143,7 +146,7 @@ class Compared:
 
 @dataclass(frozen=True)
 class Missing:
-    """The field holds no value; with `or_zero` zero is none either."""
+    """The field holds no value; with `or_zero`, zero counts as no value."""
 
     field: ColumnRef
     or_zero: bool = False
@@ -158,7 +161,7 @@ class Present:
 
 @dataclass(frozen=True)
 class Without:
-    """No row of `table` belongs to the row."""
+    """The row has no related row in `table`."""
 
     table: str
 
@@ -168,9 +171,9 @@ Filter = Among | Named | Flagged | Within | Missing | Present
 
 @dataclass(frozen=True)
 class Superior:
-    """A reference of a table to itself: `field` holds the `key` of another row, for which `of` holds.
+    """A reference of a table to itself: `field` holds the `key` of another row that fulfils `of`.
 
-    `above` turns it round: the row is the one that the other row refers to.
+    `above` reverses it: the row is the one that the other row refers to.
     """
 
     field: ColumnRef
@@ -190,10 +193,10 @@ class SortOrder:
 
 @dataclass(frozen=True)
 class Query:
-    """`base` is the table whose rows are counted, measured or listed; `with_tables` must have matching rows.
+    """A plan. `base` is the table whose rows are counted, measured or listed.
 
-    Without measures and dimensions it is a list of `shown`, or of the whole rows. `chosen` says that the
-    limit is not from the question.
+    Rows need a matching row in each of `with_tables`. Without measures and dimensions the plan is a list of
+    `shown`, or of whole rows. `chosen`: the limit was not in the question.
     """
 
     base: str

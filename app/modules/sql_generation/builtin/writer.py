@@ -1,4 +1,4 @@
-"""The built-in writer: simple questions to SQL without a model. Pure: no I/O, the same answer every time."""
+"""The built-in writer: SQL for simple questions without a model. Deterministic, without I/O."""
 
 import re
 from collections.abc import Sequence
@@ -39,10 +39,10 @@ from app.modules.sql_generation.linking.stored_texts import StoredTexts
 
 @dataclass(frozen=True)
 class Previous:
-    """What was before in the conversation.
+    """The previous turn of the conversation.
 
-    `sql` is the statement of the latest turn, None unless this writer wrote it and the turn was answered.
-    `columns` are those of the rows at hand.
+    `sql` is its statement; None unless this writer wrote it and the turn was answered. `columns` are the
+    column names of its rows.
     """
 
     sql: str | None = None
@@ -59,7 +59,7 @@ class WrittenSql:
 
 @dataclass(frozen=True)
 class Clarification:
-    """A question back to the user, and what to choose from; nothing when there is no answer to speak of."""
+    """A question back to the user, and the options to choose from; may be none."""
 
     text: str
     options: tuple[Choice, ...] = ()
@@ -74,7 +74,7 @@ class SmallTalk:
 
 @dataclass(frozen=True)
 class FromRows:
-    """The rows already fetched answer the question."""
+    """The rows that were already fetched answer the question."""
 
 
 BuiltinAnswer = WrittenSql | Clarification | SmallTalk | FromRows
@@ -100,9 +100,10 @@ def write(
     previous: Previous | None,
     today: date,
 ) -> BuiltinAnswer:
-    """`stored` are the texts that a scan has found, beyond those of the schema's own columns of few values.
+    """Answer a question. `stored` are the scanned texts, in addition to the values in the schema.
 
-    Raises `Beyond`, whose reason is for the user, when the question is not understood well enough."""
+    Raises `Beyond`, with a reason for the user, when the question is not understood well enough.
+    """
     tokens = tokenise(question)
     text = " ".join(token.raw for token in tokens if token.raw != ",")
     if said := reply(text, schema):
@@ -168,7 +169,7 @@ def _statement(found: tuple[exp.Select, str], schema: Schema) -> WrittenSql:
 
 
 def _planned(tokens: list[Token], schema: Schema, lexicon: Lexicon, today: date) -> tuple[exp.Select, str]:
-    """The statement of a question that stands alone, and how it was understood."""
+    """Returns the statement of a question that is no follow-up, and its explanation."""
     asked, preferences = split(tokens, lexicon)
     network = Network(schema, preferences)
     said = read(asked, lexicon, today)

@@ -1,4 +1,4 @@
-"""The conditions of a question: stored values, periods, comparisons, and what is missing."""
+"""The conditions of a question: stored values, periods, comparisons and missing values."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -61,13 +61,13 @@ def is_birth(field: ColumnRef) -> bool:
 
 
 class Filters(Resolver):
-    """Resolves what rows have to fulfil."""
+    """Resolves the conditions of a question."""
 
     def _with_conditions(self, query: Query) -> Query:
         return replace(query, conditions=(*query.conditions, *self.conditions(query.base)))
 
     def conditions(self, base: str) -> tuple[Condition, ...]:
-        """The filters of the question, for rows of `base`."""
+        """Returns the conditions of the question on rows of `base`. Raises `Beyond` or `Unclear`."""
         found: list[Condition] = [*self._values(base)]
         found += [self._within(period, mention, base) for period, mention in self.roles.times]
         for comparison, by, owner in self.roles.compared:
@@ -81,7 +81,7 @@ class Filters(Resolver):
         return tuple(dict.fromkeys(found))
 
     def _values(self, base: str) -> list[Among | Named]:
-        """Values of one column are alternatives; those of several must all hold."""
+        """Returns the conditions on stored values. Values of one column are alternatives."""
         values: dict[tuple[ColumnRef, bool], Among] = {}
         names: list[Named] = []
         meant: dict[str, ColumnRef] = {}
@@ -102,7 +102,7 @@ class Filters(Resolver):
         return [*values.values(), *names]
 
     def _combined(self, base: str, meant: dict[str, ColumnRef]) -> None:
-        """Raises `Beyond` where "and" or "or" would come out as the other."""
+        """Raises `Beyond` if the statement would turn "and" into OR, or "or" into AND."""
         negated = {valued.mention.text: valued.negated for valued in self.roles.values}
         for first, second, either in self.roles.joined:
             if first not in meant or second not in meant:
@@ -119,10 +119,10 @@ class Filters(Resolver):
                 raise Beyond(f"I cannot tell how “{text}” goes with the other values of {field}.")
 
     def _value(self, valued: Valued, base: str) -> tuple[Link, bool]:
-        """The stored value that is meant, and whether its column was not seen to hold it.
+        """Returns the stored value that is meant, and True if the scan did not find it in that column.
 
-        A column of the table asked about goes before one that only a join reaches, also if it does not hold
-        the value: no customer is from a city where only an employee lives.
+        A column of the table asked about is preferred to one that only a join reaches, even if it does not
+        hold the value: "customers from" a city where only an employee lives gives no rows.
         """
         mention = valued.mention
         if not mention.links:
@@ -156,12 +156,12 @@ class Filters(Resolver):
         return link, False
 
     def _listed(self) -> set[str]:
-        """The tables whose rows are counted or listed."""
+        """Returns the tables whose rows are counted or listed."""
         named = [*self.roles.free, *([self.roles.counted] if self.roles.counted else [])]
         return {self.table(mention) for mention in named if is_table(mention)}
 
     def _refuse_ambiguous(self, mention: Mention, links: Sequence[Link], near: str) -> None:
-        """Raises `Unclear` where a row of `near` may belong to several things of this name."""
+        """Raises `Unclear` if the name is stored in several columns that a row of `near` has one value of."""
         meanings: dict[ColumnRef, Link] = {}
         for link in links:
             if link.field is not None and self.network.belongs(near, link.table):
@@ -197,7 +197,7 @@ class Filters(Resolver):
         return own[0] if len(own) == 1 else None
 
     def _refuse_far(self, valued: Valued, link: Link, near: str, base: str) -> None:
-        """Raises `Beyond` where only tables that the question does not mention lead to the value."""
+        """Raises `Beyond` if the value is reached only through tables that the question does not mention."""
         bought = valued.owner is not None and is_verb(valued.owner)
         held = valued.mention.lead in HAVING
         stored = {one.field for one in valued.mention.links if one.value is not None}
@@ -224,7 +224,7 @@ class Filters(Resolver):
         }
 
     def _events(self, base: str) -> list[str]:
-        """Where the money that a row is compared by was earned: "customers who spent 500 in 2025"."""
+        """Adds the tables of the money that rows are compared by: "customers who spent 500 in 2025"."""
         earned = [self.related(by, base) for _, by, _ in self.roles.compared if isinstance(by, Revenue)]
         tables = [one.measure.table for one in earned if isinstance(one, Related)]
         dated = [near for table in tables for near in (table, *self._dated_neighbours(table)) if near != base]
@@ -237,7 +237,7 @@ class Filters(Resolver):
         return Within(field, period)
 
     def _is_related(self, by: Measured | None, base: str) -> bool:
-        """Whether a comparison is of what belongs to a row, not of the row's own number."""
+        """True if a comparison is about related rows or money, not about a number of the row itself."""
         if isinstance(by, Revenue):
             return True
         return is_table(by) and isinstance(by, Mention) and self.table(by, base) != base
@@ -264,7 +264,7 @@ class Filters(Resolver):
         return any(link.is_number and link.table == base and link.score >= EXACT for link in by.links)
 
     def related(self, by: Measured, base: str) -> ColumnRef | Related:
-        """The number of rows, or the money, that belongs to a row of `base`."""
+        """Returns the number of related rows, or the money, of a row of `base`."""
         if isinstance(by, Mention):
             return Related(self._rows_of(by, base))
         found = measures.revenue(self.network, (base,))
@@ -335,7 +335,7 @@ class Filters(Resolver):
         return Present(link.field)
 
     def _held(self, base: str) -> list[Condition]:
-        """ "Projects with deadlines": the one column named so holds a value."""
+        """Returns the condition that a column named after "with" holds a value: "projects with deadlines"."""
         columns = [mention for mention in self.roles.free if not is_table(mention)]
         if len(columns) != 1 or columns[0].lead not in HAVING:
             return []

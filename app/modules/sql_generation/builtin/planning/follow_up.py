@@ -1,7 +1,7 @@
-"""A follow-up as an edit of the previous statement, which the built-in writer wrote itself.
+"""Follow-up questions, answered by editing the previous statement of the built-in writer.
 
-What a question points to is the rows of that statement. Each form says what it uses of the question;
-whatever else the question holds makes it decline.
+Words such as "those" mean the rows of that statement. Each form of follow-up declares the parts of the
+question that it uses, and declines the question if it has other parts.
 """
 
 import re
@@ -40,13 +40,13 @@ _EXTREME = re.compile(
 
 @dataclass(frozen=True)
 class Extreme:
-    """ "Which has the lowest revenue": `what` are the words of the number, none where it is not named."""
+    """A question such as "which has the lowest revenue". `what` are the words for the number, if any."""
 
     what: tuple[str, ...]
     descending: bool
 
     def column(self, names: Sequence[str]) -> int | None:
-        """The one column of these names that is meant, by its position."""
+        """Returns the position of the one column name that is meant; None if there is none or several."""
         exact = [at for at, name in enumerate(names) if words_of(name) == self.what]
         parts = [at for at, name in enumerate(names) if set(self.what) <= set(words_of(name))]
         found = exact or parts
@@ -54,7 +54,10 @@ class Extreme:
 
 
 def extreme(tokens: Sequence[Token]) -> Extreme | None:
-    """Read from a question without the words that point to the answer before."""
+    """Returns the extreme that a question asks for, or None.
+
+    `tokens` are the question without the words that point to the previous answer.
+    """
     text = " ".join(token.raw for token in tokens if token.raw != ",")
     if (match := _EXTREME.fullmatch(text)) is None:
         return None
@@ -62,18 +65,21 @@ def extreme(tokens: Sequence[Token]) -> Extreme | None:
 
 
 def extreme_of_shown(sql: str, asked: Extreme, network: Network) -> tuple[exp.Select, str] | None:
-    """The row of the previous answer with the highest or lowest value of a column that it shows."""
+    """Returns the statement for the row with the extreme value of a shown column, and its explanation.
+
+    None if that column is not shown.
+    """
     return _Answer(sql, QuestionRoles(), network).extreme_of_shown(asked)
 
 
 def is_narrowed(sql: str, dialect: str) -> bool:
-    """Whether a statement of the built-in writer leaves rows out."""
+    """True if a statement of the built-in writer leaves rows out."""
     select = _parsed(sql, dialect)
     return bool(select.args.get("where") or select.args.get("limit") or select.find(exp.Subquery))
 
 
 def names_rows(roles: QuestionRoles) -> bool:
-    """Whether the question says what it is about: a table, or money earned, not columns alone."""
+    """True if the question names a table or money earned, not only columns."""
     measured = [*(of for _, of in roles.measured), roles.ranked_by]
     return any(map(is_table, roles.mentions())) or any(isinstance(of, Revenue) for of in measured)
 
@@ -81,10 +87,10 @@ def names_rows(roles: QuestionRoles) -> bool:
 def edit(
     sql: str, roles: QuestionRoles, network: Network, *, points: bool, adds: bool
 ) -> tuple[exp.Select, str]:
-    """The edited statement and its explanation. Raises `Beyond` or `Unclear`.
+    """Returns the edited statement and its explanation. Raises `Beyond` or `Unclear`.
 
-    `points`: the question is about the rows of the previous answer; else it varies the question before.
-    `adds`: what it asks for comes beside what was shown.
+    `points`: the question is about the rows of the previous answer; otherwise it varies the previous
+    question. `adds`: the columns asked for are added to those shown.
     """
     answer = _Answer(sql, roles, network)
     answer.drop_own_table()
@@ -107,7 +113,7 @@ def edit(
 
 
 class _Answer:
-    """The previous statement, and what the question makes of it."""
+    """The previous statement, and its edits by the question."""
 
     def __init__(self, sql: str, roles: QuestionRoles, network: Network) -> None:
         self._roles = roles
@@ -120,7 +126,7 @@ class _Answer:
     # Forms about the rows of the previous answer
 
     def extreme_of_shown(self, asked: Extreme) -> tuple[exp.Select, str] | None:
-        """The row with the highest or lowest value in a column of numbers that was shown."""
+        """Selects the row with the highest or lowest value in a shown column of numbers."""
         select = self._draft.select
         names = [shown.alias_or_name for shown in select.selects]
         at = asked.column(names)
@@ -139,7 +145,7 @@ class _Answer:
         return outer.order_by(ordered, append=False).limit(1), _explained(said)
 
     def counted(self) -> tuple[exp.Select, str]:
-        """How many rows the previous list has, or those of them that fulfil more."""
+        """Counts the rows of the previous list, with further conditions if there are any."""
         self._uses("counts", *_FILTERS)
         select = self._draft.select
         if not self.is_list:
@@ -159,7 +165,7 @@ class _Answer:
         return select, _explained("the number of rows", *_said(conditions))
 
     def ranked(self) -> tuple[exp.Select, str]:
-        """The first rows of the previous list by a number or date of them."""
+        """Selects the first rows of the previous list, ordered by a number or date."""
         self._uses("rank", "ranked_by", "limit")
         rank = self._roles.rank
         base = self._draft.base
@@ -178,7 +184,7 @@ class _Answer:
         return self._draft.select, _explained(f"the {first} {field}", f"only the first {limit}")
 
     def aggregated(self) -> tuple[exp.Select, str]:
-        """Averages and the like over the rows of the previous list."""
+        """Computes aggregates over the rows of the previous list."""
         self._uses("measured", *_FILTERS)
         self._require_whole_list()
         measures = [self._planner.measure(function, of) for function, of in self._roles.measured]
@@ -194,7 +200,7 @@ class _Answer:
         return select, _explained(*map(measuring, measures), *_said(conditions))
 
     def sorted(self) -> tuple[exp.Select, str]:
-        """All rows of the previous answer, in another order."""
+        """Sorts the rows of the previous answer differently."""
         self._uses("sort", "sorted_by")
         sort = self._roles.sort
         by = self._roles.sorted_by
@@ -218,7 +224,7 @@ class _Answer:
         return self._draft.select, _explained(f"{said}, {'highest' if descending else 'lowest'} first")
 
     def shown(self, *, beside: bool) -> tuple[exp.Select, str]:
-        """Other columns of the previous list's rows, beside the old ones or in their place."""
+        """Shows other columns of the previous list, in addition to the old ones or in their place."""
         self._uses("free")
         select = self._draft.select
         if not self.is_list or select.args.get("distinct"):
@@ -233,7 +239,7 @@ class _Answer:
         return self._draft.select.select(*new, append=beside), _explained(said)
 
     def narrowed(self) -> tuple[exp.Select, str]:
-        """Those rows of the previous list that fulfil more."""
+        """Filters the previous list by further conditions."""
         self._uses("limit", *_FILTERS)
         conditions = self._conditions()
         if not conditions:
@@ -247,7 +253,7 @@ class _Answer:
     # Variations of the previous question
 
     def varied_itself(self) -> tuple[exp.Select, str]:
-        """The previous numbers in another form: "that by month", "that for Germany"."""
+        """Groups or filters the previous numbers: "that by month", "that for Germany"."""
         if self._draft.select.args.get("group"):
             self._uses("grouped", "rank", "sort", "limit", "first")
         else:
@@ -255,7 +261,7 @@ class _Answer:
         return self.varied()
 
     def varied(self) -> tuple[exp.Select, str]:
-        """The previous question with another filter, group, order or limit."""
+        """Changes the filter, group, order or limit of the previous question."""
         if self._roles.sorted_by:
             raise Beyond("I can add a filter, a group, an order or a limit to the previous answer, not more.")
         self._uses("grouped", "rank", "sort", "limit", "first", *_FILTERS)
@@ -300,9 +306,9 @@ class _Answer:
         return [f"per {' and '.join(map(grouping, dimensions))}"]
 
     def _kept_groups(self, dimensions: Sequence[Dimension]) -> tuple[list[exp.Expr], list[exp.Expr]]:
-        """The labels and keys of the groups that stay: another calendar unit takes the place of one alone.
+        """Returns the labels and keys of the kept groups. A new calendar unit replaces only the old one.
 
-        Raises `Beyond` when it is open which of several groups is meant.
+        Raises `Beyond` when it is unclear which of several groups to replace.
         """
         select = self._draft.select
         labels = [shown for shown in select.selects if shown not in self._numbers]
@@ -329,7 +335,7 @@ class _Answer:
         return said
 
     def _reordered(self, descending: bool) -> exp.Expr:
-        """The first number, or what the rows are ordered by already, in the direction asked for."""
+        """Returns the ORDER BY term: the first number, or else the present one, with a new direction."""
         order = self._draft.select.args.get("order")
         known = [one.this for one in order.expressions] if order else []
         numbers = [number.unalias() for number in self._numbers]
@@ -340,7 +346,7 @@ class _Answer:
     # Parts
 
     def drop_own_table(self) -> None:
-        """Takes the previous answer's rows out of what is asked for, by their own name.
+        """Removes mentions of the previous answer's own table from the question.
 
         Raises `Beyond` when the question names other rows.
         """
@@ -358,7 +364,7 @@ class _Answer:
             roles.ranked = None
 
     def list_counted(self) -> None:
-        """Takes the rows in place of their number, where the previous answer is a mere count."""
+        """Replaces a previous statement that only counts rows by the list of these rows."""
         select = self._draft.select
         counts = [shown.unalias() for shown in select.selects]
         if (
@@ -377,7 +383,7 @@ class _Answer:
         self.is_list = True
 
     def _uses(self, *names: str) -> None:
-        """Raises `Beyond` when the question holds something else."""
+        """Raises `Beyond` when the question has other parts than these fields of `QuestionRoles`."""
         rest = [each.name for each in fields(self._roles) if getattr(self._roles, each.name)]
         if set(rest) - set(names):
             raise Beyond(
@@ -451,7 +457,7 @@ def _is_aggregate(shown: exp.Expr, select: exp.Select) -> bool:
 
 
 def _is_cut(select: exp.Select) -> bool:
-    """Whether it shows other rows than those its conditions choose."""
+    """True if LIMIT, DISTINCT or GROUP BY change the rows that the conditions select."""
     return any(select.args.get(part) for part in ("limit", "distinct", "group"))
 
 
@@ -473,7 +479,10 @@ def _conjuncts(draft: Draft) -> list[exp.Expr]:
 
 
 def _replaces(added: exp.Expr, old: exp.Expr) -> bool:
-    """A new condition on a column takes the place of the old one on it."""
+    """True if a new condition replaces an old one: both are on the same column.
+
+    Raises `Beyond` if the old condition is too complex.
+    """
     new_columns = {column.name.lower() for column in added.find_all(exp.Column)}
     old_columns = {column.name.lower() for column in old.find_all(exp.Column)}
     if new_columns & old_columns and isinstance(old.unnest(), exp.Or):

@@ -1,4 +1,4 @@
-"""From a question to a plan: a ranking, a number, a number per group, or a list."""
+"""Planning of a question: as a ranking, a number, a number per group, or a list."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -45,10 +45,10 @@ _SEVERAL = 10
 
 
 class Planner(Filters):
-    """Decides what kind of query a question is, and resolves its parts."""
+    """Decides the kind of query that a question asks for, and resolves its parts."""
 
     def plan(self) -> Query:
-        """Raises `Beyond` or `Unclear`."""
+        """Returns the plan of the question. Raises `Beyond` or `Unclear`."""
         roles = self.roles
         self._refuse_several()
         if roles.rank:
@@ -62,7 +62,7 @@ class Planner(Filters):
         return self._list()
 
     def _lists_each(self) -> bool:
-        """ "List every customer": the only thing named is not grouped by, it is listed."""
+        """True if the only mention is a table after "every" ("list every customer"); it is then listed."""
         (only, *more) = self.roles.grouped
         if self.roles.free or more or not isinstance(only, Mention) or not is_table(only):
             return False
@@ -71,7 +71,7 @@ class Planner(Filters):
         return True
 
     def _by_birth(self, rank: Rank) -> Rank:
-        """The oldest are born first, where no age is stored."""
+        """Ranks by birth date if no age is stored: the oldest were born first."""
         if rank.hint != AGE:
             return rank
         table = self._subject()
@@ -85,7 +85,7 @@ class Planner(Filters):
     # Queries
 
     def _ranking(self, rank: Rank) -> Query | None:
-        """Rows or groups in the order of a superlative; None when it only asks for an extreme value."""
+        """Returns rows or groups in the order of a superlative; None if it only asks for an extreme value."""
         roles = self.roles
         entity = self._ranked_entity()
         if (roles.counts or roles.measured) and (roles.ranked_by or rank.hint):
@@ -98,7 +98,7 @@ class Planner(Filters):
         return self._ranked_groups(rank, self._entity_dimension(entity), key)
 
     def _ranked_entity(self) -> Mention | None:
-        """What comes first, but for "name of the shop" the shop."""
+        """Returns the mention that is ranked: the first one, but the shop for "name of the shop"."""
         free = self.roles.free
         tables = [mention for mention in free if is_table(mention)]
         named = bool(free and tables) and words_of(free[0].text) in (("name",), ("id",))
@@ -175,7 +175,7 @@ class Planner(Filters):
         return self._from_zero(query)
 
     def _from_zero(self, query: Query) -> Query:
-        """Groups with the lowest count first begin with those of no rows, which only their own table has."""
+        """Starts from the groups' own table if the lowest counts come first: a count may be zero."""
         if query.order is None or query.order.descending or query.order.by not in query.measures:
             return query
         match query.dimensions, query.measures:
@@ -203,7 +203,7 @@ class Planner(Filters):
         return query
 
     def _limited(self, query: Query) -> Query:
-        """As many rows as asked for; else one, or for a plural a number of KAI's own."""
+        """Sets the limit that the question names; otherwise one row, or a default for a plural."""
         if self.roles.limit:
             return replace(query, limit=self.roles.limit)
         entity = self.roles.ranked or self._ranked_entity()
@@ -258,7 +258,7 @@ class Planner(Filters):
         return self._ordered(replace(query, with_tables=self._required_tables(query), limit=self.roles.limit))
 
     def _counted_beside(self, base: str) -> tuple[ColumnRef | Related, ...]:
-        """What a row is known by, and the numbers it is compared by."""
+        """Returns the name columns of a row and the numbers it is compared by."""
         related = [
             self.related(by, base)
             for _, by, _ in self.roles.compared
@@ -269,7 +269,7 @@ class Planner(Filters):
         return (*(self.network.name_fields(base) or self.network.key(base)), *related)
 
     def _is_of_values(self, shown: Sequence[ColumnRef | Related]) -> bool:
-        """Whether a list is of a column's values ("list the job titles"), not of the rows of a table."""
+        """True if a list is of a column's values ("list the job titles"), not of the rows of a table."""
         if any(is_table(mention) for mention in self.roles.free) or len(shown) > 1 or self.roles.sort:
             return False
         (one,) = shown
@@ -277,9 +277,9 @@ class Planner(Filters):
         return isinstance(one, ColumnRef) and not qualified and one not in self.network.name_fields(one.table)
 
     def _finest(self, base: str, shown: Iterable[ColumnRef | Related]) -> str:
-        """The table of which each row is one row of the list: the one that the others hang on.
+        """Returns the table of which each row gives one row of the list: its rows determine all others.
 
-        Raises `Beyond` when there is none, so that a list would repeat rows.
+        Raises `Beyond` if there is none, because the list would repeat rows.
         """
         tables = dict.fromkeys([base, *(one.table for one in shown if isinstance(one, ColumnRef))])
         for table in tables:
@@ -383,7 +383,7 @@ class Planner(Filters):
         return replace(dimension, shown=tuple(dict.fromkeys(fields)))
 
     def _with_shown(self, query: Query) -> Query:
-        """Columns named beside a number must belong to what it is grouped by."""
+        """Adds the columns named beside a number. Raises `Beyond` if they do not belong to its groups."""
         columns = [mention for mention in self.roles.free if not is_table(mention)]
         known = [dimension for dimension in query.dimensions if isinstance(dimension, ColumnRef)]
         columns = [mention for mention in columns if not any(link.field in known for link in mention.links)]
@@ -396,8 +396,10 @@ class Planner(Filters):
         return replace(query, dimensions=(self._shown_with(entities[0], columns), *rest))
 
     def _shown(self, base: str) -> tuple[ColumnRef | Related, ...]:
-        """The columns asked for, each of the table named next ("titles of songs and names of singers"); of
-        "cities and their population" the city's name too."""
+        """Returns the columns asked for, each of the table named next: "titles of songs, names of singers".
+
+        For "cities and their population" the name of the city is included.
+        """
         free = [*self.roles.free, *([self.roles.counted] if self.roles.counted else [])]
         shown: list[ColumnRef] = []
         for at, mention in enumerate(free):
@@ -411,7 +413,7 @@ class Planner(Filters):
         return tuple(dict.fromkeys(shown))
 
     def _shown_beside(self, mention: Mention, base: str) -> tuple[ColumnRef, ...]:
-        """What the one row of another table is known by: "albums with their artist"."""
+        """Returns the name columns of the related row in another table: "albums with their artist"."""
         table = self.table(mention, base)
         if table == base or self.network.fans_out(base, table, self.anchors):
             raise Beyond(f"One row of {base} can have many of {table}: ask for {table} instead.")
@@ -419,7 +421,7 @@ class Planner(Filters):
         return (*(self.network.name_fields(base) or self.network.key(base)), *beside)
 
     def _required_tables(self, query: Query) -> tuple[str, ...]:
-        """Tables that the question also mentions and where not every row need have a match."""
+        """Returns the other mentioned tables in which a row may have no match."""
         used = {query.base} | {
             dimension.table if isinstance(dimension, Entity) else dimension.field.table
             for dimension in query.dimensions
@@ -440,12 +442,12 @@ class Planner(Filters):
         return replace(query, order=SortOrder(target, bool(roles.sort.descending)))
 
     def _happened(self, base: str) -> ColumnRef | None:
-        """The date of the one thing that is said to have happened to rows of `base`: "hired last"."""
+        """Returns the date of the one event that is mentioned for rows of `base` ("hired last"), or None."""
         said = [mention for mention in self.roles.present if is_event(mention)]
         return self.field(said[0], lambda link: link.is_date, base) if len(said) == 1 else None
 
     def _in_time(self, query: Query) -> Query:
-        """The first events are the earliest; of people it is not said by what they are first."""
+        """Sorts by date for "the first": the first events are the earliest. Not for people without event."""
         date = self._happened(query.base)
         if date is None and not self.network.is_of_people(query.base):
             date = self._dates_of(query.base)

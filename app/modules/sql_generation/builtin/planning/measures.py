@@ -1,4 +1,4 @@
-"""Finding the number that is meant: an amount, a quantity, or money earned made of both."""
+"""The number that a question means: an amount, a quantity, or revenue as price times quantity."""
 
 from collections.abc import Collection
 
@@ -36,7 +36,7 @@ def numbers_of(network: Network, table: str) -> list[ColumnRef]:
 
 
 def amounts_of(network: Network, table: str) -> list[ColumnRef]:
-    """The columns of a table that hold an amount of money earned."""
+    """Returns the columns of a table that hold money earned."""
     return [field for field in numbers_of(network, table) if _earning(field)]
 
 
@@ -45,13 +45,14 @@ def quantity_of(network: Network, table: str) -> ColumnRef | None:
 
 
 def is_quantity(field: ColumnRef) -> bool:
-    """Whether a column says how many: of several rows the sum is meant."""
+    """True if a column is a quantity, so that a question about several rows means its sum."""
     return words_of(field.column)[-1] == "quantity"
 
 
 def revenue(network: Network, anchors: Collection[str], text: str = "revenue") -> Measure:
-    """Money earned, from the table where no join to `anchors` counts it more than once. `text` is the
-    question's word for it.
+    """Returns the measure of money earned, from a table whose joins to `anchors` do not repeat it.
+
+    `text` is the question's word for it.
 
     Raises `Beyond` when the schema has no such column, `Unclear` when several unrelated tables have one.
     """
@@ -100,7 +101,7 @@ def _has_discount(network: Network, table: str) -> bool:
 
 
 def _earning(field: ColumnRef) -> int:
-    """How surely a column holds money earned; 0 for none."""
+    """Returns how certain it is that a column holds money earned: 3, 2, or 0 for no."""
     words = words_of(field.column)
     if _OTHER_MONEY.intersection(words):
         return 0

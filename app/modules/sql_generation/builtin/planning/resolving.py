@@ -1,4 +1,4 @@
-"""Every mention gets its one meaning: the closest in words, and then in joins to what else is mentioned."""
+"""Resolution of mentions: each gets the meaning closest in words, then in joins to other mentions."""
 
 from collections.abc import Callable, Iterable, Sequence
 
@@ -18,7 +18,7 @@ _PLAIN_DATES = (("date",), ("created", "at"), ("created",), ("timestamp",), ("ti
 
 
 class Resolver:
-    """The meanings of one question's mentions; `around` are tables it is about without saying so."""
+    """Resolves the mentions of one question; `around` are tables that it implies without naming them."""
 
     def __init__(self, network: Network, roles: QuestionRoles, around: Iterable[str] = ()) -> None:
         self.network = network
@@ -41,7 +41,7 @@ class Resolver:
         return named[0] if named else Grain(self._date(self._event(), base), calendar.unit)
 
     def _event(self) -> Mention | None:
-        """What happened in each period: "hired each year", but not "shipped orders by year"."""
+        """Returns the event that a period is about: "hired each year", but not "shipped orders by year"."""
         named = {mention.text.split()[-1].lower() for mention in self.roles.mentions() if mention.text}
         said = [
             mention
@@ -51,14 +51,17 @@ class Resolver:
         return said[0] if len(said) == 1 else None
 
     def named(self, mention: Mention, table: str) -> tuple[ColumnRef, ...]:
-        """ "name" is whatever a row of the table is known by."""
+        """Returns the columns that a mention names; "name" stands for the name columns of the table."""
         own = [link for link in mention.links if link.table == table and link.score >= EXACT]
         if words_of(mention.text) == ("name",) and not own and (names := self.network.name_fields(table)):
             return names
         return (self.field(mention, lambda link: link.is_column, table),)
 
     def _date(self, mention: Mention | None, base: str) -> ColumnRef:
-        """The date that a period is about: of what was mentioned just before, else of the base or near it."""
+        """Returns the date that a period is about: of the mention before it, of the base, or near the base.
+
+        Raises `Beyond` if there is none.
+        """
         dated = [link.field for link in mention.links if link.field and link.is_date] if mention else []
         if mention and dated:
             return self.field(mention, lambda link: link.is_date, base)
@@ -74,7 +77,7 @@ class Resolver:
         raise Beyond(f"I find no date near {base}.")
 
     def _events(self, base: str) -> list[str]:
-        """Mentioned tables of which a row has many: "customers who bought in 2025" is about orders."""
+        """Returns mentioned tables of which a row has many: "customers who bought in 2025" means orders."""
         mentions = [*self.roles.free, *self.roles.lacking, *(by for _, by, _ in self.roles.compared)]
         tables = [
             self.table(mention, base)
@@ -118,7 +121,7 @@ class Resolver:
         return link.field
 
     def _pick(self, mention: Mention, wanted: Callable[[Link], bool], *near: str) -> Link:
-        """The best link of those wanted: the closest in words, then in joins."""
+        """Returns the best of the wanted links: the closest in words, then in joins."""
         anchors = near or self.anchors
         ranked = [
             (rank, link) for link in mention.links if wanted(link) if (rank := self._rank(link, anchors))
@@ -143,7 +146,7 @@ class Resolver:
         return -score, int(link.table not in self.anchors), sum(known), -link.score
 
     def _subject(self) -> str:
-        """The table that a list is of."""
+        """Returns the table whose rows a list shows."""
         tables = [mention for mention in self.roles.free if is_table(mention)]
         if tables and all(map(is_verb, tables)):
             raise Beyond(f"I do not see what is asked for with “{tables[0].text}”.")
@@ -159,13 +162,13 @@ class Resolver:
         return together or self._pick(columns[0], lambda link: True).table
 
     def _together(self, columns: Sequence[Mention]) -> str | None:
-        """The one table that has all the columns named, if several are."""
+        """Returns the one table that has all of several columns, or None."""
         holding = [{link.table for link in mention.links if link.is_column} for mention in columns]
         found = set.intersection(*holding) if len(holding) > 1 else set()
         return found.pop() if len(found) == 1 else None
 
     def _described(self, column: Mention, values: Iterable[Mention]) -> str | None:
-        """The table of "population of Brazil": it has the column, and its rows are known by the value."""
+        """Returns the table for "population of Brazil": it has the column, and the value names its row."""
         named = {
             link.table
             for mention in values
@@ -176,7 +179,7 @@ class Resolver:
         return found.pop() if len(found) == 1 else None
 
     def _reporting_table(self) -> str:
-        """The table whose rows report to each other."""
+        """Returns the only table whose rows report to each other. Raises `Beyond` if there is none."""
         found = [table.name for table in self.network.schema.tables if reporting_keys(table)]
         if len(found) != 1:
             raise Beyond("I see no single column that says who reports to whom.")
@@ -194,7 +197,7 @@ class Resolver:
         return next(field for field in self.network.fields(table) if field.column == name)
 
     def _certain_tables(self) -> Iterable[str]:
-        """Tables that some mention can only mean."""
+        """Yields the tables that are the only meaning of a mention."""
         for mention in self.roles.mentions():
             best = max((link.score for link in mention.links), default=0)
             tables = {link.table for link in mention.links if link.score == best}

@@ -1,4 +1,4 @@
-"""Which tables, columns and stored values the words of a question may mean."""
+"""Lookup of the tables, columns and stored values that the words of a question may mean."""
 
 import difflib
 from collections import defaultdict
@@ -87,7 +87,7 @@ _Meanings = dict[tuple[str, str | None], Link]
 
 
 class Lexicon:
-    """Every phrase that names something in the schema."""
+    """Index of all phrases that name something in the schema."""
 
     def __init__(self, schema: Schema, stored: StoredTexts) -> None:
         self._stored = stored
@@ -114,7 +114,7 @@ class Lexicon:
         self._longest = max((_LONGEST_TEXT, *map(len, phrases)))
 
     def find(self, tokens: Sequence[Token]) -> tuple[int, tuple[Link, ...]]:
-        """The longest phrase that `tokens` begin with: how many tokens long (0 if none), and its meanings."""
+        """Returns the length in tokens (0 if none) and meanings of the longest phrase at the start."""
         if tokens and tokens[0].kind == "quoted":
             return 1, self._quoted(tokens[0].text)
         for length in range(min(self._longest, len(tokens)), 0, -1):
@@ -123,7 +123,7 @@ class Lexicon:
         return 0, ()
 
     def close_to(self, word: str) -> str | None:
-        """A word that the schema or its values really hold and that looks like a misspelt `word`."""
+        """Returns the word of the schema or its values that `word` may be a misspelling of, or None."""
         close = difflib.get_close_matches(word, self._spellings, n=1, cutoff=0.8)
         return self._spellings[close[0]] if close and close[0] != word else None
 
@@ -141,9 +141,9 @@ class Lexicon:
         return tuple(self._values.get(words_of(text), ())) or self._places(text_key(text))
 
     def _texts(self, tokens: Sequence[Token]) -> tuple[Link, ...]:
-        """Where exactly this text is stored, or its two halves as a first and a last name.
+        """Returns where this text is stored, or its two words as a first and a last name.
 
-        Several words without a capital are a text only if none of them says something by itself.
+        Several lower-case words are a text only if none of them has a meaning by itself.
         """
         if any(token.kind in ("sign", "quoted") for token in tokens):
             return ()
@@ -215,7 +215,7 @@ class Lexicon:
             self._add_value(table, field, value)
 
     def _add_shorter(self, table: Phrase, phrase: Phrase, field: ColumnRef) -> None:
-        """Parts of a column's name, and that name qualified by its table's."""
+        """Adds parts of a column's name, and the name qualified with that of its table."""
         own = phrase[len(table) :] if phrase[: len(table)] == table else phrase
         self._add(own, Link(field.table, EXACT, field))
         self._add((*table, *own), Link(field.table, EXACT_TABLE, field))
@@ -258,7 +258,7 @@ class Lexicon:
 
 
 def reporting_keys(table: Table) -> list[ForeignKey]:
-    """The keys of a table that say who reports to whom."""
+    """Returns the foreign keys of a table that say who reports to whom."""
     return [
         key
         for key in table.foreign_keys
@@ -269,7 +269,7 @@ def reporting_keys(table: Table) -> list[ForeignKey]:
 
 
 def is_flag(column: TableColumn) -> bool:
-    """Whether a column says yes or no: a boolean, 0 and 1, or two words for it."""
+    """True if a column holds yes or no: a boolean, 0 and 1, or two words for them."""
     if column.type == "boolean":
         return True
     if column.type in _NUMERIC:
@@ -280,7 +280,7 @@ def is_flag(column: TableColumn) -> bool:
 
 
 def _joined(names: Mapping[Phrase, _Meanings]) -> dict[str, _Meanings]:
-    """Compound names by their letters: "zip code" and `zipcode` are the same."""
+    """Returns names without spaces, so that "zip code" matches `zipcode`."""
     return {"".join(phrase): meanings for phrase, meanings in names.items()}
 
 
@@ -297,12 +297,12 @@ def _insert(meanings: _Meanings, link: Link) -> None:
 
 
 def _phrasal(words: Phrase) -> list[str]:
-    """sign_up_date has the verb "signup" too."""
+    """Returns verbs with their particle: sign_up_date gives "signup"."""
     return [one + two for one, two in pairwise(words) if two in _PARTICLES]
 
 
 def _happened(verb: str) -> list[Phrase]:
-    """The ways to say that what a date is of has happened: hired; signed up, sign up; born."""
+    """Returns the phrases for the event of a date: hired; signed up, sign up; born."""
     said: list[Phrase] = [(_IRREGULAR.get(verb) or _participle(verb),)]
     for particle in _PARTICLES:
         stem = verb.removesuffix(particle)
@@ -312,7 +312,7 @@ def _happened(verb: str) -> list[Phrase]:
 
 
 def _participle(verb: str) -> str:
-    """hire gives hired, order gives ordered, ship gives shipped."""
+    """Returns the past participle: hire gives hired, order gives ordered, ship gives shipped."""
     if verb.endswith("ed"):
         return verb
     doubled = verb + verb[-1] if len(verb) <= 4 and verb[-1] in "pt" else verb

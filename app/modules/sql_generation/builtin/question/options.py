@@ -1,4 +1,4 @@
-"""The options of a question back: each reading as a full question that is answered without asking back."""
+"""The options of a clarification: each reading as a full question that needs no further clarification."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -23,16 +23,16 @@ Understand = Callable[[str], exp.Select]
 
 @dataclass(frozen=True)
 class Choice:
-    """One option: a name for people, and the full question it stands for."""
+    """One option: a label for users, and the full question that it stands for."""
 
     label: str
     question: str
 
 
 def choices(question: str, unclear: Unclear, understand: Understand) -> tuple[Choice, ...]:
-    """Those readings whose question is understood as just that reading, no two of them as the same statement.
+    """Returns the readings whose question is understood as exactly that reading, with different statements.
 
-    Raises `Beyond` when fewer than two are left: then there is nothing to choose from.
+    Raises `Beyond` when fewer than two are left.
     """
     found = _choices(question, unclear, understand, _DEPTH)[:MOST]
     if len(found) < 2:
@@ -55,7 +55,7 @@ def _choices(question: str, unclear: Unclear, understand: Understand, depth: int
 def _answered(
     choice: Choice, reading: Reading, understand: Understand, depth: int
 ) -> list[tuple[str, Choice]]:
-    """The choice with its statement; where its question is unclear again, the choices that it has."""
+    """Returns the choice with its statement; if its question is unclear again, the choices of that one."""
     try:
         select = understand(choice.question)
     except Beyond:
@@ -77,7 +77,7 @@ def _reads(select: exp.Select, mark: ColumnRef | str) -> bool:
 
 
 def _rewritten(question: str, reading: Reading) -> list[str]:
-    """The question with the reading's words in their place, for each place where they may belong."""
+    """Returns the reworded question of a reading, once for each place of its words in the question."""
     text = _MOVED.sub("", question)
     if not reading.words:
         return [text + reading.added]
@@ -90,7 +90,7 @@ def _rewritten(question: str, reading: Reading) -> list[str]:
     ]
 
 
-# A reply to a question back
+# A reply to a clarification
 
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth")
 _NUMBERS = ("one", "two", "three", "four", "five", "six")
@@ -168,7 +168,7 @@ _NUMBERED = re.compile(
 
 
 def chosen(reply: str, options: Sequence[Choice]) -> Choice | None:
-    """The option that a reply names, by number, place or label; None when the reply is something else."""
+    """Returns the option that a reply names by number, position or label; None for any other reply."""
     said = re.findall(r"[^\W_]+", reply.lower())
     asked = [option for option in options if re.findall(r"[^\W_]+", option.question.lower()) == said]
     if asked:
@@ -191,7 +191,7 @@ def _only(options: Sequence[Choice], fits: Sequence[bool]) -> Choice | None:
 
 
 def _place(said: str, count: int) -> int | None:
-    """The position that is named ("2", "number 2", "the second one", "the last"), counted from 0."""
+    """Returns the position that is named ("2", "number 2", "the second one", "the last"), from 0; or None."""
     match = _NUMBERED.fullmatch(said)
     if match is None:
         return None
@@ -211,7 +211,7 @@ def _place(said: str, count: int) -> int | None:
 
 
 def _words(text: str) -> list[str]:
-    """The words that tell one label from another."""
+    """Returns the words of a label that distinguish it from others."""
     words = re.findall(r"[^\W_]+", text.lower())
     telling = [word for word in words if word not in _FILLERS]
     return [_SAME.get(word, word.removesuffix("s") if len(word) > 3 else word) for word in telling]

@@ -1,4 +1,4 @@
-"""What in a question points to the answer before it, and the question without that."""
+"""Words of a question that point to the previous answer, and the question without them."""
 
 import re
 from collections.abc import Collection, Sequence
@@ -25,15 +25,17 @@ _ALWAYS_OPENING = re.compile(r"(?:and|what about|how about|instead|but)\b")
 
 
 def pointing(tokens: Sequence[Token], lexicon: Lexicon) -> list[int]:
-    """The positions of words that point to an answer before the question. A pronoun after a table's name
-    stands for that table's rows instead."""
+    """Returns the positions of words that point to the previous answer.
+
+    A pronoun after a table's name stands for the rows of that table instead.
+    """
     raws = [token.raw if token.kind in ("word", "number") else "" for token in tokens]
     named, nouns = _named(tokens, lexicon)
     return [at for at in range(len(raws)) if _points(raws, at, nouns, named=at > named)]
 
 
 def without(tokens: Sequence[Token], positions: Sequence[int]) -> list[Token]:
-    """The question without the words at the positions, and without what opens a follow-up."""
+    """Returns the question without the words at `positions` and without the opening of a follow-up."""
     rest = [token for at, token in enumerate(tokens) if at not in positions and token.raw != "instead"]
     while rest and rest[0].raw == ",":
         rest.pop(0)
@@ -42,7 +44,7 @@ def without(tokens: Sequence[Token], positions: Sequence[int]) -> list[Token]:
 
 
 def opens_as_follow_up(tokens: Sequence[Token]) -> str:
-    """The words by which a question begins or ends as no first question does; empty when it does not."""
+    """Returns the words at the start or end that only a follow-up has; empty if there are none."""
     text = " ".join(token.raw for token in tokens if token.raw != ",")
     if opening := _ALWAYS_OPENING.match(text):
         return opening[0]
@@ -50,7 +52,7 @@ def opens_as_follow_up(tokens: Sequence[Token]) -> str:
 
 
 def is_adding(tokens: Sequence[Token]) -> bool:
-    """Whether what is asked for comes beside what the answer before shows."""
+    """True if the columns asked for are to be added to those of the previous answer."""
     text = " ".join(token.raw for token in tokens)
     return (
         bool(_ADDING.intersection(text.split()))
@@ -60,7 +62,10 @@ def is_adding(tokens: Sequence[Token]) -> bool:
 
 
 def _named(tokens: Sequence[Token], lexicon: Lexicon) -> tuple[int, set[int]]:
-    """Where a table is first named, behind the end if nowhere; and where tables and columns are named."""
+    """Returns the position of the first table name, and the positions of all names of tables and columns.
+
+    The first is the number of tokens if no table is named.
+    """
     first = len(tokens)
     nouns = set[int]()
     for at in range(len(tokens)):

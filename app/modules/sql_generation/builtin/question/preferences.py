@@ -1,4 +1,4 @@
-"""A clause at the end of a question that says which way is meant: "through customers", "using ship date"."""
+"""The clause at a question's end that prefers a join or column: "through customers", "using ship date"."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,14 +15,14 @@ _USING = "using"
 
 @dataclass(frozen=True)
 class Preferences:
-    """Tables and columns to prefer where several would do; `clause` are the words that name them."""
+    """Tables and columns to prefer where several are possible; `clause` is the text that names them."""
 
     clause: str = ""
     tables: frozenset[str] = frozenset()
     fields: frozenset[ColumnRef] = frozenset()
 
     def check(self, select: exp.Select) -> None:
-        """Raises `Beyond` when the statement reads nothing of what was preferred."""
+        """Raises `Beyond` when the statement reads none of the preferred tables and columns."""
         if not self.clause:
             return
         tables = {table.alias_or_name: table.name for table in select.find_all(exp.Table)}
@@ -38,7 +38,7 @@ NO_PREFERENCES = Preferences()
 
 
 def split(tokens: Sequence[Token], lexicon: Lexicon) -> tuple[list[Token], Preferences]:
-    """The question without its clause, and what that prefers. "using" is one only before a column."""
+    """Returns the question without its clause, and its preferences. "using" counts only before a column."""
     at = next((at for at in range(len(tokens) - 1, 0, -1) if tokens[at].raw in (*_THROUGH, _USING)), 0)
     named = _named(tokens[at + 1 :], lexicon) if at else None
     if not named or (tokens[at].raw == _USING and any(link.is_table for link in named)):
@@ -53,7 +53,7 @@ def split(tokens: Sequence[Token], lexicon: Lexicon) -> tuple[list[Token], Prefe
 
 
 def _named(tokens: Sequence[Token], lexicon: Lexicon) -> list[Link]:
-    """What the tokens name, if they name tables and columns and nothing else."""
+    """Returns the links of the tokens if they name only tables and columns; else an empty list."""
     found: list[Link] = []
     at = 0
     while at < len(tokens):

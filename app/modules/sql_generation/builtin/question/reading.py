@@ -49,7 +49,7 @@ class Aggregate:
 
 @dataclass(frozen=True)
 class Group:
-    """`each` tells "per" and "each" from "by", which may also name a value: "written by Ann"."""
+    """Words for grouping. `each` is False for "by", which may also name a value: "written by Ann"."""
 
     each: bool = True
 
@@ -61,7 +61,7 @@ class Calendar:
 
 @dataclass(frozen=True)
 class Sort:
-    """`descending` is None where the question leaves it open."""
+    """Words for sorting. `descending` is None if the question does not say it."""
 
     descending: bool | None
 
@@ -77,7 +77,7 @@ class Rank:
 
 @dataclass(frozen=True)
 class Limit:
-    """`first`: those that come first, by what the question names later."""
+    """A number of rows. `first`: written as "the first", so that a later sort or date decides the order."""
 
     count: int
     first: bool = False
@@ -93,19 +93,22 @@ class NumberComparison:
 
 @dataclass(frozen=True)
 class Lacking:
-    """What is named next must not be there or not hold; `values` only for "except"."""
+    """The next mention must be missing or not hold. `only_values`: it must be a value, as after "except"."""
 
     only_values: bool = False
 
 
 @dataclass(frozen=True)
 class Holding:
-    """ "with a", "have a": what is named next must be there."""
+    """Words such as "with a" and "have a": the next mention must exist."""
 
 
 @dataclass(frozen=True)
 class Relation:
-    """Who reports to the one named; or, `above`, who that one reports to. `noun`: named as such."""
+    """People who report to a named person; with `above`, the person they report to.
+
+    `noun`: written as a noun such as "manager", not as the verb "report".
+    """
 
     above: bool
     noun: bool
@@ -113,7 +116,7 @@ class Relation:
 
 @dataclass(frozen=True)
 class Unrelated:
-    """Those who report to no one."""
+    """People who report to no one."""
 
 
 @dataclass(frozen=True)
@@ -350,15 +353,18 @@ _CALCULATING = _set(
 
 @dataclass(frozen=True)
 class Said:
-    """An item, and the words that it was read from."""
+    """An item and the words that it was read from."""
 
     item: Item
     text: str
 
 
 def read(question: Sequence[Token], lexicon: Lexicon, today: date) -> tuple[Said, ...]:
-    """Raises `Beyond` when a word is not understood that could change the answer: every word is part of an
-    item or known to mean nothing."""
+    """Returns the items of a question in order.
+
+    Every word is part of an item or known to be meaningless. Raises `Beyond` for any other word, because it
+    could change the answer.
+    """
     if len(question) > LONGEST_QUESTION:
         raise Beyond("The question is too long for me.")
     raws = [token.raw for token in question]
@@ -396,7 +402,7 @@ class _Reading:
         return tuple(self._read)
 
     def _next(self, at: int) -> tuple[int, tuple[Item, ...]]:
-        """How many tokens from `at` say something, and what; 0 when they say nothing known."""
+        """Returns the number of tokens from `at` that form the next items, and these items; 0 if unknown."""
         tokens = self._question[at : at + 12]
         if self._costs(at):
             tokens = [replace(tokens[0], raw="price", word="price"), *tokens[1:]]
@@ -438,14 +444,14 @@ class _Reading:
         return self._negated(tokens)
 
     def _costs(self, at: int) -> bool:
-        """Whether "cost" is a verb here, so that the price is meant: "products that cost more than 300"."""
+        """True if "cost" is a verb here, so that the price is meant: "products that cost more than 300"."""
         if self._question[at].raw not in ("cost", "costs", "costing") or not at:
             return False
         before = self._question[at - 1]
         return self._question[at].raw == "costing" or before.raw in ("that", "which", "who") or before.plural
 
     def _compared(self, tokens: Sequence[Token]) -> tuple[int, tuple[Item, ...]] | None:
-        """ "above age 20": the column stands between the comparison and its number."""
+        """Reads a column between a comparison and its number: "above age 20"."""
         raws = [token.raw for token in tokens]
         for at in range(1, min(4, len(tokens) - 1)):
             length, links = self._lexicon.find(tokens[at:])
@@ -461,7 +467,7 @@ class _Reading:
         return None
 
     def _is_compared(self, mention: Mention, rest: Sequence[str]) -> bool:
-        """Whether a word like "total" names a column here: a comparison follows."""
+        """True if a word like "total" names a column here, because a comparison follows."""
         found = _first_rule(" ".join(rest), _RULES)
         compared = found is not None and isinstance(found[1][0] if found[1] else None, NumberComparison)
         return compared and any(link.is_number and link.score >= EXACT for link in mention.links)
@@ -481,7 +487,7 @@ class _Reading:
 
     @property
     def _named(self) -> bool:
-        """Whether a table, column or value was named before."""
+        """True if a table, column or value was named before."""
         return any(isinstance(said.item, Mention | Revenue) for said in self._read)
 
     @property
@@ -496,8 +502,10 @@ class _Reading:
         return isinstance(last, Mention) and any(link.is_number for link in last.links)
 
     def _counted(self, tokens: Sequence[Token], lead: str) -> tuple[int, tuple[Item, ...]]:
-        """A bare number says how many to show ("the 10 customers with ...") or to have ("with 4 cylinders",
-        "customers who placed 4 orders")."""
+        """Reads a bare number as a limit or as a comparison.
+
+        "The 10 customers with ..." has a limit; "with 4 cylinders" and "who placed 4 orders" compare.
+        """
         _, links = self._lexicon.find(tokens[1:])
         rule = self._rule(" ".join(token.raw for token in tokens[1:]))
         equal = NumberComparison("=", (tokens[0].raw,))
@@ -516,7 +524,7 @@ class _Reading:
         return 0, ()
 
     def _negated(self, tokens: Sequence[Token]) -> tuple[int, tuple[Item, ...]]:
-        """ "unshipped", "inactive": what did not happen or is not so."""
+        """Reads a negating prefix: "unshipped", "inactive"."""
         token = tokens[0]
         for prefix in ("un", "in", "non"):
             rest = token.raw.removeprefix(prefix)
@@ -527,7 +535,7 @@ class _Reading:
         return 0, ()
 
     def _pass_over(self, at: int) -> None:
-        """Raises `Beyond` unless the word means nothing here."""
+        """Raises `Beyond` unless the word is meaningless here."""
         token = self._question[at]
         raws = [before.raw for before in self._question[:at]]
         each_of = raws[-1:] in (["of"], ["for"]) and _RELATIVE.isdisjoint(raws)

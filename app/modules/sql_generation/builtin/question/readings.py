@@ -1,4 +1,4 @@
-"""The readings of what may mean several things, and the words that ask for one of them."""
+"""The readings of ambiguous parts of a question, each with the words that ask for it."""
 
 import re
 from collections.abc import Sequence
@@ -13,12 +13,12 @@ _UNITS = ("day", "month", "year")
 
 
 def spoken(name: str) -> str:
-    """An identifier as words that are read as it: OrderItems gives order items."""
+    """Returns an identifier as words: OrderItems gives order items."""
     return " ".join(word for word in _BOUNDARY.split(name) if word).lower()
 
 
 def plural(name: str) -> str:
-    """The words of a table's name, for several of its rows."""
+    """Returns the words of a table's name in the plural."""
     words = spoken(name)
     if singular(words.split()[-1]) != words.split()[-1]:
         return words
@@ -28,7 +28,7 @@ def plural(name: str) -> str:
 
 
 def qualified(field: ColumnRef) -> str:
-    """A column with its table's name before it, unless it begins with that already."""
+    """Returns the words of a column, after those of its table unless it begins with them already."""
     table = words_of(field.table)
     column = words_of(field.column)
     own = spoken(field.column)
@@ -37,7 +37,7 @@ def qualified(field: ColumnRef) -> str:
 
 
 def of_meaning(text: str, link: Link) -> Reading:
-    """One meaning of the words `text`; a stored value is put after its column."""
+    """Returns the reading of one meaning of `text`; a stored value is written after its column."""
     if link.field is None:
         return Reading(label=spoken(link.table), mark=link.table, words=text, instead=spoken(link.table))
     name = qualified(link.field)
@@ -47,13 +47,13 @@ def of_meaning(text: str, link: Link) -> Reading:
 
 
 def of_date(field: ColumnRef) -> Reading:
-    """A date that a period or a calendar unit is about."""
+    """Returns the reading of one date for a period or calendar unit."""
     name = spoken(field.column)
     return Reading(label=name, mark=field, added=f", using {name}")
 
 
 def of_units(text: str, field: ColumnRef) -> list[Reading]:
-    """The units that a date may be grouped by."""
+    """Returns a reading for each unit that a date may be grouped by."""
     added = f", using {spoken(field.column)}"
     return [Reading(label=unit, mark=field, words=text, instead=unit, added=added) for unit in _UNITS]
 
@@ -64,11 +64,11 @@ def of_compared(number: str, field: ColumnRef) -> Reading:
 
 
 def of_functions(text: str, field: ColumnRef, functions: Sequence[str]) -> list[Reading]:
-    """What may be computed of a number."""
+    """Returns a reading for each function of a number."""
     return [Reading(label=each, mark=field, words=text, instead=f"{each} {text}") for each in functions]
 
 
 def of_order(name: str, mark: ColumnRef | str) -> Reading:
-    """What the highest or lowest may be highest or lowest by."""
+    """Returns the reading of one column or table to rank by."""
     # The comma keeps the noun "order" and "by" from being read as a sort.
     return Reading(label=name, mark=mark, added=f", by {name}")

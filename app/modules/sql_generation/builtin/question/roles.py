@@ -1,4 +1,4 @@
-"""What each mention of a question is there for: measured, grouped by, filtered on, sorted by or shown."""
+"""The role of each mention in a question: measured, grouped by, filtered on, sorted by or shown."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -35,8 +35,10 @@ Role = Count | Aggregate | Group | Sort | Rank | Lacking | Holding | Relation
 
 @dataclass(frozen=True)
 class Valued:
-    """A stored value that was mentioned. `owner` is the table named before it, or right after it ("Rock
-    tracks"); `named`: its column was named with it."""
+    """A stored value that was mentioned.
+
+    `owner` is the table named before it, or right after it ("Rock tracks"). `named`: so was its column.
+    """
 
     mention: Mention
     owner: Mention | None
@@ -46,7 +48,7 @@ class Valued:
 
 @dataclass(frozen=True)
 class Reports:
-    """A reference of people to people; `people` are the values that say to whom, none for no one."""
+    """A reporting relation. `people` are the values that name the manager; empty for "no one"."""
 
     above: bool
     people: tuple[Mention, ...] = ()
@@ -54,7 +56,7 @@ class Reports:
 
 @dataclass
 class QuestionRoles:
-    """Filled while the items are walked through; each list keeps the order of the question."""
+    """The roles in a question, filled item by item. Each list keeps the order of the question."""
 
     counts: bool = False
     counted: Mention | None = None
@@ -81,7 +83,7 @@ class QuestionRoles:
 
     @property
     def is_fragment(self) -> bool:
-        """Whether nothing is asked for by itself: only filters, groups, an order or a limit."""
+        """True if the question has only filters, groups, an order or a limit, and nothing to show."""
         return not (
             self.counts
             or self.measured
@@ -108,7 +110,7 @@ class QuestionRoles:
 
 
 def assign(items: Sequence[Item]) -> QuestionRoles:
-    """Raises `Beyond` when the words do not fit together."""
+    """Returns the roles of the items. Raises `Beyond` when the items do not fit together."""
     return _Walk(items).roles()
 
 
@@ -125,7 +127,7 @@ def is_flag(measured: Measured | None) -> bool:
 
 
 def is_event(measured: Measured | None) -> bool:
-    """Whether a date is named by its verb: "shipped"."""
+    """True if a date is named by its verb: "shipped"."""
     return isinstance(measured, Mention) and any(link.verb and link.is_date for link in measured.links)
 
 
@@ -145,7 +147,7 @@ def is_dated(measured: Measured) -> bool:
 
 
 class _Walk:
-    """One pass over the items, with the role that the next mention gets."""
+    """One pass over the items; `_role` is the role of the next mention."""
 
     def __init__(self, items: Sequence[Item]) -> None:
         self._items = items
@@ -219,7 +221,7 @@ class _Walk:
         self._last_role = None
 
     def _names_column_of(self, item: Mention, before: Item | None) -> bool:
-        """ "Tents category": the column is said after its value."""
+        """True if a column follows its value: "Tents category"."""
         values = self._roles.values
         if not (isinstance(before, Mention) and values and values[-1].mention is before) or is_table(item):
             return False
@@ -259,14 +261,14 @@ class _Walk:
             self._role = None
 
     def _names_makers(self, item: Mention, at: int) -> bool:
-        """ "Orders by customers from Berlin" are rows of orders, not numbers per customer."""
+        """True for "orders by customers from Berlin": rows of orders are meant, not numbers per customer."""
         after = self._items[at + 1] if at + 1 < len(self._items) else None
         by = isinstance(self._role, Group) and not self._role.each
         described = isinstance(after, Mention) and (is_value(after) or is_event(after))
         return by and item.plural and is_table(item) and described
 
     def _give_flag(self, item: Mention, at: int) -> None:
-        """An adjective of what is asked for, or one of several columns to show."""
+        """Takes a flag as an adjective of the rows, or as one of several columns to show."""
         if self._lists_columns(at):
             self._roles.free.append(item)
             return
@@ -287,7 +289,7 @@ class _Walk:
         )
 
     def _describes(self, at: int) -> bool:
-        """Whether a flag stands right before a table: "discontinued products"."""
+        """True if a flag is right before a table: "discontinued products"."""
         item = self._items[at]
         after = self._items[at + 1] if at + 1 < len(self._items) else None
         if not isinstance(item, Mention) or not isinstance(after, Mention) or not is_table(after):
@@ -305,7 +307,7 @@ class _Walk:
             self._role = item
 
     def _close_lacking(self) -> None:
-        """ "Tracks where the composer is missing": at the end, what was named before is lacking."""
+        """Applies a final "missing" to the mention before it: "tracks where the composer is missing"."""
         match self._items[-2:]:
             case [Mention() as named, Lacking(only_values=False)] if named in self._roles.free:
                 if not is_table(named):
@@ -314,7 +316,7 @@ class _Walk:
                     self._role = None
 
     def _close_relation(self) -> None:
-        """Without a name after it the one before is meant: "X's manager", "who does X report to"."""
+        """Applies a relation without a name after it to the name before it: "X's manager"."""
         related = self._related
         roles = self._roles
         if related is None or roles.reports is not None:
@@ -325,7 +327,7 @@ class _Walk:
         roles.reports = Reports(above, (roles.values.pop().mention,))
 
     def _give_value(self, item: Mention, before: Item | None, at: int) -> None:
-        """A value right after its column ("category Tents") is looked for there only."""
+        """Takes a value. Right after its column ("category Tents") it is looked up in that column only."""
         if isinstance(self._role, Relation) and self._related is not None:
             self._roles.reports = Reports(self._related.above, (item,))
             self._last_role = self._role
@@ -364,7 +366,7 @@ class _Walk:
         self._roles.values.append(Valued(item, owner, negated, named=named))
 
     def _keep_owner(self, column: Mention) -> None:
-        """ "cartoons directed by Ben Jones": the column is dropped for its value, the cartoons stay."""
+        """Keeps the table of a column that its value replaces: "cartoons directed by Ben Jones"."""
         owners = (Link(link.table, EXACT_TABLE) for link in column.links if link.score == EXACT_TABLE)
         if links := tuple(dict.fromkeys(owners)):
             self._roles.free.append(Mention(column.text, links, column.lead, column.plural))
@@ -496,7 +498,7 @@ class _Walk:
 
 
 def _is_apposed(table: Mention, value: Mention) -> bool:
-    """ "the album Facelift": one row of the table, right before its name."""
+    """True if a table in the singular is right before the name of one row: "the album Facelift"."""
     words = table.text.split()
     return is_table(table) and not table.plural and value.lead == words[-1].lower()
 

@@ -1,4 +1,4 @@
-"""Greetings, thanks and "what can you do", answered with what data there is."""
+"""Replies to greetings, thanks and "what can you do", which name the available data."""
 
 import re
 
@@ -23,7 +23,7 @@ _HELP = re.compile(
 
 
 def reply(text: str, schema: Schema) -> str | None:
-    """The reply to small talk; None when `text` (lower case, without punctuation) is something else."""
+    """Returns the reply to small talk, or None. `text` is in lower case without punctuation."""
     if not text:
         return f"Ask a question about the data. {_offer(schema)}"
     if _GREETING.fullmatch(text):

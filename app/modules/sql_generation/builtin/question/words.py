@@ -1,4 +1,4 @@
-"""The words of questions and of schemas, brought to one form: lower case, singular, identifiers split."""
+"""Words of questions and schemas in one form: lower case, singular, identifiers split."""
 
 import re
 from dataclasses import dataclass, replace
@@ -76,7 +76,7 @@ class Token:
     word: str
     kind: Literal["word", "number", "date", "sign", "quoted"]
     owns: bool = False
-    """Said with an apostrophe: "Iron Maiden's"."""
+    """True if written with a possessive apostrophe: "Iron Maiden's"."""
 
     @property
     def capital(self) -> bool:
@@ -88,7 +88,7 @@ class Token:
 
 
 def tokenise(text: str) -> list[Token]:
-    """Tokens in order; a quoted text is one token, what is neither word, number nor sign is dropped."""
+    """Returns the tokens of a text in order. A quoted text is one token; other punctuation is dropped."""
     return [token for match in _TOKEN.finditer(text) for token in _tokens(match)]
 
 
@@ -123,7 +123,7 @@ def _word(text: str) -> Token:
 
 
 def singular(word: str) -> str:
-    """A guess at the singular of a lower-case word: a movie and movies meet, and so do irregular forms."""
+    """Returns a guess at the singular of a lower-case word; irregular forms are known."""
     if len(word) > 4 and word.endswith("ie"):
         return word.removesuffix("ie") + "y"
     return _IRREGULAR.get(word) or words.singular(word)
@@ -131,12 +131,12 @@ def singular(word: str) -> str:
 
 @lru_cache(maxsize=10_000)
 def words_of(identifier: str) -> tuple[str, ...]:
-    """The normal words of an identifier or a stored value: `InvoiceLines` gives invoice, line."""
+    """Returns the normalised words of an identifier or a stored value: `InvoiceLines` gives invoice, line."""
     spelled = _ABBREVIATIONS.get(identifier.lower(), identifier)
     found = [word.lower() for word in _WORD.findall(words.split_identifier(spelled))]
     return tuple(singular(_ABBREVIATIONS.get(word, word)) for word in found)
 
 
 def synonyms(word: str) -> frozenset[str]:
-    """Other words for `word`, without itself."""
+    """Returns other words for `word`, without itself."""
     return frozenset(other for group in _SYNONYMS if word in group for other in group - {word})

@@ -1,4 +1,4 @@
-"""Every word of a question has a part in its statement, or the question is declined for it."""
+"""Check that every item of a question has an effect on its statement. Otherwise the question is declined."""
 
 from collections.abc import Iterator, Sequence
 
@@ -35,9 +35,9 @@ _NEGATIONS = (exp.Not, exp.NEQ, exp.Is, exp.EQ)
 
 
 def account(said: Sequence[Said], query: Query, select: exp.Select, network: Network) -> None:
-    """Raises `Beyond`, naming the words, when some have no part in the statement.
+    """Raises `Beyond`, naming the words, when an item of `said` has no effect on the statement.
 
-    Words that the reading passed over mean nothing; all others are an item of `said`.
+    Words that are not in `said` were skipped as meaningless.
     """
     statement = _Statement(query, select, network)
     items = [one.item for one in said]
@@ -52,9 +52,9 @@ def account(said: Sequence[Said], query: Query, select: exp.Select, network: Net
 
 
 def _names_maker(item: Item, after: Sequence[Item]) -> bool:
-    """Whether a "by" says by whom: "albums by Pearl Jam", "orders by customers from Berlin".
+    """True if "by" names a maker, not a group: "albums by Pearl Jam", "orders by customers from Berlin".
 
-    The words after it are accounted for themselves.
+    The words after it are checked by themselves.
     """
     if not isinstance(item, Group) or item.each:
         return False
@@ -64,7 +64,7 @@ def _names_maker(item: Item, after: Sequence[Item]) -> bool:
 
 
 class _Statement:
-    """What a plan and its statement hold."""
+    """The tables, columns and literals of a plan and its statement."""
 
     def __init__(self, query: Query, select: exp.Select, network: Network) -> None:
         self._query = query
@@ -108,7 +108,7 @@ class _Statement:
             case Time(period):
                 return any(isinstance(one, Within) and one.period == period for one in self._query.conditions)
             case Holding() | Conjunction():
-                return True  # they say how what is beside them goes together
+                return True  # they only connect the items beside them
 
     def _has(self, *kinds: type[exp.Expr]) -> bool:
         return self._select.find(*kinds) is not None
@@ -126,7 +126,7 @@ class _Statement:
         return link.table in self._tables
 
     def _asked_columns(self) -> Iterator[exp.Column]:
-        """The columns of the statement; of a list of whole rows those that it is filtered or sorted by."""
+        """Yields the columns of the statement; for a list of whole rows only those of filters and sorts."""
         for column in self._select.find_all(exp.Column):
             if self._query.shown or self._query.measures or column.find_ancestor(exp.Alias) is None:
                 yield column

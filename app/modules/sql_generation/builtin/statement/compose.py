@@ -1,4 +1,4 @@
-"""From a plan to a statement, with sqlglot's expressions only: no identifier or value becomes SQL by hand."""
+"""Builds the statement of a plan from sqlglot expressions, never by formatting names or values into SQL."""
 
 from collections.abc import Sequence
 
@@ -22,7 +22,7 @@ _LABELS = {"day": "%Y-%m-%d", "month": "%Y-%m", "year": "%Y"}
 
 
 def compose(query: Query, network: Network, through: tuple[str, ...] = ()) -> exp.Select:
-    """The statement of a plan; tables in `through` are preferred where joins could go several ways.
+    """Returns the statement of a plan. Joins prefer the tables in `through` where several paths exist.
 
     Raises `Beyond` when a join would count a measured row more than once.
     """
@@ -70,7 +70,7 @@ def _listed(draft: Draft, query: Query) -> exp.Select:
 
 
 def _count_beside(draft: Draft, query: Query, related: Related) -> exp.Expr:
-    """The number that a row is compared by, with the same filters inside."""
+    """Returns the number that a row is compared by, as a subquery with the same filters."""
     return filters(draft, query.conditions, (), wanted=related)[0]
 
 
@@ -79,7 +79,7 @@ def _label(one: ColumnRef | Related) -> str:
 
 
 def labelled(draft: Draft, dimension: Dimension) -> list[exp.Expr]:
-    """What a group is shown as, with readable names."""
+    """Returns the columns that show a group, with readable names."""
     match dimension:
         case Entity(table, _, shown):
             return [exp.alias_(draft.column(one), _readable(one, table), quoted=True) for one in shown]
@@ -100,7 +100,7 @@ def group_keys(draft: Draft, dimension: Dimension) -> list[exp.Expr]:
 
 
 def _truncated(draft: Draft, grain: Grain) -> exp.Expr:
-    """Text that sorts as time does: 2025, 2025-03 or the day."""
+    """Returns the calendar unit as text that sorts by time: 2025, 2025-03 or the day."""
     return exp.TimeToStr(this=draft.column(grain.field), format=exp.Literal.string(_LABELS[grain.unit]))
 
 
@@ -125,5 +125,5 @@ def _ordered(draft: Draft, order: SortOrder) -> exp.Expr:
 
 
 def _readable(field: ColumnRef, table: str | None = None) -> str:
-    """A name for people; the bare "name" of an entity is that of its table."""
+    """Returns a column label for users. "name" and "title" of an entity are labelled with its table."""
     return table if table and field.column.lower() in ("name", "title") else field.column

@@ -1,5 +1,7 @@
-"""The filters of a plan as SQL. What lies beyond a one-to-many join is asked for by EXISTS or counted in a
-subquery, so that no filter repeats a row."""
+"""The filters of a plan as SQL.
+
+Conditions beyond a one-to-many join become EXISTS or a subquery that counts, so that no filter repeats rows.
+"""
 
 from collections.abc import Sequence
 from typing import assert_never
@@ -52,10 +54,10 @@ def filters(
     wanted: Related | None = None,
     ranked: Related | None = None,
 ) -> list[exp.Expr]:
-    """What the rows of a draft have to fulfil; with `wanted` only that number, for its branch.
+    """Returns the conditions on the rows of a draft; with `wanted` only that number, as a subquery.
 
-    The rows are in the order of the number `ranked`: conditions on what it counts leave no row out, they
-    are a part of it. Raises `Beyond` where the conditions beyond one join could be combined in several ways.
+    `ranked` is the number that orders the rows: conditions on the rows it counts become part of it and
+    exclude no row. Raises `Beyond` if conditions beyond a join could be combined in several ways.
     """
     found: list[exp.Expr] = []
     branches: dict[Path, list[Condition | str]] = {}
@@ -83,7 +85,7 @@ def filters(
 
 
 def condition(draft: Draft, one: Condition) -> exp.Expr:
-    """One condition, on a row of the draft that is there or joined."""
+    """Returns one condition on a table of the draft or one that it joins."""
     match one:
         case Compared(subject, operator, numbers):
             if isinstance(subject, ColumnRef):
@@ -131,7 +133,7 @@ def _filter(draft: Draft, one: Filter) -> exp.Expr:
 
 
 def _branch(draft: Draft, table: str) -> Path:
-    """The way to `table` up to the first join where one row meets several; empty when there is none."""
+    """Returns the path to `table` up to its first one-to-many join; empty if it has none."""
     path = draft.network.path(draft.base, table, (*draft.through, *draft.names))
     many = next((at for at, hop in enumerate(path) if hop.fans_out), None)
     return () if many is None else path[: many + 1]
@@ -158,7 +160,7 @@ def _rest(ones: Sequence[Condition | str], head: Related) -> list[Condition | st
 
 
 def _beyond(draft: Draft, path: Path, ones: Sequence[Condition | str]) -> exp.Expr:
-    """One condition on the rows that belong to a row of the draft: that there are any, none, or how many."""
+    """Returns a condition on the related rows of a row: that there are some, none, or a number of them."""
     lacking = [one for one in ones if isinstance(one, Without)]
     counted = [
         (one, one.subject) for one in ones if isinstance(one, Compared) and isinstance(one.subject, Related)
@@ -185,8 +187,10 @@ def _beyond(draft: Draft, path: Path, ones: Sequence[Condition | str]) -> exp.Ex
 
 
 def _refuse_aside(draft: Draft, path: Path, related: Related, rest: Sequence[Condition | str]) -> None:
-    """Raises `Beyond` where a condition may be one of its own and not of what is counted: "with at least 3
-    albums and no Rock tracks"."""
+    """Raises `Beyond` if it is unclear whether a condition is on the counted rows.
+
+    An example: "with at least 3 albums and no Rock tracks".
+    """
     table = related.measure.table
     first = path[-1].right
     between = {table, *(hop.right for hop in draft.network.path(table, first, (*draft.through, first)))}
@@ -204,7 +208,7 @@ def _is_negative(one: Among | Named | Flagged) -> bool:
 def _inner(
     draft: Draft, path: Path, ones: Sequence[Condition | str], *, select: exp.Select, base: str
 ) -> Draft:
-    """The rows of `base` that belong, over a path, to a row of the draft and fulfil the conditions."""
+    """Returns a draft of the rows of `base` that a path relates to a row and that fulfil the conditions."""
     for hop in path[:-1]:
         draft.join(hop)
     last = path[-1]
@@ -230,7 +234,7 @@ def _counted(draft: Draft, path: Path, measure: Measure, ones: Sequence[Conditio
 
 
 def _superior(draft: Draft, one: Superior) -> exp.Expr:
-    """The rows that refer to the rows meant, or the rows that those refer to."""
+    """Returns the condition that a row refers to a matching row; with `above`, that one refers to it."""
     table = one.field.table
     source = exp.Select().from_(table_expression(table, _OTHER))
     other = Draft(draft.network, table, source, names={table: _OTHER})

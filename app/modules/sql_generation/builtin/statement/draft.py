@@ -11,7 +11,10 @@ from app.modules.sql_generation.foreign_keys import Hop
 
 @dataclass
 class Draft:
-    """`names` are the tables in the statement, by the name each goes by there."""
+    """A SELECT over `base`. `names` maps each table in it to its alias there.
+
+    `fans_out`: a join repeats rows of `base`.
+    """
 
     network: Network
     base: str
@@ -21,7 +24,7 @@ class Draft:
     fans_out: bool = field(default=False, kw_only=True)
 
     def reach(self, table: str) -> None:
-        """Joins what is needed to get from the base to `table`."""
+        """Joins the tables on the path from the base to `table`."""
         if table not in self.names:
             for hop in self.network.path(self.base, table, (*self.through, *self.names)):
                 self.join(hop)
@@ -41,7 +44,7 @@ class Draft:
 
 
 def meeting(hop: Hop, left: str) -> exp.Expr:
-    """Where the rows on both sides of a hop meet; `left` is the name of its left table."""
+    """Returns the join condition of a hop; `left` is the alias of its left table."""
     return exp.and_(
         *(
             exp.EQ(this=column_expression(left, one), expression=column_expression(hop.right, two))
@@ -51,7 +54,7 @@ def meeting(hop: Hop, left: str) -> exp.Expr:
 
 
 def measured(draft: Draft, measure: Measure) -> exp.Expr:
-    """The aggregate of a measure. Raises `Beyond` when joins repeat its rows and so falsify it."""
+    """Returns the aggregate of a measure. Raises `Beyond` when joins repeat its rows and so falsify it."""
     factors = [draft.column(field) for field in measure.fields]
     match measure.function:
         case "count" if draft.fans_out:

@@ -36,7 +36,7 @@ _OPERATORS = {
 
 
 def explain(query: Query) -> str:
-    """What the query asks for, in words that follow "Understood as"."""
+    """Returns the plan in words that follow "Understood as"."""
     parts = [_asked(query)]
     if query.dimensions:
         parts.append(f" per {' and '.join(map(grouping, query.dimensions))}")

@@ -1,4 +1,4 @@
-"""The tables of a schema and the foreign keys between them: who reaches whom, and what names a row."""
+"""The tables of a schema and the foreign keys between them: join paths, keys and name columns."""
 
 from collections.abc import Collection, Iterable
 
@@ -36,14 +36,14 @@ class Network:
         return next(column for column in self._tables[field.table].columns if column.name == field.column)
 
     def is_key(self, field: ColumnRef) -> bool:
-        """Whether the field is a primary or foreign key, and so no number to compute with."""
+        """True if the field is a primary or foreign key, which is not a number to compute with."""
         declared = self._tables[field.table].foreign_key_columns
         foreign = declared | self._foreign_keys.key_columns(field.table)
         last = words_of(field.column)[-1:]
         return self.column(field).primary_key or field.column in foreign or last == ("id",)
 
     def referred(self, field: ColumnRef) -> set[str]:
-        """The tables that a foreign key column refers to."""
+        """Returns the tables that a foreign key column refers to."""
         keys = self._tables[field.table].foreign_keys
         return {key.referred_table for key in keys if field.column in key.columns}
 
@@ -54,7 +54,7 @@ class Network:
         return Entity(table, self.key(table), self.name_fields(table) or self.key(table))
 
     def name_fields(self, table: str) -> tuple[ColumnRef, ...]:
-        """The columns a row is known by: a name or title, or first and last name; may be none."""
+        """Returns the name columns of a table: a name or title, or first and last name; may be empty."""
         by_words = {words_of(field.column): field for field in self.fields(table)}
         first = by_words.get(("first", "name"))
         last = by_words.get(("last", "name"))
@@ -68,17 +68,20 @@ class Network:
         return (named[0],) if len(named) == 1 else ()
 
     def referring(self, table: str) -> list[str]:
-        """The tables whose rows refer to rows of this one, by name."""
+        """Returns the tables whose rows refer to rows of this one, sorted by name."""
         hops = self._foreign_keys.hops(table)
         return sorted({hop.right for hop in hops if hop.fans_out and hop.right != table})
 
     def is_of_people(self, table: str) -> bool:
-        """A guess from the columns and the name."""
+        """True if the rows seem to be people: a guess from the names of the table and its columns."""
         columns = {word for field in self.fields(table) for word in words_of(field.column)}
         return not _PERSONAL.isdisjoint(columns) or not _PEOPLE.isdisjoint(words_of(table))
 
     def distance(self, start: str, end: str) -> int | None:
-        """How many joins lie between, fanning ones weighing double; None when there is no way."""
+        """Returns the number of joins between two tables, or None if there is no path.
+
+        One-to-many joins count double.
+        """
         paths = self._foreign_keys.shortest(start, end)
         return min((_weight(path) for path in paths), default=None)
 
@@ -86,12 +89,14 @@ class Network:
         return any(hop.fans_out for hop in self.path(start, end, through))
 
     def belongs(self, start: str, end: str) -> bool:
-        """Whether each row of one table has at most one row of the other, or is one."""
+        """True if each row of `start` has at most one row of `end`, also if both are the same table."""
         return any(not any(hop.fans_out for hop in path) for path in self._foreign_keys.shortest(start, end))
 
     def path(self, start: str, end: str, through: Collection[str] = ()) -> Path:
-        """The shortest way, preferring tables in `through`. Raises `Beyond` if there is none, `Unclear` if
-        several are equally good."""
+        """Returns the shortest path, preferring tables in `through`.
+
+        Raises `Beyond` if there is none, and `Unclear` if several are equally good.
+        """
         paths = self._foreign_keys.shortest(start, end)
         if not paths:
             raise Beyond(f"I see no foreign keys that connect {start} with {end}.")
@@ -106,13 +111,13 @@ class Network:
         return best[0]
 
     def _rank(self, path: Path, through: Collection[str]) -> tuple[int, int, int]:
-        """What the question prefers goes before what it mentions, and that before what is short."""
+        """Returns a sort key: preferred tables and keys first, then mentioned tables, then short paths."""
         keys = {(field.table, field.column) for field in self.preferences.fields}
         preferred = sum(hop.right in self.preferences.tables or hop.key_column in keys for hop in path)
         return -preferred, -sum(hop.right in through for hop in path), _weight(path)
 
     def _ways(self, paths: Iterable[Path]) -> list[Reading]:
-        """Each way by the tables that it alone goes through, or else by its own keys."""
+        """Returns a reading for each path, named by the tables that only it visits, or else by its key."""
         tables = [[hop.right for hop in path] for path in paths]
         shared = set.intersection(*map(set, tables))
         readings = []
