@@ -15,7 +15,7 @@ from typesense_checkpoint.records import (
 )
 
 LIST_PAGE = 50
-"""A shorter page is the last one."""
+"""Checkpoints per page. A shorter page is the last one."""
 
 _ANCESTOR_PAGE = 100
 

@@ -121,7 +121,7 @@ class ThreadNamespace:
 
     @property
     def key(self) -> str:
-        """The hash by which its checkpoints are searched."""
+        """The hash by which the checkpoints of this namespace are searched."""
         return hash_names("namespace", self.thread_id, self.namespace)
 
     def in_thread(self, thread_id: str) -> "ThreadNamespace":
@@ -164,7 +164,7 @@ class CheckpointRecord:
 
     @property
     def sort_key(self) -> tuple[int, int, int]:
-        """The latest checkpoint of a namespace has the greatest."""
+        """Fence and id. The latest checkpoint of a namespace has the greatest sort key."""
         return (self.fence, *split_id(self.id))
 
     @property
@@ -316,7 +316,7 @@ class WriteRecord:
 
 
 def is_inline(value: object) -> bool:
-    """Whether a channel value is small enough to be repeated in each of its checkpoints."""
+    """True if a channel value is small enough to be repeated in each checkpoint that has it."""
     if isinstance(value, str):
         return len(value) <= _INLINE_CHARACTERS
     if isinstance(value, list | dict):

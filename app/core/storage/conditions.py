@@ -1,4 +1,4 @@
-"""Whether a document meets a condition, for stores that cannot be trusted to tell exactly."""
+"""Exact check of a condition on a document, for stores whose own filters are not exact."""
 
 from app.core.storage.port import AnyOf, Collection, Condition, Document, Equals, Range
 

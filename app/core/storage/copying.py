@@ -1,4 +1,4 @@
-"""Copying collections from one store to another: again and again without harm, and compared at the end."""
+"""Copies collections from one store to another and compares the result. A copy can be repeated."""
 
 import hashlib
 import json
@@ -21,18 +21,18 @@ _AT_ONCE = 500
 
 @dataclass(frozen=True)
 class Contents:
-    """What a collection holds: how many documents, and a SHA-256 over all of them in the order of ids."""
+    """The number of documents in a collection, and a SHA-256 of all of them in the order of their ids."""
 
     count: int
     digest: str
 
 
 class CopyDiffers(CannotRun):
-    """The copy is not what was copied: one of the stores was written to meanwhile. Copy again."""
+    """The copy differs from the original: one of the stores was written to meanwhile. Copy again."""
 
 
 async def copy_collection(source: Storage, target: Storage, name: str, watch: Watch) -> Contents:
-    """Copy all documents of a collection that both stores have; those that are there already are left.
+    """Copy all documents of a collection that both stores have, except those copied already.
 
     An interrupted copy continues where it stopped. Raises `CopyDiffers`.
     """

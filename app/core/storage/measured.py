@@ -1,4 +1,4 @@
-"""A store whose operations are counted and timed, whatever adapter does them."""
+"""A store that counts and times the operations of any other store."""
 
 import time
 from collections.abc import Generator, Mapping, Sequence
@@ -19,7 +19,7 @@ from app.core.storage.port import (
 
 
 class MeasuredStorage:
-    """Does what the store does, by the port's rules."""
+    """Implements `Storage` by another store, recording duration and outcome of each operation."""
 
     def __init__(self, store: Storage, registry: CollectorRegistry) -> None:
         self._store = store
@@ -108,7 +108,7 @@ class MeasuredStorage:
 
     @contextmanager
     def _timed(self, operation: str) -> Generator[None]:
-        """What the store refuses by the port's rules is an answer of its, too."""
+        """Record an operation. A refusal by the rules of `Storage`, as `DocumentExists`, counts as ok."""
         began = time.monotonic()
         outcome = "ok"
         try:

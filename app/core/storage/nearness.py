@@ -1,4 +1,4 @@
-"""Which vectors point most in the same direction: all are compared, so the answer is exact."""
+"""Nearest vectors by cosine. All vectors are compared, so the result is exact."""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,10 @@ import numpy as np
 
 
 def nearest(candidates: Sequence[tuple[int, bytes]], vector: Sequence[float], limit: int) -> list[int]:
-    """The keys of the vectors (of 32-bit floats) with the greatest cosine, the nearest first."""
+    """Returns the keys of the nearest candidates, nearest first.
+
+    Each candidate is a key and a vector of 32-bit floats, as long as `vector`.
+    """
     if not candidates:
         return []
     vectors = np.frombuffer(b"".join(stored for _, stored in candidates), np.float32)

@@ -1,4 +1,4 @@
-"""Keyset paging: a cursor is the place of the last document seen, bound to its collection and order."""
+"""Keyset paging. A cursor holds the place of the last document read, with its collection and order."""
 
 import base64
 import json
@@ -12,7 +12,7 @@ MAX_PAGE = 1_000
 
 @dataclass(frozen=True)
 class Order:
-    """By a field of a collection, null the least, ties by id."""
+    """The order of a collection by one field. Null sorts lowest; ties are ordered by id."""
 
     collection: str
     field: Field
@@ -20,7 +20,7 @@ class Order:
 
     @classmethod
     def of(cls, collection: Collection, field: str, *, descending: bool) -> "Order":
-        """Raises `ValueError` for a field that gives no order."""
+        """Raises `ValueError` unless the field is `id` or an integer."""
         declared = collection.field(field)
         if field != "id" and declared.kind != "integer":
             raise ValueError(f"{collection.name} is not ordered by {field}")
@@ -29,7 +29,7 @@ class Order:
 
 @dataclass(frozen=True)
 class Place:
-    """Where a document stands in an order."""
+    """The place of a document in an order: its value of the field, and its id."""
 
     value: int | str | None
     document_id: str
@@ -41,7 +41,7 @@ def write_cursor(order: Order, place: Place) -> str:
 
 
 def read_cursor(cursor: str, order: Order) -> Place:
-    """Raises `InvalidCursor` for every text but those that `write_cursor` makes for this order."""
+    """Returns the place in a cursor. Raises `InvalidCursor` unless `write_cursor` made it for this order."""
     try:
         parts = json.loads(base64.urlsafe_b64decode(cursor))
         match parts:

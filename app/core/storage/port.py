@@ -1,8 +1,8 @@
-"""Where KAI keeps its own records: one port for every store.
+"""The interface of the store that holds KAI's own records; every adapter implements it.
 
 A document is a JSON object whose `id` is a UUID in its usual form. A collection declares the fields it
-is filtered, sorted and searched by; every other field is only kept. Conditions are values: the adapter
-compiles them, and no text from outside ever becomes filter syntax.
+is filtered, sorted and searched by; all other fields are only stored. Conditions are values: the adapter
+compiles them, so that no text from outside becomes filter syntax.
 """
 
 import re
@@ -19,11 +19,11 @@ Scalar: TypeAlias = "str | int | bool | None"
 
 
 class StorageUnavailable(CannotRun):
-    """The store cannot be reached or did not answer in time; nothing is known about the last write."""
+    """The store cannot be reached or did not answer in time. The last write may or may not be stored."""
 
 
 class StorageRefused(StorageUnavailable):
-    """The store answers, but not to this KAI: its key is wrong."""
+    """The store refused the key of this KAI."""
 
 
 class StorageStarting(StorageUnavailable):
@@ -38,7 +38,7 @@ class StorageStarting(StorageUnavailable):
 
 
 class DocumentExists(Exception):
-    """A document of this id is already kept."""
+    """A document with this id is already stored."""
 
 
 class InvalidCursor(ValueError):
@@ -49,7 +49,7 @@ _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 def is_uuid(value: JsonValue) -> bool:
-    """Whether it is a UUID in its usual form, lower case with hyphens."""
+    """True for a UUID in its usual form: lower case, with hyphens."""
     return isinstance(value, str) and _UUID.fullmatch(value) is not None
 
 
@@ -59,15 +59,15 @@ def _check_name(name: str) -> None:
 
 
 _GREATEST = 2**53
-"""The integers up to here, and down to its negative, are exact in every JSON reader."""
+"""Every JSON reader is exact for integers from its negative up to this one."""
 
 
 @dataclass(frozen=True)
 class Field:
     """A declared field.
 
-    `keyword` is exact text, `integer` a whole number from -2^53 to 2^53, `text` is searched by words,
-    and `vector` by nearness: a list of as many numbers as `dimensions` says.
+    A `keyword` is compared as exact text. An `integer` is a whole number from -2^53 to 2^53. A `text` is
+    searched by words. A `vector` is a list of `dimensions` numbers, searched by nearness.
     """
 
     name: str
@@ -80,7 +80,7 @@ class Field:
             raise ValueError(f"{self.name!r}: a vector has dimensions, and nothing else has")
 
     def holds(self, value: JsonValue) -> bool:
-        """Whether the field may have this value: its own kind or null; nothing is converted."""
+        """True if the value is null or of the field's kind. Nothing is converted."""
         match self.kind:
             case "keyword" | "text":
                 return value is None or isinstance(value, str)
@@ -112,18 +112,18 @@ class Collection:
             raise ValueError(f"{self.name!r} declares a field twice, or declares id")
 
     def field(self, name: str) -> Field:
-        """Raises `KeyError` when it is not declared."""
+        """Returns a declared field, or `id`. Raises `KeyError` for another name."""
         return {"id": _ID, **{field.name: field for field in self.fields}}[name]
 
     def compared(self, condition: "Condition") -> Field:
-        """The field that a condition is on. Raises `ValueError` when that is no field to compare."""
+        """Returns the field of a condition. Raises `ValueError` if the condition does not fit its kind."""
         field = self.field(condition.field)
         if field.kind in ("text", "vector") or (isinstance(condition, Range) and field.kind != "integer"):
             raise ValueError(f"{self.name}.{field.name} is declared as {field.kind}")
         return field
 
     def check(self, document: Document) -> None:
-        """Raises `ValueError` for a document that may not be kept here."""
+        """Raises `ValueError` unless the id is a UUID and every declared field has its kind."""
         if not is_uuid(document.get("id")):
             raise ValueError(f"a document of {self.name!r} needs a UUID as its id")
         for field in self.fields:
@@ -133,7 +133,7 @@ class Collection:
 
 @dataclass(frozen=True)
 class Equals:
-    """The field has exactly this value: case, accents and punctuation count. None means: absent or null.
+    """The field has exactly this value; case, accents and punctuation count. None matches absent and null.
 
     A value of another kind than the field's matches nothing.
     """
@@ -144,7 +144,7 @@ class Equals:
 
 @dataclass(frozen=True)
 class AnyOf:
-    """The field has exactly one of these values; no values match nothing."""
+    """The field has one of these values exactly. An empty sequence matches nothing."""
 
     field: str
     values: Sequence[str]
@@ -152,7 +152,7 @@ class AnyOf:
 
 @dataclass(frozen=True)
 class Range:
-    """The integer field is `at_least` this and `below` that, where given; null is in no range."""
+    """The integer field is at least `at_least` and less than `below` (None: no bound). Null never matches."""
 
     field: str
     at_least: int | None = None
@@ -164,7 +164,7 @@ Condition: TypeAlias = Equals | AnyOf | Range
 
 @dataclass(frozen=True)
 class Page:
-    """Some documents in order, and the cursor of those that follow (None at the end)."""
+    """Some documents in order, and the cursor of the next page (None on the last page)."""
 
     items: Sequence[Document]
     next_cursor: str | None
@@ -179,32 +179,32 @@ class Storage(Protocol):
     """
 
     def collections(self) -> Sequence[str]:
-        """The names of the collections it holds."""
+        """Returns the names of the collections that this process knows."""
 
     async def create_collection(self, collection: Collection) -> None:
-        """Make a collection; making it again, with the same fields, changes nothing. What others have made or
-        declared until then is known afterwards.
+        """Create a collection. An existing one with these fields is left as it is.
 
-        Raises `ValueError` when it is kept with other fields.
+        Afterwards this process also knows the collections and fields that other processes have created.
+        Raises `ValueError` when the collection exists without one of the fields.
         """
 
     async def add_fields(self, collection: str, fields: Sequence[Field]) -> None:
-        """Declare more fields; the documents that have them already are found by them when this returns.
+        """Declare more fields of a collection. Existing documents can be searched by them when this returns.
 
-        Fields that are declared already are left as they are, so an interrupted call can be repeated.
+        Declared fields are left as they are, so an interrupted call can be repeated.
         """
 
     async def get(self, collection: str, document_id: str) -> Document | None:
-        """The document of this id, or None."""
+        """Returns the document with this id, or None."""
 
     async def create(self, collection: str, document: Document) -> None:
-        """Keep a new document. Raises `DocumentExists`."""
+        """Store a new document. Raises `DocumentExists`."""
 
     async def put(self, collection: str, documents: Sequence[Document]) -> None:
-        """Keep documents whole, replacing those of the same ids.
+        """Store documents, each replacing the one with the same id.
 
-        None of them is kept when one is refused. After `StorageUnavailable` some may be; putting them
-        again is harmless.
+        If one document is refused, none is stored. After `StorageUnavailable` some may be stored; the call
+        can be repeated.
         """
 
     async def patch(
@@ -217,16 +217,16 @@ class Storage(Protocol):
     ) -> Document | None:
         """Change top-level fields (but not the id) of one document if it meets the conditions.
 
-        No other patch comes between the look and the change, from whatever process.
+        Check and change are one atomic step among the patches of all processes.
 
-        Returns the changed document, or None when no such document meets the conditions.
+        Returns the changed document, or None if there is none with this id that meets the conditions.
         """
 
     async def delete(self, collection: str, where: Sequence[Condition]) -> int:
-        """Delete all documents that meet the conditions (at least one condition); returns how many."""
+        """Delete all documents that meet the conditions; returns their number. `where` must not be empty."""
 
     async def count(self, collection: str, where: Sequence[Condition]) -> int:
-        """How many documents meet the conditions."""
+        """Returns the number of documents that meet the conditions."""
 
     async def query(
         self,
@@ -238,18 +238,18 @@ class Storage(Protocol):
         limit: int = 100,
         cursor: str | None = None,
     ) -> Page:
-        """Documents that meet the conditions, by `id` or an integer field, null the least.
+        """Returns documents that meet the conditions, by `id` or an integer field; null sorts lowest.
 
-        Ties are ordered by id, in the same direction. A cursor goes with its collection, field and
-        direction; another raises `InvalidCursor`.
+        Ties are ordered by id, in the same direction. Raises `InvalidCursor` for a cursor of another
+        collection, field or direction.
         """
 
     async def search(
         self, collection: str, words: str, where: Sequence[Condition], *, limit: int = 100
     ) -> Sequence[Document]:
-        """The best documents in whose `text` fields all the words occur, the last as a prefix.
+        """Returns documents whose `text` fields contain all the words, the last one as a prefix; best first.
 
-        Case and accents do not count, and nothing in the words is syntax; no words find nothing.
+        Case and accents are ignored, and nothing in `words` is syntax. Empty `words` find nothing.
         """
 
     async def nearest(
@@ -261,9 +261,9 @@ class Storage(Protocol):
         *,
         limit: int = 10,
     ) -> Sequence[Document]:
-        """The documents whose vector points most in the direction of this one, the nearest first.
+        """Returns the documents whose vectors have the greatest cosine with `vector`, nearest first.
 
-        Up to 10,000 documents that meet the conditions are all compared; among more, a store may miss
-        some. Those without a vector are left out. A vector of other than the declared dimensions is
-        refused with `ValueError`.
+        If at most 10,000 documents meet the conditions, all are compared; among more, a store may miss
+        some. Documents without a vector are left out. Raises `ValueError` unless the vector has the declared
+        dimensions.
         """

@@ -1,8 +1,8 @@
-"""The embedded store: one SQLite file, a table a collection, through SQLAlchemy.
+"""The embedded store: one SQLite file with a table for each collection, through SQLAlchemy.
 
-A write is durable against the death of the process, though not of the machine (WAL, synchronous
-NORMAL). All writes go through one connection that begins IMMEDIATE, so that a condition and the
-change it guards are one step, for other processes on the file too.
+A write survives a crash of the process, but not always one of the machine (WAL, synchronous NORMAL).
+All writes go through one connection whose transactions begin IMMEDIATE. So a condition and its change
+are atomic, also for other processes that use the file.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ class SqliteStorage:
         self._tables: dict[str, CollectionTable] = {}
 
     async def load(self) -> None:
-        """Learn the collections that the file holds."""
+        """Read the declared collections from the file."""
         for name, fields in await self._writing.do(_read_catalog):
             self._tables[name] = CollectionTable(_collection(name, fields))
 
@@ -186,7 +186,7 @@ class SqliteStorage:
 
 @asynccontextmanager
 async def open_sqlite(path: Path) -> AsyncGenerator[SqliteStorage]:
-    """Opens (and makes) the file, and closes it."""
+    """Open a store, creating the file if it is missing. It is closed with the block."""
     storage = SqliteStorage(path)
     try:
         await storage.load()
@@ -208,7 +208,7 @@ def _collection(name: str, fields: str) -> Collection:
 
 
 def _make(connection: Connection, collection: Collection) -> CollectionTable:
-    """The collection's table, which may have got more fields since."""
+    """Returns the table of a collection, created if missing. It may have more fields."""
     kept = connection.execute(select(CATALOG.c.fields).where(CATALOG.c.name == collection.name)).scalar()
     if kept is None:
         table = CollectionTable(collection)
@@ -228,9 +228,7 @@ def _create(connection: Connection, table: CollectionTable) -> None:
 
 
 def _extend(connection: Connection, table: CollectionTable, fields: Sequence[Field]) -> CollectionTable:
-    """Rebuild a collection with all its documents in one transaction, so that triggers and indexes
-    are right.
-    """
+    """Rebuild a table with more fields in one transaction, with new triggers and indexes."""
     declared = table.collection.fields
     wanted = [*declared, *(field for field in fields if field not in declared)]
     extended = CollectionTable(Collection(table.name, wanted))

@@ -1,7 +1,7 @@
-"""Connections to an SQLite file for asynchronous callers, each call in a thread and a transaction of its own.
+"""Connections to an SQLite file for asynchronous callers. Each call is one transaction in one thread.
 
-A call is one visit to a thread: measured, the several visits of an async driver take more than twice
-as long.
+A call switches to a thread once. An async driver switches several times, which was measured to take
+more than twice as long.
 """
 
 import asyncio
@@ -36,14 +36,17 @@ Found = TypeVar("Found")
 
 
 class SqliteAccess:
-    """Some connections to the file, and as many threads."""
+    """A pool of connections to the file, with one thread for each."""
 
     def __init__(self, path: Path, begin: Literal["BEGIN", "BEGIN IMMEDIATE"], connections: int) -> None:
         self._engine = _engine(path, begin, connections)
         self._threads = ThreadPoolExecutor(connections, thread_name_prefix="storage")
 
     async def do(self, work: Callable[[Connection], Found]) -> Found:
-        """Do the work in one transaction. It is finished even when the caller is cancelled."""
+        """Run `work` in one transaction. It is finished even if the caller is cancelled.
+
+        Raises `StorageUnavailable`.
+        """
         return await asyncio.get_running_loop().run_in_executor(self._threads, self._do, work)
 
     def _do(self, work: Callable[[Connection], Found]) -> Found:
@@ -51,7 +54,7 @@ class SqliteAccess:
             return work(connection)
 
     def close(self) -> None:
-        """Waits for the calls under way."""
+        """Close the connections after running calls have finished."""
         self._threads.shutdown()
         self._engine.dispose()
 
@@ -62,7 +65,7 @@ def _engine(path: Path, begin: str, connections: int) -> Engine:
         pool_size=connections,
         max_overflow=0,
         connect_args={"timeout": _BUSY_TIMEOUT_SECONDS, "check_same_thread": False},
-        hide_parameters=True,  # errors are logged, and parameters are what people wrote
+        hide_parameters=True,  # errors are logged, and parameters hold texts of users
     )
 
     @event.listens_for(engine, "connect")

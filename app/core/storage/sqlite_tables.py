@@ -1,6 +1,6 @@
-"""How the embedded store lays a collection out in SQLite.
+"""The tables and indexes of a collection in the embedded store.
 
-Names of our own have an underscore in front or a dot inside, which no collection or field has.
+Internal names begin with an underscore or contain a dot, unlike names of collections and fields.
 """
 
 import json
@@ -39,7 +39,10 @@ CATALOG = Table(
 
 
 class CollectionTable:
-    """A row a document, with its declared fields beside it, and an index over the searched ones."""
+    """The table of a collection: one row per document, with a column for each declared field.
+
+    `keyword` and `integer` fields have an index each; `text` fields share a full-text index.
+    """
 
     def __init__(self, collection: Collection) -> None:
         self.name = collection.name
@@ -74,13 +77,13 @@ class CollectionTable:
         return [field for field in self._declared if field.kind in ("keyword", "integer")]
 
     def specification(self) -> str:
-        """The declared fields as text for the catalog."""
+        """Returns the declared fields as JSON for the catalog."""
         return json.dumps([[field.name, field.kind, field.dimensions] for field in self._declared])
 
     def full_text_ddl(self) -> list[str]:
-        """An FTS5 index over the rows, kept by triggers, as SQLite's documentation has it.
+        """Returns the DDL of an FTS5 index that triggers keep current, as SQLite documents it.
 
-        SQLAlchemy knows neither virtual tables nor triggers; all names are validated by the port.
+        SQLAlchemy supports neither virtual tables nor triggers. `Field` and `Collection` validate all names.
         """
         searched = [f'"{field.name}"' for field in self._declared if field.kind == "text"]
         if not searched:
@@ -102,7 +105,7 @@ class CollectionTable:
         ]
 
     def row(self, document: Document) -> dict[str, JsonValue | bytes]:
-        """Raises `ValueError` for a document that may not be kept."""
+        """Returns the row of a document. Raises what `Collection.check` raises."""
         self.collection.check(document)
         fields = {field.name: _stored(field, document.get(field.name)) for field in self._declared}
         return {**fields, "id": document["id"], "_document": json.dumps(document, ensure_ascii=False)}
@@ -123,7 +126,7 @@ class CollectionTable:
                 return least if below is None else and_(least, column < below)
 
     def beyond(self, order: str, place: Place, *, descending: bool) -> ColumnElement[bool]:
-        """What comes after a place in the order of a field, ties by id, null the least."""
+        """Returns the condition for rows after a place in an order. Null sorts lowest; ties by id."""
         column = self.rows.c[order]
         identity = self.rows.c.id
         further_id = identity < place.document_id if descending else identity > place.document_id

@@ -1,7 +1,7 @@
-"""The store on Typesense: a collection of documents each, and exact where Typesense is fuzzy.
+"""The store on Typesense, with one Typesense collection for each collection.
 
-What is found is compared once more before it is given away. Typesense has no condition on a write; how
-a patch is atomic all the same is explained in `typesense_patches`.
+Typesense matches loosely, so every document found is compared with the conditions again. Typesense has no
+conditional writes; `typesense_compare_and_set` explains how a patch is atomic.
 """
 
 from collections.abc import Mapping, Sequence
@@ -36,7 +36,7 @@ _COMPARED_EXACTLY = 10_000  # documents that meet the conditions; of more, the i
 
 
 class TypesenseStorage:
-    """Implements `Storage` on collections whose names begin with a prefix of its own."""
+    """Implements `Storage` on Typesense collections whose names begin with `prefix`."""
 
     def __init__(self, client: AsyncClient, prefix: str) -> None:
         self._client = client
@@ -46,9 +46,9 @@ class TypesenseStorage:
         self._catalog: TypesenseCollection[layout.Row] = TypesenseCollection(client, f"{prefix}{_CATALOG}")
 
     async def open(self) -> None:
-        """Make what the store itself needs, and learn the collections it holds.
+        """Create the internal collections, and read the declared ones.
 
-        Raises `StorageUnavailable`, which is a `StorageRefused` when the key is wrong.
+        Raises `StorageUnavailable`; it is a `StorageRefused` when the key is wrong.
         """
         with translated_errors():
             await self._patches.make()
@@ -102,7 +102,7 @@ class TypesenseStorage:
             await self._remember(extended)
 
     async def _remember(self, collection: Collection) -> None:
-        """Last, so that a collection or a field that is known is also there."""
+        """Record a collection in the catalog. Call it last, so that everything in the catalog exists."""
         await self._catalog.write([layout.catalog_entry(collection)], "upsert")
         self._collections[collection.name] = collection
 
@@ -123,7 +123,7 @@ class TypesenseStorage:
             (created,) = await documents.write([row], "create")
             if not created:
                 (found,) = await documents.find({"filter_by": f"id:={document['id']}"})
-                # Written by this very call, whose first answer was lost?
+                # An earlier try of this call may have created it, its answer lost: then the revision is ours.
                 if not found or found[0][layout.REVISION] != revision:
                     raise DocumentExists(str(document["id"]))
 
@@ -240,7 +240,7 @@ class TypesenseStorage:
     async def _find(
         self, collection: Collection, search: Search, where: Sequence[Condition], limit: int
     ) -> list[Document]:
-        """The first of what is found, by one request, without what does not meet the conditions exactly."""
+        """Returns the first matches of one request, without those that do not meet the conditions exactly."""
         searches: list[Search] = [
             {
                 **search,
@@ -258,7 +258,7 @@ class TypesenseStorage:
 
 
 def _ids(where: Sequence[Condition]) -> list[str]:
-    """The documents that conditions name."""
+    """Returns the document ids in the conditions."""
     ids: list[str] = []
     for condition in where:
         match condition:

@@ -1,7 +1,7 @@
-"""A Typesense client that bears with a server that is slow, away for a moment, or just back.
+"""A Typesense client that retries while a server is slow, briefly unavailable, or starting.
 
-Every write of ours may be repeated, so every request is: with growing, jittered pauses on one node, and
-on another node where there are several (the client's own rotation).
+Every write can be repeated, so every request is retried. With one node, the pauses grow and have jitter.
+With several nodes, the client's own rotation tries another node.
 """
 
 import asyncio
@@ -28,14 +28,14 @@ _CATCH_UP_SECONDS = 30.0
 _LOOK_AGAIN_SECONDS = 0.05
 _MEASURE_SECONDS = 1.0
 _BACKLOG = 1_000
-"""Writes that a server under load does not have left to apply, and one after a restart may."""
+"""More queued writes than this mean a restart: a server that is only under load has fewer."""
 _NOT_READY = "Not Ready"
 _METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 
 
 @dataclass(frozen=True)
 class TypesenseAddress:
-    """Where the store is. Of several nodes the one that leads is asked."""
+    """Nodes and key of the store. Of several nodes, the leader is used."""
 
     nodes: Sequence[str]
     api_key: SecretStr
@@ -55,15 +55,15 @@ class ServerStarting(httpx.TransportError):
 
 
 class ReadYourWrites(httpx.AsyncBaseTransport):
-    """Lets no reader see the past.
+    """Transport that prevents reads of stale data.
 
-    For a second or so after its start, Typesense says that it is well and answers from a part of what it
-    holds, while it applies the rest of its log (measured with 0.24.1). And a node that follows another
-    one is behind it. A start always shows as a new connection; so what is read first on one is read
-    again when the server has nothing left to apply, and a node that does not lead is left for another.
+    For about a second after its start, Typesense reports that it is healthy but answers from a part of its
+    data, while it applies the rest of its log (measured with 0.24.1). A follower can be behind its leader.
+    After a start every connection is new. So the first read on a connection is repeated once the server has
+    no queued writes, and a node that is not the leader raises `httpx.ConnectError`.
 
     With many documents a start takes minutes (six for a million, measured): first Typesense refuses all
-    requests, then it applies its log. Both are said with their duration; nothing waits for minutes.
+    requests, then it applies its log. Both raise an error that states the duration, instead of waiting.
     """
 
     def __init__(self, wire: httpx.AsyncBaseTransport, measure_seconds: float = _MEASURE_SECONDS) -> None:
@@ -86,7 +86,7 @@ class ReadYourWrites(httpx.AsyncBaseTransport):
         return await self._wire.handle_async_request(request)
 
     async def _wait_until_current(self, request: httpx.Request) -> None:
-        """Raises `ServerStarting` as soon as it shows that this would take too long."""
+        """Wait until the server has no queued writes. Raises `ServerStarting` if that takes too long."""
         began = time.monotonic()
         first = await self._queued_writes(request)
         queued = first
@@ -106,7 +106,7 @@ class ReadYourWrites(httpx.AsyncBaseTransport):
             queued = await self._queued_writes(request)
 
     async def _explained(self, response: httpx.Response) -> httpx.Response:
-        """The refusal, with why and for how long if it is that of a start."""
+        """Returns the refusal. If the server is starting, its message says why and for how long."""
         body = (await response.aread()).decode(errors="replace")
         if _NOT_READY not in body:
             return response
@@ -144,7 +144,7 @@ def _key_of(request: httpx.Request) -> dict[str, str]:
 
 @asynccontextmanager
 async def typesense_client(address: TypesenseAddress) -> AsyncGenerator[AsyncClient]:
-    """A client for one event loop; its calls are made within `translated_errors`."""
+    """Open a client for one event loop. Make its calls within `translated_errors`."""
     retry = Retry(
         total=address.max_retries,
         allowed_methods=_METHODS,
@@ -170,7 +170,7 @@ async def typesense_client(address: TypesenseAddress) -> AsyncGenerator[AsyncCli
 
 @contextmanager
 def translated_errors() -> Generator[None]:
-    """Raises `StorageUnavailable` for all that can be wrong with a server or the way to it."""
+    """Raises `StorageUnavailable`, or a subclass, for every failure of the server or the network."""
     try:
         yield
     except (RequestUnauthorized, RequestForbidden) as error:

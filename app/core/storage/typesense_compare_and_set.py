@@ -1,14 +1,14 @@
-"""Conditional changes on a store that knows none: compare-and-set made of `create`.
+"""Compare-and-set for Typesense, which has no conditional writes: built on `create`.
 
-Typesense can do one thing atomically: create a document under an id that may be there once. So every
-state of a document has a revision, and whoever wants to change it first creates the successor of that
-revision, under an id made of it: only one can. The successor holds the changed document; its creation is
-the change. Then the document itself is written.
+Typesense does one thing atomically: it creates a document only if its id does not exist. So every state of
+a document has a revision. To change the document, a process first creates the successor of that revision,
+under an id derived from it; only one process can. The successor holds the changed document, and its creation
+is the change. Then the process writes the document itself.
 
-A process may die between the two, or write late. So every reader follows the successors, and before it
-relies on a state that is not written it writes that state: it waits a second for the state's maker, then
-does it in its place. A write that lands late puts an earlier state into the document; the next reader sees
-its successors and mends it. A successor is deleted after ten minutes, and only once its document holds it.
+A process may die between the two writes, or write late. So every reader follows the successors. If the
+latest state is not written to the document, the reader waits a second for its author, then writes it itself.
+A late write puts an earlier state into the document; the next reader sees its successors and repairs it.
+A successor is deleted after ten minutes, and only once its document is in the latest state.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ _SWEPT_AT_ONCE = 50
 
 @dataclass(frozen=True)
 class Documents:
-    """A collection: what is declared of it, and where it is kept."""
+    """A collection as it is declared, and its Typesense collection."""
 
     declared: Collection
     kept: TypesenseCollection[layout.Row]
@@ -47,7 +47,7 @@ class _State:
     document: Document
     revision: str
     written: bool
-    """Whether the document itself is in this state, rather than a successor that waits to be written."""
+    """True if the document itself is in this state; False if only a successor is."""
 
 
 Find: TypeAlias = Callable[[str], Awaitable[Documents]]
@@ -72,7 +72,10 @@ class CompareAndSet:
         )
 
     async def get(self, documents: Documents, document_id: str) -> Document | None:
-        """The document in its latest state, which is written by then."""
+        """Returns the document in its latest state, or None. That state is written first.
+
+        Raises `TimeoutError` after 15 seconds.
+        """
         async with asyncio.timeout(_TRIES_SECONDS):
             state = await self._written(documents, document_id)
         return None if state is None else state.document
@@ -84,7 +87,10 @@ class CompareAndSet:
         changes: Mapping[str, JsonValue],
         where: Sequence[Condition],
     ) -> Document | None:
-        """The changed document, or None when none meets the conditions."""
+        """Change a document. Returns it changed, or None if it is missing or does not meet the conditions.
+
+        Raises `TimeoutError` after 15 seconds.
+        """
         async with asyncio.timeout(_TRIES_SECONDS):
             await self._sweep()
             while (state := await self._written(documents, document_id)) is not None:
@@ -97,7 +103,7 @@ class CompareAndSet:
         return None
 
     async def _written(self, documents: Documents, document_id: str) -> _State | None:
-        """The latest state, written at last by this reader if its maker does not; None without a document."""
+        """Returns the latest state once it is written, if need be by this reader. None without a document."""
         first_seen: dict[str, float] = {}
         while (state := await self._latest(documents, document_id)) is not None:
             now = time.monotonic()
@@ -128,7 +134,7 @@ class CompareAndSet:
         )
 
     async def _succeed(self, documents: Documents, state: _State, changed: Document) -> bool:
-        """Whether this is the one successor of the state; then it is written."""
+        """Create the successor of a state and write it. Returns False if the state has another successor."""
         successor = _State(changed, uuid4().hex, written=False)
         row = layout.row(documents.declared, changed, successor.revision)
         key = layout.key(documents.kept.name, str(changed["id"]))
@@ -145,14 +151,14 @@ class CompareAndSet:
         (created,) = await self._successors.write([kept], "create")
         if not created:
             (found,) = await self._successors.find({"filter_by": f"id:={kept['id']}"})
-            # Created by this very call, whose first answer was lost?
+            # An earlier try of this call may have created it, its answer lost: then the revision is ours.
             if not found or found[0][layout.REVISION] != successor.revision:
                 return False
         await self._write(documents, successor)
         return True
 
     async def _write(self, documents: Documents, state: _State) -> None:
-        """Write a state, and what has followed it if this took so long that others may have gone on."""
+        """Write a state to its document. If that was slow, also write a later state that exists by then."""
         started = time.monotonic()
         await documents.kept.write([layout.row(documents.declared, state.document, state.revision)], "update")
         if time.monotonic() - started > _TO_FINISH_SECONDS / 2:
@@ -161,11 +167,11 @@ class CompareAndSet:
                 await self._write(documents, latest)
 
     async def forget(self, documents: TypesenseCollection[layout.Row], ids: Sequence[str]) -> None:
-        """Delete what is kept of the earlier states of documents that are deleted."""
+        """Delete the successors of deleted documents."""
         await self._successors.delete_any("of", [layout.key(documents.name, each) for each in ids])
 
     async def _sweep(self) -> None:
-        """Delete old successors, some at a time. A document is brought to its latest state first."""
+        """Delete some old successors, after writing the latest state of their documents."""
         if time.monotonic() - self._swept <= _KEPT_SECONDS:
             return
         before = now_ms() - 1_000 * _KEPT_SECONDS

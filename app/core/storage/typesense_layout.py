@@ -1,9 +1,9 @@
-"""How a document is laid out in Typesense, and what of a query is left to it.
+"""The layout of documents in Typesense, and the translation of conditions and orders.
 
-To Typesense, `Alice@X` equals `alicex`, and a quoted value can break out of its quotes. So a keyword is
-stored as a hash and searched by that hash; an id (a UUID) is searched as it is, and ordered by its two
-halves as numbers; words are cut out here, so that no punctuation is left to mean something. The document
-itself is kept as one text that is not indexed. Names of our own end in a digit, which no field's does.
+To Typesense, `Alice@X` equals `alicex`, and a quoted value can end its quotes. So a keyword is stored and
+searched as a hash. An id (a UUID) is searched as it is, and ordered by its two halves as numbers. Texts are
+split into words here, so that no punctuation remains that could be syntax. The document itself is stored
+as one text without an index. Internal names end in a digit, unlike names of fields.
 """
 
 import hashlib
@@ -39,7 +39,7 @@ LOW = "low0"
 WORDS = "words0"
 
 _NO_TEXT = "null"  # no hash: those have 32 digits
-_LEAST = -(2**63) + 1  # Typesense sorts the one below this wrongly
+_LEAST = -(2**63) + 1  # Typesense sorts -2^63 wrongly
 _NO_NUMBER = _LEAST
 _LONGEST_WORD = 100  # longer ones would never be found
 _WORD = re.compile(r"[^\W_]+")
@@ -52,7 +52,7 @@ _TYPES: dict[str, Literal["string", "int64", "float[]"]] = {
 
 
 def fields_of(collection: Collection) -> list[FieldSchema]:
-    """The schema of the collection, with the declared fields in their order after our own."""
+    """Returns the Typesense schema: the internal fields, then the declared fields in their order."""
     return [
         {"name": HIGH, "type": "int64", "sort": True},
         {"name": LOW, "type": "int64", "sort": True},
@@ -64,7 +64,7 @@ def fields_of(collection: Collection) -> list[FieldSchema]:
 
 
 def stored(name: str) -> FieldSchema:
-    """A text field that is not searchable."""
+    """Returns the schema of a text field without an index."""
     return {"name": name, "type": "string", "index": False, "optional": True}
 
 
@@ -76,7 +76,7 @@ def declared(field: Field) -> FieldSchema:
 
 
 def row(collection: Collection, document: Document, revision: str) -> dict[str, object]:
-    """Raises `ValueError` for a document that may not be kept."""
+    """Returns the Typesense document. Raises what `Collection.check` raises."""
     collection.check(document)
     high, low = _halves(cast("str", document["id"]))
     return {
@@ -110,24 +110,24 @@ def collection_of(entry: Mapping[str, object]) -> Collection:
 
 
 def words(text: str) -> list[str]:
-    """The words of a text in lower case and without accents."""
+    """Returns the words of a text in lower case and without accents."""
     return [word[:_LONGEST_WORD] for word in _WORD.findall(without_accents(text).lower())]
 
 
 def has_words(collection: Collection, document: Document, wanted: Sequence[str]) -> bool:
-    """Whether all these words are in its texts, the last as the beginning of one."""
+    """True if the document's texts contain all these words, the last one as a prefix."""
     present = set(words(_texts(collection, document)))
     return present.issuperset(wanted[:-1]) and any(word.startswith(wanted[-1]) for word in present)
 
 
 def key(*parts: str) -> str:
-    """A hash by which these texts, in this division, are searched."""
+    """Returns a hash of a sequence of texts, 32 hexadecimal digits."""
     encoded = json.dumps(parts).encode()
     return hashlib.sha256(encoded).hexdigest()[:32]
 
 
 def compile_all(collection: Collection, where: Sequence[Condition]) -> str | None:
-    """The conditions in Typesense's syntax; None when nothing can meet them."""
+    """Returns the conditions in Typesense's syntax, or None if no document can meet them."""
     compiled = [_compile(collection.compared(condition), condition) for condition in where]
     if any(each is None for each in compiled):
         return None
@@ -135,7 +135,7 @@ def compile_all(collection: Collection, where: Sequence[Condition]) -> str | Non
 
 
 def beyond(order: Order, place: Place) -> str:
-    """What comes after a place in an order."""
+    """Returns the filter for documents after a place in an order."""
     sign = "<" if order.descending else ">"
     high, low = _halves(place.document_id)
     further = f"({HIGH}:{sign}{high} || ({HIGH}:={high} && {LOW}:{sign}{low}))"
@@ -169,7 +169,7 @@ def _possible(field: Field, value: Scalar) -> bool:
 
 
 def _searched(field: Field, value: Scalar) -> str:
-    """Only hexadecimal digits, hyphens and numbers: what a condition says never becomes syntax."""
+    """Returns digits, hexadecimal digits and hyphens only, so that no value becomes syntax."""
     if field.name == "id":
         return str(value)
     if field.kind == "integer":

@@ -1,6 +1,6 @@
-"""A Typesense server of one's own, from the Python package that carries it: for trying KAI, and for tests.
+"""A local Typesense server from a Python package, to try KAI and for tests.
 
-Bound to the loopback address; its key is in a file that only the owner may read, not in the process list.
+It listens on the loopback address. Its key is in a file that only the user can read, not in the process list.
 """
 
 import ctypes
@@ -23,11 +23,11 @@ class TypesenseNotInstalled(CannotRun):
 
 
 class TypesenseNotStarted(CannotRun):
-    """The server ended, or did not answer in time; its log tells why."""
+    """The server ended, or did not answer in time; see its log."""
 
 
 class TypesenseServer:
-    """One node, with everything it keeps in its folder: started again, it goes on with that."""
+    """One node that stores all its data in a folder. A restart continues with that data."""
 
     def __init__(self, folder: Path, *, port: int | None = None) -> None:
         self._folder = folder
@@ -45,9 +45,9 @@ class TypesenseServer:
         return None if self._process is None else self._process.pid
 
     def start(self) -> None:
-        """Returns when the server answers: after three seconds where the folder has been used before.
+        """Start the server and wait until it answers: about three seconds for a folder used before.
 
-        It ends with the thread that has started it. Raises `TypesenseNotInstalled` or
+        The server ends with the thread that started it. Raises `TypesenseNotInstalled` or
         `TypesenseNotStarted`.
         """
         self.spawn()
@@ -66,7 +66,7 @@ class TypesenseServer:
                 [program, f"--config={configuration}"],
                 stdout=log,
                 stderr=subprocess.STDOUT,
-                start_new_session=True,  # Ctrl-C is for its starter, who still writes to it
+                start_new_session=True,  # Ctrl-C ends the starting process, which still writes
                 preexec_fn=_end_with_starter,  # noqa: PLW1509
             )
 
@@ -96,7 +96,7 @@ class TypesenseServer:
             return False
 
     def stop(self) -> None:
-        """Ask it to end, and wait for that."""
+        """Terminate the server and wait for its end; kill it after 10 seconds."""
         if self._process is not None:
             self._process.terminate()
             try:
@@ -105,14 +105,14 @@ class TypesenseServer:
                 self.kill()
 
     def kill(self) -> None:
-        """End it at once, as a crash would."""
+        """Kill the server, as in a crash, and wait for its end."""
         if self._process is not None:
             self._process.kill()
             self._process.wait()
 
 
 def _end_with_starter() -> None:
-    """So that a killed starter does not leave it behind, holding the folder. Linux alone knows this."""
+    """Have Linux end this process when its parent dies, so that it does not keep the folder locked."""
     ctypes.CDLL(None).prctl(1, signal.SIGTERM)
 
 

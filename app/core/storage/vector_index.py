@@ -1,6 +1,6 @@
-"""Vectors in the store, found by nearness.
+"""Documents with vectors in the store, searched by nearness.
 
-A collection holds vectors of one length, so there is one a length, made when it is first needed.
+A collection holds vectors of one length. So there is one collection per length, created on first use.
 """
 
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ _VECTOR = "vector"
 
 
 class VectorIndex:
-    """Documents with the declared `fields`, and a vector each."""
+    """Documents with the declared `fields` and one vector each. All methods raise `StorageUnavailable`."""
 
     def __init__(self, storage: Storage, name: str, fields: Sequence[Field]) -> None:
         self._storage = storage
@@ -20,7 +20,7 @@ class VectorIndex:
         self._fields = fields
 
     async def keep(self, documents: Sequence[Document], vectors: Sequence[Sequence[float]]) -> None:
-        """Put documents, at least one, with their vectors, all of one length."""
+        """Store documents with their vectors: at least one, and all vectors of one length."""
         name = await self._collection(len(vectors[0]))
         pairs = zip(documents, vectors, strict=True)
         await self._storage.put(name, [{**document, _VECTOR: list(vector)} for document, vector in pairs])
@@ -28,7 +28,7 @@ class VectorIndex:
     async def nearest(
         self, vector: Sequence[float], where: Sequence[Condition], *, limit: int
     ) -> Sequence[Document]:
-        """Documents that meet the conditions, the nearest first."""
+        """Returns documents that meet the conditions, nearest first."""
         name = await self._collection(len(vector))
         return await self._storage.nearest(name, _VECTOR, vector, where, limit=limit)
 
@@ -37,13 +37,13 @@ class VectorIndex:
         await self._storage.delete(await self._collection(dimensions), where)
 
     async def drop_all(self, where: Sequence[Condition]) -> None:
-        """Delete from every collection that this process knows."""
+        """Delete the documents that meet the conditions, from every collection that this process knows."""
         for name in self._storage.collections():
             if name.startswith(f"{self._name}_"):
                 await self._storage.delete(name, where)
 
     async def _collection(self, dimensions: int) -> str:
-        """The collection for vectors of this length; another process may have made it."""
+        """Returns the name of the collection for vectors of this length, after creating it if necessary."""
         # Names have no digits, so the number is spelled in letters.
         name = f"{self._name}_{str(dimensions).translate(_LETTERS)}"
         if name not in self._storage.collections():
