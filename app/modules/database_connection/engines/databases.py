@@ -19,17 +19,16 @@ class DatabaseSession(Protocol):
     def execute(self, sql: str) -> RawRows:
         """Start one statement. Its rows are fetched while they are read.
 
-        Raises `StatementFailed`, also when `stop` is due, and `DatabaseUnavailable`. Reading the rows
-        raises the same.
+        Raises `StatementFailed`, also when `stop` is due, and `DatabaseUnavailable`. Reading does, too.
         """
 
 
 class Database(Protocol):
-    """A database as its URL names it. Its repr holds no secret."""
+    """A database that a URL describes. Its repr holds no secret."""
 
     @property
     def dialect(self) -> Dialect:
-        """sqlglot's name for the SQL."""
+        """sqlglot's name of the SQL dialect."""
 
     @property
     def url(self) -> str:
@@ -40,8 +39,7 @@ class Database(Protocol):
         """The URL without its secrets, for users."""
 
     def warnings(self, stop: Stop, connect_seconds: float) -> Sequence[str]:
-        """Returns what the account may do besides reading, as sentences with the cure. Empty if it only
-        reads.
+        """Returns sentences about rights of the account besides reading, with advice. Empty if none.
 
         Raises what `engine` raises.
         """
@@ -62,16 +60,16 @@ class Database(Protocol):
 
 @runtime_checkable
 class RoleDatabase(Database, Protocol):
-    """A database whose sessions can take another role than that of their account."""
+    """A database whose sessions can run as another role than their account."""
 
     def acting_as(self, role: str) -> Database:
-        """The same database, each of whose statements runs as this role.
+        """Returns the same database with statements that run as this role.
 
-        A session's `execute` then raises `DatabaseRoleMissing` when the account may not take it.
+        A session's `execute` then raises `DatabaseRoleMissing` if the account may not take the role.
         """
 
     def roles_beyond_policies(self, roles: Collection[str], stop: Stop, connect_seconds: float) -> list[str]:
-        """Returns the roles that no row-level security binds. Raises what `engine` raises."""
+        """Returns those of the roles that bypass row-level security. Raises what `engine` raises."""
 
 
 def stopped(stop: Stop) -> StatementTimedOut:

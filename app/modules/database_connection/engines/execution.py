@@ -1,4 +1,4 @@
-"""Runs one checked statement: from its text to rows."""
+"""Checks and runs one statement."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ from app.modules.database_connection.threads import Stop
 
 @dataclass(frozen=True)
 class UncheckedStatement:
-    """A statement that is not checked yet, with all that is needed to run it."""
+    """A statement that is not checked yet, with its database and limits."""
 
     sql: str
     schema: Schema
@@ -21,7 +21,7 @@ class UncheckedStatement:
     connect_seconds: float
 
     def run(self, stop: Stop) -> ResultSet:
-        """Check and run it, in the calling thread.
+        """Check and run the statement. Blocks the calling thread.
 
         Raises `StatementRefused` (before it ran), `StatementFailed` or `DatabaseUnavailable`.
         """

@@ -1,4 +1,4 @@
-"""Base of databases that are a file."""
+"""Base class of databases that are files."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,5 +26,5 @@ class FileDatabase:
         return self.path.name
 
     def warnings(self, stop: Stop, connect_seconds: float) -> Sequence[str]:
-        """None: a file has no accounts, and it is opened so that it can only be read."""
+        """Returns none: a file has no accounts and is opened read-only."""
         return ()

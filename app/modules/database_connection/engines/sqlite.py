@@ -1,4 +1,4 @@
-"""SQLite files, opened so that they can only be read."""
+"""SQLite files, opened read-only."""
 
 import sqlite3
 import sys
@@ -104,19 +104,19 @@ def _restrict(connection: sqlite3.Connection, stop: Stop) -> None:
 
     Reads the file's header, too, so that a file that is not a database fails here.
     """
-    if sys.version_info >= (3, 12):  # before, Python has no call for it; the authorizer refuses the same
+    if sys.version_info >= (3, 12):  # older versions cannot set it; the authorizer refuses the same
         connection.setconfig(sqlite3.SQLITE_DBCONFIG_DEFENSIVE, True)
     connection.execute("PRAGMA trusted_schema = OFF")
     connection.execute("PRAGMA query_only = ON")
-    # What a statement sorts and groups would go to files without a limit. The limit on the heap counts
-    # all connections of the process: SQLite has none for a connection.
+    # Sorting and grouping would use temporary files without a limit. The heap limit holds for all
+    # connections of the process: SQLite has none per connection.
     connection.execute("PRAGMA temp_store = MEMORY")
     connection.execute(f"PRAGMA hard_heap_limit = {STATEMENT_MEMORY_BYTES}")
     if _is_kais_own(connection):
         raise DatabaseUnavailable(
             "This file holds a store of KAI's own, or a copy of one; it cannot be asked about."
         )
-    # A table function makes its table when it is first named, which no authorizer below would allow.
+    # The first use of a table function creates its virtual table, which the authorizers below refuse.
     connection.execute("SELECT 1 FROM json_each('[]'), json_tree('[]')").fetchall()
     connection.text_factory = lambda data: data.decode("utf-8", "replace")
     for category, bound in _LIMITS.items():
@@ -125,7 +125,7 @@ def _restrict(connection: sqlite3.Connection, stop: Stop) -> None:
 
 
 def _is_kais_own(connection: sqlite3.Connection) -> bool:
-    """Whether it has the tables of KAI's store or of its checkpoints, whatever the file's name."""
+    """True if the file has the tables of KAI's store or checkpoints."""
     found = connection.execute(
         "SELECT 1 FROM sqlite_master WHERE name = '_collections'"
         " UNION ALL SELECT 1 WHERE 3 = (SELECT count(*) FROM pragma_table_info('checkpoints')"
@@ -137,7 +137,7 @@ def _is_kais_own(connection: sqlite3.Connection) -> bool:
 def _authorize_query(
     action: int, first: str | None, second: str | None, database: str | None, trigger: str | None
 ) -> int:
-    """Authorizer of questions: allows SELECT from tables that are not SQLite's own, with known functions."""
+    """Authorizer of queries: allows SELECT from tables that are not SQLite's own, with allowed functions."""
     if action == sqlite3.SQLITE_READ:
         allowed = not (first or "").startswith("sqlite_")
     elif action == sqlite3.SQLITE_FUNCTION:

@@ -1,4 +1,4 @@
-"""Reads database URLs. Every kind and every option that is not named here is refused."""
+"""Reads database URLs. Unknown kinds of databases and unknown options are refused."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -122,7 +122,7 @@ def _mysql(url: URL, access: Access) -> Database:
 
 
 def _server(url: URL) -> tuple[str, str, str]:
-    """Returns user, host and database."""
+    """Returns user, host and database. Raises `UrlNotSupported`."""
     if not (url.host and url.username and url.database):
         raise UrlNotSupported("The URL has to name a user, a host and a database.")
     if "/" in url.host or "," in url.host:

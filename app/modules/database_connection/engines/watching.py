@@ -13,7 +13,7 @@ _WATCH_SECONDS = 0.05
 def cancelled_when_due(cancel: Callable[[], None], stop: Stop) -> Iterator[None]:
     """Call `cancel` repeatedly once `stop` is due, until the block ends.
 
-    It is repeated because a request that arrives between two statements is lost. It must not raise.
+    `cancel` is repeated because a cancellation between two statements has no effect. It must not raise.
     """
     finished = threading.Event()
     watch = threading.Thread(target=_watch, args=(cancel, stop, finished), daemon=True)

@@ -10,19 +10,19 @@ from graph.errors import StatementRefused
 
 _LARGEST_FACTOR = 10_000
 _LARGEST_PRODUCT = 1_000_000
-# Possessive: a zero is a flag or a digit, and with every choice open a text of forty of them takes hours.
+# Possessive quantifiers: a zero is a flag or a digit, and backtracking over forty zeros would take hours.
 _HARMLESS_PERCENTS = re.compile(r"(?:[^%]|%%|%(?:\d{1,3}\$)?+[-+ 0,#!]*+\d{0,3}+(?:\.\d{1,3}+)?+[a-zA-Z])*+")
 _HARMLESS_BRACES = re.compile(
     r"(?:[^{}]|{{|}}|{\d*+(?::[-+ #0<>^]*+\d{0,3}+[,_]?+(?:\.\d{1,3}+)?+[a-zA-Z%]?+)?+})*+"
 )
 _TEMPLATES = {"format", "printf"}
-# At which place, from 0, they have their length.
+# The position of the argument with the length, from 0.
 _REPEATING = {"repeat": 1, "space": 0}
 _PADDING = {"bar": 3, "lpad": 1, "rpad": 1}
 
 
 def check_amplification(statement: exp.Expr, dialect: str) -> None:
-    """Raises `StatementRefused`."""
+    """Raises `StatementRefused` when functions repeat or pad text too much, or by a length not known."""
     repeated = 1
     longest = 1
     for function in statement.find_all(exp.Func):
@@ -43,7 +43,10 @@ def check_amplification(statement: exp.Expr, dialect: str) -> None:
 def _argument(
     function: exp.Func, places: Mapping[str, int], known: type[exp.Func], name: str
 ) -> exp.Expr | None:
-    """The length that a function is called with, if it is one of these; an empty literal if it has none."""
+    """Returns the length argument of a function in `places`, an empty literal if it is missing.
+
+    Returns None for other functions.
+    """
     if isinstance(function, known):
         found: exp.Expr | None = function.args.get(name)
         return found or exp.Literal.string("")
@@ -55,7 +58,7 @@ def _argument(
 
 
 def _factor(length: exp.Expr) -> int:
-    """How many times its argument, or how many characters, a function makes."""
+    """Returns the number of repetitions or characters. Raises `StatementRefused` if not a small literal."""
     if not isinstance(length, exp.Literal) or not length.name.isdigit():
         raise StatementRefused(
             "The length of repeated or padded text has to be written as a plain number.", "amplification"
@@ -68,14 +71,14 @@ def _factor(length: exp.Expr) -> int:
 
 
 def _widening(replace: exp.Func) -> int:
-    """How many times as long a text may get when each piece found in it is replaced by another."""
+    """Returns the most times by which a replacement can lengthen a text."""
     found = "" if isinstance(replace, exp.RegexpReplace) else _literal_text(replace.args.get("expression"))
     put = _literal_text(replace.args.get("replacement"))
     return max(ceil(len(put or "") / max(len(found or ""), 1)), 1)
 
 
 def _check_template(function: exp.Func, dialect: str) -> None:
-    """A value is padded to a gigabyte before any limit or deadline can stop it."""
+    """Refuse templates with large widths: padding to a gigabyte ends before any limit can stop it."""
     text = _literal_text(next(function.iter_expressions(), None)) or "%*"
     harmless = _HARMLESS_PERCENTS.fullmatch(text) and (
         dialect != "duckdb" or _HARMLESS_BRACES.fullmatch(text)

@@ -1,10 +1,10 @@
-"""The first of three locks before a user's database: a question, on known tables, by harmless functions.
+"""The first of three safeguards of a user's database: only queries, on known tables, by harmless functions.
 
-What is run is not the text that came but a text generated from the checked tree, without comments:
-nothing unseen gets through. The session and the limits lock independently of this.
+The statement that runs is not the received text. It is generated from the checked tree, without comments,
+so nothing unchecked runs. The read-only session and the limits work independently of this.
 
-The guard parses for itself, although a turn has parsed the statement before: a lock trusts no tree that
-other code could have changed. It parses the text that came and, where that differs, the text it has written.
+The guard parses the statement itself and trusts no tree that other code could have changed. It also parses
+and checks the generated text where that differs from the received text.
 """
 
 import re
@@ -36,9 +36,9 @@ _TOKEN = re.compile(r"<Token token_type: [^,]*, text: (.*?), line: [^>]*>", re.D
 
 
 def check(sql: str, schema: Schema, max_characters: int = STATEMENT_CHARACTERS) -> str:
-    """The statement to run in place of `sql`.
+    """Returns the statement to run in place of `sql`.
 
-    Raises `StatementRefused` in words that help to repair it. Takes a few seconds of processor time
+    Raises `StatementRefused`, whose text helps to repair the statement. Takes a few seconds of processor time
     for the longest statements.
     """
     check_length(sql, max_characters)
@@ -46,7 +46,7 @@ def check(sql: str, schema: Schema, max_characters: int = STATEMENT_CHARACTERS) 
 
 
 def check_shape(sql: str, dialect: str, max_characters: int = STATEMENT_CHARACTERS) -> None:
-    """Check a statement without knowing the tables: only catalogs and files are refused in their place.
+    """Check a statement without a schema. Of the tables, only catalogs and files are refused.
 
     Raises `StatementRefused`.
     """
@@ -55,7 +55,7 @@ def check_shape(sql: str, dialect: str, max_characters: int = STATEMENT_CHARACTE
 
 
 def check_query(statement: Statement) -> None:
-    """Check the shape of a query that is parsed already: advice for its writer, never leave to run it.
+    """Check the shape of a parsed query, to advise its author. Does not permit running it.
 
     Raises `StatementRefused`.
     """
@@ -70,7 +70,7 @@ def _checked(sql: str, catalog: Catalog, joins: Joins) -> str:
         prefix, inner = without_explain(sql, catalog.dialect)
         written = _rewritten(inner, catalog, joins)
         if written != inner:
-            # A name may have been text that reads otherwise when it is written.
+            # Generating can change the meaning of a name, so the generated text is checked, too.
             _rewritten(written, catalog, joins)
         return prefix + written
 
@@ -96,7 +96,10 @@ def _rewritten(sql: str, catalog: Catalog, joins: Joins) -> str:
 
 
 def _written(tree: exp.Expr, catalog: Catalog, joins: Joins) -> str:
-    """The text of a tree that is checked and used up. Raises `StatementRefused` and `SqlglotError`."""
+    """Check a tree and return its text. Changes the tree.
+
+    Raises `StatementRefused` and `SqlglotError`.
+    """
     statement = plainly_spelled(tree)
     common = CommonTables(catalog.dialect)
     for node in statement.walk():
@@ -130,7 +133,7 @@ def _check_node(node: exp.Expr, catalog: Catalog, common: CommonTables) -> None:
             f"{node.key.upper()} is not part of the queries that are run here.", "construct"
         )
     if isinstance(node, exp.Limit | exp.Offset) and node.find(exp.Func) is not None:
-        # sqlglot simplifies such a bound while it writes it, and need not come to an end.
+        # sqlglot simplifies such a bound while generating, and that may not terminate.
         raise StatementRefused("LIMIT and OFFSET take numbers here, no functions.", "construct")
     if isinstance(node, exp.SetOperation):
         _check_operands(node, catalog.dialect)
@@ -157,7 +160,7 @@ def _check_function(function: exp.Func, dialect: str) -> None:
 
 
 def _is_built_in(function: exp.Func, dialect: str) -> bool:
-    """Whether its name stands alone, or after its own schema; DuckDB writes x.upper() for upper(x)."""
+    """True if the name is alone or after `pg_catalog`. In DuckDB always: there x.upper() means upper(x)."""
     dot = function.parent
     if not isinstance(dot, exp.Dot) or dot.expression is not function or dialect == "duckdb":
         return True

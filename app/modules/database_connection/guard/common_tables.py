@@ -1,4 +1,4 @@
-"""Common table expressions: which of them a table in a statement can name."""
+"""Common table expressions, and the scope in which a table name can refer to them."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from sqlglot.dialects.dialect import Dialect
 
 
 class _Holder(NamedTuple):
-    """A WITH, or a query with one, that stands above a node, and its child on the way to that node."""
+    """The nearest WITH, or query with one, above a node, and its child on the path to that node."""
 
     node: exp.Expr
     child: exp.Expr
@@ -23,9 +23,9 @@ class _Place(NamedTuple):
 
 
 class CommonTables:
-    """Those of one tree, which must not change meanwhile.
+    """The common table expressions of one tree. The tree must not change meanwhile.
 
-    Looking up all tables of a statement takes linear time: every node is passed once on the way up.
+    Looking up all tables of a statement takes linear time: each node is visited once.
     """
 
     def __init__(self, dialect: str) -> None:
@@ -36,7 +36,7 @@ class CommonTables:
         self._positions: dict[int, int] = {}
 
     def are_named_by(self, table: exp.Table) -> bool:
-        """Whether the table is a common table expression that stands in sight of it."""
+        """True if the table's name refers to a common table expression in scope."""
         wanted = self._folded(table.this)
         holder = self._holder_above(table)
         while holder is not None:
@@ -46,7 +46,10 @@ class CommonTables:
         return False
 
     def _has(self, holder: _Holder, lowered: str, wanted: str) -> bool:
-        """PostgreSQL shows an expression only those before it, unless RECURSIVE; SQLite shows all."""
+        """True if a WITH has the name in scope.
+
+        Unless RECURSIVE, an expression sees only those before it; in SQLite it sees all.
+        """
         with_ = holder.node if isinstance(holder.node, exp.With) else holder.node.args["with_"]
         if with_ is holder.child:
             return False  # the WITH itself comes next, with its own rule

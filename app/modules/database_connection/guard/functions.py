@@ -1,6 +1,6 @@
-"""Functions that a question about data may call: all others are refused.
+"""Functions that a query may call. All others are refused.
 
-The names stand in `allowed_functions`, a file a dialect, in lower case and without a schema.
+Their names are in `allowed_functions`, one file per dialect, in lower case and without a schema.
 """
 
 from collections.abc import Mapping
@@ -11,12 +11,12 @@ from sqlglot import exp
 
 _LISTS = Path(__file__).parent / "allowed_functions"
 
-# Only these may stand where a table stands.
+# The only functions allowed in place of a table.
 _TABLE_FUNCTIONS: Mapping[str, frozenset[str]] = {
     "sqlite": frozenset({"json_each", "json_tree", "generate_series"}),
     "postgres": frozenset(
         {
-            "exploding_generate_series",  # sqlglot's word for generate_series after FROM
+            "exploding_generate_series",  # sqlglot's name for generate_series after FROM
             "generate_series",
             "generate_subscripts",
             "json_array_elements",
@@ -49,31 +49,31 @@ _TABLE_FUNCTIONS: Mapping[str, frozenset[str]] = {
 
 @cache
 def allowed_names(dialect: str) -> frozenset[str]:
-    """The functions of a dialect, by the database's own names."""
+    """Returns the allowed functions of a dialect, by the database's own names."""
     lines = (_LISTS / f"{dialect}.txt").read_text(encoding="utf-8").splitlines()
     return frozenset(name for line in lines if not line.startswith("#") for name in line.split())
 
 
 @cache
 def _known_names(dialect: str) -> frozenset[str]:
-    """Those, and the names that sqlglot gives to functions it knows."""
+    """Returns the allowed names, and the names that sqlglot gives to functions it knows."""
     return allowed_names(dialect) | allowed_names("parsed")
 
 
 def is_allowed_function(function: exp.Func, dialect: str) -> bool:
-    """Whether a function in a parse tree may be called."""
+    """True if a function in a parse tree may be called."""
     if isinstance(function, exp.Anonymous | exp.AnonymousAggFunc):
         return function.name.lower() in allowed_names(dialect)
     return not names_of(function).isdisjoint(_known_names(dialect))
 
 
 def is_table_function(name: str, dialect: str) -> bool:
-    """Whether a function of this name may stand after FROM."""
+    """True if a function of this name may be used after FROM."""
     return name.lower() in _TABLE_FUNCTIONS[dialect]
 
 
 def names_of(function: exp.Func) -> set[str]:
-    """The names, in lower case, by which a function in a parse tree may be called."""
+    """Returns the names of a function in a parse tree, in lower case."""
     if isinstance(function, exp.Anonymous | exp.AnonymousAggFunc):
         return {function.name.lower()}
     return {name.lower() for name in function.sql_names()}

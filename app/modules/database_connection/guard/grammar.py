@@ -1,4 +1,4 @@
-"""What a question about data may be made of. A node of the parse tree that is not named here is refused."""
+"""Nodes of the parse tree that a query may have. All others are refused."""
 
 from sqlglot import exp
 
@@ -48,7 +48,7 @@ _PARTS = (
     exp.GroupingSets,
     exp.Having,
     exp.HavingMax,
-    exp.Hint,  # looked at in `spelling`
+    exp.Hint,  # checked in `spelling`
     exp.Identifier,
     exp.IgnoreNulls,
     exp.IndexTableHint,
@@ -96,7 +96,7 @@ _PLACEHOLDERS = (exp.Parameter, exp.Placeholder, exp.SessionParameter)
 
 
 def is_query(statement: exp.Expr, dialect: str) -> bool:
-    """Whether a whole statement only asks; DuckDB's PIVOT is one of its own."""
+    """True if a whole statement is a query; in DuckDB also PIVOT."""
     return isinstance(statement, _QUERIES) or (dialect == "duckdb" and isinstance(statement, exp.Pivot))
 
 

@@ -21,7 +21,7 @@ SAMPLE_ROWS = 20
 
 @dataclass(frozen=True)
 class TableRead:
-    """A table that a statement reads, with the columns that it is known to read. Names as declared."""
+    """A table that a statement reads, and the columns known to be read. Names are as declared."""
 
     name: str
     columns: Sequence[str]
@@ -29,14 +29,17 @@ class TableRead:
 
 @dataclass(frozen=True)
 class InspectedStatement:
-    """A statement the guard lets through, laid out for reading."""
+    """A statement that the guard allows, formatted for reading, and its tables."""
 
     sql: str
     tables: Sequence[TableRead]
 
 
 def inspect(sql: str, schema: Schema, max_characters: int = STATEMENT_CHARACTERS) -> InspectedStatement:
-    """Raises `StatementFailed` like the guard. Takes a few seconds of processor time for the longest."""
+    """Check and format a statement without running it. Raises `StatementRefused`.
+
+    Takes a few seconds of processor time for the longest statements.
+    """
     checked = check(sql, schema, max_characters)
     try:
         with sqlglot_errors_only():
@@ -45,18 +48,18 @@ def inspect(sql: str, schema: Schema, max_characters: int = STATEMENT_CHARACTERS
                 laid_out, _tables_read(statement_of(checked, schema.dialect).tree, schema)
             )
     except (SqlglotError, RecursionError):
-        return InspectedStatement(checked, ())  # a statement that only the database can make sense of
+        return InspectedStatement(checked, ())  # a statement that only the database can parse
 
 
 def sample_statement(table: Table, dialect: str) -> str:
-    """Reads one row more than a sample shows, to learn whether there are more."""
+    """Returns a statement for one row more than a sample shows, which tells whether there are more."""
     columns = [exp.column(exp.to_identifier(each.name, quoted=True)) for each in table.columns]
     source = exp.Table(this=exp.to_identifier(table.name, quoted=True))
     return exp.select(*columns).from_(source).limit(SAMPLE_ROWS + 1).sql(dialect=dialect)
 
 
 def sampled(found: ResultSet) -> ResultSet:
-    """What a sample shows of the rows that its statement reads."""
+    """Returns the rows of a sample, without the extra row that its statement reads."""
     if len(found.rows) <= SAMPLE_ROWS:
         return found
     return replace(found, rows=found.rows[:SAMPLE_ROWS], truncated=True, cut_by="rows")

@@ -1,4 +1,4 @@
-"""Joins whose tables nothing connects: every row of one with every row of the other."""
+"""Refuses large cross joins: tables without a condition that joins them."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,7 +15,7 @@ _MOST_PAIRS = 50_000_000
 
 @dataclass(frozen=True)
 class Joins:
-    """Looks at each SELECT by itself. Only tables whose size is known from a scan count as large."""
+    """Check of the joins of single SELECTs. A table without a row count from a scan counts as one row."""
 
     tables: Mapping[str, Table]
 
@@ -40,7 +40,7 @@ class Joins:
             )
 
     def _sources(self, select: exp.Select) -> dict[str, Table | None]:
-        """What stands after FROM and JOIN by its alias; a table of the schema, or None for all else."""
+        """Returns the sources after FROM and JOIN by alias: a table of the schema, or None for others."""
         from_ = select.args.get("from_")
         found = [from_.this] if from_ else []
         found += [join.this for join in select.args.get("joins") or () if not _is_joined(join)]
@@ -53,7 +53,7 @@ class Joins:
         return max(table.row_count or 1, 1) if table else 1
 
     def _connected(self, select: exp.Select, sources: Mapping[str, Table | None]) -> list[list[str]]:
-        """Groups of sources; two are in one when a condition mentions them together."""
+        """Returns the sources in groups. Sources that occur in one condition are in one group."""
         groups = _Groups(sources)
         homes = _homes(sources)
         met: set[str] = set()
@@ -63,7 +63,7 @@ class Joins:
                 if column.table:
                     mentioned += {column.table.lower()} & sources.keys()
                     continue
-                # The sources that it may belong to. One that is not known connects all: in doubt, it runs.
+                # The sources that may have the column. An unknown column connects all sources.
                 name = column.name.lower()
                 having = homes.get(name) or list(sources)
                 mentioned += having[:1] if name in met else having
@@ -73,7 +73,7 @@ class Joins:
 
 
 class _Groups:
-    """Names in groups, which connecting two names makes one."""
+    """Disjoint groups of names (union-find)."""
 
     def __init__(self, names: Iterable[str]) -> None:
         self._leader = {name: name for name in names}
@@ -96,7 +96,7 @@ class _Groups:
 
 
 def _homes(sources: Mapping[str, Table | None]) -> Mapping[str, list[str]]:
-    """The sources that have a column, by its name in lower case."""
+    """Returns the sources that have a column, by its name in lower case."""
     found: defaultdict[str, list[str]] = defaultdict(list)
     for alias, table in sources.items():
         for name in {each.name.lower() for each in table.columns} if table else ():
@@ -105,13 +105,13 @@ def _homes(sources: Mapping[str, Table | None]) -> Mapping[str, list[str]]:
 
 
 def _is_joined(join: exp.Join) -> bool:
-    """By USING or NATURAL, or by standing beside what it is computed from."""
+    """True for USING, NATURAL, LATERAL and UNNEST, which need no condition."""
     natural = join.method == "NATURAL" or bool(join.args.get("using"))
     return natural or isinstance(join.this, exp.Lateral | exp.Unnest)
 
 
 def _conditions(select: exp.Select) -> Iterator[exp.Expr]:
-    """The conjuncts of WHERE and ON."""
+    """Yields the conjuncts of WHERE and ON."""
     places = [select.args.get("where"), *(join.args.get("on") for join in select.args.get("joins") or ())]
     for place in filter(None, places):
         condition = place.this if isinstance(place, exp.Where) else place

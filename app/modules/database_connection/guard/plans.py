@@ -1,4 +1,4 @@
-"""The EXPLAIN that may stand before a query, with the options that only ask for a plan."""
+"""EXPLAIN before a query, with options that do not run the query."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -9,8 +9,8 @@ from sqlglot.tokenizer_core import Token, TokenType
 from graph.errors import StatementRefused
 
 _BOOLEANS = frozenset({"", "TRUE", "FALSE", "ON", "OFF", "0", "1"})
-# By dialect, the options in parentheses and their values. ANALYZE, and what only goes with it, would run
-# the statement.
+# Options in parentheses and their values, by dialect. ANALYZE and the options that need it are left out,
+# because they run the statement.
 _OPTIONS: Mapping[str, Mapping[str, frozenset[str]]] = {
     "postgres": {
         "BUFFERS": _BOOLEANS,
@@ -29,17 +29,18 @@ _QUERY_WORDS = frozenset({"(", "FROM", "PIVOT", "SELECT", "TABLE", "UNPIVOT", "V
 
 
 class Explained(NamedTuple):
-    """A statement, and the words before it that ask for its plan; they are empty if nothing does."""
+    """A statement without EXPLAIN, and its EXPLAIN with options (empty if there is none)."""
 
     prefix: str
     sql: str
 
 
 def without_explain(sql: str, dialect: str) -> Explained:
-    """Takes EXPLAIN and its options off; of what follows only a query will be run.
+    """Split a statement into EXPLAIN with its options, and the rest.
 
-    ANALYZE without parentheses stays, and no query begins with it. Raises `StatementRefused` for options
-    that are not known to be harmless, and `SqlglotError` if the text cannot be tokenized.
+    ANALYZE without parentheses stays in the rest, which then is no query and is refused later. Raises
+    `StatementRefused` for options that are not known to be harmless, and `SqlglotError` if the text cannot be
+    tokenized.
     """
     words = _words(sql, dialect) if "EXPLAIN" in sql.upper() else []
     if not _are(words[:1], "EXPLAIN"):
@@ -77,7 +78,7 @@ def _with_options(sql: str, words: Sequence[Token], dialect: str) -> Explained:
 
 
 def _option(words: Sequence[str], dialect: str) -> str:
-    """As it is run: its name and its value, both in capitals."""
+    """Returns an option as it is run: name and value in capitals. Raises `StatementRefused`."""
     name, value = (*words, "", "")[:2]
     if len(words) > 2 or value not in _OPTIONS[dialect].get(name, ()):
         raise _refusal(" ".join(words), dialect)

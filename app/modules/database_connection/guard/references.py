@@ -1,4 +1,4 @@
-"""Which names after FROM and JOIN may be read."""
+"""Check of the tables after FROM and JOIN."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -16,7 +16,7 @@ from graph.errors import StatementRefused
 _DEFAULT_SCHEMA = {"sqlite": "main", "postgres": "public", "duckdb": "main"}
 _NAMES_SHOWN = 20
 _LONGEST_NAME = 200
-# Schemas and tables of the databases' own.
+# System schemas and tables of the databases.
 _CATALOGS = {"information_schema", "mysql", "performance_schema", "pg_catalog", "pg_toast", "sys"}
 _CATALOG_TABLES = re.compile(r"(pg|sqlite|duckdb|pragma)_.*|dbstat", re.IGNORECASE)
 _FILES = re.compile(r".*[./\\:*].*", re.DOTALL)
@@ -24,7 +24,7 @@ _FILES = re.compile(r".*[./\\:*].*", re.DOTALL)
 
 @dataclass(frozen=True)
 class Catalog:
-    """The tables of a schema by their names as the database compares them; None if no schema is at hand.
+    """The tables of a schema, by name as the database compares names. None without a schema.
 
     `database` is the name of the database itself.
     """
@@ -43,8 +43,9 @@ class Catalog:
         return cls(schema.dialect, names, schema.database)
 
     def check(self, table: exp.Table, common: CommonTables) -> None:
-        """Refuse what is neither a table of the schema, nor a common table expression in sight, nor a
-        known table function. Raises `StatementRefused`."""
+        """Raises `StatementRefused` unless it is a table of the schema, a common table expression in scope or
+        an allowed table function.
+        """
         if isinstance(table.this, exp.Func):
             self._check_function(table.this)
         elif not self._is_known(table, common):
@@ -57,7 +58,7 @@ class Catalog:
 
     def _is_known(self, table: exp.Table, common: CommonTables) -> bool:
         if table.args.get("rows_from"):
-            return True  # each of its functions is a table of its own
+            return True  # each function in it is checked as a table
         if not isinstance(table.this, exp.Identifier):
             return False
         if not table.db and common.are_named_by(table):
@@ -67,7 +68,7 @@ class Catalog:
         return self._folded(table.this) in self.tables and (not table.db or self._is_own(table))
 
     def _is_own(self, table: exp.Table) -> bool:
-        """Whether what stands before a table's name is the database itself, or its default schema."""
+        """True if the table is qualified with the database itself or its default schema."""
         qualifiers = [self._folded(part) for part in table.parts[:-1] if isinstance(part, exp.Identifier)]
         return len(qualifiers) == len(table.parts) - 1 and qualifiers in self._own_qualifiers()
 
@@ -81,7 +82,7 @@ class Catalog:
             yield [own]
 
     def _is_reserved(self, table: exp.Table) -> bool:
-        """Whether a name can only be a catalog's, or a file's that DuckDB would open."""
+        """True if a name is that of a system catalog, or of a file that DuckDB would open."""
         qualifiers = {part.name.lower() for part in table.parts[:-1]}
         is_file = self.dialect == "duckdb" and _FILES.fullmatch(table.name) is not None
         return is_file or bool(qualifiers & _CATALOGS) or _CATALOG_TABLES.fullmatch(table.name) is not None
@@ -104,7 +105,7 @@ class Catalog:
         return f"There is no table {asked}. The tables are: {shown or 'none'}."
 
     def _quoted(self, names: list[str]) -> str:
-        """Names as they have to be written in a statement."""
+        """Returns names as they must be written in a statement."""
         return ", ".join(
             exp.to_identifier(name, quoted=self._needs_quotes(name)).sql(self.dialect) for name in names
         )

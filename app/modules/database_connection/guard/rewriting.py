@@ -12,7 +12,7 @@ from app.modules.sql.parsing import sqlglot_errors_only
 
 
 def rewritten(statement: exp.Expr, dialect: str) -> str:
-    """Raises `sqlglot.errors.UnsupportedError` for what the dialect has no words for."""
+    """Returns the SQL of a tree. Raises `sqlglot.errors.UnsupportedError` if the dialect lacks something."""
     target = _BothMySQL if dialect == "mysql" else dialect
     with sqlglot_errors_only():
         return statement.sql(dialect=target, comments=False, unsupported_level=ErrorLevel.RAISE)
@@ -23,7 +23,7 @@ def _regexp(generator: Generator, node: exp.RegexpLike) -> str:
 
 
 class _BothMySQL(MySQL):
-    """What MySQL and MariaDB both read: MariaDB has no REGEXP_LIKE."""
+    """SQL that both MySQL and MariaDB accept: MariaDB has no REGEXP_LIKE."""
 
     class Generator(MySQLGenerator):
         TRANSFORMS: ClassVar[dict[type[exp.Expr], Callable[..., str]]] = {

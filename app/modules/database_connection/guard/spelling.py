@@ -1,4 +1,4 @@
-"""Spellings that are checked as what they mean: PostgreSQL's U& strings, MySQL's hints, DuckDB's PIVOT."""
+"""Normalizes syntax before the check: PostgreSQL's U& strings, MySQL's hints, DuckDB's PIVOT."""
 
 import re
 from collections.abc import Iterator
@@ -31,7 +31,7 @@ _SURROGATES = range(0xD800, 0xE000)
 
 
 def plainly_spelled(statement: exp.Expr) -> exp.Expr:
-    """The tree with every U& string decoded and every hint looked at. Raises `StatementRefused`."""
+    """Decode every U& string and check every hint, in place. Raises `StatementRefused`."""
     for hint in list(statement.find_all(exp.Hint)):
         text = hint.sql(dialect="mysql").strip().removeprefix("/*+").removesuffix("*/").strip()
         _check_hint(text)
@@ -42,7 +42,10 @@ def plainly_spelled(statement: exp.Expr) -> exp.Expr:
 
 
 def pivot_as_select(sql: str, dialect: str) -> str:
-    """DuckDB's PIVOT with ORDER BY or LIMIT after it, which the parser does not read, as a SELECT from it."""
+    """Returns a DuckDB PIVOT with ORDER BY, LIMIT or OFFSET as a SELECT, because sqlglot cannot parse it.
+
+    Other statements are returned as they are.
+    """
     if dialect != "duckdb" or "PIVOT" not in sql.upper():
         return sql
     tokens = Dialect.get_or_raise(dialect).tokenize(sql)
@@ -61,7 +64,7 @@ def _outside_parentheses(tokens: list[Token]) -> Iterator[Token]:
 
 
 def _check_hint(text: str) -> None:
-    """Hints that choose how a query is run pass, by name; SET_VAR and RESOURCE_GROUP set something."""
+    """Allow hints about the plan, by name. Refuse others, such as SET_VAR, which changes settings."""
     at = 0
     while at < len(text):
         found = _HINT.match(text, at)
@@ -79,7 +82,7 @@ def _check_hint(text: str) -> None:
 
 
 def _decoded(string: exp.UnicodeString) -> str:
-    """What a U& string means: \\XXXX and \\+XXXXXX are characters, the escape letter twice is itself."""
+    """Decode a U& string: \\XXXX and \\+XXXXXX are characters; the doubled escape character is itself."""
     escape = string.args.get("escape")
     letter = escape.name if isinstance(escape, exp.Expr) else "\\"
     if not _ESCAPE_LETTERS.fullmatch(letter):

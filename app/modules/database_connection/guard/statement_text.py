@@ -1,4 +1,4 @@
-"""What is refused of a statement's text before it is parsed."""
+"""Checks of a statement's text before it is parsed."""
 
 import re
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ _QUOTED = {
 
 
 def check_length(sql: str, max_characters: int) -> None:
-    """Raises `StatementRefused`. Takes no time, so it comes before anything else is done with a statement."""
+    """Raises `StatementRefused` for a longer text. Cheap, so call it first."""
     if len(sql) > max_characters:
         raise StatementRefused(
             f"The statement is longer than {max_characters:,} characters; shorten it.", "length"
@@ -31,7 +31,7 @@ def check_length(sql: str, max_characters: int) -> None:
 
 
 def check_text(sql: str) -> None:
-    """Raises `StatementRefused`."""
+    """Raises `StatementRefused` for NUL, a byte order mark or a lone surrogate."""
     if "\0" in sql:
         raise StatementRefused("The statement contains a NUL character.", "text")
     if "\ufeff" in sql:
@@ -45,7 +45,7 @@ def check_text(sql: str) -> None:
 
 
 def check_words(sql: str, dialect: str) -> None:
-    """Looks at a statement word by word, EXPLAIN taken off.
+    """Check the tokens of a statement without EXPLAIN.
 
     Raises `StatementRefused`, and `SqlglotError` if the text cannot be tokenized.
     """
@@ -58,7 +58,7 @@ def check_words(sql: str, dialect: str) -> None:
 
 
 def _check_characters(tokens: Sequence[Token]) -> None:
-    """DuckDB takes a zero-width space for a space; the parser takes it for a letter."""
+    """Refuse unusual characters outside quotes: sqlglot reads DuckDB's zero-width space as a letter."""
     if any(each.token_type not in _QUOTED and not _PLAIN.fullmatch(each.text) for each in tokens):
         raise StatementRefused(
             "Names with characters that are no letters or digits have to be in quotes.", "text"
@@ -66,13 +66,13 @@ def _check_characters(tokens: Sequence[Token]) -> None:
 
 
 def _check_comments(tokens: Sequence[Token]) -> None:
-    """MySQL runs what stands in such comments; the parser takes it for talk."""
+    """Refuse comments whose contents MySQL runs, because sqlglot skips them."""
     if any(comment.startswith(("!", "M!")) for token in tokens for comment in token.comments):
         raise StatementRefused("Comments that are run (/*! ... */) are not allowed here.", "comment")
 
 
 def _check_escapes(tokens: Sequence[Token]) -> None:
-    """PostgreSQL reads U&"\\0061" as a name; the parser takes it for the column U and a bitwise AND."""
+    """Refuse names like U&"\\0061": sqlglot reads them as the column U and a bitwise AND."""
     for u, ampersand, text in zip(tokens, tokens[1:], tokens[2:], strict=False):
         adjacent = ampersand.start == u.end + 1 and text.start == ampersand.end + 1
         quoted = text.token_type in {TokenType.IDENTIFIER, TokenType.STRING}

@@ -1,4 +1,4 @@
-"""Questions a scan asks about values: read-only, and never longer than they are worth."""
+"""Queries of a scan about values, each with a time limit."""
 
 import time
 from collections.abc import Sequence
@@ -16,9 +16,9 @@ Rows: TypeAlias = Sequence[Sequence[object]]
 
 @dataclass(frozen=True)
 class Questions:
-    """Asks about values, each time within the time for one statement and for all profiles.
+    """Runs queries within the time limits of one statement and of all profiles.
 
-    `end` is a reading of the monotonic clock.
+    `end` is the end of all profiles, by `time.monotonic()`.
     """
 
     connection: Connection
@@ -27,8 +27,9 @@ class Questions:
     end: float
 
     def ask(self, statement: Executable) -> Rows | None:
-        """Returns the answer, or None at the time limit. Raises `StatementFailed` once the scan is
-        stopped.
+        """Returns the rows, or None at the time limit or after an error of the database.
+
+        Raises `StatementFailed` once the scan is stopped.
         """
         self.stop.after(min(self.statement_seconds, self.end - time.monotonic()))
         try:

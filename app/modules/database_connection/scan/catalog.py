@@ -59,7 +59,7 @@ def has_tables(connection: Connection) -> bool:
 def _columns(inspector: Inspector) -> Mapping[str, list[ReflectedColumn]]:
     try:
         found = inspector.get_multi_columns(kind=ObjectKind.ANY)
-    except DBAPIError:  # one broken view or missing SQLite extension spoils them all
+    except DBAPIError:  # one broken view or missing SQLite extension fails all of them
         names = [*inspector.get_table_names(), *inspector.get_view_names()]
         return {name: each for name in names if (each := _columns_of(inspector, name))}
     return {name: each for (_, name), each in found.items() if each}
@@ -102,7 +102,7 @@ def _comments(inspector: Inspector, names: Sequence[str]) -> Mapping[str, str]:
 
 
 def _estimated_sizes(connection: Connection) -> Mapping[str, int]:
-    """Returns PostgreSQL's estimates of the rows of its large tables."""
+    """Returns PostgreSQL's estimated row counts of large tables, by name."""
     if connection.dialect.name != "postgresql":
         return {}
     relations = table(

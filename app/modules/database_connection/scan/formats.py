@@ -24,8 +24,10 @@ _FEWEST = 3
 
 
 def text_format(values: Sequence[str]) -> str:
-    """The one format that all values have, such as YYYY-MM-DD or, of codes, AA-9999; empty when there is
-    none, or when it is mere words."""
+    """Returns the format of all values, such as YYYY-MM-DD, or AA-9999 for codes.
+
+    Returns an empty text if they share none or are plain words.
+    """
     if len(values) < _FEWEST:
         return ""
     for name, shape in _FORMATS:

@@ -17,7 +17,7 @@ _GUESSED = {"date", "datetime"}
 
 
 def profiled(plain: Table, questions: Questions) -> Profile:
-    """Returns the table with as much of its profile as fits the time."""
+    """Returns the table with as much of its profile as the time limits allow."""
     rows = questions.ask(_sample(plain))
     if rows is None:
         return Profile(plain, {})
@@ -50,7 +50,7 @@ def _sample(plain: Table) -> Executable:
 
 
 def _sampled(each: TableColumn) -> ColumnElement[object] | Null:
-    """Enough of a value to know it by; of what is no text, number or time only its place."""
+    """Returns the expression that samples a column: texts shortened, binary and JSON values as NULL."""
     if each.type == "text" and each.database_type:
         return shortened(each.name)
     if each.type in {"binary", "json"}:
@@ -59,7 +59,7 @@ def _sampled(each: TableColumn) -> ColumnElement[object] | Null:
 
 
 def _guessed(each: TableColumn, sample: Sequence[object], questions: Questions) -> TableColumn:
-    """SQLite stores dates as text, and has no types for the expressions of views."""
+    """Guess a column's type from its values. SQLite only: dates are texts there, and views are untyped."""
     if questions.connection.dialect.name != "sqlite":
         return each
     if each.type != "text" or all(value is None for value in sample):
@@ -69,7 +69,7 @@ def _guessed(each: TableColumn, sample: Sequence[object], questions: Questions) 
 
 
 def _with_format(each: TableColumn, sample: Sequence[object]) -> TableColumn:
-    """The format of dates and codes that are kept as text, whatever type they were guessed to be."""
+    """Returns the column with the format of its values that are stored as text."""
     texts = [value for value in sample if isinstance(value, str)]
     return replace(each, format=text_format(texts)) if texts else each
 

@@ -17,8 +17,7 @@ from app.modules.database_connection.threads import Stop
 from graph.errors import DatabaseUnavailable
 
 Tell: TypeAlias = Callable[[Sequence[Profile]], None]
-"""Callback: called first with all tables, as soon as their columns are known, then with profiles,
-some at a time."""
+"""Callback. The first call gets all tables, without profiles; each later call gets some finished profiles."""
 
 _REPORT_SECONDS = 0.5
 

@@ -44,7 +44,7 @@ class ScannedSchema:
 
 
 class ScannedSchemas:
-    """By connection id; the least recently used are dropped first. Hold an entry's lock to change it."""
+    """Scanned schemas by connection id. Hold the lock of an id to change its entry."""
 
     def __init__(self, limit: int) -> None:
         self._schemas: LRUCache[str, ScannedSchema] = LRUCache(limit)

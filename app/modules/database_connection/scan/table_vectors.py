@@ -53,9 +53,9 @@ class TableVectors:
         await self._end(list(self._tasks))
 
     async def nearest(self, connection_id: str, text: str) -> list[str]:
-        """Returns the few tables nearest to the text, nearest first. Some may be gone from a later scan.
+        """Returns the names of the ten tables nearest to the text, nearest first. Some may no longer exist.
 
-        Returns none if that takes more than about a second, which is logged once.
+        Returns an empty list, logged once, if the model or store fails or the model takes over a second.
         """
         try:
             async with asyncio.timeout(_QUESTION_SECONDS):
@@ -78,7 +78,7 @@ class TableVectors:
             logger.warning("connection %s: tables were not embedded: %s", connection_id, error)
 
     async def _embed_changed(self, connection_id: str, tables: Sequence[Table]) -> None:
-        """The ledger is stored after each request, so that an interruption embeds nothing twice."""
+        """Embed the changed tables. The ledger is stored after each request, so nothing is embedded twice."""
         texts = {table.name: _text(table) for table in tables}
         digests = {name: _digest(text) for name, text in texts.items()}
         ledger = await self._kept.ledger(connection_id)

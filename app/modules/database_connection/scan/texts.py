@@ -46,7 +46,7 @@ def described(each: TableColumn, texts: Sequence[str] | None) -> TableColumn:
 
 
 def shortened(name: str) -> ColumnElement[object]:
-    """Text up to one character more than is kept, so that a cut shows."""
+    """Returns a column as text, cut one character after the maximum, so that longer texts are detected."""
     return func.substr(cast(column(name), Text), 1, LONGEST_TEXT + 1)
 
 

@@ -1,7 +1,6 @@
-"""Stored vectors of tables, and the digest of the text that each was made of.
+"""Stored vectors of tables, and digests of the texts they were made from.
 
-Beside the vectors a collection holds a ledger per connection and model, small enough to be read without the
-vectors.
+The digests are in a ledger per connection and model, which can be read without the vectors.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

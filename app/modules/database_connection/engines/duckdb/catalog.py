@@ -1,4 +1,4 @@
-"""DuckDB under SQLAlchemy, as far as scanning needs it: its catalog, and plain SELECTs over its tables."""
+"""SQLAlchemy dialect of DuckDB for scans: the catalog, and plain SELECTs."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -21,7 +21,7 @@ from sqlalchemy.engine.interfaces import (
 from app.modules.database_connection.engines.duckdb.process import ChildEnded, DuckdbProcess, DuckdbRefused
 
 Constraint: TypeAlias = tuple[str, list[str], str, list[str]]
-"""Its kind, its columns, and for a foreign key the table and columns it refers to."""
+"""Kind and columns of a constraint, and for a foreign key the referenced table and columns."""
 
 _ALL = 1_000_000
 _TYPES: Mapping[str, type[types.TypeEngine[Any]]] = {
@@ -54,13 +54,13 @@ _TYPES: Mapping[str, type[types.TypeEngine[Any]]] = {
 
 
 def engine_over(process: DuckdbProcess) -> Engine:
-    """An engine with this one connection, which its caller closes."""
+    """Returns an engine with this connection only. The caller closes the connection."""
     return create_engine("kaiduckdb://", creator=lambda: _Dbapi(process), poolclass=StaticPool)
 
 
 @dataclass(frozen=True)
 class _Dbapi:
-    """A connection and its one cursor, as SQLAlchemy wants them."""
+    """A DB-API connection and its only cursor, in one object."""
 
     process: DuckdbProcess
 
@@ -107,7 +107,7 @@ def _as_dbapi_says() -> Iterator[None]:
 
 
 class DuckdbDialect(DefaultDialect):
-    """Reads the tables and views of the schema `main`; other schemas are not looked at."""
+    """Reads the tables and views of the schema `main` only."""
 
     name = "kaiduckdb"
     driver = "duckdb"
@@ -171,7 +171,7 @@ registry.register("kaiduckdb", __name__, DuckdbDialect.__name__)
 
 
 def _visible(catalog: str, *asked: str) -> Select[Any]:
-    """These columns of a table function that lists what is there, for the schema in use."""
+    """Returns a SELECT of these columns of a catalog function, for the current schema."""
     names = dict.fromkeys((*asked, "table_name", "schema_name", "internal", "database_name"))
     listed = getattr(func, catalog)().table_valued(*names)
     return (
@@ -200,7 +200,7 @@ def _constraints(connection: Connection, table_name: str) -> Sequence[Constraint
 
 
 def _type(declared: str) -> types.TypeEngine[Any]:
-    """By its first word, as in `DECIMAL(10,2)`; lists are JSON, all else is text."""
+    """Returns the type by its first word, as in `DECIMAL(10,2)`. Lists are JSON, unknown types are text."""
     if declared.endswith("]"):
         return types.JSON()
     word = declared.split("(", maxsplit=1)[0].split(" ", maxsplit=1)[0]

@@ -1,8 +1,8 @@
-"""One connection to a DuckDB file, in a process of its own: see `process.py`. Imports nothing of KAI.
+"""Child process with one connection to a DuckDB file; `process.py` starts it. Imports nothing of KAI.
 
-Reads requests from its standard input and answers on its standard output, a line of JSON each. What
-runs here may take all the memory and time it likes: it is bounded, and killed, from outside. A value
-that JSON has no word for is written as {"$": [kind, text]}.
+It reads requests from standard input and answers on standard output, one line of JSON each. Its memory has
+a limit, and the parent kills it when a statement takes too long. A value that JSON cannot express is written
+as {"$": [kind, text]}.
 """
 
 import base64
@@ -65,10 +65,10 @@ def _is_one_query(connection: duckdb.DuckDBPyConnection, sql: str) -> bool:
     statements = connection.extract_statements(sql)
     try:
         if len(statements) == 1 and statements[0].type == duckdb.StatementType.MULTI:
-            return _QUERY.match(sql) is not None  # PIVOT looks up its columns by a statement of its own
+            return _QUERY.match(sql) is not None  # PIVOT first queries its columns
         return len(statements) == 1 and statements[0].type in _QUERIES
     except ValueError:
-        return False  # a kind that DuckDB's Python side has no name for
+        return False  # a statement type that DuckDB's Python API does not know
 
 
 def _plain(value: object) -> object:
@@ -84,7 +84,7 @@ def _plain(value: object) -> object:
         case Decimal():
             return {"$": ["decimal", str(value)]}
         case datetime() if value.tzinfo is not None:
-            return {"$": ["datetime", value.astimezone(UTC).isoformat()]}  # not in this machine's time zone
+            return {"$": ["datetime", value.astimezone(UTC).isoformat()]}  # independent of the local time zone
         case datetime() | date() | clock():
             return {"$": [type(value).__name__, value.isoformat()]}
         case timedelta():
@@ -105,7 +105,7 @@ def _say(answer: dict[str, object]) -> None:
 
 
 def _end_with(parent: int) -> None:
-    """The parent process is gone, so nothing waits for the answer."""
+    """End this process once its parent has ended."""
     while os.getppid() == parent:
         time.sleep(1)
     os._exit(1)

@@ -15,7 +15,7 @@ from app.modules.database_connection.engines.watching import cancelled_when_due
 from app.modules.database_connection.threads import Stop
 from graph.errors import DatabaseUnavailable
 
-# Texts of the library's errors while opening, and the sentence for users. The first match counts.
+# Parts of the library's error messages while opening, and the texts for users. The first match counts.
 _CAUSES: Sequence[tuple[str, str]] = (
     ("lock", "another program has it open for writing"),
     ("not a valid duckdb", "the file is not a DuckDB database"),
@@ -27,7 +27,7 @@ _CAUSES: Sequence[tuple[str, str]] = (
 
 @dataclass(frozen=True)
 class DuckdbDatabase(FileDatabase):
-    """A file that existed when its URL was read; DuckDB's code runs in a process beside KAI's."""
+    """A file that existed when its URL was read. DuckDB runs in a child process."""
 
     dialect: Literal["duckdb"] = "duckdb"
 

@@ -1,4 +1,4 @@
-"""A DuckDB connection in a child process, which may be killed and cannot take this one's memory."""
+"""A DuckDB connection in a child process, which can be killed and has its own memory limit."""
 
 import base64
 import json
@@ -17,14 +17,14 @@ from pydantic import BaseModel, ConfigDict, JsonValue
 from app.modules.database_connection.limits import STATEMENT_MEMORY_BYTES
 
 _CHILD = Path(__file__).parent / "child.py"
-_MEMORY_BYTES = 2 * STATEMENT_MEMORY_BYTES  # of the process; DuckDB itself counts not all that it takes
+_MEMORY_BYTES = 2 * STATEMENT_MEMORY_BYTES  # of the process; DuckDB does not count all its memory
 _CONFIGURATION: Mapping[str, str | bool | int] = {
     "enable_external_access": False,  # no file, no network, no ATTACH, COPY, INSTALL or LOAD
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,
     "allow_community_extensions": False,
     "allow_persistent_secrets": False,
-    "python_enable_replacements": False,  # no variable of ours is a table
+    "python_enable_replacements": False,  # no Python variable is a table
     "memory_limit": f"{STATEMENT_MEMORY_BYTES}B",
     "temp_directory": "",
     "threads": 2,
@@ -33,11 +33,11 @@ _CONFIGURATION: Mapping[str, str | bool | int] = {
 
 
 class ChildEnded(Exception):
-    """The process was killed, or took more memory than it may."""
+    """The process was killed or exceeded its memory limit."""
 
 
 class DuckdbRefused(Exception):
-    """DuckDB's own error: the name of its class, and what it says."""
+    """An error of DuckDB: the name of its class, and its message."""
 
     def __init__(self, kind: str, said: str) -> None:
         super().__init__(said)
@@ -45,7 +45,7 @@ class DuckdbRefused(Exception):
 
 
 class _Answer(BaseModel):
-    """What the child says: one of these, or nothing when it has opened the file."""
+    """An answer of the child with one of these fields; empty after it has opened the file."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -56,9 +56,9 @@ class _Answer(BaseModel):
 
 @dataclass
 class DuckdbProcess:
-    """Starts with the first statement, and again with the first one after it was killed.
+    """A child process. It starts with the first statement, and again with the first one after a kill.
 
-    One thread asks; any thread may kill. Everything raises `ChildEnded` and `DuckdbRefused`.
+    One thread makes requests; any thread may kill it. Requests raise `ChildEnded` and `DuckdbRefused`.
     """
 
     path: Path
@@ -81,19 +81,19 @@ class DuckdbProcess:
         self._ask(path=str(self.path), memory_bytes=_MEMORY_BYTES, configuration=dict(_CONFIGURATION))
 
     def query(self, sql: str) -> None:
-        """One query; anything else is refused as `NotOneQuery`."""
+        """Run one query. Raises `DuckdbRefused` of kind `NotOneQuery` for anything else."""
         self._execute(sql=sql)
 
     def execute(self, sql: str, parameters: Sequence[JsonValue]) -> None:
-        """A statement of ours."""
+        """Run a trusted statement with parameters."""
         self._execute(sql=sql, parameters=list(parameters))
 
     def fetch(self, rows: int) -> list[tuple[object, ...]]:
-        """At most so many of the rows that are left."""
+        """Returns at most this many of the remaining rows."""
         return [tuple(_value(cell) for cell in row) for row in self._ask(fetch=rows).rows]
 
     def kill(self) -> None:
-        """End whatever runs there."""
+        """Kill the process, if it runs."""
         with self._lock:
             if self._process is not None:
                 self._process.kill()
@@ -131,7 +131,7 @@ class DuckdbProcess:
 
 
 def _value(cell: JsonValue) -> object:
-    """What the child has written, as it was."""
+    """Returns the Python value of a cell that the child has written as JSON."""
     match cell:
         case list():
             return [_value(each) for each in cell]

@@ -49,7 +49,7 @@ _TYPES: Mapping[str, ColumnType] = {
 
 @dataclass(frozen=True)
 class DuckdbSession:
-    """One statement, which DuckDB's own parser has to take for a single query."""
+    """Session for one statement. DuckDB's own parser must accept it as a single query."""
 
     process: DuckdbProcess
     stop: Stop
@@ -69,14 +69,14 @@ class DuckdbSession:
 
 
 def _type(declared: str) -> ColumnType:
-    """By its first words, as in `DECIMAL(10,2)`; JSON for all that holds other values."""
+    """Returns the type by the first words of its name, as in `DECIMAL(10,2)`. Nested types are JSON."""
     if declared.endswith("]"):
         return "json"
     return _TYPES.get(declared.split("(", maxsplit=1)[0], "text")
 
 
 def _value(cell: object, kind: str) -> object:
-    """DuckDB hands JSON on as its text, and a number of 32 bits as one of 64."""
+    """Returns JSON decoded and 32-bit floats rounded: DuckDB returns JSON as text, and 64-bit floats."""
     match cell:
         case str() if kind == "JSON":
             return json.loads(cell)

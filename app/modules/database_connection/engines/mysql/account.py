@@ -10,7 +10,7 @@ _TABLES = ("USER_PRIVILEGES", "SCHEMA_PRIVILEGES", "TABLE_PRIVILEGES")
 
 
 def rights_beyond_reading(connection: Connection) -> Sequence[str]:
-    """One sentence that names them, with the cure; roles of the account are not looked into."""
+    """Returns sentences that name the rights, with advice. Roles of the account are not examined."""
     found = union(*_privileges())
     rights = sorted(str(each) for each in connection.scalars(found))
     return [f"{sentence} {_CURE}" for sentence in _sentences(rights)]
@@ -36,7 +36,7 @@ def _privileges() -> Iterator[Select[tuple[str]]]:
 
 
 def _grantee() -> ColumnElement[str]:
-    """The account as the server writes it there: 'name'@'host'."""
+    """Returns the account as the information schema writes it: 'name'@'host'."""
     account = func.current_user()
     quote = literal("'")
     name = func.substring_index(account, "@", 1)

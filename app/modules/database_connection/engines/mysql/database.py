@@ -23,8 +23,8 @@ from graph.errors import DatabaseUnavailable
 SslMode = Literal["disabled", "preferred", "required", "verify_identity"]
 
 _KILL_SECONDS = 2.0
-_PATIENCE = 10  # so often a statement is asked to stop, about a second long
-_SILENCE_SECONDS = 900.0  # a dead server ends a read after this; a slow statement is stopped before
+_PATIENCE = 10  # tries of KILL QUERY, about a second, before KILL CONNECTION
+_SILENCE_SECONDS = 900.0  # read timeout, for dead servers; slow statements are stopped earlier
 # Error codes of the server or driver while connecting, and the sentence for users.
 _CAUSES: Mapping[int, str] = {
     1040: "it has no connection left",
@@ -41,7 +41,7 @@ _CAUSES: Mapping[int, str] = {
 
 
 class _Opened(NamedTuple):
-    """A connection made read-only, and how to stop what runs on it."""
+    """A read-only connection, and a function that stops its statement."""
 
     connection: Connection
     server: Server
@@ -105,7 +105,7 @@ class MysqlDatabase:
                 yield _Opened(connection, server, cancel)
 
     def connect(self, cursors: type[Cursor], seconds: float) -> Connection:
-        """A connection that is not yet made read-only. Raises `DatabaseUnavailable`."""
+        """Open a connection that is not yet read-only. Raises `DatabaseUnavailable`."""
         connection: Connection = pymysql.Connection(
             host=self.host,
             port=self.port,
@@ -135,7 +135,7 @@ class MysqlDatabase:
         return connection
 
     def _socket(self, seconds: float) -> socket.socket:
-        """Connects to a checked address, not to what the name resolves to a moment later."""
+        """Connect to a checked address; the name could resolve to another one later. Raises `OSError`."""
         refused: OSError = OSError()
         for address in self.access.addresses(self.host, self.port):
             try:
@@ -151,8 +151,10 @@ class MysqlDatabase:
 
 @contextmanager
 def _greeted_within(seconds: float, wire: socket.socket) -> Iterator[None]:
-    """Raises `TimeoutError` when the server takes longer: the driver would wait for its greeting as long
-    as for a slow statement, and what is no MySQL server may never send one."""
+    """Raises `TimeoutError` when the handshake takes longer.
+
+    The driver itself would wait as long as for a slow statement. A server of another kind may never greet.
+    """
     stop = Stop()
     stop.after(seconds)
     with closing(wire.dup()) as same, cancelled_when_due(partial(_break_off, same), stop):
@@ -171,10 +173,10 @@ def _break_off(wire: socket.socket) -> None:
 
 @dataclass
 class _Cancel:
-    """Asks the server to stop a statement; when that does not help, to break its connection off.
+    """Asks the server to stop a statement, and after some tries to close its connection.
 
-    Behind this stands the server's own time limit. No call of a function is interrupted by the server,
-    but KAI continues once the connection is closed.
+    The server's own time limit applies, too. The server does not interrupt a function call, but KAI
+    continues once the connection is closed.
     """
 
     database: MysqlDatabase

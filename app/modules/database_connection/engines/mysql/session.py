@@ -21,21 +21,21 @@ Connection: TypeAlias = "pymysql.Connection[Cursor]"
 
 _LOCK_WAIT_SECONDS = 5
 _MOST_RECURSIONS = 1_000_000  # MariaDB silently ends a recursion at 1,000
-# They change what text means, and the guard reads it as it is without them.
+# Modes that change the meaning of SQL text. The guard parses text as without them.
 _MODES_OF_WRITING = {
     *("ANSI", "ANSI_QUOTES", "DB2", "HIGH_NOT_PRECEDENCE", "IGNORE_SPACE", "MAXDB", "MSSQL"),
     *("NO_BACKSLASH_ESCAPES", "ORACLE", "PIPES_AS_CONCAT", "POSTGRESQL"),
 }
 _QUERY = re.compile(r"\s*(\(\s*)*(SELECT|WITH|VALUES|EXPLAIN)\b(?!\s+ANALYZE)", re.IGNORECASE)
 _STOPPED = {ER.QUERY_INTERRUPTED, ER.STATEMENT_TIMEOUT, ER.QUERY_TIMEOUT}
-_GONE = range(2000, 3000)  # the driver's own codes: the connection, not the statement
+_GONE = range(2000, 3000)  # the driver's own codes, for failures of the connection
 
 
 @dataclass
 class MysqlSession:
-    """One statement in one read-only transaction; the driver never sends two.
+    """Session for one statement in a read-only transaction. The driver never sends two.
 
-    Other statements than queries are refused here too: some end a transaction by themselves.
+    Only queries are accepted, because some other statements end a transaction implicitly.
     """
 
     connection: Connection
@@ -57,7 +57,7 @@ class MysqlSession:
         return RawRows([column[0] for column in columns], types, self._fetch())
 
     def _limit_time(self) -> None:
-        """Let the server end the statement should this process die; else `stop` is earlier."""
+        """Set the server's time limit a second after `stop`, in case this process dies."""
         with self.connection.cursor(Cursor) as cursor:
             if self.server.is_mariadb:
                 cursor.execute("SET SESSION max_statement_time = %s", (self.stop.seconds + 1,))
@@ -80,7 +80,7 @@ class MysqlSession:
 
     @contextmanager
     def _ended_by_an_error(self) -> Iterator[None]:
-        """After one, the server has nothing more to send."""
+        """Mark the reading as ended after an error: the server sends nothing more."""
         try:
             yield
         except (StatementFailed, DatabaseUnavailable):
@@ -88,20 +88,20 @@ class MysqlSession:
             raise
 
     def _check_time(self) -> None:
-        """A sleep that was ended early, and nothing else, says nothing of it."""
+        """Raises `StatementTimedOut` if `stop` is due: SLEEP ends without an error when it is stopped."""
         if self.stop.due:
             raise stopped(self.stop)
 
 
 class Server(NamedTuple):
-    """Whom a connection leads to; `thread_id` is its own number there."""
+    """The server of a connection. `thread_id` is the connection's id there."""
 
     thread_id: int
     is_mariadb: bool
 
 
 def restrict(connection: Connection) -> Server:
-    """Leave reading only, until the connection is closed. Raises `DatabaseUnavailable`."""
+    """Make a connection read-only until it is closed. Raises `DatabaseUnavailable`."""
     try:
         with connection.cursor(Cursor) as cursor:
             cursor.execute("SELECT @@sql_mode, connection_id(), version()")
@@ -126,7 +126,7 @@ def restrict(connection: Connection) -> Server:
 def _in_our_words(stop: Stop) -> Iterator[None]:
     try:
         yield
-    except (pymysql.Error, RuntimeError) as error:  # the latter when a server asks for a file of ours
+    except (pymysql.Error, RuntimeError) as error:  # RuntimeError: the server asked for a local file
         raise _translated(error, stop) from None
 
 

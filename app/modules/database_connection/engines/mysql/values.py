@@ -1,4 +1,4 @@
-"""MySQL's and MariaDB's values as the driver hands them on, and their types."""
+"""Conversions of MySQL's and MariaDB's values, and column types."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -25,7 +25,7 @@ def _json(text: str) -> JsonValue:
     return value
 
 
-# Dates and times stay text, in ISO 8601: the servers know more of them than Python does (0000-00-00).
+# Dates and times stay text, in ISO 8601: servers allow values that Python does not (0000-00-00).
 CONVERSIONS: dict[int | type[Any], Callable[[Any], Any]] = {
     **dict[int | type[Any], Callable[[Any], Any]](encoders.items()),
     FIELD_TYPE.BIT: _bits,
@@ -44,7 +44,7 @@ CONVERSIONS: dict[int | type[Any], Callable[[Any], Any]] = {
     FIELD_TYPE.YEAR: int,
 }
 
-# Text and bytes share their codes: their values distinguish these columns.
+# Text and bytes share their codes. Their columns are distinguished by the values.
 TYPES: Mapping[int, ColumnType] = {
     FIELD_TYPE.BIT: "integer",
     FIELD_TYPE.DATE: "date",

@@ -28,13 +28,13 @@ from graph.errors import DatabaseUnavailable
 _SESSION: Mapping[str, str] = {
     "default_transaction_read_only": "on",
     "search_path": "public",
-    "standard_conforming_strings": "on",  # as the guard reads text
+    "standard_conforming_strings": "on",  # as the guard parses text
     "cursor_tuple_fraction": "1",  # plan for all rows, as without a cursor
     "lock_timeout": "5s",
     "idle_in_transaction_session_timeout": "120s",
     "DateStyle": "ISO",
 }
-# Texts of the driver's errors while connecting, and the sentence for users. The first match counts.
+# Parts of the driver's error messages while connecting, and the texts for users. The first match counts.
 _CAUSES: Sequence[tuple[str, str]] = (
     ("password", "the user name or the password is wrong"),
     ("role ", "the user name or the password is wrong"),
@@ -114,7 +114,7 @@ class PostgresDatabase:
             )
 
     def _connect(self, seconds: float) -> Connection:
-        """A connection whose transactions are read-only, to an address that was looked at."""
+        """Open a read-only connection to a checked address. Raises `DatabaseUnavailable`."""
         options = dict(self.options)
         addresses = self.access.addresses(self.host, self.port)
         try:
@@ -125,7 +125,7 @@ class PostgresDatabase:
                 user=self.user,
                 password=self.password,
                 dbname=self.name,
-                passfile=os.devnull,  # passwords of the process are not the user's
+                passfile=os.devnull,  # ignore the process's own password file
                 options=" ".join(f"-c {name}={value}" for name, value in _SESSION.items()),
                 prepare_threshold=None,
                 connect_timeout=options.get("connect_timeout", int(seconds)),

@@ -10,12 +10,12 @@ _CHANGES = "INSERT, UPDATE, DELETE, TRUNCATE"
 
 
 def rights_beyond_reading(connection: Connection) -> Sequence[str]:
-    """Returns a sentence for each right, with the cure."""
+    """Returns a sentence for each right, with advice."""
     return [f"{right} {_CURE}" for right in _rights(connection)]
 
 
 def roles_beyond_policies(connection: Connection, roles: Collection[str]) -> list[str]:
-    """Returns the roles that row-level security does not bind, by name."""
+    """Returns those of the roles that bypass row-level security, by name."""
     known = table(
         "pg_roles", column("rolname"), column("rolsuper"), column("rolbypassrls"), schema="pg_catalog"
     )

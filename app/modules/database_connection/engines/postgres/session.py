@@ -48,10 +48,10 @@ _TYPES: Mapping[str, ColumnType] = {
 
 @dataclass(frozen=True)
 class PostgresSession:
-    """One statement in one read-only transaction, which is never committed.
+    """Session for one statement in a read-only transaction, which is never committed.
 
-    The statement travels by the extended protocol, which takes one statement only, and, unless it asks
-    for a plan, as the query of a cursor, which takes no data-modifying one.
+    The extended protocol accepts a single statement only. All but EXPLAIN run as the query of a server-side
+    cursor, which accepts no data-modifying statement.
     """
 
     connection: Connection
@@ -70,16 +70,16 @@ class PostgresSession:
         return RawRows([column.name for column in columns], types, self._fetch(cursor))
 
     def _plan(self, sql: str) -> Cursor:
-        """A server's cursor takes no EXPLAIN; rows asked for in binary come by the extended protocol."""
+        """Run EXPLAIN, which a server-side cursor refuses. `binary` selects the extended protocol."""
         return self.connection.cursor(binary=True).execute(sql.encode())
 
     def _limit_time(self) -> None:
-        """Let the server end the statement should this process die; else `stop` is earlier."""
+        """Set the server's time limit a second after `stop`, in case this process dies."""
         milliseconds = str(int(self.stop.seconds * 1000) + 1000)
         self.connection.execute("SELECT set_config('statement_timeout', %s, true)", [milliseconds])
 
     def _take_role(self, role: str) -> None:
-        """For this transaction, which is the whole session. Raises `DatabaseRoleMissing`."""
+        """Set the role for this transaction. Raises `DatabaseRoleMissing`."""
         try:
             self.connection.execute(SQL("SET LOCAL ROLE {}").format(Identifier(role)))
         except (psycopg.errors.InvalidParameterValue, psycopg.errors.InsufficientPrivilege):
@@ -101,11 +101,11 @@ class PostgresSession:
 
 
 def cancel(connection: Connection) -> None:
-    """Ask the server to stop what runs there."""
+    """Ask the server to stop the running statement. Does not raise if that fails."""
     try:
         connection.cancel_safe(timeout=_CANCEL_SECONDS)
     except psycopg.Error:
-        return  # the next round tries again; behind it stands the server's own time limit
+        return  # it is repeated, and the server has its own time limit
 
 
 @contextmanager
@@ -126,7 +126,7 @@ def _translated(error: psycopg.Error) -> StatementFailed | DatabaseUnavailable:
 
 
 def load_times_as_text(connection: Connection) -> None:
-    """Dates and times in ISO 8601, as the server writes them: it knows more of them than Python does."""
+    """Load dates and times as ISO 8601 text: the server allows values that Python does not."""
     for name in ("date", "time", "timetz", "interval"):
         connection.adapters.register_loader(name, TextLoader)
     for name in ("timestamp", "timestamptz"):
@@ -134,7 +134,7 @@ def load_times_as_text(connection: Connection) -> None:
 
 
 class _MomentLoader(Loader):
-    """`2024-05-01 10:00:00+00` as `2024-05-01T10:00:00+00:00`; infinity and the like as they are."""
+    """Loads `2024-05-01 10:00:00+00` as `2024-05-01T10:00:00+00:00`; values such as infinity stay."""
 
     def load(self, data: Buffer) -> str:
         text = bytes(data).decode()
