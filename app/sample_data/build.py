@@ -1,4 +1,4 @@
-"""The sample business as a SQLite file."""
+"""Writes the sample business to a SQLite file."""
 
 import sqlite3
 from contextlib import closing
@@ -12,7 +12,7 @@ _TABLES = (Path(__file__).parent / "tables.sql").read_text(encoding="utf-8")
 
 
 def build_sample(path: Path, today: date) -> None:
-    """Write the business as of `today`, in place of what the file held; a crash leaves no half of it."""
+    """Write the business as of `today`. Replaces the file atomically."""
     draft = path.with_name(f".{path.name}.draft")
     draft.unlink(missing_ok=True)
     business = invent_business(today)

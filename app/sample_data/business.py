@@ -1,6 +1,6 @@
 """Tarn & Trail, an invented shop for outdoor equipment: its people, its products and two years of sales.
 
-The same everywhere: one seed, lists in fixed order, and dates that are offsets back from `today`.
+The data depend on `today` only: one seed, lists in fixed order, and dates relative to `today`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -68,7 +68,7 @@ class _Product:
 
 
 def invent_business(today: date) -> SampleBusiness:
-    """Everything up to and including `today`."""
+    """Returns the data of the two years up to and including `today`."""
     chance = Random(_SEED)
     business = SampleBusiness(regions=[(at, name) for at, name in enumerate(names.PLACES, 1)])
     start = today - timedelta(days=DAYS)
@@ -184,7 +184,9 @@ def _shelf(
 
 
 def _busy_days(chance: Random, start: date, today: date) -> list[date]:
-    """A day an order, in order: more by the year, before Christmas and towards the weekend."""
+    """Returns one day per order, sorted. Days are more frequent each year, before Christmas and on Fridays
+    and Saturdays.
+    """
     days = [start + timedelta(days=at) for at in range(DAYS + 1)]
     weights = [
         _MONTHS[day.month - 1] * _WEEKDAYS[day.weekday()] * (1 + _GROWTH * at / 365)
@@ -220,7 +222,7 @@ def _add_line(
 
 
 def _order_twice(business: SampleBusiness) -> None:
-    """A double click here and there: the same order with the same lines again."""
+    """Duplicate a few orders with their lines, as double clicks do."""
     for copy in range(_DUPLICATED_ORDERS):
         number, *order = business.orders[(copy + 1) * 3_001]
         twin = len(business.orders) + 1
@@ -241,7 +243,7 @@ def _draw(
     known_from: Callable[[Thing], date],
     day: date,
 ) -> Thing:
-    """By weight, again until one is there on the day; there is always one."""
+    """Draw by weight until a thing exists on the day. At least one must."""
     while known_from(thing := chance.choices(things, cum_weights=weights)[0]) > day:
         pass
     return thing

@@ -1,4 +1,4 @@
-"""Invented names to put people, companies and products together from."""
+"""Parts of invented names of people, companies and products, and their frequencies."""
 
 FIRST = (
     "Ada Anouk Arno Bela Birte Carlo Celia Dara Deniz Edda Elio Enya Fabio Freya Gita Goran Hana Hugo Ida "
@@ -33,7 +33,7 @@ PLACES: dict[str, dict[str, tuple[str, ...]]] = {
 }
 REGION_WEIGHTS = {"North": 0.18, "Central": 0.42, "West": 0.27, "South": 0.13}
 
-# Category: kinds of product, lowest and highest price, and how sales rise and fall from January to December.
+# By category: kinds of product, lowest and highest price, and factors of sales from January to December.
 CATEGORIES: dict[str, tuple[tuple[str, ...], float, float, tuple[float, ...]]] = {
     "Tents": (
         ("Dome Tent", "Tunnel Tent", "Bivouac", "Tarp", "Family Tent"),
@@ -87,7 +87,7 @@ CATEGORIES: dict[str, tuple[tuple[str, ...], float, float, tuple[float, ...]]] =
 SERIES = ("Fjord", "Ridge", "Summit", "Willow", "Granite", "Heron", "Drift", "Ember", "Lynx", "Polar")
 COMPANIES = ("Outfitters", "Expeditions", "Alpine School", "Scout Group", "Sports Club", "Travel", "Rentals")
 SEGMENTS = {"consumer": (0.80, 0.0), "business": (0.14, 0.10), "club": (0.06, 0.15)}
-"""How many of the customers, and the usual discount."""
+"""Share of customers and usual discount, by segment."""
 
 JOB_TITLES = ("Sales Advisor", "Sales Advisor", "Senior Advisor", "Service Agent")
 CHANNELS = {"web": 0.58, "store": 0.27, "phone": 0.05, "marketplace": 0.10}

@@ -1,1 +1,1 @@
-"""The chat page's built files, and how they are served."""
+"""The built files of the chat page and the API docs, and their routes."""

@@ -1,4 +1,4 @@
-"""The API's description at `/docs`: Swagger UI from KAI's own files, under the policy of the page."""
+"""Serves Swagger UI at `/docs` from KAI's own files, with the content security policy of the page."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from starlette.types import Scope
 from app.web.page import HEADERS, STATIC, UnbuiltFiles
 
 SWAGGER_UI = STATIC / "docs"
-"""Written by `make ui`; without it, `/docs` says so."""
+"""Written by `make ui`. Without these files, `/docs` explains that they are missing."""
 _PAGE = Path(__file__).parent / "swagger" / "index.html"
 
 _docs = APIRouter(include_in_schema=False)

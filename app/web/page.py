@@ -43,13 +43,13 @@ _page = APIRouter(include_in_schema=False)
 
 
 def serve_page(app: FastAPI) -> None:
-    """The page at `/` and at its deep links; every other path stays the API's to answer."""
+    """Serve the page at `/` and at its deep links. The API answers all other paths."""
     app.include_router(_page)
     app.mount("/assets", GZipMiddleware(_Assets(directory=STATIC / "assets", check_dir=False)))
 
 
 def is_of_page(path: str) -> bool:
-    """Whether a path is the page's, and not the API's."""
+    """True if the page serves this path."""
     return path in ("/", "/favicon.svg", "/connections") or path.startswith(_FOLDERS)
 
 
@@ -61,7 +61,7 @@ class UnbuiltFiles(StaticFiles):
 
 
 class _Assets(UnbuiltFiles):
-    """Files whose names hold a hash of what is in them."""
+    """Files whose names contain a hash of their contents."""
 
     async def get_response(self, path: str, scope: Scope) -> Response:
         response = await super().get_response(path, scope)

@@ -1,4 +1,4 @@
-"""Counts, times and traces calls of models, by OpenTelemetry's conventions for generative models."""
+"""Metrics and traces of model calls, by OpenTelemetry's conventions for generative models."""
 
 import asyncio
 import time
@@ -34,7 +34,7 @@ class Meter:
         return self.input_tokens + self.output_tokens
 
     def add(self, other: "Meter") -> None:
-        """Count what another meter has counted."""
+        """Add the counts of another meter."""
         self.calls += other.calls
         self.input_tokens += other.input_tokens
         self.output_tokens += other.output_tokens
@@ -46,12 +46,12 @@ Listener = Callable[[Meter], None]
 """Callback with the usage of a call when it ends, in the context of the call."""
 
 Charge = Callable[[str], AbstractAsyncContextManager[None]]
-"""Counts the usage of models within the block for this owner."""
+"""Context manager that charges an owner for the usage of models within the block."""
 
 
 @contextmanager
 def metered() -> Generator[Meter]:
-    """Counts the usage of models within the block, also in tasks that it starts, and in no outer block."""
+    """Count the usage of models in the block and in tasks that it starts. Outer blocks do not count it."""
     meter = Meter()
     token = _METER.set(meter)
     try:
@@ -62,7 +62,7 @@ def metered() -> Generator[Meter]:
 
 @asynccontextmanager
 async def uncharged(_: str) -> AsyncGenerator[None]:
-    """Counts nothing: for code without owners."""
+    """A `Charge` that charges no owner."""
     with metered():
         yield
 
@@ -96,12 +96,12 @@ class ModelCalls:
         )
 
     def listen(self, listener: Listener) -> None:
-        """Have every call reported from now on."""
+        """Call `listener` at the end of every call from now on."""
         self._listeners.append(listener)
 
     @contextmanager
     def of(self, model: str, operation: Operation) -> Generator["Call"]:
-        """Observes a call that ends with the block."""
+        """Measure and trace the block as one call."""
         began = time.monotonic()
         outcome: _Outcome = "failed"
         used = Meter(calls=1 if operation == "chat" else 0)
@@ -145,7 +145,7 @@ class Call:
         self._calls.retries.labels(self._model).inc()
 
     def used(self, input_tokens: int, output_tokens: int) -> None:
-        """Tokens, by the provider's count or approximately."""
+        """Count tokens, as the provider reports or as estimated."""
         self._used.add(Meter(input_tokens=input_tokens, output_tokens=output_tokens))
         self._calls.tokens.labels(self._model, "input").inc(input_tokens)
         self._calls.tokens.labels(self._model, "output").inc(output_tokens)

@@ -1,4 +1,4 @@
-"""Capabilities of models, as measured, or as their names indicate."""
+"""Capabilities of models, as measured or as their names indicate."""
 
 import math
 import re
@@ -11,8 +11,8 @@ ReplyFormat = Literal["text", "json_schema", "tools"]
 ReplyFormatSetting = Literal["auto", "text", "json_schema", "tools"]
 
 _BETTER_THAN_TEXT: Mapping[str, ReplyFormat] = {}
-"""Models that answered more questions right in another format than text in `kai eval`, by a part of their
-names in lower case. None so far."""
+"""Best formats of models that answered more questions correctly in another format than text in `kai eval`.
+The keys are parts of model names, in lower case. None so far."""
 
 
 def reply_format_for(model: str, setting: ReplyFormatSetting = "auto") -> ReplyFormat:
@@ -49,9 +49,9 @@ _SMALL_BEGINNINGS = ("tiny", "smol", "gpt-3.5-turbo")
 def instruction_for(
     model: str, setting: InstructionSetting = "auto", measured: Instruction | None = None
 ) -> Instruction:
-    """The form for a model: what is set, else what was measured for it, else by what its name tells.
+    """Returns the form for a model: the setting, else the measured form, else a guess from its name.
 
-    A name without a size, a word for a small model or a small context is taken for a large hosted model.
+    A name without a size, a word such as `mini`, or a small context counts as a large hosted model.
     """
     if setting != "auto":
         return setting
@@ -70,10 +70,10 @@ def _is_small(name: str) -> bool:
 
 
 def _billions(name: str) -> float | None:
-    """Billions of parameters, by a size in the name (`1.5b`, `360m`); None without one.
+    """Returns billions of parameters from a size in the name (`1.5b`, `360m`), or None without one.
 
     Mixtures of experts (`8x7b`, `30b-a3b`) count as the geometric mean of all and the active parameters,
-    the usual rule of thumb for how able they are.
+    a common estimate of the equivalent dense model.
     """
     total = next((found for found in _SIZE.finditer(name) if not _ACTIVE.fullmatch(found[0])), None)
     if total is None:

@@ -1,4 +1,4 @@
-"""LangChain's client of OpenAI's chat protocol, and what it leaves out. Imported late: it takes a second."""
+"""LangChain's client of OpenAI's chat protocol, with additions. The import takes a second, so it is late."""
 
 from langchain_core.messages import AIMessageChunk, BaseMessageChunk
 from langchain_core.outputs import ChatGenerationChunk
@@ -6,11 +6,11 @@ from langchain_openai import ChatOpenAI
 from pydantic import JsonValue
 
 REFUSAL = "refusal"
-"""The name of a model's words of refusal among a chunk's additional fields."""
+"""Key of a model's refusal text in the additional fields of a chunk."""
 
 
 class ChatClient(ChatOpenAI):
-    """Keeps the refusals of streamed chunks, and tool calls without an index, as some services send them."""
+    """Keeps refusals of streamed chunks, and tool calls without an index, which some services send."""
 
     def _convert_chunk_to_generation_chunk(
         self,

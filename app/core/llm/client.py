@@ -1,4 +1,4 @@
-"""The client library, imported late: it takes a second, and a server without a model needs none of it."""
+"""Clients of model services. The client library is imported on first use, which takes a second."""
 
 import warnings
 from collections.abc import AsyncGenerator, Mapping, Sequence
@@ -23,16 +23,16 @@ _NO_KEY = SecretStr("none")
 
 
 def make_client(settings: ModelSettings) -> "ChatClient":
-    """A client with a connection pool of its own. Slow at first: to be called in a thread.
+    """Returns a client with its own connection pool. Call it in a thread: the first call takes a second.
 
-    Everything that the library would else take from `OPENAI_...` variables, and that decides where a
-    prompt goes, is given. It tries nothing again, as it would wait as long as a service asks it to.
+    All settings that decide where a prompt goes are passed, so the library reads none from `OPENAI_...`
+    variables. The client does not retry, because it would wait as long as a service asks it to.
     """
     from openai import Timeout  # noqa: PLC0415 - a second of import
 
     from app.core.llm.chat_client import ChatClient  # noqa: PLC0415
 
-    # The library's advice about methods of its own that are not used here.
+    # The library warns about its own methods, which are not used here.
     warnings.filterwarnings("ignore", ".*OpenAI's structured output feature", UserWarning)
     base_url = settings.base_url or _OPENAI
     return ChatClient(
@@ -50,9 +50,9 @@ def make_client(settings: ModelSettings) -> "ChatClient":
 
 
 def make_embedding_client(settings: ModelSettings) -> "AsyncOpenAI":
-    """A client with a connection pool of its own. Slow at first: to be called in a thread.
+    """Returns a client with its own connection pool. Call it in a thread: the first call takes a second.
 
-    It tries again by itself, for as long as its caller bears.
+    The client retries. Its caller limits the total time.
     """
     from openai import AsyncOpenAI, Timeout  # noqa: PLC0415 - a second of import
 
@@ -72,18 +72,18 @@ async def stream_chunks(
     max_tokens: int | None = None,
     fields: Mapping[str, JsonValue] | None = None,
 ) -> "AsyncGenerator[AIMessageChunk]":
-    """The reply's chunks as they come, `usage` asking for a count of tokens with the last.
+    """Yields the chunks of a reply as they arrive. `usage` requests a count of tokens in the last one.
 
-    `max_tokens` is the limit of this reply; None is the model's usual one. `fields` are added to the
-    request as they stand.
+    `max_tokens` limits this reply; None is the model's configured limit. `fields` are added to the request
+    unchanged.
 
-    Raises `ProviderUnavailable` or `ProviderRejected`. Closing it, or cancelling its reader, closes the
-    request.
+    Raises `ProviderUnavailable` or `ProviderRejected`. Closing the generator, or cancelling its reader,
+    closes the request.
     """
     body = dict(client.extra_body or {})
     if max_tokens is not None:
         body = {**_output_limit(client.openai_api_base or _OPENAI, max_tokens)}
-    # In `extra_body`, since for a `response_format` of its own the library parses every reply as JSON.
+    # In `extra_body`: given a `response_format` parameter, the library would parse every reply as JSON.
     stream = client.astream(list(prompt), stream_usage=usage, extra_body={**body, **(fields or {})})
     chunks = cast("AsyncGenerator[AIMessageChunk]", stream)
     async with aclosing(chunks):
@@ -106,12 +106,15 @@ async def _next_chunk(chunks: "AsyncGenerator[AIMessageChunk]", model: str) -> "
         TypeError,
         ValueError,
     ) as error:
-        # The library raises whatever a chunk that is not as it should be leads to.
+        # The library raises any of these for a malformed chunk.
         raise translated(error, model) from None
 
 
 def _output_limit(base_url: str, tokens: int) -> dict[str, int]:
-    """OpenAI's newer models refuse the old name; Mistral refuses, and Ollama ignores, the new one."""
+    """Returns the output limit by the name that the service accepts.
+
+    OpenAI's newer models refuse `max_tokens`. Mistral refuses, and Ollama ignores, `max_completion_tokens`.
+    """
     host = urlsplit(base_url).hostname or ""
     new = host.endswith((".openai.com", ".openai.azure.com"))
     return {"max_completion_tokens" if new else "max_tokens": tokens}

@@ -33,9 +33,9 @@ class EmbeddingModel:
         )
 
     async def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        """A vector a text, in their order, all of the same length; at least one text, at most `MOST_TEXTS`.
+        """Returns one vector per text, in order, all of one length. Takes 1 to `MOST_TEXTS` texts.
 
-        Raises `ProviderUnavailable` or `ProviderRejected`; cancelling the caller closes the request.
+        Raises `ProviderUnavailable` or `ProviderRejected`. Cancelling the caller closes the request.
         """
         with self._calls.of(self.name, "embeddings") as call:
             try:
@@ -60,12 +60,12 @@ class EmbeddingModel:
                 call.used(answer.usage.total_tokens, 0)
             return _vectors(answer, len(texts))
         except (openai.OpenAIError, OSError, AttributeError, LookupError, TypeError, ValueError) as error:
-            # The library raises whatever an answer that is not as it should be leads to.
+            # The library raises any of these for a malformed answer.
             raise translated(error, self.name) from None
 
 
 def _vectors(answer: "CreateEmbeddingResponse", count: int) -> list[list[float]]:
-    """Raises `ValueError` when that is not a vector a text."""
+    """Returns the vectors in order. Raises `ValueError` unless there is one per text, all of one length."""
     in_order = sorted(answer.data, key=lambda each: each.index)
     vectors = _VECTORS.validate_python([each.embedding for each in in_order])
     lengths = {len(vector) for vector in vectors}

@@ -126,7 +126,7 @@ def _passing(status: int, headers: Mapping[str, str]) -> ProviderUnavailable:
 
 
 def _retry_after_seconds(headers: Mapping[str, str]) -> float | None:
-    """Nothing also for the header's other form, a date, which no model's service is known to send."""
+    """Returns None without the header, or for a date, which no known model service sends."""
     try:
         seconds = float(headers.get("retry-after", ""))
     except ValueError:

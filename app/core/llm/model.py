@@ -51,9 +51,9 @@ class PromptMessage:
 
 @dataclass(frozen=True)
 class Reply:
-    """A reply; `tokens_used` counts prompt and reply, by the provider or approximately.
+    """A reply. `tokens_used` counts prompt and reply, as the provider reports or as estimated.
 
-    `cut`: it reached the limit that was asked for, so its end is missing.
+    `cut` is True if the reply reached the requested limit, so its end is missing.
     """
 
     text: str
@@ -63,7 +63,7 @@ class Reply:
 
 @dataclass(frozen=True)
 class _Request:
-    """A prompt and what its reply may take; without `max_tokens` that is the model's usual limit."""
+    """A prompt and the limits of its reply. Without `max_tokens` the model's configured limit applies."""
 
     messages: Sequence[PromptMessage]
     on_token: Callable[[str], None]
@@ -71,13 +71,13 @@ class _Request:
     max_tokens: int | None = None
     schema: ReplySchema | None = None
     reply_format: ReplyFormat = "text"
-    """Of a reply with a schema."""
+    """Format of a reply with a schema."""
     temperature: float | None = None
-    """None is the model's usual one."""
+    """None for the configured temperature."""
 
 
 class LanguageModel:
-    """One model for one task. Made within a running event loop, closed by `close`."""
+    """One model for one task. Create it in a running event loop; `close` ends it."""
 
     def __init__(self, settings: ModelSettings, calls: ModelCalls) -> None:
         self.name = settings.model
@@ -97,10 +97,10 @@ class LanguageModel:
         *,
         temperature: float | None = None,
     ) -> Reply:
-        """Have a reply written, handing each visible piece to `on_token` as it comes.
+        """Generate a reply, passing each visible piece to `on_token` as it arrives.
 
-        What failed is tried again only before the first piece. Raises `ProviderUnavailable` or
-        `ProviderRejected`; cancelling the caller closes the request.
+        Failures are retried only before the first piece. Raises `ProviderUnavailable` or
+        `ProviderRejected`. Cancelling the caller closes the request.
         """
         retries = self._settings.max_retries
         return await self._reply(_Request(messages, on_token, retries, temperature=temperature))
@@ -113,12 +113,11 @@ class LanguageModel:
         *,
         temperature: float | None = None,
     ) -> Reply:
-        """Have an object written, where its service holds the model to a schema; text otherwise.
+        """Generate an object by a schema, or text if the reply format is text.
 
-        `write_prompt` gives the prompt for a format. Where the service does not take the format, or the
-        reply in it is empty, text is asked for at once, and from then on if that is answered. The
-        reply's text is the object as JSON or what the model wrote instead: no service is sure to keep
-        to the schema.
+        `write_prompt` returns the prompt for a format. If the service refuses the format, or the reply in it
+        is empty, the request is repeated for text. If that succeeds, all later requests are for text. The
+        text of the reply is the object as JSON or anything else, because no service guarantees the schema.
 
         Otherwise as `reply`.
         """
@@ -146,9 +145,9 @@ class LanguageModel:
             return reply
 
     async def reply_within(self, messages: Sequence[PromptMessage], max_tokens: int) -> Reply:
-        """Have a reply of at most so many tokens written, in one try; a longer one is cut there.
+        """Generate a reply of at most `max_tokens` tokens, without retries. A longer reply is cut.
 
-        Raises `ProviderUnavailable` or `ProviderRejected`; cancelling the caller closes the request.
+        Raises `ProviderUnavailable` or `ProviderRejected`. Cancelling the caller closes the request.
         """
         return await self._reply(_Request(messages, lambda _: None, 0, max_tokens))
 
@@ -222,7 +221,7 @@ class LanguageModel:
 
 
 def _note_usage(request: _Request, transcript: ReplyStream, call: Call) -> int:
-    """Count a reply, whole or interrupted, by the provider's figures or approximately; returns the tokens."""
+    """Count the tokens of a reply, also of an interrupted one, as reported or estimated. Returns them."""
     asked, used = transcript.input_tokens, transcript.tokens_used
     if not used and transcript.begun:
         asked = sum(approximate_tokens(message.content) for message in request.messages)
@@ -233,7 +232,7 @@ def _note_usage(request: _Request, transcript: ReplyStream, call: Call) -> int:
 
 
 def _pause_seconds(failure: PassingFailure, tries: int) -> float:
-    """What the service asks for, else twice as long each time, at random so that many do not come at once."""
+    """Returns the pause that the service asks for, else exponential backoff with jitter."""
     if failure.pause_seconds is not None:
         return failure.pause_seconds
     longest = min(_FIRST_PAUSE_SECONDS * 2**tries, MAX_PAUSE_SECONDS)

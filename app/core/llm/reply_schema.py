@@ -1,4 +1,4 @@
-"""An object that a reply is asked to be, in the requests of OpenAI's protocol."""
+"""Schema of an object that a reply should be, and its form in requests of OpenAI's protocol."""
 
 import json
 import re
@@ -12,26 +12,26 @@ from app.core.llm.capabilities import ReplyFormat
 from app.core.llm.errors import ReplyTooDeep
 
 _MAX_OBJECTS = 20
-"""At most so many beginnings of objects are read, from a reply's end."""
+"""The most beginnings of objects to read, from the end of a reply."""
 
 
 @dataclass(frozen=True)
 class ReplySchema:
-    """A flat object, its properties by their JSON schemas, in the order in which they are written."""
+    """A flat object. `properties` are JSON schemas by name, in the order in which the model writes them."""
 
     name: str
     description: str
     properties: Mapping[str, JsonValue]
 
     def read_objects(self, text: str) -> Iterator[dict[str, JsonValue]]:
-        """The whole objects in a reply that begin with one of the properties, the last one first.
+        """Yields the complete objects in a reply that begin with one of the properties, last one first.
 
         Raises `ReplyTooDeep`.
         """
         beginning = re.compile(rf'\{{\s*"(?:{"|".join(self.properties)})"\s*:')
         for found in reversed(list(beginning.finditer(text))[-_MAX_OBJECTS:]):
             try:
-                # Not strict: models that no grammar holds write line breaks into strings as they are.
+                # Not strict: without a grammar, models write unescaped line breaks into strings.
                 read: JsonValue = json.JSONDecoder(strict=False).raw_decode(text, found.start())[0]
             except RecursionError:
                 raise ReplyTooDeep from None
@@ -41,13 +41,13 @@ class ReplySchema:
                 yield read
 
     def is_in(self, text: str) -> bool:
-        """Whether a whole object with all properties stands in a text."""
+        """True if a text contains a complete object with all properties. Raises `ReplyTooDeep`."""
         return any(self.properties.keys() <= read.keys() for read in self.read_objects(text))
 
     def request_fields(self, reply_format: ReplyFormat) -> dict[str, JsonValue]:
-        """What a request has besides its prompt, in words that all services read alike.
+        """Returns the request fields for a format, in a form that all services understand.
 
-        The tool is forced by `required`, for llama.cpp takes a tool's name there for `auto`.
+        `required` forces the tool, because llama.cpp reads a tool's name there as `auto`.
         """
         match reply_format:
             case "text":
@@ -67,7 +67,7 @@ class ReplySchema:
                 assert_never(reply_format)
 
     def _schema(self) -> dict[str, JsonValue]:
-        """OpenAI's strict mode wants every property required and no other allowed."""
+        """Returns the JSON schema. OpenAI's strict mode requires every property and allows no others."""
         return {
             "type": "object",
             "properties": dict(self.properties),

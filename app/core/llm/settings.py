@@ -24,8 +24,8 @@ class ModelSettings:
     max_output_tokens: int
     temperature: float | None
     reply_format: ReplyFormatSetting = "auto"
-    """Of replies that have a schema."""
+    """Format of replies that have a schema."""
     token_timeout_seconds: float = 30
-    """How long it may send nothing between two pieces; never longer than before the first."""
+    """The longest silence between two pieces; at most `first_token_timeout_seconds`. Seconds."""
     max_reply_characters: int = 131_072
-    """A reply that gets longer is stopped and is none."""
+    """A longer reply is stopped and raises `ProviderRejected`."""

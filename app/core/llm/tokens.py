@@ -1,8 +1,8 @@
-"""Token counts without a vocabulary, which would have to come over the network.
+"""Estimates of token counts without a vocabulary, which would need a download.
 
 Tokenizers cut a text into words, digits and marks before they look anything up. The weights below are a
 least-squares fit of such parts to the counts of Qwen2.5's tokenizer, which counts each digit as a token; for
-the one of GPT-4 the estimate is near for prose, SQL and names, and half too high for numbers and dates.
+GPT-4's tokenizer the estimate is close for prose, SQL and names, and 50 % too high for numbers and dates.
 """
 
 import re
@@ -49,7 +49,7 @@ _OTHER_SCRIPTS = [
 
 
 def approximate_tokens(text: str) -> int:
-    """About how many tokens a text has: of most texts of a paragraph or more within a tenth, rounded up."""
+    """Returns about the number of tokens: within 10 % for most texts of a paragraph or more, rounded up."""
     parts = _ANY_SCRIPT if text.isascii() else [*_ANY_SCRIPT, *_OTHER_SCRIPTS]
     tokens = sum(len(part.findall(text)) * weight for part, weight in parts)
     return max(ceil(tokens), 1 if text else 0)

@@ -1,4 +1,4 @@
-"""A reply while it is written."""
+"""A reply while it is streamed."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -11,15 +11,15 @@ if TYPE_CHECKING:
     from langchain_core.messages import AIMessageChunk
 
 _MOST_LOOKS = 100
-"""So often the end of an object is looked for, each time in the whole reply."""
+"""The most searches for the end of an object, each in the whole reply."""
 _CHUNKS_AFTER_OBJECT = 8
-"""The end of a block, the reason for the end and the usage take fewer."""
+"""Chunks allowed after an object. The end of a block, the finish reason and the usage need fewer."""
 
 
 class ReplyStream:
-    """Takes chunks, passes on what is to be seen of them, and at the end tells a whole reply from half a one.
+    """Collects chunks, passes visible text on, and at the end checks that the reply is complete.
 
-    Half a statement may run and give a wrong answer, so a reply that ends for any reason but its own is none.
+    An incomplete statement may run and give a wrong answer, so an incomplete reply raises an error.
     """
 
     def __init__(
@@ -28,7 +28,7 @@ class ReplyStream:
         schema: ReplySchema | None = None,
         max_characters: int | None = None,
     ) -> None:
-        """`schema` is of the object that was asked for: the arguments of the first tool call may be it."""
+        """`schema` is that of the requested object, which may arrive as arguments of the first tool call."""
         self._on_token = on_token
         self._characters_left = max_characters
         self._looks = 0
@@ -43,16 +43,16 @@ class ReplyStream:
 
     @property
     def begun(self) -> bool:
-        """Whether anything was passed on."""
+        """True if any text was passed on."""
         return bool(self._pieces)
 
     @property
     def text(self) -> str:
-        """What was passed on so far."""
+        """The text passed on so far."""
         return "".join(self._pieces)
 
     def take(self, chunk: "AIMessageChunk") -> None:
-        """Raises `ProviderRejected` when the reply gets longer than it may be."""
+        """Add a chunk. Raises `ProviderRejected` if the reply exceeds its maximum length."""
         if chunk.usage_metadata is not None:
             self.tokens_used = chunk.usage_metadata["total_tokens"]
             self.input_tokens = chunk.usage_metadata["input_tokens"]
@@ -88,17 +88,16 @@ class ReplyStream:
 
     @property
     def runs_on(self) -> bool:
-        """Whether the model does not end though its object is whole: a grammar may let it write line breaks
-        up to its limit."""
+        """True if the model continues after a complete object: a grammar may allow more line breaks."""
         return (self._chunks_after_object or 0) > _CHUNKS_AFTER_OBJECT
 
     @property
     def cut(self) -> bool:
-        """Whether the reply reached its limit of tokens."""
+        """True if the reply reached its token limit."""
         return self._finish_reason == "length"
 
     def whole_text(self, model: str, *, may_be_cut: bool = False) -> str:
-        """Raises `ProviderUnavailable` or `ProviderRejected` when it is not whole."""
+        """Returns the text. Raises `ProviderUnavailable` or `ProviderRejected` if it is incomplete."""
         match self._finish_reason:
             case None | "length" if self._chunks_after_object is not None:
                 pass
@@ -119,7 +118,7 @@ class ReplyStream:
         return text
 
     def _arguments(self, chunk: "AIMessageChunk") -> str:
-        """The part of the first tool call's arguments that a chunk has."""
+        """Returns the part of the first tool call's arguments in a chunk."""
         pieces = ""
         for call in chunk.tool_call_chunks:
             if self._call is None:

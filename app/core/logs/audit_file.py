@@ -34,7 +34,7 @@ class AuditFile(WatchedFileHandler):
 
     def _open(self) -> TextIOWrapper:
         descriptor = os.open(self.baseFilename, os.O_WRONLY | os.O_APPEND | os.O_CREAT, _PRIVATE)
-        os.fchmod(descriptor, _PRIVATE)  # of a file that existed before
+        os.fchmod(descriptor, _PRIVATE)  # for a file that existed before
         return os.fdopen(descriptor, "a", encoding=self.encoding)
 
     def emit(self, record: logging.LogRecord) -> None:

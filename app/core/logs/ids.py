@@ -1,6 +1,6 @@
 """Ids of the request or run in progress, which every log line within it carries.
 
-They are context variables, so tasks and threads that are started within it carry them, too.
+The ids are in a context variable, so tasks and threads started within the block have them, too.
 """
 
 from collections.abc import Generator
@@ -12,7 +12,7 @@ _bound: ContextVar[dict[str, str] | None] = ContextVar("kai_log_ids", default=No
 
 @contextmanager
 def bound(**ids: str) -> Generator[None]:
-    """Bind these ids for the block, in the place of any that were bound around it."""
+    """Bind these ids for the block. They replace all ids bound outside it."""
     token = _bound.set(dict(ids))
     try:
         yield

@@ -35,7 +35,7 @@ class JsonLines(JsonFormatter):
 
     def add_fields(self, log_data: LogData, record: LogRecord, message_dict: LogData) -> None:
         super().add_fields(log_data, record, message_dict)
-        if record.name == "asyncio":  # its further lines repeat the text of an exception
+        if record.name == "asyncio":  # the other lines repeat the text of an exception
             log_data["message"] = str(log_data["message"]).partition("\n")[0]
 
     def process_log_record(self, log_data: LogData) -> LogData:

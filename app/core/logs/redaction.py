@@ -12,12 +12,12 @@ MAX_CHARACTERS = 128 * 1024
 
 _HIDDEN = "[redacted]"
 _WORDS = re.compile(r"[^\s\"'<>]+")
-"""Texts that may hold a URL; no URL reaches beyond one of them."""
+"""Words that may contain a URL; a URL is never longer than a word."""
 _URL = re.compile(r"[a-z0-9+.-]://", re.IGNORECASE)
 
 
 def _without_credentials(word: re.Match[str]) -> str:
-    """A URL without what stands between its scheme and its last @."""
+    """Returns a word with the part of a URL between its scheme and its last @ redacted."""
     text = word[0]
     scheme = _URL.search(text)
     at = text.rfind("@")
@@ -27,7 +27,7 @@ def _without_credentials(word: re.Match[str]) -> str:
 
 
 def _without_kai_key(found: re.Match[str]) -> str:
-    """Names of collections have no digits."""
+    """Redact a key. A name without digits is kept, because it is that of a collection."""
     return _HIDDEN if any(character.isdigit() for character in found[0]) else found[0]
 
 
@@ -48,7 +48,7 @@ _SECRETS: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ..
     (re.compile(r"\bsk-[\w-]{8,}"), _HIDDEN),
     # JSON Web Tokens. The rest is optional so that a run of letters is read once, whatever follows it.
     (re.compile(r"\beyJ[\w-]+(\.[\w-]+\.[\w-]*)?"), _without_web_token),
-    (re.compile(r"\bgAAAA[\w-]{50,}={0,2}"), _HIDDEN),  # what Fernet has encrypted
+    (re.compile(r"\bgAAAA[\w-]{50,}={0,2}"), _HIDDEN),  # texts encrypted by Fernet
     (re.compile(r"(?<![\w-])[\w-]{43}=(?![\w=])"), _HIDDEN),  # Fernet keys
 )
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")

@@ -1,4 +1,4 @@
-"""Sends spans to a collector, by OpenTelemetry's own environment variables and nothing else."""
+"""Exports spans to a collector, configured by OpenTelemetry's own environment variables only."""
 
 import os
 import threading
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _ENDPOINTS = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
 _LAST_SECONDS = 2.0
 _WITHHELD = ("url.path", "url.query")
-"""Paths hold names of tables, queries the words that are searched for; the route tells enough."""
+"""Attributes to redact: paths contain names of tables, and queries contain search words."""
 
 
 class TracingNotInstalled(CannotRun):
@@ -25,7 +25,7 @@ class TracingNotInstalled(CannotRun):
 
 @contextmanager
 def traced() -> Generator[None]:
-    """Within the block spans are exported if an endpoint is set; its end waits a little for the last of them.
+    """Export spans within the block if an endpoint is set. The end waits up to 2 seconds for the last spans.
 
     Raises `TracingNotInstalled`.
     """
@@ -43,7 +43,7 @@ def traced() -> Generator[None]:
 
 
 def _wanted() -> bool:
-    """By the rules of OpenTelemetry's specification."""
+    """Returns True if an endpoint is set and export is not disabled, as OpenTelemetry specifies."""
     off = os.environ.get("OTEL_SDK_DISABLED", "").lower() == "true"
     off = off or os.environ.get("OTEL_TRACES_EXPORTER", "otlp") == "none"
     return not off and any(os.environ.get(name) for name in _ENDPOINTS)
@@ -63,7 +63,7 @@ def _provider() -> "TracerProvider":
         ) from None
 
     class Withholding(SpanProcessor):
-        """Takes contents out of what FastAPI tells of a request."""
+        """Redacts span attributes that FastAPI's instrumentation sets."""
 
         def on_start(self, span: Span, parent_context: object = None) -> None:
             for name in _WITHHELD:

@@ -16,14 +16,14 @@ _HEADER = "traceparent"
 
 
 def current_traceparent() -> str | None:
-    """The current span as a `traceparent` for a queue; None when nothing is traced."""
+    """Returns the current span as a `traceparent`, or None if nothing is traced."""
     carrier: dict[str, str] = {}
     _W3C.inject(carrier)
     return carrier.get(_HEADER)
 
 
 def span_from(traceparent: str | None) -> Context:
-    """The context of a carried `traceparent`; the root context for None."""
+    """Returns the context of a `traceparent`; the root context for None."""
     return _W3C.extract({_HEADER: traceparent} if traceparent else {}, Context())
 
 
@@ -31,7 +31,7 @@ def span_from(traceparent: str | None) -> Context:
 def span(
     name: str, attributes: Mapping[str, str | int], kind: SpanKind = SpanKind.INTERNAL
 ) -> Generator[Span]:
-    """A span that ends with the block, failed when an exception leaves it."""
+    """Trace the block as a span. An exception sets its status to error."""
     with trace.get_tracer("kai").start_as_current_span(
         name, kind=kind, attributes=attributes, record_exception=False, set_status_on_exception=False
     ) as begun:

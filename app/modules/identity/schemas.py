@@ -1,4 +1,4 @@
-"""Callers and API keys on the wire; the text of a key goes out once, in the answer to its making."""
+"""Bodies of callers and API keys. A key's text is only in the answer to its creation."""
 
 from datetime import timedelta
 from typing import Annotated
@@ -52,7 +52,7 @@ class NewApiKey(Body):
 
 
 def expires_in(days: int | None) -> int | None:
-    """In epoch milliseconds; None is never."""
+    """Returns the time of expiry in epoch milliseconds. None means never."""
     return None if days is None else now_ms() + timedelta(days=days) // _MILLISECONDS
 
 

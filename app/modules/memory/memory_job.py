@@ -14,7 +14,7 @@ from app.modules.memory.summary import digest, written
 logger = logging.getLogger(__name__)
 
 _MAX_MESSAGES = 40
-"""Messages that are read. Older ones are in the memory already, or are left out."""
+"""The most messages to read. Older ones are in the memory already, or are left out."""
 
 
 class ExchangeReader(Protocol):
@@ -23,11 +23,11 @@ class ExchangeReader(Protocol):
     async def has_session(self, session_id: str) -> bool: ...
 
     async def read_latest(self, session_id: str, max_messages: int) -> SessionExchanges | None:
-        """Exchanges among the latest messages. Returns None if the session is gone."""
+        """Returns the exchanges among the latest messages, or None if the session does not exist."""
 
 
 class MemoryJob:
-    """Writes memories: by the model, or as a digest where there is none or it fails."""
+    """Writes memories by a model, or as a digest if there is no model or it fails."""
 
     def __init__(
         self, reader: ExchangeReader, memories: ConversationMemories, model: LanguageModel | None
@@ -37,7 +37,10 @@ class MemoryJob:
         self._model = model
 
     async def work(self, event: Completed) -> None:
-        """Raises `StorageUnavailable`. A repeated or overtaken event changes nothing."""
+        """Update the memory of the event's session. A repeated or outdated event changes nothing.
+
+        Raises `StorageUnavailable`.
+        """
         while True:
             session = await self._reader.read_latest(event.session_id, _MAX_MESSAGES)
             if session is None:
@@ -80,7 +83,7 @@ class MemoryJob:
 
 
 def _after(message_id: str, exchanges: dict[str, Exchange]) -> dict[str, Exchange]:
-    """Exchanges that follow this message; all of them if it is not among them."""
+    """Returns the exchanges after this message, or all of them if it is not among them."""
     ids = list(exchanges)
     start = ids.index(message_id) + 1 if message_id in exchanges else 0
     return {each: exchanges[each] for each in ids[start:]}

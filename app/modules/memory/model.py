@@ -1,4 +1,4 @@
-"""What is remembered of a conversation, and what it is made of; times are epoch milliseconds."""
+"""Memories of conversations, and the exchanges that they summarize. Times are epoch milliseconds."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Exchange:
-    """A question and what was answered in words; `tables` are those its statement reads.
+    """A question and the text of its answer. `tables` are the tables that its statement reads.
 
-    Rows are no part of it: of the data, a memory knows what the answer says and nothing else.
+    Rows are not included: of the data, a memory holds only what the answer's text says.
     """
 
     question: str
@@ -18,7 +18,7 @@ class Exchange:
 
 @dataclass(frozen=True)
 class SessionExchanges:
-    """Exchanges of one session, by the id of their answer and in their order."""
+    """Exchanges of one session by the id of their answer, oldest first."""
 
     owner: str
     exchanges: dict[str, Exchange]
@@ -26,7 +26,7 @@ class SessionExchanges:
 
 @dataclass(frozen=True)
 class Summary:
-    """A conversation in a paragraph, and what it is about in a few short themes."""
+    """A conversation in a paragraph, with a few short themes."""
 
     text: str
     themes: list[str] = field(default_factory=list)
@@ -34,7 +34,7 @@ class Summary:
 
 @dataclass(frozen=True)
 class Memory:
-    """One a conversation, under the session's id; `covers` names the last message that is in it."""
+    """The memory of one conversation, with the session's id. `covers` is the id of its last message."""
 
     id: str
     owner: str
@@ -44,4 +44,4 @@ class Memory:
     covers: str
     updated_at: int
     vector_size: int = 0
-    """0 where there is no vector of it."""
+    """Length of its vector; 0 if it has none."""

@@ -18,12 +18,12 @@ class MemoryRepository:
         self._storage = storage
 
     async def find(self, session_id: str) -> Memory | None:
-        """The memory of a session of any owner, or None."""
+        """Returns the memory of a session of any owner, or None."""
         found = await self._storage.get(_NAME, session_id)
         return None if found is None else _MEMORY.validate_python(found)
 
     async def replace(self, memory: Memory, before: Memory | None) -> bool:
-        """Keep it in the place of the one before; False when that is not what is there (any more)."""
+        """Store a memory in place of `before`. Returns False if `before` is no longer the stored one."""
         document = _document(memory)
         if before is None:
             try:
@@ -36,7 +36,7 @@ class MemoryRepository:
         return await self._storage.patch(_NAME, memory.id, document, where=same) is not None
 
     async def latest(self, owner: str, limit: int, cursor: str | None) -> tuple[list[Memory], str | None]:
-        """Those written last come first."""
+        """Returns a page of memories, latest update first, and the cursor of the next page."""
         page = await self._storage.query(
             _NAME,
             [Equals("owner", owner)],
@@ -48,14 +48,14 @@ class MemoryRepository:
         return [_MEMORY.validate_python(each) for each in page.items], page.next_cursor
 
     async def of_sessions(self, owner: str, session_ids: Sequence[str]) -> list[Memory]:
-        """In the order of the ids; those that are not there are left out."""
+        """Returns memories in the order of the ids. Missing ones are left out."""
         where: list[Condition] = [Equals("owner", owner), AnyOf("id", session_ids)]
         page = await self._storage.query(_NAME, where, limit=max(1, len(session_ids)))
         found = {memory.id: memory for memory in map(_MEMORY.validate_python, page.items)}
         return [found[each] for each in session_ids if each in found]
 
     async def with_word(self, owner: str, word: str, limit: int) -> list[str]:
-        """The sessions in whose memory a word begins like this."""
+        """Returns the ids of sessions whose memory has a word with this prefix."""
         found = await self._storage.search(_NAME, word, [Equals("owner", owner)], limit=limit)
         return [str(each["id"]) for each in found]
 

@@ -1,4 +1,4 @@
-"""What is remembered of conversations: kept, listed, searched by words and by meaning, and forgotten."""
+"""Memories of conversations: stored, searched by words and by meaning, and deleted."""
 
 import asyncio
 import logging
@@ -18,7 +18,7 @@ from app.modules.memory.vectors import MemoryVectors
 logger = logging.getLogger(__name__)
 
 _MOST_WORDS = 12
-"""Of a search, the longest ones: they say most."""
+"""The most words of a search; the longest are used."""
 _MATCHES = 100
 _EMBEDDING_SECONDS = 2.0
 
@@ -35,14 +35,14 @@ class ConversationMemories:
         self._charge = charge
 
     async def keep(self, memory: Memory, before: Memory | None) -> bool:
-        """Replace the memory of a conversation; False when it is not what it was before (any more).
+        """Replace the memory of a conversation. Returns False if it is no longer `before`.
 
-        The memory is written last, so that an interrupted write shows in what it covers. It has no
-        vector while the embedding model fails: then its words find it.
+        The memory is written after its vector, so an interrupted write leaves `covers` unchanged. It has no
+        vector if the embedding model fails; then only its words find it.
         """
         vector = await self._embedded(memory)
         sized = replace(memory, vector_size=len(vector))
-        if before is not None and before.vector_size:  # it may be of another length, or of another model
+        if before is not None and before.vector_size:  # it may have another length or model
             await self._vectors.drop(before.vector_size, Equals("session_id", memory.session_id))
         if vector and self._embedding is not None:
             await self._vectors.keep(sized, self._embedding.name, vector)
@@ -69,7 +69,7 @@ class ConversationMemories:
         await self.repository.delete(Equals("owner", owner))
 
     async def search(self, owner: str, text: str, limit: int) -> list[Memory]:
-        """The best first: by the words they share with the text, rare ones more, and by nearness."""
+        """Returns memories by shared words (rare words count more) and by nearness of vectors, best first."""
         async with self._charge(owner):
             by_words, by_meaning = await asyncio.gather(
                 self._by_words(owner, text), self._by_meaning(owner, text)
@@ -87,7 +87,7 @@ class ConversationMemories:
         return sorted(scores, key=lambda session_id: (-scores[session_id], session_id))
 
     async def _by_meaning(self, owner: str, text: str) -> list[str]:
-        """Nothing without an embedding model, or while it fails or takes longer than 2 s."""
+        """Returns nothing without an embedding model, or if it fails or takes longer than 2 seconds."""
         if self._embedding is None:
             return []
         try:
@@ -110,7 +110,7 @@ class ConversationMemories:
 
 
 def _telling_words(text: str) -> list[str]:
-    """The longest ones; the very short only where there are no others, for they begin too many."""
+    """Returns the longest words. Words of one or two letters match too much and are used only alone."""
     words = set(re.findall(r"[^\W_]+", text.lower()))
     kept = [word for word in words if len(word) > 2] or list(words)
     return sorted(kept, key=lambda word: (-len(word), word))[:_MOST_WORDS]

@@ -1,4 +1,4 @@
-"""A conversation summed up for remembering: by a model, or, without one, as a digest of its exchanges."""
+"""Summaries of conversations: by a model, or as a digest of the exchanges."""
 
 import re
 from collections.abc import Sequence
@@ -13,9 +13,9 @@ MOST_THEMES = 8
 
 _LONGEST_THEME = 60
 _LONGEST_TEXT = 4_000
-"""Characters of one question or answer that a model is shown."""
+"""The most characters of one question or answer in a prompt."""
 _LONGEST_SUMMARY = 2_000
-"""Characters, for scripts that have no blanks between words."""
+"""The most characters, for scripts without spaces between words."""
 
 _INSTRUCTIONS = (
     (Path(__file__).parent / "prompts" / "conversation.md")
@@ -31,7 +31,10 @@ _UNKEEPABLE = re.compile("[\x00\ud800-\udfff]")
 async def written(
     model: LanguageModel, earlier: Summary | None, exchanges: Sequence[Exchange]
 ) -> Summary | None:
-    """By the model; None when it says nothing of use. Raises `ModelUnavailable` or `ModelRejected`."""
+    """Returns a summary by the model, or None if its reply holds none.
+
+    Raises `ProviderUnavailable` or `ProviderRejected`.
+    """
     text = "\n\n".join(
         f"Asked: {each.question[:_LONGEST_TEXT]}\nAnswered: {each.answer[:_LONGEST_TEXT]}"
         for each in exchanges
@@ -45,7 +48,7 @@ async def written(
 
 
 def read(reply: str) -> Summary | None:
-    """A model's reply as a summary within its bounds; None when there is none in it."""
+    """Returns the summary in a model's reply, cut to its limits, or None if there is none."""
     reply = _UNKEEPABLE.sub("", reply)
     themes = [theme for line in _THEMES_LINE.findall(reply) for theme in _themes(line)]
     text = _cut(" ".join(_THEMES_LINE.sub("", reply).split()).split(" "))
@@ -53,7 +56,7 @@ def read(reply: str) -> Summary | None:
 
 
 def digest(earlier: Summary | None, exchanges: Sequence[Exchange]) -> Summary:
-    """A line an exchange, the newest that fit; the themes are the tables that were asked about last."""
+    """Returns a line per exchange, as many of the newest as fit. Its themes are the tables queried last."""
     lines = [*(earlier.text.splitlines() if earlier else []), *map(_line, exchanges)]
     while len(lines) > 1 and sum(len(line.split()) for line in lines) > MOST_WORDS:
         lines = lines[1:]

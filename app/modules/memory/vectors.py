@@ -15,7 +15,7 @@ def is_of_memory_vectors(collection: str) -> bool:
 
 
 class MemoryVectors:
-    """Of one model's making: another one's are never found."""
+    """Vectors of memories. A search finds those of one owner and one model only."""
 
     def __init__(self, storage: Storage) -> None:
         self._index = VectorIndex(storage, _PREFIX, _FIELDS)
@@ -30,11 +30,11 @@ class MemoryVectors:
         await self._index.keep([document], [vector])
 
     async def nearest(self, owner: str, model: str, vector: Sequence[float], *, limit: int) -> list[str]:
-        """The sessions whose memories are nearest, the nearest first."""
+        """Returns the ids of the sessions with the nearest memories, nearest first."""
         mine = [Equals("owner", owner), Equals("model", model)]
         found = await self._index.nearest(vector, mine, limit=limit)
         return [str(each["session_id"]) for each in found]
 
     async def drop(self, size: int, where: Condition) -> None:
-        """Those of this length that meet the condition."""
+        """Delete the vectors of this length that meet the condition."""
         await self._index.drop([where], dimensions=size)

@@ -1,4 +1,4 @@
-"""What an owner has used up; each says how much it was and what helps."""
+"""Errors of exceeded quotas. Each message names the limit and what helps."""
 
 from app.core.clock import rfc3339
 from app.core.errors import TooMany

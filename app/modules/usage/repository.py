@@ -1,4 +1,4 @@
-"""What the store knows of an owner's use: counted from what is there, so no crash leaves a wrong count."""
+"""Usage of owners in the store. Runs and sessions are counted from their records, also after a crash."""
 
 from typing import cast
 
@@ -8,25 +8,25 @@ from app.core.storage.port import Condition, Document, DocumentExists, Equals, R
 _NAMESPACE = "6f6d1d0a-6f4c-5d6c-9d3b-0f4f4c3a7e11"
 _USAGE = "usage"
 _LONGEST_RUN_MS = 86_400_000
-"""Runs that began earlier than this before a day are not looked at for it."""
+"""The longest run in milliseconds. Runs that began earlier before a day do not count for it."""
 _PAGE = 1_000
 
 
 class UsageRepository:
-    """One document an owner: the UTC day of its latest tokens (days since 1970), and that day's sum."""
+    """One document per owner: the UTC day of the latest tokens (days since 1970), and that day's sum."""
 
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
 
     async def runs(self, owner: str) -> int:
-        """Of the runs under way, those that wait included."""
+        """Returns the number of open runs, waiting ones included."""
         return await self._storage.count("runs", [Equals("owner", owner), Equals("status", "open")])
 
     async def sessions(self, owner: str) -> int:
         return await self._storage.count("sessions", [Equals("owner", owner)])
 
     async def tokens_of_runs(self, owner: str, since: int) -> int:
-        """The tokens of the runs that have ended since then (epoch milliseconds)."""
+        """Returns the tokens of runs that ended at or after `since` (epoch milliseconds)."""
         conditions: list[Condition] = [
             Equals("owner", owner),
             Range("created_at", at_least=since - _LONGEST_RUN_MS),
@@ -40,12 +40,12 @@ class UsageRepository:
                 return tokens
 
     async def tokens(self, owner: str, day: int) -> int:
-        """The tokens that were counted for this day."""
+        """Returns the tokens counted for this day."""
         latest, tokens = await self._latest(owner) or (day, 0)
         return tokens if _goes_on(latest, day) else 0
 
     async def add_tokens(self, owner: str, day: int, tokens: int) -> None:
-        """Exact, although others may add at the same time: each try that fails is one of theirs done."""
+        """Add tokens to a day. Exact with concurrent calls: a try fails only when another one succeeds."""
         while not await self._added(owner, day, tokens):
             pass
 
@@ -79,7 +79,7 @@ def _tokens_since(run: Document, since: int) -> int:
 
 
 def _goes_on(latest: int, day: int) -> bool:
-    """Whether the latest day is still this one: also the next is, by a clock a little ahead at midnight."""
+    """True if the latest day is `day`, or the next one by the faster clock of another process."""
     return latest in (day, day + 1)
 
 

@@ -1,4 +1,4 @@
-"""The route that tells owners what they use."""
+"""Route of an owner's usage and limits."""
 
 from fastapi import APIRouter, Request
 

@@ -1,4 +1,4 @@
-"""Bodies of the usage route. A limit that is null is none."""
+"""Bodies of the usage route. A limit of null means that there is none."""
 
 from app.http.routes import ResponseBody, Time
 

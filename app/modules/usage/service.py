@@ -1,4 +1,4 @@
-"""What an owner may use, asked before anything is begun; and what has been used, noted when it ends."""
+"""Quotas of owners: checked before runs and sessions begin. Tokens are counted when they are spent."""
 
 import asyncio
 import logging
@@ -23,7 +23,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Quotas:
-    """What each owner may use; None is no limit. `runs` are those under way, waiting ones included."""
+    """Limits of each owner; None is no limit. `runs` are open runs, waiting ones included."""
 
     runs: int | None
     sessions: int | None
@@ -32,7 +32,7 @@ class Quotas:
 
 @dataclass(frozen=True)
 class Usage:
-    """What an owner uses now and has used today; `tokens_reset_at` is midnight UTC in epoch milliseconds."""
+    """Current usage of an owner. `tokens_reset_at` is the next midnight UTC in epoch milliseconds."""
 
     runs: int
     sessions: int
@@ -41,9 +41,9 @@ class Usage:
 
 
 class Allowances:
-    """Everything an owner is granted besides a rate.
+    """Quotas of owners, besides rate limits.
 
-    Counts are taken under a lock of this process: of several processes, each may let one more through.
+    Checks hold a lock of this process only, so each of several processes may allow one too many.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class Allowances:
 
     @asynccontextmanager
     async def new_run(self, owner: str) -> AsyncGenerator[None]:
-        """Within the block a run may be begun. Raises `TokensSpent` or `TooManyRuns`."""
+        """Check the quotas; begin a run within the block. Raises `TokensSpent` or `TooManyRuns`."""
         await self._check_tokens(owner)
         if self.quotas.runs is None:
             yield
@@ -68,7 +68,7 @@ class Allowances:
 
     @asynccontextmanager
     async def new_session(self, owner: str) -> AsyncGenerator[None]:
-        """Within the block a session may be kept. Raises `TooManySessions`."""
+        """Check the quota; store a session within the block. Raises `TooManySessions`."""
         if self.quotas.sessions is None:
             yield
             return
@@ -95,7 +95,7 @@ class Allowances:
         if tokens == 0 or self.quotas.tokens_per_day is None:
             return
         try:
-            async with self._lock("tokens", owner):  # one after the other is faster than each trying again
+            async with self._lock("tokens", owner):  # a lock is faster than retries
                 await self._repository.add_tokens(owner, self._clock() // _DAY_MS, tokens)
         except StorageUnavailable:
             logger.warning("the store is unavailable: %d tokens are not counted for their day", tokens)
@@ -110,7 +110,7 @@ class Allowances:
         return Usage(runs, sessions, tokens, (day + 1) * _DAY_MS)
 
     async def _tokens(self, owner: str, day: int) -> int:
-        """Without a limit nothing is counted while runs are answered: the runs themselves are added up."""
+        """Returns the tokens of a day. Without a limit no sum is stored, so the runs are added up."""
         if self.quotas.tokens_per_day is None:
             return await self._repository.tokens_of_runs(owner, day * _DAY_MS)
         return await self._repository.tokens(owner, day)

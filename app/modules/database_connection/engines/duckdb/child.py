@@ -84,7 +84,7 @@ def _plain(value: object) -> object:
         case Decimal():
             return {"$": ["decimal", str(value)]}
         case datetime() if value.tzinfo is not None:
-            return {"$": ["datetime", value.astimezone(UTC).isoformat()]}  # independent of the local time zone
+            return {"$": ["datetime", value.astimezone(UTC).isoformat()]}  # not in the local time zone
         case datetime() | date() | clock():
             return {"$": [type(value).__name__, value.isoformat()]}
         case timedelta():
