@@ -36,7 +36,7 @@ class Reading:
     """One way to understand an unclear question, and the rewording that asks for it.
 
     `words` of the question are replaced by `instead`, in which `{}` stands for them; `added` is appended.
-    With `compares`, `words` are the number of a comparison and its operator is replaced too. The statement
+    With `compares`, `words` are the number of a comparison, and `{}` includes its operator. The statement
     of this reading must read `mark`, a column or a table.
     """
 
