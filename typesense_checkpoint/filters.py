@@ -32,7 +32,7 @@ def config_of(location: ThreadNamespace, checkpoint_id: str) -> RunnableConfig:
 
 
 def is_in_scope(location: ThreadNamespace, config: RunnableConfig | None) -> bool:
-    """Whether a config includes a thread and namespace. Without a `checkpoint_ns` it includes them all."""
+    """True if a config includes the location. Without a `checkpoint_ns` it includes all of its thread's."""
     if config is None:
         return True
     wanted = location_of(config)

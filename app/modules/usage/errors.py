@@ -5,7 +5,7 @@ from app.core.errors import TooMany
 
 
 class TokensSpent(TooMany):
-    """The day's tokens are used."""
+    """The owner has used all tokens of the day."""
 
     problem = "token-budget"
     title = "The day's tokens are spent"
@@ -21,7 +21,7 @@ class TokensSpent(TooMany):
 
 
 class TooManyRuns(TooMany):
-    """As many questions as allowed are being answered, or wait for it."""
+    """The owner has as many open runs as allowed, waiting ones included."""
 
     problem = "too-many-runs"
     title = "Too many questions at once"
@@ -40,7 +40,7 @@ class TooManyRuns(TooMany):
 
 
 class TooManySessions(TooMany):
-    """As many sessions as allowed are kept."""
+    """The owner has as many sessions as allowed."""
 
     problem = "too-many-sessions"
     title = "Too many sessions"
