@@ -16,13 +16,13 @@ const ConversationPage = lazy(() => import("./conversation/conversation_page"));
 const ConnectionsPage = lazy(() => import("./connections/connections_page"));
 const ConnectionPage = lazy(() => import("./connections/connection_page"));
 
-/** The page, or what stands before it. */
+/** The page, or the sign-in screen. */
 export function App() {
   useEffect(() => void knowMe(), []);
   return signInNeeded.value ? <SignIn /> : <Frame />;
 }
 
-/** The frame: sessions at the side (a drawer on narrow screens), the page of the address beside them. */
+/** The frame: sessions at the side (a drawer on narrow screens), beside them the page of the address. */
 function Frame() {
   const [drawer, setDrawer] = useState(false);
   const here = route.value;

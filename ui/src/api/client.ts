@@ -1,4 +1,4 @@
-/** The one place that talks to the API. Every function raises `ApiError`, or `TypeError` when offline. */
+/** The only code that calls the API. Every function raises `ApiError`, or `TypeError` when offline. */
 import createClient from "openapi-fetch";
 import { signedFetch } from "./credential";
 import { ApiError, problemIn } from "./problem";
@@ -30,13 +30,13 @@ async function dataOf<Data>(
   return data as Data;
 }
 
-// Who asks
+// Caller
 
 export function readMe(): Promise<Me> {
   return dataOf(http.GET("/api/v1/me"));
 }
 
-/** Raises `ApiError` for a credential that is not good. */
+/** Raises `ApiError` if the credential is not valid. */
 export async function checkCredential(credential: string): Promise<void> {
   const headers = { Authorization: `Bearer ${credential}` };
   await dataOf(http.GET("/api/v1/me", { headers, fetch: globalThis.fetch }));
@@ -69,7 +69,7 @@ export function resumeSession(session_id: string): Promise<Session> {
   return dataOf(http.PATCH("/api/v1/sessions/{session_id}", { params, body: { status: "idle" } }));
 }
 
-/** Outlives the page, so that a deletion still reaches the server when the tab is closed. */
+/** The request outlives the page, so the deletion reaches the server when the tab is closed. */
 export async function deleteSession(session_id: string): Promise<void> {
   const options = { params: { path: { session_id } }, keepalive: true };
   await dataOf(http.DELETE("/api/v1/sessions/{session_id}", options));
@@ -173,7 +173,7 @@ export async function deleteConnection(connection_id: string): Promise<void> {
   await dataOf(http.DELETE("/api/v1/database-connections/{connection_id}", { params }));
 }
 
-/** Begins a scan in the background, and says how far it is. */
+/** Starts a scan in the background, and returns its progress. */
 export function startScan(connection_id: string): Promise<Scan> {
   const params = { path: { connection_id } };
   return dataOf(http.POST("/api/v1/database-connections/{connection_id}/scan", { params }));
@@ -213,7 +213,7 @@ export function inspectStatement(connection_id: string, sql: string): Promise<In
   );
 }
 
-/** A route whose path is made, for it is the same for several kinds of things; it stands under /api/v1. */
+/** Calls a route by a path under /api/v1, for routes that are alike for several kinds of records. */
 export async function call<Answer>(method: string, path: string, body?: object): Promise<Answer> {
   const headers = { "Content-Type": "application/json" };
   const sent = body && { headers, body: JSON.stringify(body) };

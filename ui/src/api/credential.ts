@@ -1,9 +1,9 @@
-/** What the page signs in with: an API key or a token, kept until the tab is closed and nowhere else. */
+/** The credential of the page: an API key or a token, kept only in the tab's session storage. */
 import { signal } from "@preact/signals";
 
 const KEPT = "kai.credential";
 
-/** Whether the server has asked for a credential, or refused the one it was sent. */
+/** Whether the server requires a credential, or has refused the one that was sent. */
 export const signInNeeded = signal(false);
 
 export function keepCredential(credential: string): void {
@@ -11,7 +11,7 @@ export function keepCredential(credential: string): void {
   signInNeeded.value = false;
 }
 
-/** Forgets it, last of all, and shows who comes next a page without anything of who left. */
+/** Reloads the page, so the next user sees nothing of the last, and removes the credential as it unloads. */
 export function signOut(): void {
   window.addEventListener("pagehide", () => sessionStorage.removeItem(KEPT));
   window.location.assign("/");

@@ -1,14 +1,14 @@
 import { texts } from "../shared/texts";
 import type { Problem } from "./types";
 
-/** A refusal of the server, in its own words. */
+/** An error response of the server, with its problem document. */
 export class ApiError extends Error {
   constructor(readonly problem: Problem) {
     super(problem.detail);
   }
 }
 
-/** Any error as a problem. `fetch` raises `TypeError` for what never reached the server. */
+/** Any error as a problem. `fetch` raises `TypeError` if a request did not reach the server. */
 export function asProblem(error: unknown): Problem {
   if (error instanceof ApiError) return error.problem;
   const offline = error instanceof TypeError;
@@ -21,7 +21,7 @@ export function asProblem(error: unknown): Problem {
   };
 }
 
-/** The body of a refusal as a problem; one that explains nothing at least names its status. */
+/** The body of an error response as a problem; without an explanation it names the status. */
 export function problemIn(body: unknown, status: number): Problem {
   if (typeof body === "object" && body !== null && "detail" in body && "title" in body)
     return body as Problem;

@@ -1,4 +1,4 @@
-/** Following a run: through drops and reloads, every event once and in order. */
+/** Follows a run across lost connections and reloads: every event once and in order. */
 import { createParser, type EventSourceMessage } from "eventsource-parser";
 import { ApiError } from "./problem";
 import type { RunEvent } from "./types";
@@ -6,11 +6,11 @@ import type { RunEvent } from "./types";
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 8_000;
 
-/** How to open a run's stream, and whom to tell what comes. */
+/** How to open a run's stream, and the callbacks for its events. */
 export interface Following {
-  /** The stream from its start; also what starts the run. */
+  /** Opens the stream from its start; may also start the run. */
   open: () => Promise<Response>;
-  /** The stream after an event. */
+  /** Opens the stream after an event. */
   resume: (runId: string, after: number) => Promise<Response>;
   onEvent: (event: RunEvent) => void;
   onLink: (link: "live" | "reconnecting") => void;
@@ -19,7 +19,8 @@ export interface Following {
 
 /**
  * Ends after `done`, or when the signal is aborted. A stream that ends without `done` was cut off and is
- * resumed after its last event, for ever. Raises what `open` raises, and `ApiError` when the run is gone.
+ * resumed after its last event, without a limit of attempts. Raises what `open` raises, and `ApiError`
+ * when the run is gone.
  */
 export async function follow(following: Following): Promise<void> {
   const { onLink, signal } = following;
@@ -42,7 +43,7 @@ export async function follow(following: Following): Promise<void> {
   }
 }
 
-/** Events until the stream ends or breaks; whether `done` was among them, and the last id. */
+/** Reads events until the stream ends or fails. Returns whether `done` was among them, and the last id. */
 async function drain(
   response: Response,
   after: number,
@@ -59,12 +60,12 @@ async function drain(
   };
   const parser = createParser({ onEvent });
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
-  const next = () => reader?.read().catch(() => null); // a break is an end like any other
+  const next = () => reader?.read().catch(() => null); // a failed read ends the stream, too
   for (let read = await next(); read && !read.done; read = await next()) parser.feed(read.value);
   return { done, after: last };
 }
 
-/** The answer, or null when the server cannot be reached just now. */
+/** The response, or null if the server is unavailable. */
 async function attempt(open: () => Promise<Response>): Promise<Response | null> {
   try {
     return await open();
@@ -74,7 +75,7 @@ async function attempt(open: () => Promise<Response>): Promise<Response | null> 
   }
 }
 
-/** Waits, but not past the moment the network is back. */
+/** Waits, but no longer than until the network is available again. */
 function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const ended = new AbortController();

@@ -83,7 +83,7 @@ export interface Problem {
   active_run_id?: string | null;
 }
 
-/** How far a scan in the background is; `tables_total` is null until all tables are known. */
+/** Progress of a scan in the background; `tables_total` is null until all tables are known. */
 export interface Scan {
   state: "never" | "running" | "complete" | "failed";
   tables_total: number | null;

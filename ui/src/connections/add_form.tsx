@@ -9,7 +9,7 @@ import { refreshConnections, rememberConnection } from "./connections";
 
 const EMPTY = { name: "", url: "", description: "", shared: false };
 
-/** A new database: tried first, and opened when it can be read. The address is not kept in the page. */
+/** A form for a new database: tests it, and opens it if it can be read. The page does not keep the URL. */
 export function AddForm() {
   const [body, setBody] = useState(EMPTY);
   const [testing, setTesting] = useState(false);

@@ -3,7 +3,7 @@ import { texts } from "../shared/texts";
 
 const SHOWN_VALUES = 8;
 
-/** The columns of a table, with what the scan saw in them. */
+/** The columns of a table, with what the scan found in them. */
 export function ColumnList({ table }: { table: Table }) {
   const refers = new Map(
     table.foreign_keys.flatMap((key) => key.columns.map((name) => [name, key.referred_table])),

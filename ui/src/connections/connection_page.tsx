@@ -19,7 +19,7 @@ import "./connections.css";
 
 const BEGUN: Scan = { state: "running", tables_total: null, tables_done: 0, error: null };
 
-/** One database: what is in it, as the last scan saw it. */
+/** One database: its contents, as the last scan found them. */
 export default function ConnectionPage({ connectionId }: { connectionId: string }) {
   const { tables, problem, scanning, rescan } = useTables(connectionId);
   const connection = connectionOf(connectionId);
@@ -41,7 +41,7 @@ export default function ConnectionPage({ connectionId }: { connectionId: string 
   );
 }
 
-/** The tables, and a scan of them; the first visit scans by itself. */
+/** The tables, and a scan of them; the first visit starts a scan. */
 function useTables(connectionId: string) {
   const [tables, setTables] = useState<Table[] | null>(null);
   const [problem, setProblem] = useState<Problem | null>(null);
@@ -49,7 +49,7 @@ function useTables(connectionId: string) {
   const read = async (again: boolean) => {
     setProblem(null);
     try {
-      // A list that was asked for before this connection was made does not have it.
+      // A list that was requested before this connection was made does not contain it.
       if (!connectionOf(connectionId)) await refreshConnections();
       const connection = connectionOf(connectionId);
       if (again || connection?.scanned_at === null) setScanning(BEGUN);
@@ -137,7 +137,7 @@ function Share({ connection }: { connection: Connection }) {
   );
 }
 
-/** Asks once more before it does it: a connection cannot be brought back without its address. */
+/** Asks for confirmation: a deleted connection can only be restored with its URL. */
 function Disconnect({ label, onConfirm }: { label: string; onConfirm: () => void }) {
   const [sure, setSure] = useState(false);
   const onClick = () => (sure ? onConfirm() : setSure(true));

@@ -1,4 +1,4 @@
-/** The databases that can be asked, and what is known of each. */
+/** The databases that can be asked, and the scanned tables of each. */
 import { signal } from "@preact/signals";
 import * as api from "../api/client";
 import { asProblem } from "../api/problem";
@@ -32,7 +32,7 @@ export function rememberConnection(id: string): void {
   localStorage.setItem(LAST, id);
 }
 
-/** Every table of a connection, scanning it first if that was never done and is the reader's to do. */
+/** Every table of a connection. Scans it first if it was never scanned and the user may scan it. */
 export async function allTables(
   connection: Connection,
   onProgress: (scan: Scan) => void = () => undefined,

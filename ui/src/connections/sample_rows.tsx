@@ -6,7 +6,7 @@ import { formatOf, isNumeric } from "../conversation/rows/format";
 import { ProblemBox } from "../shared/problem_box";
 import { texts } from "../shared/texts";
 
-/** A table's first rows, read when they are asked for. */
+/** The first rows of a table, read when the user opens them. */
 export function SampleRows({ connectionId, table }: { connectionId: string; table: Table }) {
   const [sample, setSample] = useState<Sample | null>(null);
   const [problem, setProblem] = useState<Problem | null>(null);

@@ -6,7 +6,7 @@ import { texts } from "../shared/texts";
 
 const POLL_MS = 400;
 
-/** Ends when the schema is read. Raises `ApiError` when it cannot be. */
+/** Resolves when the schema is read. Raises `ApiError` if it cannot be read. */
 export async function scan(connectionId: string, onProgress: (scan: Scan) => void): Promise<void> {
   let now = await startScan(connectionId);
   while (now.state === "running") {

@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { texts } from "../shared/texts";
 import { count } from "../shared/time";
 
-/** How far a scan is, as far as the server tells. */
+/** Progress of a scan, as the server reports it. */
 export function ScanProgress({ scan }: { scan: Scan }) {
   const [since] = useState(Date.now);
   const { scanning, scannedOf } = texts.connections;

@@ -72,7 +72,7 @@ function TableEntry({ connectionId, table, mayChange }: Shown) {
   );
 }
 
-/** What people say of a table; a click edits it. */
+/** The description of a table; a click edits it. */
 function Description({ connectionId, table, mayChange }: Shown) {
   const [text, setText] = useState(table.description);
   const [editing, setEditing] = useState(false);

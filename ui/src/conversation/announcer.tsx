@@ -2,7 +2,7 @@ import { texts } from "../shared/texts";
 import type { Conversation } from "./conversation";
 import type { Answer } from "./model";
 
-/** Tells screen readers where the newest answer stands: a word a step, never its tokens. */
+/** Announces the newest answer's progress to screen readers: one text a step, never its tokens. */
 export function Announcer({ conversation }: { conversation: Conversation }) {
   const answer = conversation.exchanges.value.at(-1)?.answer;
   return (
@@ -12,7 +12,7 @@ export function Announcer({ conversation }: { conversation: Conversation }) {
   );
 }
 
-/** Out of the history, with no step seen: nothing has just happened. */
+/** Whether an answer comes from the history, without steps: there is nothing to announce. */
 function isKept(answer: Answer): boolean {
   return answer.phase !== "sending" && answer.steps.length === 0;
 }

@@ -8,7 +8,7 @@ import type { Conversation } from "./conversation";
 import { Feedback } from "./feedback/feedback";
 import { type Exchange, isUnderWay } from "./model";
 
-/** What can be done with a finished answer, and what it cost. */
+/** The actions of a finished answer, and its cost. */
 export function AnswerActions({
   exchange,
   conversation,

@@ -15,7 +15,7 @@ import "./answer_card.css";
 
 const ChartPanel = lazy(() => import("./chart/chart_panel"));
 
-/** What stands around a chart, in pixels. */
+/** Space around a chart, in pixels. */
 const TOOLS = 72;
 
 type Tab = "chart" | "table" | "sql";
@@ -26,7 +26,7 @@ interface Shown {
   conversation: Conversation;
 }
 
-/** Chart, rows and SQL of an answer, one at a time: the most telling, or the one the analyst chose. */
+/** Chart, rows and SQL of an answer, one at a time: the most informative, or the analyst's choice. */
 export function AnswerCard({ exchange, conversation }: Shown) {
   const { answer } = exchange;
   const [chosen, choose] = useState<Tab | null>(null);

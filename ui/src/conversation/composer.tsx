@@ -16,11 +16,11 @@ interface Shown {
   disabled?: boolean;
   onAsk: (question: string) => void;
   onStop?: () => void;
-  /** What stands under the field: the database and the mode. */
+  /** Shown under the field: the database and the mode. */
   children: ComponentChildren;
 }
 
-/** Where questions are written. */
+/** The field for questions. */
 export function Composer({ placeholder, asked, running, disabled, onAsk, onStop, children }: Shown) {
   const field = useRef<HTMLTextAreaElement>(null);
   const [text, setText] = useState("");
@@ -28,7 +28,7 @@ export function Composer({ placeholder, asked, running, disabled, onAsk, onStop,
   const tooLong = text.length > LONGEST;
   useEffect(() => fitHeight(field.current), [text]);
   useEffect(() => {
-    // A slow page may arrive when the user has already moved on.
+    // A slow page may load after the user has already moved the focus elsewhere.
     const taken = document.activeElement?.closest("[role=menu], input, textarea");
     if (matchMedia("(pointer: fine)").matches && !taken) field.current?.focus();
   }, []);
@@ -81,7 +81,7 @@ export function Composer({ placeholder, asked, running, disabled, onAsk, onStop,
   );
 }
 
-/** Arrow up in an empty field, or in a recalled question, goes back through what was asked; down returns. */
+/** Arrow up in an empty field or a recalled question goes back through earlier questions; down returns. */
 function useRecall(asked: string[], text: string, setText: (text: string) => void) {
   const [back, setBack] = useState(0);
   const shown = back === 0 ? "" : asked[asked.length - back];

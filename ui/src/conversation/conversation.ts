@@ -1,4 +1,4 @@
-/** One open session: what it shows, and what the analyst can do with it. */
+/** One open session: its contents, and the analyst's actions. */
 import { computed, signal } from "@preact/signals";
 import * as api from "../api/client";
 import { ApiError, asProblem } from "../api/problem";
@@ -36,13 +36,13 @@ export class Conversation {
 
   constructor(readonly sessionId: string) {}
 
-  /** Leaves the session; its run goes on without us. */
+  /** Leaves the session; its run continues on the server. */
   close(): void {
     this.closed.abort();
     this.forgetNews();
   }
 
-  /** Reads the session and joins the run that is under way, if any. */
+  /** Reads the session and follows its current run, if any. */
   async load(): Promise<void> {
     try {
       const { messages, ...session } = await api.readSession(this.sessionId);
@@ -64,20 +64,20 @@ export class Conversation {
     this.exchanges.value = [...exchangesOf(messages.items), ...this.exchanges.value];
   }
 
-  /** Asks now, or after what is being answered here. A run this page knows nothing of is not waited for. */
+  /** Asks now, or after the run that this page follows. The server refuses it during any other run. */
   ask(question: string, sql?: string): void {
     const onBusy = this.running.value ? "enqueue" : "reject";
     void this.send({ key: newKey(), question, ...(sql && { sql }) }, onBusy);
   }
 
-  /** Asks what was refused, after the question under way or in its place. */
+  /** Asks the refused question again, after the current one or in its place. */
   insist(on_busy: "enqueue" | "interrupt"): void {
     const sent = this.refused.value;
     this.refused.value = null;
     if (sent) void this.send(sent, on_busy);
   }
 
-  /** Sends a question again that never reached the server. */
+  /** Sends a question again that did not reach the server. */
   resend(exchange: Exchange): void {
     this.drop(exchange.key);
     const { key, question, sql } = exchange;
@@ -93,7 +93,7 @@ export class Conversation {
     this.session.value = await api.resumeSession(this.sessionId);
   }
 
-  /** Stops what is being answered; a question still on its way is stopped as soon as it has arrived. */
+  /** Cancels the current run; a question that is still being sent is cancelled as soon as it has arrived. */
   async stop(): Promise<void> {
     const running = this.running.value;
     if (running?.answer.runId) await api.cancelRun(this.sessionId, running.answer.runId);
@@ -172,7 +172,7 @@ export class Conversation {
     this.exchanges.value = this.exchanges.value.filter((each) => each.key !== key);
   }
 
-  /** Whether a question is on its way whose run is not known yet; the history may hold it already. */
+  /** Whether a question is being sent whose run is not known yet; the history may hold it already. */
   private isSending(): boolean {
     return this.exchanges.value.some((each) => each.answer.phase === "sending" && !each.answer.runId);
   }
@@ -189,8 +189,8 @@ function newKey(): string {
 }
 
 /**
- * What is shown with what the server has kept, in order. What is shown already stays as it is, for it may
- * know more; what is still on its way to the server comes last.
+ * The shown exchanges merged with the stored history, in order. Shown exchanges stay as they are, as they
+ * may have more details; questions that are still being sent come last.
  */
 function withHistory(shown: Exchange[], history: Exchange[]): Exchange[] {
   const known = new Map(shown.map((each) => [each.answer.runId, each]));

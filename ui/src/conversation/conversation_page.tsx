@@ -49,7 +49,7 @@ function useConversation(sessionId: string): Conversation {
   return conversation;
 }
 
-/** An empty session suggests what to ask. */
+/** Suggested questions of an empty session. */
 function Beginning({ conversation }: { conversation: Conversation }) {
   const session = conversation.session.value;
   const connection = session ? connectionOf(session.db_connection_id) : undefined;

@@ -17,7 +17,7 @@ interface Shown {
   conversation: Conversation;
 }
 
-/** A question and its answer: what it means first, then chart, rows and SQL, then what to do with it. */
+/** A question and its answer: the analysis first, then chart, rows and SQL, then the actions. */
 export function ExchangeView({ exchange, conversation }: Shown) {
   const root = useRef<HTMLElement>(null);
   const seen = useInSight(root);

@@ -13,7 +13,7 @@ function isAnswer(message: Message): boolean {
   return message.role === "assistant";
 }
 
-/** The question of a page's first answer may stand on the page before. */
+/** The question of a page's first answer may be on the page before. */
 function hasQuestion(messages: Message[], answer: Message): boolean {
   return messages.some((each) => each.role === "human" && each.run_id === answer.run_id);
 }
@@ -46,7 +46,7 @@ function answerOf(message: Message): Answer {
   };
 }
 
-/** Without its rows, which are fetched when the answer comes into sight. */
+/** An answer without its rows, which are fetched when it is scrolled into view. */
 function headOf(message: Message): Head | null {
   if (message.row_count === null) return null;
   const { columns, row_count: rowCount, cut_by: cutBy } = message;

@@ -1,7 +1,7 @@
-/** What a conversation shows: exchanges, each a question and the answer as far as it has come. */
+/** The contents of a conversation: exchanges, each a question and its answer so far. */
 import type { AnswerFields, Column, Cut, Failure, Problem, Row, Step } from "../api/types";
 
-/** `sending` until the server has taken the question; the last three are the ends of a run. */
+/** `sending` until the server has taken the question; the last three are final. */
 export type Phase = "sending" | "running" | "complete" | "failed" | "cancelled";
 
 /** A step of the timeline; times are epoch milliseconds of the server's clock. */
@@ -26,7 +26,7 @@ export interface Head {
   cutBy: Cut | null;
 }
 
-/** An answer. `sql` and `analysis` grow while they are written; `sqlWhole` and `analysisWhole` say when not. */
+/** An answer. While `sql` or `analysis` is being written, `sqlWhole` or `analysisWhole` is false. */
 export interface Answer extends AnswerFields {
   phase: Phase;
   runId: string | null;
@@ -44,14 +44,14 @@ export interface Answer extends AnswerFields {
 }
 
 export interface Exchange {
-  /** Stable from the first keystroke to the kept history: the run's id once there is one. */
+  /** Stable from sending to the stored history: the run's id once there is one. */
   key: string;
   question: string;
   /** The analyst's own statement, if one was given. */
   sql?: string;
   askedAt: number;
   answer: Answer;
-  /** What the server holds of a long result has not been fetched yet. */
+  /** Whether the answer was read from the stored history. */
   kept: boolean;
 }
 

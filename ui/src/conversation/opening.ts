@@ -1,11 +1,11 @@
-/** A question asked before its session was made: the session's page asks it as soon as it is open. */
+/** A question entered before its session was made: the session's page sends it as soon as it opens. */
 import * as api from "../api/client";
 import { rememberConnection } from "../connections/connections";
 import { go } from "../shared/route";
 
 const questions = new Map<string, string>();
 
-/** Makes a session on a database and opens it with a first question. Raises like the API. */
+/** Makes a session on a database and opens it with a first question. Raises what the API calls raise. */
 export async function openSession(connectionId: string, question: string): Promise<void> {
   const session = await api.createSession(connectionId);
   rememberConnection(connectionId);
@@ -13,7 +13,7 @@ export async function openSession(connectionId: string, question: string): Promi
   go(`/sessions/${session.id}`);
 }
 
-/** The question a session was opened with, once. */
+/** Returns the question that a session was opened with, and removes it. */
 export function takeQuestion(sessionId: string): string | undefined {
   const question = questions.get(sessionId);
   questions.delete(sessionId);

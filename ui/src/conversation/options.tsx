@@ -2,7 +2,7 @@ import { texts } from "../shared/texts";
 import type { Conversation } from "./conversation";
 import type { Exchange } from "./model";
 
-/** The readings that the newest question back offers, each ready to ask; the numbers may be typed as well. */
+/** The readings that KAI's newest question back offers, as buttons; users may also type their numbers. */
 export function Options({ exchange, conversation }: { exchange: Exchange; conversation: Conversation }) {
   const { options, phase } = exchange.answer;
   if (phase !== "complete" || options.length === 0 || !conversation.goesOnFrom(exchange)) return null;

@@ -1,4 +1,4 @@
-/** An answer as its run's events tell it: the same events give the same answer, live or said again. */
+/** Builds an answer from its run's events: the same events give the same answer, live or repeated. */
 import type { RunEvent, Step } from "../api/types";
 import {
   type Answer,
@@ -58,7 +58,7 @@ function onText(answer: Answer, channel: "sql" | "analysis", token: string): Ans
   return answer.sqlWhole ? answer : { ...answer, sql: answer.sql + token };
 }
 
-/** The statement that failed goes into the repairs, and room is made for the next. */
+/** Moves the failed statement to the repairs, and empties the field for the next. */
 function withRepair(answer: Answer, failed: FailedStatement): Answer {
   const repairs = [...answer.repairs, failed];
   return { ...answer, repairs, sql: "", sqlWhole: false, corrections: [] };

@@ -1,7 +1,7 @@
 import { texts } from "../shared/texts";
 import type { Conversation } from "./conversation";
 
-/** A second question while one is being answered: wait for it, take its place, or let it be. */
+/** Choices for a second question while one is being answered: wait, replace it, or discard the second. */
 export function RefusedBox({ conversation }: { conversation: Conversation }) {
   const refused = conversation.refused.value;
   if (refused === null) return null;

@@ -13,13 +13,13 @@ import { openSession } from "./opening";
 import { StarterList } from "./starter_list";
 import "./start_page.css";
 
-/** An empty session: pick a database, ask, or take an example. */
+/** The start page: pick a database, ask, or choose an example. */
 export function StartPage() {
   const [chosen, choose] = useState<string | null>(null);
   useEffect(() => void refreshConnections(), []);
   useEffect(() => {
     document.title = texts.product;
-    void import("./conversation_page"); // where the answer will be shown
+    void import("./conversation_page"); // fetched early: it will show the answer
   }, []);
   if (problem.value && connections.value === null) {
     return <ProblemBox problem={problem.value} onRetry={() => void refreshConnections()} />;

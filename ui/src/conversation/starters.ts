@@ -1,4 +1,4 @@
-/** Questions that a schema suggests, in words that also the built-in writer understands. */
+/** Questions suggested by a schema, in words that the built-in writer understands, too. */
 import type { Table, TableColumn } from "../api/types";
 
 const MOST = 4;
@@ -14,7 +14,7 @@ export function starters(tables: Table[]): string[] {
   return [...new Set(questions.filter((each) => each !== null))].slice(0, MOST);
 }
 
-/** Few values that each stand for many rows, such as a country: a question with a picture. */
+/** A question by a column with few values shared by many rows, such as a country: gives a chart. */
 function perGroup(tables: Table[]): string | null {
   for (const most of [FEW, MANY]) {
     for (const table of tables) {

@@ -11,14 +11,14 @@ export const mayManage = computed(() => {
   return scopes.includes("manage") || scopes.includes("admin");
 });
 
-/** A shared database is its owner's to change. */
+/** Only its owner may change a shared database. */
 export function mayChange(connection: Connection | undefined): boolean {
   return mayManage.value && connection?.owner === me.value?.owner;
 }
 
 let asked: Promise<void> | undefined;
 
-/** Ends when it is known who reads. */
+/** Resolves when the caller has been read. */
 export function knowMe(): Promise<void> {
   return (asked ??= refreshMe());
 }

@@ -8,7 +8,7 @@ import { texts } from "../shared/texts";
 import { refreshMe } from "./me";
 import "./sign_in.css";
 
-/** In place of everything else while the server does not know who asks. */
+/** The sign-in screen, shown instead of the page until the server accepts a credential. */
 export function SignIn() {
   const { title, lead, credential: label, hint, signIn } = texts.identity;
   const [credential, setCredential] = useState("");

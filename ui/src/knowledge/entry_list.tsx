@@ -18,7 +18,7 @@ interface Shown {
   mayChange: boolean;
 }
 
-/** The entries of one kind, for who may change them to add to, edit, review and delete. */
+/** The entries of one kind. Users who may change them can add, edit, review and delete. */
 export function EntryList({ kind, connectionId, mayChange }: Shown) {
   const { entries, problem, act } = useEntries(kind, connectionId);
   const [edited, edit] = useState<Entry | "new" | null>(null);
@@ -65,7 +65,7 @@ export function EntryList({ kind, connectionId, mayChange }: Shown) {
 
 const idOf = (edited: Entry | "new" | null) => (edited === null || edited === "new" ? "" : edited.id);
 
-/** The entries, and a function that changes them and reads them again. Shows a refusal. */
+/** The entries, and a function that changes them and reads them again. Shows an error. */
 function useEntries(kind: Kind, connectionId: string) {
   const [entries, setEntries] = useState<Entry[] | null>(null);
   const [problem, setProblem] = useState<Problem | null>(null);

@@ -9,7 +9,7 @@ export type Status = "proposed" | "verified" | "rejected";
 /** An entry of any kind: the fields of its kind, and for an example whether a person has verified it. */
 export type Entry = { id: string; status?: Status } & Partial<Record<Field, string | null>>;
 
-/** What an entry of a kind consists of; an optional field may be left empty. */
+/** The fields of each kind of entry; an optional field may be left empty. */
 export const FIELDS: Record<Kind, { name: Field; optional?: true; code?: true }[]> = {
   examples: [{ name: "question" }, { name: "sql", code: true }],
   glossary: [{ name: "term" }, { name: "meaning" }, { name: "sql", code: true, optional: true }],

@@ -1,4 +1,4 @@
-/** The list of sessions: read, searched, renamed, deleted with a way back. */
+/** The list of sessions: reads, searches, renames and deletes them; a deletion can be undone. */
 import { signal } from "@preact/signals";
 import * as api from "../api/client";
 import { asProblem } from "../api/problem";
@@ -9,19 +9,19 @@ import { say, UNDO_MS } from "../shared/toasts";
 import { onNews, tellTabs } from "./tabs";
 
 const POLL_MS = 4_000;
-/** A title is written once a question is answered, which takes a model a moment. */
+/** A title is written after a question is answered; the model needs a moment for it. */
 const TITLED_MS = [2_000, 8_000];
 
 export const sessions = signal<Session[] | null>(null);
 export const search = signal("");
 export const problem = signal<Problem | null>(null);
 const next = signal<string | null>(null);
-/** Deleted on the page, and on the server once the deletion can no longer be undone. */
+/** Sessions deleted on the page, and on the server once the deletion can no longer be undone. */
 const leaving = new Map<string, ReturnType<typeof setTimeout>>();
 let asked = 0;
 let poll: ReturnType<typeof setTimeout> | undefined;
 
-/** Reads the list again; the answer to an older question never replaces that to a newer. */
+/** Reads the list again; the response to an older request never replaces a newer one. */
 export async function refreshSessions(): Promise<void> {
   asked += 1;
   const turn = asked;
@@ -37,18 +37,18 @@ export async function refreshSessions(): Promise<void> {
   }
 }
 
-/** Reads the list again when a session that was answered just now may have got its title. */
+/** Reads the list again when a session whose question was just answered may have a title. */
 export function expectTitle(): void {
   for (const milliseconds of TITLED_MS) setTimeout(() => void refreshSessions(), milliseconds);
 }
 
-/** The title of a session as the list has it: newer than what was read with its history. */
+/** The title of a session in the list, which is newer than the title read with its history. */
 export function titleOf(session: Session): string | null {
   const listed = sessions.value?.find((each) => each.id === session.id);
   return listed ? listed.title : session.title;
 }
 
-/** One that was never asked has no title, and nothing to come back to. */
+/** A session without a question has no title and is not listed. */
 function isShown(session: Session): boolean {
   return session.title !== null && !leaving.has(session.id);
 }
@@ -77,7 +77,7 @@ export async function rename(session: Session, title: string): Promise<void> {
   await refreshSessions();
 }
 
-/** Takes a session off the list; the server deletes it when the undo has run out, or the page is left. */
+/** Removes a session from the list; the server deletes it when the undo expires or the page is left. */
 export function remove(session: Session): void {
   const here = route.value;
   leaving.set(
@@ -106,7 +106,7 @@ async function reallyRemove(sessionId: string): Promise<void> {
   tellTabs(sessionId);
 }
 
-/** The end of a run in a session that is not open is not reported to the page. */
+/** Polls, because no event reports the end of a run in a session that is not open. */
 function pollWhileAnswering(): void {
   clearTimeout(poll);
   const answering = sessions.value?.some((each) => each.status === "processing");

@@ -1,11 +1,11 @@
-/** Other tabs of this browser hear at once what happens to a session here. */
+/** Notifies the other tabs of this browser of a changed session. */
 const channel = new BroadcastChannel("kai.sessions");
 
 export function tellTabs(sessionId: string): void {
   channel.postMessage(sessionId);
 }
 
-/** Calls back with the session when another tab has changed it, and with null when this tab comes back. */
+/** Calls back with a session that another tab has changed, and with null when this tab is shown again. */
 export function onNews(heard: (sessionId: string | null) => void): () => void {
   const onMessage = (event: MessageEvent<string>) => heard(event.data);
   const onVisible = () => {

@@ -4,7 +4,7 @@ import { useEffect, useId, useRef } from "preact/hooks";
 import { Icon } from "./icon";
 import { texts } from "./texts";
 
-/** A dialog over the page; Escape and a click beside it close it, and the focus goes back. */
+/** A dialog over the page; Escape or a click outside closes it, and the focus returns. */
 export function Dialog({
   title,
   onClose,

@@ -3,7 +3,7 @@ import { duration } from "./time";
 
 const TICK_MS = 100;
 
-/** A time that runs. It starts at nothing if the server's clock is ahead of this one. */
+/** Elapsed time, updated while it runs. Zero if the server's clock is ahead of this one. */
 export function Elapsed({ since }: { since: number }) {
   const [now, setNow] = useState(Date.now());
   useEffect(() => {

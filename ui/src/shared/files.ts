@@ -1,4 +1,4 @@
-/** Giving the analyst something to keep. */
+/** Downloads files. */
 export function download(content: Blob, name: string): void {
   const address = URL.createObjectURL(content);
   const link = document.createElement("a");
@@ -8,7 +8,7 @@ export function download(content: Blob, name: string): void {
   setTimeout(() => URL.revokeObjectURL(address), 10_000);
 }
 
-/** A file name out of a title: letters and digits of any script, and dashes. */
+/** A file name made from a title: letters and digits of any script, and dashes. */
 export function fileName(title: string, extension: string): string {
   const plain = title
     .toLowerCase()

@@ -1,7 +1,7 @@
 import type { IconNode } from "lucide";
 import { h } from "preact";
 
-/** A drawing beside words that say the same, so it is hidden from screen readers. */
+/** An icon beside text of the same meaning, so it is hidden from screen readers. */
 export function Icon({ of, size = 16 }: { of: IconNode; size?: number }) {
   const shapes = of.map(([tag, attributes], index) => h(tag, { key: index, ...attributes }));
   return (

@@ -11,7 +11,7 @@ export interface MenuItem {
 interface Shown {
   icon: IconNode;
   label: string;
-  /** Words on the button; without any it is an icon alone, named by `label`. */
+  /** Text of the button; without text it shows an icon only, named by `label`. */
   text?: string;
   items: MenuItem[];
 }
@@ -34,7 +34,7 @@ export function Menu({ icon, label, text, items }: Shown) {
     document.addEventListener("pointerdown", onPointer);
     return () => document.removeEventListener("pointerdown", onPointer);
   }, [open]);
-  // Nothing is focused instead when the list around the menu is put in another order: that closes nothing.
+  // When the list around the menu is reordered, no element gets the focus: the menu stays open.
   const onFocusOut = (event: FocusEvent) => {
     if (isOutside(event.relatedTarget)) setOpen(false);
   };

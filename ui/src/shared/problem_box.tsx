@@ -6,13 +6,13 @@ import { texts } from "./texts";
 
 interface Shown {
   problem: Pick<Problem, "title" | "detail">;
-  /** `notice` when an answer came all the same. */
+  /** `notice` if there is an answer in spite of the problem. */
   tone?: "error" | "notice";
   onRetry?: (() => void) | undefined;
   children?: ComponentChildren;
 }
 
-/** What went wrong, in the server's words, and what can be done. */
+/** A problem in the server's words, and what the user can do. */
 export function ProblemBox({ problem, tone = "error", onRetry, children }: Shown) {
   return (
     <div class={`problem ${tone}`} role={tone === "error" ? "alert" : undefined}>

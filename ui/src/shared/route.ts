@@ -1,4 +1,4 @@
-/** Where the analyst is, as the address says it. */
+/** The current view, read from the address. */
 import { computed, signal } from "@preact/signals";
 
 export type Route =
@@ -24,7 +24,7 @@ export function go(to: string, how: "push" | "replace" = "push"): void {
   path.value = to;
 }
 
-/** For links: follows them without reloading the page, unless a new tab is wanted. */
+/** Click handler for links: follows them without a reload, unless the user wants a new tab. */
 export function onLinkClick(event: MouseEvent): void {
   const link = event.currentTarget as HTMLAnchorElement;
   if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;

@@ -3,7 +3,7 @@ import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 
 const NEAR = 600;
 
-/** Whether an element is, or ever was, near the screen; long histories stay cheap by it. */
+/** Whether an element is, or ever was, near the screen; keeps long histories cheap. */
 export function useInSight(element: RefObject<Element | null>): boolean {
   const [seen, setSeen] = useState(false);
   useLayoutEffect(() => setSeen(isNear(element.current)), []);

@@ -18,7 +18,7 @@ interface Shown<Key extends string> {
   children: ComponentChildren;
 }
 
-/** Tabs over one panel; arrow keys go from one to the next. */
+/** Tabs over one panel; arrow keys move between them. */
 export function Tabs<Key extends string>({ label, tabs, shown, show, children }: Shown<Key>) {
   const id = useId();
   const onKeyDown = (event: KeyboardEvent) => {

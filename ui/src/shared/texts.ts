@@ -1,4 +1,4 @@
-/** Every word the page says. */
+/** All texts of the page. */
 export const texts = {
   product: "KAI",
   undo: "Undo",

@@ -1,4 +1,4 @@
-/** Light, dark, or as the system has it; remembered by this browser. */
+/** The theme: light, dark or the system's; stored in this browser. */
 import { effect, signal } from "@preact/signals";
 
 export type Theme = "system" | "light" | "dark";
@@ -13,7 +13,7 @@ dark.addEventListener("change", () => {
 
 export const theme = signal<Theme>(ORDER.find((each) => each === localStorage.getItem(KEY)) ?? "system");
 
-/** The theme in effect, of the user's or the system's choice. */
+/** The theme in effect, as the user or the system chose it. */
 export function shownTheme(): "light" | "dark" {
   if (theme.value !== "system") return theme.value;
   return systemIsDark.value ? "dark" : "light";

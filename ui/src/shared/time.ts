@@ -18,7 +18,7 @@ export function duration(milliseconds: number): string {
   return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
 }
 
-/** The heading under which a day's sessions stand. */
+/** The heading above the sessions of a day. */
 export function groupOf(time: string, now: Date): string {
   const { groups } = texts.sessions;
   const days = (startOfDay(now) - startOfDay(new Date(time))) / DAY_MS;

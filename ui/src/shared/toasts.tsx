@@ -1,4 +1,4 @@
-/** Short messages at the edge, one of which may be undone. */
+/** Short messages at the edge of the page; a message may offer an undo. */
 import { signal } from "@preact/signals";
 import { texts } from "./texts";
 
@@ -12,7 +12,7 @@ const SHOWN_MS = 6_000;
 const toasts = signal<Toast[]>([]);
 let last = 0;
 
-/** Says something for six seconds; `undo` adds a button that ends the message too. */
+/** Shows a message for six seconds; `undo` adds a button that also closes the message. */
 export function say(message: string, undo?: () => void): void {
   last += 1;
   const toast: Toast = { id: last, message, ...(undo && { undo }) };

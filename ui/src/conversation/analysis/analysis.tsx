@@ -13,7 +13,7 @@ interface Shown {
 
 const NONE: readonly Claim[] = [];
 
-/** The reading of the rows; a caret stands at its end while it is written, and claims are shown once it is. */
+/** The analysis of the rows: ends with a caret while it is written, and shows claims once it is complete. */
 export function Analysis({ text, whole, claims = NONE }: Shown) {
   const shown = whole ? claims : NONE;
   const html = useMemo(() => safeMarkup(text, shown), [text, shown]);

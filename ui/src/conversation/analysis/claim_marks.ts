@@ -1,4 +1,4 @@
-/** The places of claims, written into the Markdown of a reading as private-use characters.
+/** The places of claims, written into the Markdown of an analysis as private-use characters.
  *
  * They pass through the parser and the sanitiser like letters, so that each place is found again in the
  * markup, whatever the Markdown around it becomes.
@@ -24,7 +24,7 @@ export function markOf(character: string): Mark | null {
     : { index: code - FIRST_END, starts: false };
 }
 
-/** The Markdown with marks around those claims that change nothing else of what `render` makes of it. */
+/** The Markdown with marks around each claim whose marks do not change the rest of `render`'s output. */
 export function withMarks(
   markdown: string,
   claims: readonly Claim[],
@@ -42,7 +42,7 @@ export function withMarks(
   return inserted(own, kept);
 }
 
-/** Half-open, in code points; empty where the span makes no sense. */
+/** Half-open, in code points; empty if the span is not valid. */
 interface Place {
   index: number;
   start: number;

@@ -9,7 +9,7 @@ interface Shown {
   children: ComponentChildren;
 }
 
-/** Says where a claim comes from while it is pointed at, focused or tapped; Escape puts that away. */
+/** Shows the source of a claim while it is pointed at, focused or tapped; Escape closes the tip. */
 export function ClaimTips({ claims, children }: Shown) {
   const root = useRef<HTMLDivElement>(null);
   const tip = useRef<HTMLDivElement>(null);
@@ -74,18 +74,18 @@ function Source({ claim }: { claim: Claim }) {
   );
 }
 
-/** The part of a claim that an event belongs to. */
+/** The element of the claim that an event belongs to. */
 function placeOf(target: EventTarget | null): HTMLElement | null {
   return target instanceof Element ? target.closest<HTMLElement>("[data-claim]") : null;
 }
 
-/** Whether it is a claim of this reading, or the tip itself: a pointer may go from one to the other. */
+/** Whether it is a claim of this analysis, or the tip: a pointer may move from one to the other. */
 function isPartOf(target: EventTarget | null, root: HTMLElement | null): boolean {
   if (!(target instanceof Element) || !root?.contains(target)) return false;
   return target.closest("[data-claim], [role=tooltip]") !== null;
 }
 
-/** Below the claim's first line, or above it where the window ends, and never beyond the text's sides. */
+/** Below the claim's first line, or above it at the window's end, and never beyond the text's sides. */
 function putBeside(place: HTMLElement, tip: HTMLElement, root: HTMLElement): void {
   const [line] = place.getClientRects();
   if (!line) return;

@@ -1,4 +1,4 @@
-/** Markdown of a model, which is hostile until proven otherwise, as markup that can do nothing. */
+/** Renders a model's Markdown, which is not trusted, as markup without active content. */
 import DOMPurify, { type Config } from "dompurify";
 import { Marked } from "marked";
 import type { Claim } from "../../api/types";
@@ -50,7 +50,7 @@ function escaped(text: string): string {
   return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
-/** Puts elements in the place of the marks. They are made here, of text that is sanitised already. */
+/** Replaces the marks by elements, made from text that is already sanitised. */
 function wrapClaims(fragment: DocumentFragment, claims: readonly Claim[]): void {
   const open: number[] = [];
   const begun = new Set<number>();

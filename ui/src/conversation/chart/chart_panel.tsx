@@ -17,14 +17,14 @@ import "./chart.css";
 
 interface Shown {
   chart: Chart;
-  /** None of an answer about rows that were fetched before. */
+  /** Null for an answer about rows of an earlier answer. */
   rows: AnswerRows | null;
   title: string;
 }
 
 const NONE: Row[] = [];
 
-/** The chart, what it may be switched to, and ways to take it along. Fetched when first shown. */
+/** The chart, its choices, and ways to export it. Fetched when first shown. */
 export default function ChartPanel({ chart, rows, title }: Shown) {
   const [choice, choose] = useState<Choice>({});
   const loaded = rows?.loaded.value ?? NONE;

@@ -1,4 +1,4 @@
-/** What a chart may be switched to: another mark, and other columns of the rows where each row can be drawn. */
+/** Choices for a chart: another mark, and other columns of the rows if every row can be drawn. */
 import type { Column, Row } from "../../api/types";
 import { texts } from "../../shared/texts";
 import { isNumeric } from "../rows/format";
@@ -29,7 +29,7 @@ export function needsRows({ across, value, series }: Choice): boolean {
   return [across, value, series].some((field) => field?.startsWith("r"));
 }
 
-/** The chart with the analyst's choices; until all rows are there that it needs, as the server made it. */
+/** The chart with the analyst's choices; the server's chart until all rows that it needs are loaded. */
 export function chosen(chart: Chart, choice: Choice, rows: AnswerRows | null, loaded: Row[]): Chart {
   if (!needsRows(choice)) return truthful(withChoice(chart, choice, channels(chart, null)));
   if (!rows || loaded.length < rows.count) return chart;
@@ -48,7 +48,7 @@ export function chosen(chart: Chart, choice: Choice, rows: AnswerRows | null, lo
   });
 }
 
-/** Marks that say nothing untrue: slices and areas add up what they show. */
+/** Marks that do not mislead: slices and stacked areas imply that values add up. */
 export function marks({ adds, series, value, data }: Chart): Mark[] {
   const positive = data.every((each) => Number(each[value.field] ?? 0) >= 0);
   return MARKS.filter((mark) => {
@@ -75,7 +75,7 @@ function withChoice(chart: Chart, choice: Choice, all: Channel[]): Chart {
   };
 }
 
-/** A mark that is true; several values of one place are points, unless stacked bars add them up. */
+/** Uses a mark that does not mislead: several values at one place are points, unless they are stacked. */
 function truthful(chart: Chart): Chart {
   const mark = marks(chart).includes(chart.mark) ? chart.mark : "bar";
   const places = new Set(chart.data.map((each) => placeOf(each, chart)));

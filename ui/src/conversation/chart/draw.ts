@@ -1,4 +1,4 @@
-/** Drawing without `eval` and without network. */
+/** Draws charts without `eval` and without network. */
 
 import { type Loader, logger, None, parse, View } from "vega";
 import { expressionInterpreter } from "vega-interpreter";
@@ -30,7 +30,7 @@ export async function draw(chart: Chart, element: HTMLElement, colors: ChartColo
   return view.runAsync();
 }
 
-/** The chart as a picture, twice as fine as on the screen. */
+/** The chart as a picture, at twice the screen's resolution. */
 export async function picture(view: View, format: "png" | "svg"): Promise<Blob> {
   if (format === "svg") return new Blob([await view.toSVG()], { type: "image/svg+xml" });
   const canvas = await view.toCanvas(2);

@@ -1,4 +1,4 @@
-/** How high a chart is drawn, known before the code that draws it is there, so that nothing jumps. */
+/** Heights of charts, known before the drawing code is loaded, so the layout does not shift. */
 import { type Chart, placesOf } from "./intent";
 
 const MANY_BARS = 48;
@@ -12,7 +12,7 @@ const LEGEND = 40;
 const LINE_OF_TEXT = 16;
 const CHARACTER_WIDTH = 6.4;
 
-/** Bars of names lie down, so that the names can be read. */
+/** Bars of names are horizontal, so that the names can be read. */
 export function isLying(chart: Chart): boolean {
   return chart.mark === "bar" && chart.across.kind === "nominal" && placesOf(chart) <= MANY_BARS;
 }
@@ -22,7 +22,7 @@ export function heightOf(chart: Chart): number | { step: number; for: "position"
   return isLying(chart) ? { step: stepOf(chart), for: "position" } : HEIGHT;
 }
 
-/** All of it, axis, legend and notes included, in pixels. */
+/** The total height with axis, legend and notes, in pixels. */
 export function drawnHeight(chart: Chart, width = 0): number {
   const notes = width > 0 ? notesOf(chart, width).length * LINE_OF_TEXT : 0;
   const legend = chart.series || chart.mark === "arc" ? LEGEND : 0;
@@ -47,7 +47,7 @@ function stepOf(chart: Chart): number {
   return isGrouped(chart) ? Math.max(step, (seriesOf(chart) + 1) * STEP_OF_A_SERIES) : step;
 }
 
-/** Whether the bars of a place stand beside each other, as they may not be added up. */
+/** Whether the bars of a place are side by side, because they may not be added up. */
 export function isGrouped({ mark, series, adds }: Chart): boolean {
   return mark === "bar" && series !== null && !adds;
 }

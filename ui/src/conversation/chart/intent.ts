@@ -1,6 +1,6 @@
 /**
- * What a chart is meant to show, read from the server's specification field by field. Whatever is not
- * named here does not come through: the page draws only specifications that it has put together itself.
+ * The contents of a chart, read from the server's specification field by field. Fields that are not
+ * named here are ignored: the page draws only specifications that it has built itself.
  */
 
 export const MARKS = ["bar", "line", "area", "point", "arc"] as const;
@@ -17,8 +17,8 @@ export interface Channel {
 export type Datum = Record<string, string | number | boolean | null>;
 
 /**
- * `across` is what is compared, `value` how much of it, `series` what sets colours apart. `adds` says that
- * values may be added up, as stacked bars and slices do; `how` what the points add up or leave out.
+ * `across` is what is compared, `value` the amount, `series` what colours distinguish. `adds` says that
+ * values may be added up, as stacked bars and slices do; `how` says what the points add up or leave out.
  */
 export interface Chart {
   mark: Mark;
@@ -35,7 +35,7 @@ const KINDS: readonly string[] = ["quantitative", "temporal", "ordinal", "nomina
 const MOST_DATA = 5_000;
 const LONGEST_HOW = 2_000;
 
-/** The chart of a specification, or null if it is none that this page draws. */
+/** The chart of a specification, or null if this page cannot draw it. */
 export function readChart(spec: Record<string, unknown> | null): Chart | null {
   if (spec === null) return null;
   const mark = markOf(spec.mark);

@@ -1,4 +1,4 @@
-/** A chart in the page's own colours and letters. */
+/** A chart's style, in the colours and fonts of the page. */
 import type { Config } from "vega-lite";
 
 export interface ChartColors {
@@ -37,7 +37,7 @@ export function lookOf({ ink, muted, line, accent, surface }: ChartColors): Conf
 
 const FONT = "Inter Variable, system-ui, sans-serif";
 
-/** The colours of the theme that is shown, for a drawing that knows no style sheet. */
+/** The colours of the current theme, for a drawing that style sheets do not reach. */
 export function colorsOf(element: Element): ChartColors {
   const style = getComputedStyle(element);
   const color = (name: string) => style.getPropertyValue(name).trim();

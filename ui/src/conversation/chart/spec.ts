@@ -1,4 +1,4 @@
-/** Vega-Lite of our own making for a chart: no expression, no transform, no address. */
+/** Builds a chart's Vega-Lite specification, without expressions, transforms or URLs. */
 import type { TopLevelSpec } from "vega-lite";
 import { heightOf, isGrouped, isLying, notesOf } from "./height";
 import type { Channel, Chart, Datum } from "./intent";
@@ -31,7 +31,7 @@ export function specOf(chart: Chart, width: number, colors: ChartColors): TopLev
   return spec as unknown as TopLevelSpec;
 }
 
-/** Below the chart, so that a picture of it says it too. */
+/** The note below the chart; inside the drawing, so exported pictures have it, too. */
 function noteOf(text: string[], { muted }: ChartColors): Record<string, unknown> {
   return {
     text,
@@ -46,7 +46,7 @@ function noteOf(text: string[], { muted }: ChartColors): Record<string, unknown>
   };
 }
 
-/** Times are drawn as they are written, as the table and the text have them, not moved to the reader's zone. */
+/** Times are drawn as written, like in the table and the text, and not converted to the reader's zone. */
 function asWritten(datum: Datum, { across }: Chart): Datum {
   const cell = datum[across.field];
   if (across.kind !== "temporal" || typeof cell !== "string") return datum;
@@ -89,7 +89,7 @@ function encodingOf(chart: Chart, lying: boolean): Encoding {
   return { x: upright, y: amount, ...color, tooltip };
 }
 
-/** Months of more than a year are named with it, and more than eight years are named alone. */
+/** Beyond one year, month labels include the year; beyond eight years, labels show the year only. */
 function ticksOf({ across, data }: Chart): Encoding {
   if (across.kind !== "temporal") return {};
   const times = data.map((each) => Date.parse(String(each[across.field]))).filter(Number.isFinite);

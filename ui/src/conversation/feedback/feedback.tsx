@@ -53,7 +53,7 @@ export function Feedback({ sessionId, messageId, sql }: Shown) {
   );
 }
 
-/** What was left as it was is not sent. */
+/** Unchanged fields are not sent. */
 function down(comment: string, corrected: string, sql: string) {
   return {
     rating: "down" as const,

@@ -15,7 +15,7 @@ export class AnswerRows {
   readonly loaded = signal<Row[]>([]);
   readonly loading = signal(false);
   readonly problem = signal<Problem | null>(null);
-  /** Known when the run has ended; there is nothing to fetch before. */
+  /** Null until the run has ended; before that there is nothing to fetch. */
   messageId: string | null = null;
   private cursor: string | undefined;
   private fetched = 0;
@@ -34,7 +34,7 @@ export class AnswerRows {
     return this.loaded.value.length >= this.count;
   }
 
-  /** Has at least so many rows loaded, or all; raises nothing, and tells what went wrong in `problem`. */
+  /** Loads at least `wanted` rows, or all. Raises nothing; `problem` holds the error. */
   async load(wanted: number): Promise<void> {
     if (this.loading.value || this.messageId === null) return;
     this.loading.value = true;
@@ -47,13 +47,13 @@ export class AnswerRows {
     this.loading.value = false;
   }
 
-  /** Every row, for a file. Raises like the API. */
+  /** Every row, for a file. Raises what the API calls raise. */
   async all(): Promise<Row[]> {
     while (!this.complete) await this.loadPage(this.count);
     return this.loaded.value;
   }
 
-  /** The head may be shown already: what is fetched replaces it from the start. */
+  /** Fetched rows replace the head, which may be shown already. */
   private async loadPage(wanted: number): Promise<void> {
     const limit = wanted <= FIRST_PAGE ? FIRST_PAGE : PAGE;
     const page = await readRows(this.sessionId, this.messageId ?? "", limit, this.cursor);

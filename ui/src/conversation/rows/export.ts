@@ -1,12 +1,12 @@
-/** The rows as a file. */
+/** Exports the rows as a file. */
 import { rowsFile } from "../../api/client";
 import { download, fileName } from "../../shared/files";
 import type { AnswerRows } from "./answer_rows";
 
-/** Characters of a title that leave room in a file's name for that its rows are cut. */
+/** Characters of the title in a file's name; leaves room for the note that the rows are cut. */
 const LONGEST = 50;
 
-/** Every row of the answer, also those not loaded. Raises like the API. */
+/** Every row of the answer, also those not loaded. Raises what the API calls raise. */
 export async function exportRows(
   rows: AnswerRows,
   format: "csv" | "json" | "parquet",

@@ -25,7 +25,7 @@ export function formatOf(column: Column, index: number, rows: Row[]): Format {
   return plain;
 }
 
-/** The value itself, for copying and for what has no format. */
+/** The value itself, for copying and for types without a format. */
 export function plain(cell: Cell): string {
   if (cell === null) return "";
   return typeof cell === "object" ? JSON.stringify(cell) : String(cell);
@@ -39,7 +39,7 @@ function numberFormat(column: Column, index: number, rows: Row[]): Format {
     maximumFractionDigits: digits,
     useGrouping: !PLAIN_NUMBER.test(column.name),
   });
-  // A number that a double cannot hold comes as text, which Intl formats exactly.
+  // A number that a double cannot hold arrives as text, which Intl formats exactly.
   return (cell) => (isNumber(cell) ? format.format(cell as number) : plain(cell));
 }
 
@@ -50,13 +50,13 @@ function isNumber(cell: Cell): boolean {
   );
 }
 
-/** Of 0.1 + 0.2 one, not seventeen: what a double adds in its last digits is no decimal. */
+/** Decimals of a number: one for 0.1 + 0.2, not seventeen, as a double's rounding errors do not count. */
 function decimalsOf(cell: Cell): number {
   const text = typeof cell === "number" ? String(Number(cell.toFixed(6))) : plain(cell);
   return isNumber(cell) ? (text.split(".")[1]?.length ?? 0) : 0;
 }
 
-/** A time without a zone is what a clock on the wall said; one with a zone is shown in the reader's. */
+/** A time without a zone is shown as stored; one with a zone is shown in the reader's zone. */
 function datetime(cell: Cell): string {
   if (typeof cell !== "string") return plain(cell);
   return ZONED.test(cell) ? onDate(MOMENT, cell) : onDate(WALL_TIME, `${cell.replace(" ", "T")}Z`, cell);

@@ -10,7 +10,7 @@ import { CutNotice } from "./cut_notice";
 import { exportRows } from "./export";
 import { RowsTable } from "./rows_table";
 
-/** The rows, how many there are, and ways to take them along. */
+/** The rows, their number, and ways to export them. */
 export function RowsPanel({ rows, title }: { rows: AnswerRows; title: string }) {
   useEffect(() => void rows.load(1), [rows, rows.messageId]);
   const problem = rows.problem.value;

@@ -12,7 +12,7 @@ import "./rows.css";
 
 const ROW_HEIGHT = 30;
 
-/** A grid of any length: only the rows in sight are drawn, and what lies ahead is fetched on the way. */
+/** A grid of any length: only visible rows are drawn, and the next rows are fetched during scrolling. */
 export function RowsTable({ rows }: { rows: AnswerRows }) {
   const id = useId();
   const scroller = useRef<HTMLDivElement>(null);
@@ -63,7 +63,7 @@ export function RowsTable({ rows }: { rows: AnswerRows }) {
   );
 }
 
-/** Formats are made once, of the first rows there are. */
+/** Formats are made once, from the first rows that are loaded. */
 function useShownColumns(rows: AnswerRows): ShownColumn[] {
   const loaded = rows.loaded.value;
   return useMemo(
@@ -76,7 +76,7 @@ function useShownColumns(rows: AnswerRows): ShownColumn[] {
   );
 }
 
-/** The row at a place of the order; undefined while it is being fetched. */
+/** The row at a position of the sorted order; undefined while it is being fetched. */
 function useOrder(rows: AnswerRows, sorting: Sorting | null) {
   const loaded = rows.loaded.value;
   const positions = useMemo(() => {
@@ -86,7 +86,7 @@ function useOrder(rows: AnswerRows, sorting: Sorting | null) {
   return (row: number) => loaded[positions[row] ?? -1];
 }
 
-/** Fetches so many rows as soon as they can be fetched; to sort, all are needed. */
+/** Fetches as many rows as needed, as soon as they are available; sorting needs all rows. */
 function useAhead(rows: AnswerRows, wanted: number): void {
   const loaded = rows.loaded.value;
   useEffect(() => {

@@ -1,4 +1,4 @@
-/** A rectangle of cells, from where it began to where it is. */
+/** A selected rectangle of cells, from its first corner to its current one. */
 import type { Row } from "../../api/types";
 import { plain } from "./format";
 
@@ -18,7 +18,7 @@ export function at(place: Place): Selection {
   return { anchor: place, focus: place };
 }
 
-/** Where a key leads from here, or null if it leads nowhere. */
+/** The cell to which a key moves, or null if the key does not move. */
 export function moved(from: Place, key: string, last: Place): Place | null {
   const { row, column } = from;
   const to: Record<string, Place> = {
@@ -39,7 +39,7 @@ export function holds({ anchor, focus }: Selection, place: Place): boolean {
   return inside(place.row, anchor.row, focus.row) && inside(place.column, anchor.column, focus.column);
 }
 
-/** The cells as a spreadsheet takes them, and how many they are. */
+/** The cells as text to paste into a spreadsheet, and their number. */
 export function asTable(
   { anchor, focus }: Selection,
   rowAt: (row: number) => Row | undefined,

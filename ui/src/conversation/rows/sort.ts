@@ -1,4 +1,4 @@
-/** The order of rows by a column; nulls come last whichever way. */
+/** The order of rows by a column; nulls come last in both directions. */
 import type { Cell, Row } from "../../api/types";
 
 export interface Sorting {
@@ -8,7 +8,7 @@ export interface Sorting {
 
 const COLLATOR = new Intl.Collator(undefined, { numeric: true });
 
-/** Positions of the rows in the wanted order; equal ones keep their own. */
+/** Positions of the rows in the sorted order; equal rows keep theirs. */
 export function order(rows: Row[], sorting: Sorting | null, numeric: boolean): number[] {
   const positions = rows.map((_, position) => position);
   if (sorting === null) return positions;
@@ -18,7 +18,7 @@ export function order(rows: Row[], sorting: Sorting | null, numeric: boolean): n
   return positions.sort((one, other) => nullsLast(keys[one] ?? null, keys[other] ?? null, compare, sign));
 }
 
-/** Ascending, descending, and back to the order of the answer. */
+/** Cycles: ascending, descending, the order of the answer. */
 export function nextSorting(now: Sorting | null, column: number): Sorting | null {
   if (now?.column !== column) return { column, descending: false };
   return now.descending ? null : { column, descending: true };

@@ -1,11 +1,11 @@
-/** How wide columns are at first, judged by what stands in them. */
+/** Initial widths of columns, estimated from their cells. */
 import type { Column, Row } from "../../api/types";
 import { plain } from "./format";
 
 export const NARROWEST = 56;
 const WIDEST = 320;
 const CHARACTER = 7.6;
-const PADDING = 40; // of the cell, and for the mark of the sorting
+const PADDING = 40; // of the cell, and room for the sort indicator
 
 export function firstWidths(columns: Column[], rows: Row[]): number[] {
   return columns.map((column, index) => {

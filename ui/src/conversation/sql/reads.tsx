@@ -6,7 +6,7 @@ import { texts } from "../../shared/texts";
 
 type Found = InspectedStatement["tables"] | string | null;
 
-/** The tables and columns a statement reads, asked for when it is opened. */
+/** The tables and columns that a statement reads, requested when the list is opened. */
 export function Reads({ connectionId, sql }: { connectionId: string; sql: string }) {
   const [found, setFound] = useState<Found>(null);
   const onToggle = async (event: Event) => {

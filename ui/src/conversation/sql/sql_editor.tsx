@@ -1,4 +1,4 @@
-/** The SQL editor, fetched when it is first wanted. */
+/** The SQL editor, fetched when it is first shown. */
 import { autocompletion, closeBrackets } from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
 import { PostgreSQL, SQLite, sql as sqlLanguage } from "@codemirror/lang-sql";

@@ -16,7 +16,7 @@ import { SqlText } from "../../shared/sql_text";
 
 const SqlEditor = lazy(() => import("./sql_editor"));
 
-/** The statement: to read while it is written, then to copy, lay out, edit and run again. */
+/** The statement: shown while it is written; then it can be copied, formatted, edited and run again. */
 export function SqlPanel({ exchange, conversation }: { exchange: Exchange; conversation: Conversation }) {
   const { answer } = exchange;
   const [editing, setEditing] = useState(false);
@@ -69,7 +69,7 @@ export function SqlPanel({ exchange, conversation }: { exchange: Exchange; conve
   );
 }
 
-/** What was corrected in the model's statement, in one line; names between backticks stand as code. */
+/** The corrections of the model's statement, in one line; names between backticks are shown as code. */
 function Corrections({ sentences }: { sentences: string[] }) {
   if (sentences.length === 0) return null;
   const parts = sentences.join(" ").split("`");

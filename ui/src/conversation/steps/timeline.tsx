@@ -14,7 +14,7 @@ interface Shown {
   given: boolean;
 }
 
-/** Where the answer stands in one line; opened, every step with its time, and what had to be repaired. */
+/** The answer's progress in one line; opened, it shows every step with its time, and the repairs. */
 export function Timeline({ answer, link, given }: Shown) {
   if (answer.steps.length === 0 && !isUnderWay(answer)) return null;
   const last = answer.steps.at(-1);
