@@ -1,8 +1,8 @@
-"""The two systems: a session of KAI, asked as any client would, and the model with a plain prompt.
+"""The two systems under evaluation: a KAI session, asked as a client asks, and a model with a plain prompt.
 
-The plain prompt is the baseline: nothing but the schema and the question, one call a question, no values, no
-hints, no check of names, no correction and no repair. Its reply is read, and its statement guarded and
-limited, exactly as KAI's own.
+The plain prompt is the baseline. It holds only the schema and the question: one call a question, no sample
+values, no hints, no check of names, no correction and no repair. Its reply is parsed, and its statement
+guarded and limited, exactly as KAI's own.
 """
 
 import asyncio
@@ -46,10 +46,10 @@ _MODEL_PROBLEMS = tuple(problem_type(each.problem) for each in (ModelUnavailable
 
 @dataclass
 class SystemAnswer:
-    """What a run said up to its rows; `sql` is the last statement written, also one that did not run.
+    """The answer of one run, up to its rows. `sql` is the last statement written, even if it did not run.
 
-    `from_rows`: it answered in words from the rows of an earlier turn. `used` and `seconds` are what it
-    took to get to the rows, or to the answer where there are none.
+    `from_rows` is true when the run answered in words from the rows of an earlier turn. `used` (calls and
+    tokens) and `seconds` are measured until the rows, or until the answer when there are no rows.
     """
 
     sql: str | None = None
@@ -66,10 +66,11 @@ class SystemAnswer:
 
     @property
     def model_failed(self) -> bool:
-        """Also when the built-in writer has stood in for the model."""
+        """True when a model call failed, even if the built-in writer then answered instead."""
         return self.failure is not None and self.failure.type in _MODEL_PROBLEMS
 
     def take(self, event: SessionEvent) -> None:
+        """Record one event of the run. Events after the rows do not change `reply` or `failure`."""
         match event:
             case SqlChunk():
                 self.sql = event.content
@@ -94,18 +95,18 @@ class Respondent(Protocol):
     """Answers the questions of one conversation, in their order."""
 
     async def ask(self, question: str, *, last: bool) -> SystemAnswer:
-        """The answer to the next question; `last` when no other question follows."""
+        """Answer the next question; `last` is true when no other question follows."""
         ...
 
 
 class RunCosts:
-    """What models have used for each run, known by the ids of its log lines; a call counts at its end."""
+    """Model calls and tokens per run, by the run id that is bound to the log. A call counts when it ends."""
 
     def __init__(self) -> None:
         self._by_run: defaultdict[str, Meter] = defaultdict(Meter)
 
     def add(self, used: Meter) -> None:
-        """Count a call within the run that makes it."""
+        """Add a call to the run whose id is bound to the log."""
         self._by_run[ids_bound().get("run_id", "")].add(used)
 
     def so_far(self, run_id: str) -> Meter:
@@ -121,9 +122,9 @@ class KaiSession:
         self._costs = costs
 
     async def ask(self, question: str, *, last: bool) -> SystemAnswer:
-        """The answer to the next question.
+        """Answer the next question.
 
-        After the last question the run is cancelled as soon as its rows are kept: their analysis is not
+        After the last question the run is cancelled as soon as its rows are stored: the analysis is not
         scored, and a model takes as long for it as for the statement.
         """
         answer = SystemAnswer()
@@ -155,14 +156,14 @@ class KaiSession:
 
 
 def _is_after_answer(event: SessionEvent, answer: SystemAnswer) -> bool:
-    """Whether the rows are there, or, where there are none, all that is said in their place."""
+    """True once the rows are stored, or, for an answer without rows, once its text is complete."""
     if not isinstance(event, Status):
         return False
     return event.step in ("summarizing", "saving") or (event.step == "analyzing" and answer.fetched)
 
 
 class PlainPrompt:
-    """A conversation with the model; a follow-up is sent with the questions and statements before it."""
+    """The baseline: a conversation with the model. A follow-up is sent with all earlier turns."""
 
     def __init__(
         self, connections: DatabaseConnections, model: LanguageModel, connection: Connection
@@ -173,7 +174,7 @@ class PlainPrompt:
         self._past: list[PromptMessage] = []
 
     async def ask(self, question: str, *, last: bool) -> SystemAnswer:
-        """The answer to the next question; failures are in it, never raised."""
+        """Answer the next question. A `TurnError` is returned as `failure`, not raised."""
         answer = SystemAnswer()
         started = time.monotonic()
         with metered() as meter:

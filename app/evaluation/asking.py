@@ -1,4 +1,4 @@
-"""Conversations asked and scored, a few at a time, under a progress bar."""
+"""Ask conversations and score their answers, several at a time, with a progress bar."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
@@ -36,9 +36,10 @@ async def play(
     baseline: LanguageModel | None,
     instructed: bool,
 ) -> AsyncGenerator[Outcome]:
-    """The outcome of each turn, as KAI answers it or, with a `baseline`, that model with a plain prompt.
+    """Ask the questions of one conversation in order and yield the outcome of each.
 
-    `instructed` says whether the writer reads a question's instructions.
+    KAI answers, or, when `baseline` is given, that model with a plain prompt. `instructed` is true when
+    each question is sent with its instructions.
     """
     respondent = await _respondent(services, connection, costs=costs, baseline=baseline)
     for question in conversation:
@@ -79,7 +80,7 @@ async def _score(
 
 
 def _outline(question: BenchmarkQuestion, answer: SystemAnswer) -> Outcome:
-    """All that is known before anything is held against the gold."""
+    """The outcome before the rows are compared with the gold: its `kind` is preliminary."""
     return Outcome(
         id=question.id,
         question=question.question,
@@ -133,7 +134,7 @@ async def _why_no_rows(services: Services, connection: Connection, answer: Syste
 
 
 async def _why_it_failed(services: Services, connection: Connection, sql: str) -> Kind:
-    """A run tells in words why a statement failed; its kind is learnt by running it once more."""
+    """The kind of a statement's failure. The run reports it only in words, so this runs it once more."""
     try:
         await services.database_connections.run(connection, sql, EVALUATION)
     except StatementRefused:
@@ -146,7 +147,7 @@ async def _why_it_failed(services: Services, connection: Connection, sql: str) -
 
 
 class Asking:
-    """Puts conversations to KAI or the baseline; each outcome is written as soon as it is known."""
+    """Asks KAI or the baseline. Each outcome is written to `file` as soon as it is known."""
 
     def __init__(
         self,
@@ -167,7 +168,7 @@ class Asking:
         services.calls.listen(self._costs.add)
 
     async def ask(self, conversations: Sequence[Conversation], jobs: int) -> None:
-        """Ends when all is asked; the first thing that goes wrong with KAI itself ends it too."""
+        """Ask all conversations, `jobs` at a time. The first exception cancels the others and is raised."""
         waiting = iter(conversations)
         with _progress() as bar:
             task = bar.add_task("", total=sum(map(len, conversations)))

@@ -1,4 +1,4 @@
-"""A gold statement's result, run as every other statement is, and the order that it asks for."""
+"""The result of a gold statement, which is run like every other statement, and the order it requires."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,15 +18,22 @@ from graph.errors import DatabaseUnavailable, StatementFailed
 
 @dataclass(frozen=True)
 class Ordering:
-    """`keyed_sql` gives the gold's rows with their sort keys at the positions `keys`, going on where the
-    gold's own limit cuts; it is None where the keys cannot be seen, and then any two rows are in order."""
+    """The sort order of a gold statement.
+
+    `keyed_sql` returns the gold's rows with their sort keys in the columns `keys` (zero-based), without the
+    gold's limit unless it has an offset. It is None when the keys cannot be selected: ties are then unknown,
+    and the rows must keep their order.
+    """
 
     keyed_sql: str | None = None
     keys: tuple[int, ...] = ()
 
 
 def ordering_of(sql: str, dialect: str, columns: Sequence[str]) -> Ordering | None:
-    """The ordering of the outermost query, whose result has these columns; None when it has none."""
+    """Return the ordering of the outermost query; None when it is not sorted or cannot be parsed.
+
+    `columns` are the names of the result's columns.
+    """
     try:
         query = parsed_one(sql, dialect)
     except (SqlglotError, RecursionError):
@@ -46,7 +53,10 @@ def ordering_of(sql: str, dialect: str, columns: Sequence[str]) -> Ordering | No
 
 
 def tiers(rows: Sequence[Row], ordering: Ordering, count: int, width: int) -> list[list[Row]]:
-    """The keyed rows, without added keys, in groups that tie; the last one holds the row number `count`."""
+    """Group the keyed rows that tie, and cut each to its first `width` cells, which leaves out added keys.
+
+    Stops after the group that holds row number `count`.
+    """
     groups: list[list[Row]] = []
     last: Row | None = None
     for at, row in enumerate(rows):
@@ -61,7 +71,7 @@ def tiers(rows: Sequence[Row], ordering: Ordering, count: int, width: int) -> li
 
 
 def _position(key: exp.Expr, query: exp.Expr, columns: Sequence[str]) -> int | None:
-    """Where a sort key stands in the result; None when it is not shown."""
+    """The zero-based column of a sort key in the result; None when the key is not selected."""
     if isinstance(key, exp.Literal) and key.is_int:
         return int(key.name) - 1
     names = [name.lower() for name in columns]
@@ -89,8 +99,11 @@ EVALUATION = Asker(LOCAL_OWNER, "evaluation")
 
 @dataclass(frozen=True)
 class Gold:
-    """A right answer. `ranks` are its rows in groups whose inner order is open, and None where all order
-    is; the last group may hold more rows than the answer shows, any of which may stand there."""
+    """A correct answer.
+
+    `ranks` are its rows in groups of ties: the order within a group is free. It is None when the whole order
+    is free. The last group may hold more rows than the answer shows; any of them may fill its places.
+    """
 
     sql: str
     result: ResultSet
@@ -99,14 +112,14 @@ class Gold:
 
 @dataclass(frozen=True)
 class GoldFailed:
-    """A defect of the question set, in the words of the guard or the database."""
+    """A gold statement that did not run; `error` is the message of the guard or the database."""
 
     sql: str
     error: str
 
 
 async def run_gold(connections: DatabaseConnections, connection: Connection, sql: str) -> Gold | GoldFailed:
-    """The answer of one gold statement."""
+    """Run one gold statement. Returns `GoldFailed`, and raises nothing, when it does not run."""
     try:
         result = await connections.run(connection, sql, EVALUATION)
         ordering = ordering_of(sql, connection.dialect, [column.name for column in result.columns])

@@ -1,8 +1,8 @@
-"""Rows against rows whatever their order, and the columns of one result that stand for those of another.
+"""Compare the rows of two results in any order, and find which columns correspond.
 
-Each row needs a counterpart of its own. Values within a tolerance are not transitive (a may be like b, and
-b like c, but not a like c), so equal rows cannot simply be counted: where counting fails, a matching of a
-bipartite graph decides. Columns are found by their values, for names are free.
+Each row needs a counterpart of its own. Equality within a tolerance is not transitive (a may equal b, and
+b equal c, but not a equal c), so equal rows cannot simply be counted: where counting fails, a bipartite
+matching decides. Columns are matched by their values, because their names are free.
 """
 
 from bisect import bisect_left, bisect_right
@@ -16,7 +16,7 @@ _SLACK = 2 * RELATIVE_TOLERANCE
 
 
 def matches_into(rows: Sequence[Row], others: Sequence[Row]) -> bool:
-    """Whether every row has a counterpart of its own among the others, of which some may be left over."""
+    """Return True if every row has a counterpart of its own among the others. Others may be left over."""
     if len(rows) > len(others):
         return False
     if not Counter(rows) - Counter(others):
@@ -26,7 +26,7 @@ def matches_into(rows: Sequence[Row], others: Sequence[Row]) -> bool:
 
 
 def _by_skeleton(rows: Sequence[Row]) -> dict[Row, list[Row]]:
-    """The rows by everything in them that no tolerance touches; numbers stand as 0."""
+    """The rows grouped by their cells that must be equal exactly; numbers are replaced by 0."""
     groups: defaultdict[Row, list[Row]] = defaultdict(list)
     for row in rows:
         groups[tuple(0 if isinstance(cell, int | float) else cell for cell in row)].append(row)
@@ -42,8 +42,8 @@ def _group_matches(rows: list[Row], others: list[Row]) -> bool:
 class _Matching:
     """Rows that differ in their numbers only, matched by augmenting paths.
 
-    Both sides are sorted by the number that tells the most rows apart, so that a row looks for its
-    counterpart among few.
+    Both sides are sorted by the column with the most distinct values, so that a row is compared with few
+    candidates.
     """
 
     def __init__(self, rows: list[Row], others: list[Row]) -> None:
@@ -56,6 +56,7 @@ class _Matching:
         self._row_of: dict[int, int] = {}
 
     def is_whole(self) -> bool:
+        """Return True if every row can be matched. Call it once: it changes the matching."""
         for at, (row, other) in enumerate(zip(self._rows, self._others, strict=False)):
             if same_row(row, other):
                 self._other_of[at] = self._row_of[at] = at
@@ -63,7 +64,7 @@ class _Matching:
         return all(map(self._augment, free))
 
     def _augment(self, start: int) -> bool:
-        """Find a counterpart for one row more, giving others new ones where needed."""
+        """Match one more row, reassigning other rows where needed. Returns False if there is no way."""
         reached_from: dict[int, int] = {}
         waiting = deque([start])
         while waiting:
@@ -107,7 +108,7 @@ def _number(cell: Cell) -> float:
 
 
 _MOST_TRIES = 2_000
-"""So many part-alignments are looked at; results that need more are taken as not alike."""
+"""The most partial alignments that are tried; results that need more count as different."""
 
 Alignment = tuple[int, ...]
 
@@ -115,7 +116,7 @@ Alignment = tuple[int, ...]
 def counterparts(
     gold: Sequence[Row], predicted: Sequence[Row], gold_width: int, width: int
 ) -> list[list[int]]:
-    """For each gold column the predicted columns whose values, in any order, stand in it too."""
+    """Return, for each gold column, the predicted columns whose values all occur in it, in any order."""
     return [
         [at for at in range(width) if matches_into(_only(predicted, (at,)), _only(gold, (column,)))]
         for column in range(gold_width)
@@ -123,9 +124,9 @@ def counterparts(
 
 
 def alignments(gold: Sequence[Row], predicted: Sequence[Row], found: list[list[int]]) -> Iterator[Alignment]:
-    """Every choice of a predicted column for each gold column by which the predicted rows are gold rows.
+    """Yield each assignment of predicted to gold columns under which all predicted rows are gold rows.
 
-    Of predicted columns that are the same in every row, only the first free one is tried.
+    Among predicted columns with identical values, only the first free one is tried.
     """
     tries = count()
     alike = _first_alike(predicted)
@@ -147,7 +148,7 @@ def alignments(gold: Sequence[Row], predicted: Sequence[Row], found: list[list[i
 
 
 def aligned(rows: Sequence[Row], alignment: Alignment) -> list[Row]:
-    """The rows with the gold's columns in the gold's order."""
+    """The predicted rows, reduced to the columns of the alignment in the gold's order."""
     return _only(rows, alignment)
 
 

@@ -1,4 +1,4 @@
-"""`kai eval --compare-prompts`: the same questions with short and long instructions, and the choice."""
+"""`kai eval --compare-prompts`: ask with short and with long instructions, and record the better form."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -26,13 +26,13 @@ from app.modules.sql_generation.instruction_choice import (
 from migrations.runner import check_up_to_date, migrate
 
 _MOST_FAILED = 0.1
-"""The share of questions for which the model may fail in a measurement that decides."""
+"""The largest share of questions on which the model may fail; above it, nothing is recorded."""
 
 
 async def compare_prompts(wanted: Evaluation) -> None:
     """Ask with both forms, print how they differ, and record the better one for the model.
 
-    Raises `Problem` for what cannot be begun, before anything is asked.
+    Raises `Problem` before the first question when the evaluation cannot start.
     """
     settings = read_settings()
     console = Console(highlight=False)
@@ -68,7 +68,7 @@ def _failed_too_often(results: Mapping[Instruction, Results]) -> Instruction | N
 
 
 def _choice(settings: Settings, comparison: Comparison, question_set: str) -> InstructionChoice:
-    """The form with more right answers; of two equal ones the one that takes fewer tokens."""
+    """The form with more right answers; on a tie, the one that uses fewer tokens, then the short one."""
     short = _figures(comparison.first)
     long = _figures(comparison.second)
     is_short = (short.right, -short.tokens) >= (long.right, -long.tokens)
@@ -94,7 +94,10 @@ def _figures(tally: Tally) -> Measured:
 
 
 async def _record(settings: Settings, choice: InstructionChoice) -> str:
-    """Keep the choice in the configured store, also while KAI serves; returns what that changes."""
+    """Record the choice in the configured store and return a sentence for the user about its effect.
+
+    A running server may use the store at the same time.
+    """
     make_folder(settings.data_dir)
     async with open_store(settings) as (storage, _):
         await (migrate(storage) if settings.migrate_at_start else check_up_to_date(storage))

@@ -1,4 +1,4 @@
-"""Question sets, one JSON object a line, and the part of one that is asked."""
+"""Question sets, one JSON object a line, and the selection of conversations to ask."""
 
 import hashlib
 import re
@@ -12,7 +12,7 @@ from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
 
 from app.core.errors import Invalid
 
-_DB_NAME = re.compile(r"\A\w[\w.-]*\Z")  # goes into a path, so nothing that leads elsewhere
+_DB_NAME = re.compile(r"\A\w[\w.-]*\Z")  # becomes part of a path, so no slashes
 
 
 class QuestionSetInvalid(Invalid):
@@ -27,8 +27,11 @@ def _as_list(value: object) -> object:
 
 
 class BenchmarkQuestion(BaseModel):
-    """One line. `gold_sql` are alternatives, each of them right; `instructions` are definitions that an
-    analyst would give along; questions of one `conversation_id` are asked in the order of `turn`."""
+    """One line of a question set.
+
+    Each statement of `gold_sql` is a correct alternative. `instructions` are definitions that an analyst
+    would give with the question. Questions of one `conversation_id` are asked in the order of `turn`.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -47,17 +50,17 @@ class BenchmarkQuestion(BaseModel):
 
     @property
     def interaction(self) -> str:
-        """What is asked in one session: the conversation, or the question alone."""
+        """The id of the session's conversation; the question's own id if it is asked alone."""
         return self.conversation_id or self.id
 
 
 Conversation = Sequence[BenchmarkQuestion]
-"""Questions of one session, in their order."""
+"""The questions of one session, in the order they are asked."""
 
 
 @dataclass(frozen=True)
 class QuestionSet:
-    """`digest` is the SHA-256 of the file."""
+    """A question set as read from its file; `digest` is the file's SHA-256 in hex."""
 
     name: str
     digest: str
@@ -65,7 +68,7 @@ class QuestionSet:
 
 
 def read_question_set(path: Path) -> QuestionSet:
-    """Raises `QuestionSetInvalid`, naming the line, or `OSError`."""
+    """Read a question set. Raises `QuestionSetInvalid` when it is not valid and `OSError` when unreadable."""
     content = path.read_bytes()
     try:
         lines = content.decode("utf-8-sig").split("\n")
@@ -111,10 +114,10 @@ Split = Literal["tune", "report"]
 
 @dataclass(frozen=True)
 class Selection:
-    """Conversations that hold one of `tags`, of one half, and `limit` of those as `seed` draws them.
+    """A filter: conversations with at least one of `tags`, in the half `split`, at most `limit` of them.
 
-    The half of a conversation depends on its id and the seed alone, so that what is tuned on one half
-    never sees the other, however the set grows.
+    `seed` decides the halves and which conversations the limit keeps. The half of a conversation depends on
+    its id and the seed alone, so the "tune" and "report" halves stay apart when the set grows.
     """
 
     split: Split | None = None
@@ -123,7 +126,7 @@ class Selection:
     seed: int = 0
 
     def of(self, conversations: Sequence[Conversation]) -> list[Conversation]:
-        """In the order of the set. Raises `Invalid` when nothing is left."""
+        """Return the selected conversations in the order of the set. Raises `Invalid` when none is left."""
         chosen = [each for each in conversations if self._is_tagged(each) and self._is_in_split(each)]
         drawn = sorted(chosen, key=lambda each: self._draw("limit", each))[: self.limit]
         kept = {each[0].interaction for each in drawn}

@@ -1,4 +1,4 @@
-"""An evaluation in the terminal, and as one HTML page that needs nothing but itself."""
+"""Reports of an evaluation: tables in the terminal, and one self-contained HTML page."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,7 +17,7 @@ _QUESTIONS_SHOWN = 20
 
 
 def print_summary(console: Console, summary: EvaluationSummary) -> None:
-    """The headline, then what it is made of. Terminal codes in names are inert."""
+    """Print the accuracy, then its breakdown. Control characters in names are replaced by spaces."""
     console.print(Text(f"Execution accuracy ({summary.mode}): {summary.accuracy}", style="bold"))
     console.print(Text(f"Right of answered: {summary.tally.of_answered}", style="bold"))
     if by_chance := summary.tally["right_but_empty"]:
@@ -36,7 +36,7 @@ def print_summary(console: Console, summary: EvaluationSummary) -> None:
 
 
 def print_comparison(console: Console, comparison: Comparison, names: tuple[str, str] = ("A", "B")) -> None:
-    """How the second evaluation differs from the first, in rightness and in cost."""
+    """Print how the second evaluation differs from the first, in accuracy and in cost."""
     first, second = names
     for name, tally in ((first, comparison.first), (second, comparison.second)):
         console.print(Text(f"{name}: {tally.accuracy}; {_cost_of(tally.cost)}"))
@@ -128,12 +128,12 @@ _TEMPLATE = (Path(__file__).parent / "report.html.jinja").read_text(encoding="ut
 
 
 def write_report(path: Path, header: Header, summary: EvaluationSummary, outcomes: Sequence[Outcome]) -> None:
-    """The numbers, and every question that was not answered rightly, gold and prediction side by side."""
+    """Write the HTML page: the numbers, and each wrong answer with gold and prediction side by side."""
     path.write_text(render(header, summary, outcomes), encoding="utf-8")
 
 
 def render(header: Header, summary: EvaluationSummary, outcomes: Sequence[Outcome]) -> str:
-    """The page. Whatever comes from questions, statements and rows stands in it as text."""
+    """Return the HTML page. Text of questions, statements and rows is escaped."""
     page = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     failures = [each for each in outcomes if not each.right(summary.mode)]
     groups = {

@@ -1,4 +1,4 @@
-"""The outcomes of questions, a line each in the results file, written as they come.
+"""The results file: a header, then one JSON line for each outcome, appended when it is known.
 
 An evaluation that was interrupted continues where it stopped.
 """
@@ -35,8 +35,11 @@ Kind = Literal[
 ]
 Mode = Literal["exact", "subset", "bird"]
 Verdict = Literal["right", "right_but_empty", "wrong_and_sure", "in_words", "declined", "failed"]
-"""`right_but_empty`: the gold has no rows, or a single 0 or NULL, which a wrong statement gives as easily.
-`in_words`: the answer read the rows of an earlier turn, so there are no rows of its own to compare."""
+"""The verdict on an outcome under one `Mode`.
+
+`right_but_empty`: the gold has no rows, or a single 0 or NULL, which a wrong statement may return too.
+`in_words`: the answer was read from the rows of an earlier turn, so it has no rows to compare.
+"""
 
 _WITHOUT_ROWS: dict[Kind, Verdict] = {
     "from_rows": "in_words",
@@ -50,7 +53,7 @@ _SHOWN_ROWS = 20
 
 
 class ShownRows(BaseModel):
-    """The head of a result; `capped`: a limit of KAI cut it, so only a part was compared."""
+    """The first 20 rows of a result. `capped`: KAI's limit cut it, so only that part was compared."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -70,8 +73,12 @@ class ShownRows(BaseModel):
 
 
 class Outcome(BaseModel):
-    """`detail` says why there are no rows, or why the gold has none; `empty`: the gold's rows prove little
-    (see `Verdict`); calls of models, tokens and seconds are those of getting to the rows."""
+    """The outcome of one question.
+
+    `detail` is the reason when the answer or the gold has no rows. `bird` is true when the answer is right by
+    BIRD's rule, `empty` when the gold's rows prove little (see `Verdict`). Calls, tokens and seconds are
+    counted until the rows.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -99,7 +106,7 @@ class Outcome(BaseModel):
 
     @property
     def scored(self) -> bool:
-        """A gold that does not run says nothing about the answer."""
+        """False when the gold did not run: the outcome then says nothing about the answer."""
         return self.kind != "gold_failed"
 
     @property
@@ -109,7 +116,7 @@ class Outcome(BaseModel):
     @computed_field  # type: ignore[prop-decorator]
     @property
     def verdicts(self) -> dict[Mode, Verdict]:
-        """By each rule of comparison; empty when the gold did not run."""
+        """The verdict under each mode; empty when the gold did not run."""
         return {mode: self.verdict(mode) for mode in get_args(Mode)} if self.scored else {}
 
     def verdict(self, mode: Mode) -> Verdict:
@@ -130,7 +137,7 @@ class Outcome(BaseModel):
 
 
 def by_interaction(outcomes: Sequence[Outcome]) -> dict[str, list[Outcome]]:
-    """The outcomes of each conversation; a question asked alone is no conversation."""
+    """The outcomes grouped by conversation id; questions asked alone are left out."""
     found: dict[str, list[Outcome]] = {}
     for each in outcomes:
         if each.conversation_id is not None:
@@ -149,9 +156,10 @@ class ResultsInvalid(Invalid):
 
 
 class Header(BaseModel):
-    """The first line: which set was put to which system with which model.
+    """The first line of a results file: the question set, the system and the model.
 
-    `plain` is the baseline, a plain prompt; `instruction` is the form of KAI's own, None without a model.
+    The system `plain` is the baseline, a plain prompt. `instruction` is the form of KAI's own prompt; None
+    for the baseline and without a model.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -164,31 +172,34 @@ class Header(BaseModel):
 
     @property
     def answerer(self) -> str:
-        """What has answered, in words."""
+        """The system, the model and the form of instructions as one phrase."""
         form = f" and the {self.instruction} instructions" if self.instruction else ""
         return f"{self.system} with {self.model}{form}"
 
 
 @dataclass(frozen=True)
 class Results:
-    """`outcomes` by question id; of a question asked twice the later one."""
+    """A results file as read. `outcomes` maps question ids; a later outcome replaces an earlier one."""
 
     header: Header
     outcomes: Mapping[str, Outcome]
 
     def has(self, conversation: Conversation) -> bool:
-        """Whether every turn was asked of a model that answered."""
+        """Return True if every turn has an outcome, and none of them is a model error."""
         found = [self.outcomes.get(question.id) for question in conversation]
         return all(each is not None and each.kind != "model_error" for each in found)
 
     def of(self, conversations: Sequence[Conversation]) -> list[Outcome]:
-        """The outcomes of these conversations, in their order; what was not asked is left out."""
+        """The outcomes of these conversations, in their order; questions without an outcome are left out."""
         ids = (question.id for conversation in conversations for question in conversation)
         return [self.outcomes[each] for each in ids if each in self.outcomes]
 
 
 def read_results(path: Path) -> Results:
-    """Raises `ResultsInvalid`, or `OSError`. A last line that was not finished does not count."""
+    """Read a results file. An unfinished last line is ignored.
+
+    Raises `ResultsInvalid` when it is not a results file and `OSError` when it is unreadable.
+    """
     *whole, _ = path.read_bytes().split(b"\n")
     try:
         header = Header.model_validate_json(whole[0] if whole else b"")
@@ -199,9 +210,10 @@ def read_results(path: Path) -> Results:
 
 
 def resumed(path: Path, header: Header, *, fresh: bool) -> Results:
-    """What the file holds of this evaluation already; a new file, or a `fresh` one, holds nothing.
+    """The results that the file already holds. With `fresh`, or without a file, start an empty one.
 
-    Raises `ResultsInvalid` when it is another evaluation's, or no results file: that is never overwritten.
+    Raises `ResultsInvalid` when the file is not a results file (it is never overwritten), or, unless `fresh`,
+    when it belongs to another evaluation.
     """
     known = read_results(path) if path.exists() else None
     if known is None or fresh:
@@ -218,7 +230,7 @@ def resumed(path: Path, header: Header, *, fresh: bool) -> Results:
 
 @contextmanager
 def appending(path: Path) -> Generator[TextIO]:
-    """The file at the end of its last whole line. Write by `append`."""
+    """Open the file for `append`, after its last whole line; an unfinished line is removed."""
     with path.open("r+", encoding="utf-8") as file:
         whole = path.read_bytes().rfind(b"\n") + 1
         file.truncate(whole)
@@ -227,6 +239,6 @@ def appending(path: Path) -> Generator[TextIO]:
 
 
 def append(file: TextIO, outcome: Outcome) -> None:
-    """Once this returns, the outcome survives the end of this process."""
+    """Write one outcome and flush it, so that it survives a crash of this process."""
     file.write(outcome.model_dump_json() + "\n")
     file.flush()

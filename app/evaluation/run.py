@@ -1,5 +1,8 @@
-"""`kai eval`: put a question set to KAI as it is configured, or to the same model with a plain prompt, score
-it, report. `kai eval-compare`: two."""
+"""The commands `kai eval` and `kai eval-compare`.
+
+`kai eval` asks a question set of the configured KAI, or of its model with a plain prompt, and scores the
+answers. `kai eval-compare` compares two results files.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -28,9 +31,11 @@ _MIDDLES: dict[System, str] = {"kai": "", "plain": ".plain"}
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What `kai eval` was asked to do. `database` is a URL or a path, with `{db}` where each question's own
-    database goes; `jobs` conversations go on at a time, by default one without a model, else four;
-    `system` is what answers."""
+    """The options of `kai eval`.
+
+    `database` is a URL or a path; `{db}` in it is replaced by each question's database. `jobs` is the number
+    of concurrent conversations; None means 4 with a model and 1 without. `system` is the one that answers.
+    """
 
     questions: Path
     database: str
@@ -50,8 +55,8 @@ async def evaluate(wanted: Evaluation) -> None:
 async def evaluate_with(wanted: Evaluation, settings: Settings, console: Console) -> Results:
     """Ask what the results file does not hold yet, then print the summary and write the report.
 
-    Returns the results of the questions wanted. Raises `Problem` for what cannot be begun, before anything
-    is asked.
+    Returns the results of the selected questions. Raises `Problem` before the first question when the
+    evaluation cannot start.
     """
     found = read_question_set(wanted.questions)
     conversations = wanted.selection.of(found.conversations)
@@ -101,7 +106,7 @@ async def compare_results(first: Path, second: Path, mode: Mode) -> None:
 def _rest(
     conversations: Sequence[Conversation], known: Results, output: Path, console: Console
 ) -> list[Conversation]:
-    """What has to be asked; says when that is not all."""
+    """The conversations left to ask; prints a notice when the file already holds some."""
     rest = [each for each in conversations if not known.has(each)]
     if len(rest) < len(conversations):
         said = f"{output} holds {len(conversations) - len(rest)} of {len(conversations)} already"
@@ -116,7 +121,10 @@ def _writer(settings: LlmSettings) -> str:
 async def _register(
     services: Services, conversations: Sequence[Conversation], database: str
 ) -> Mapping[str | None, Connection]:
-    """A connection for each database of the questions, by its name there."""
+    """Register a connection for each database of the questions, keyed by its name in the question set.
+
+    Raises `Invalid` when `database` does not fit these names.
+    """
     names = sorted({each[0].db for each in conversations}, key=str)
     if _PLACE in database and None in names:
         raise Invalid(f"Some questions name no db, so --db cannot hold {_PLACE}.")

@@ -1,4 +1,4 @@
-"""Many outcomes in a few numbers, and two evaluations of one question set, question by question."""
+"""Summary statistics of one evaluation, and the comparison of two on the same question set."""
 
 import math
 from collections import Counter, defaultdict
@@ -46,10 +46,11 @@ class Share:
 
 @dataclass(frozen=True)
 class Difference:
-    """Two shares of the same `asked` questions: the second lost and won these against the first.
+    """The difference between two shares of the same `asked` questions.
 
-    `low` and `high` bound the difference of the shares with 95 % confidence, by Bonett and Price's interval
-    for pairs.
+    `lost` counts the questions that only the first answered rightly, `won` those that only the second did.
+
+    `low` and `high` bound it with 95 % confidence, by Bonett and Price's interval for pairs.
     """
 
     lost: int
@@ -83,9 +84,9 @@ class Difference:
 
 
 def mcnemar_exact(lost: int, won: int) -> float:
-    """How probable a difference like this one, or a greater, is when both are equally good.
+    """Return the two-sided p-value of McNemar's exact test.
 
-    Of `lost` + `won` questions that only one of two answered rightly, `lost` were the first one's.
+    `lost` and `won` count the questions that only the first, and only the second, answered rightly.
     """
     differing = lost + won
     tail = sum(math.comb(differing, few) for few in range(min(lost, won) + 1))
@@ -94,7 +95,7 @@ def mcnemar_exact(lost: int, won: int) -> float:
 
 @dataclass(frozen=True)
 class Cost:
-    """What a question takes of the model until its rows are there, on average."""
+    """Average model calls and tokens a question, until its rows."""
 
     calls: float
     prompt_tokens: float
@@ -107,7 +108,7 @@ class Cost:
 
 @dataclass(frozen=True)
 class Tally:
-    """Questions by their verdict, and what one costs."""
+    """Counts of questions by verdict, and the average cost of one."""
 
     counts: Mapping[Verdict, int]
     cost: Cost
@@ -117,12 +118,12 @@ class Tally:
 
     @property
     def accuracy(self) -> Share:
-        """The share of all questions."""
+        """The right answers as a share of all questions."""
         return Share(self._right, sum(self.counts.values()))
 
     @property
     def of_answered(self) -> Share:
-        """The share of the questions that were answered with rows: how far an answer can be trusted."""
+        """The right answers as a share of the answers with rows: how far an answer can be trusted."""
         return Share(self._right, self._right + self["wrong_and_sure"])
 
     @property
@@ -131,7 +132,7 @@ class Tally:
 
 
 def tally(outcomes: Sequence[Outcome], mode: Mode) -> Tally:
-    """Takes outcomes whose gold ran."""
+    """Count the verdicts under `mode`. The gold of every outcome must have run."""
     return Tally(Counter(each.verdict(mode) for each in outcomes), _cost(outcomes))
 
 
@@ -146,9 +147,12 @@ def _cost(outcomes: Sequence[Outcome]) -> Cost:
 
 @dataclass(frozen=True)
 class EvaluationSummary:
-    """Tallies leave out questions whose gold failed. `by_mode` has one for each rule of comparison, the
-    others are by the one asked for; `follow_ups` are the later turns of conversations, None where there are
-    none. Times are seconds a question, to its rows."""
+    """The numbers of one evaluation.
+
+    Tallies leave out questions whose gold failed. `by_mode` has a tally for each mode; all other numbers use
+    `mode`. `follow_ups` counts the later turns of conversations, `interactions` the conversations with every
+    turn right; both are None without conversations. Times are seconds a question, until its rows.
+    """
 
     mode: Mode
     by_mode: Mapping[Mode, Tally]
@@ -175,7 +179,7 @@ class EvaluationSummary:
 
 
 def summarize(outcomes: Sequence[Outcome], mode: Mode) -> EvaluationSummary:
-    """Takes at least one outcome."""
+    """Summarize the outcomes. Raises `StatisticsError` when there are none."""
     scored = [each for each in outcomes if each.scored]
     kinds = Counter(each.kind for each in outcomes)
     seconds = [each.seconds for each in outcomes]
@@ -201,7 +205,7 @@ def summarize(outcomes: Sequence[Outcome], mode: Mode) -> EvaluationSummary:
 
 
 def _tallies(named: Iterable[tuple[str, Outcome]], mode: Mode) -> dict[str, Tally]:
-    """By name, in the order of names; nothing where there is but one."""
+    """A tally for each name, sorted by name; empty when there is only one name."""
     groups: defaultdict[str, list[Outcome]] = defaultdict(list)
     for name, outcome in named:
         groups[name].append(outcome)
@@ -209,7 +213,7 @@ def _tallies(named: Iterable[tuple[str, Outcome]], mode: Mode) -> dict[str, Tall
 
 
 def _interactions(dialogues: Mapping[str, Sequence[Outcome]], mode: Mode) -> Share | None:
-    """Conversations of which every turn is right; None where there are none."""
+    """The share of conversations with every turn right; None without conversations."""
     if not dialogues:
         return None
     right = sum(all(each.right(mode) for each in turns) for turns in dialogues.values())
@@ -221,8 +225,10 @@ Pair = tuple[Outcome, Outcome]
 
 @dataclass(frozen=True)
 class Comparison:
-    """Over the questions that both were asked and whose gold ran; each pair is the first's outcome and the
-    second's."""
+    """Two evaluations, over the questions that both asked and whose gold ran in both.
+
+    Each pair holds the outcome of the first and of the second evaluation.
+    """
 
     first: Tally
     second: Tally
@@ -232,18 +238,21 @@ class Comparison:
 
     @property
     def difference(self) -> Difference:
-        """How much greater the second's accuracy is."""
+        """The second accuracy less the first."""
         asked = self.first.accuracy.all
         return Difference(lost=len(self.regressions), won=len(self.improvements), asked=asked)
 
     @property
     def p_value(self) -> float:
-        """Small when chance alone would hardly give this difference."""
+        """The p-value of McNemar's exact test: small when chance is an unlikely cause of the difference."""
         return mcnemar_exact(len(self.regressions), len(self.improvements))
 
 
 def compare(first: Results, second: Results, mode: Mode) -> Comparison:
-    """Raises `ResultsInvalid` when there is nothing to pair."""
+    """Compare two evaluations under `mode`.
+
+    Raises `ResultsInvalid` when their question sets differ or they have no scored question in common.
+    """
     if first.header.set_digest != second.header.set_digest:
         raise ResultsInvalid(
             f"The results are of different question sets: {first.header.question_set} "

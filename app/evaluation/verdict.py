@@ -1,4 +1,4 @@
-"""What is right and wrong with a result, held against a gold one."""
+"""The judgement of a predicted result against one or more gold results."""
 
 import json
 from collections.abc import Sequence
@@ -11,14 +11,17 @@ from app.modules.database_connection.cells import Row, rows_of
 from app.modules.database_connection.results import ResultSet
 
 ResultKind = Literal["correct", "extra_columns", "order", "wrong_columns", "wrong_rows"]
-"""From right to wrong: of several golds the one with the earliest kind counts."""
+"""Ordered from right to wrong; with several golds, the earliest kind counts."""
 
 _KINDS: tuple[ResultKind, ...] = ("correct", "extra_columns", "order", "wrong_columns", "wrong_rows")
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """`bird`: equal by BIRD's rule, sets of rows as they stand; `gold` is the one that came nearest."""
+    """The judgement of a result, and the nearest `gold`, which it was compared with.
+
+    `bird` is true when the result equals any gold by BIRD's rule: the same set of rows, columns in order.
+    """
 
     kind: ResultKind
     bird: bool
@@ -26,7 +29,7 @@ class Judgement:
 
     @property
     def empty(self) -> bool:
-        """The gold has no rows, or a single 0 or NULL: a wrong statement gives that as easily."""
+        """True when the gold has no rows, or a single 0 or NULL: a wrong statement may return that too."""
         match rows_of(self.gold.result):
             case [] | [(None | 0,)]:
                 return True
@@ -35,7 +38,7 @@ class Judgement:
 
 
 def judge(predicted: ResultSet, golds: Sequence[Gold]) -> Judgement:
-    """The judgement by the gold that comes nearest. Takes seconds for tens of thousands of rows."""
+    """Judge a result by the nearest gold. Takes seconds for tens of thousands of rows; run it in a thread."""
     found = [Judgement(_kind(predicted, gold), _same_set(predicted, gold.result), gold) for gold in golds]
     nearest = min(found, key=lambda each: _KINDS.index(each.kind))
     return Judgement(nearest.kind, any(each.bird for each in found), nearest.gold)
@@ -60,7 +63,7 @@ def _kind(predicted: ResultSet, gold: Gold) -> ResultKind:
 
 
 def _in_ranks(rows: Sequence[Row], ranks: Sequence[Sequence[Row]]) -> bool:
-    """Whether the rows go through the ranks in order, filling all but the last."""
+    """Return True if consecutive slices of the rows match the ranks; the last rank may hold more rows."""
     start = 0
     for rank in ranks:
         if not matches_into(rows[start : start + len(rank)], rank):
