@@ -1,4 +1,4 @@
-"""The two analysts: a language model, and plain figures that need none and stand in for it."""
+"""The two analysts: one with a language model, and one that uses figures only and replaces it on failure."""
 
 import asyncio
 import logging
@@ -24,7 +24,7 @@ logger = logging.getLogger(__name__)
 
 
 class Background(Protocol):
-    """Knows what the database itself says of a statement's data."""
+    """Facts from the database about the data behind a statement."""
 
     async def span(self, sql: str) -> Span | None:
         """The days that the data behind the statement's periods covers.
@@ -37,7 +37,7 @@ class Background(Protocol):
 
 
 class FiguresAnalyst:
-    """Says what the figures say; `dialect` is sqlglot's name for the statements' SQL."""
+    """Describes the figures in plain sentences, without a model; `dialect` is sqlglot's name."""
 
     def __init__(self, dialect: str, background: Background, today: date) -> None:
         self._dialect = dialect
@@ -61,10 +61,13 @@ class FiguresAnalyst:
 
 
 class ModelAnalyst:
-    """Has a model read the rows; when it is down, the figures are said instead, and why.
+    """Asks a model to analyse the rows; `stand_in` answers, with a notice, when the model is unavailable.
 
-    That the result was cut is not left to the model: its text is opened with that. What the rows
-    contradict is sent back to the model once; what it does not put right is taken out.
+    A notice about a cut result is put before the model's text. Claims that the rows contradict are sent back
+    to the model once; those that remain are removed.
+
+    Raises `ModelUnavailable` when the model fails after its first token was emitted, and `ModelRejected` when
+    it rejects the prompt.
     """
 
     def __init__(self, model: LanguageModel, stand_in: FiguresAnalyst) -> None:
@@ -122,7 +125,7 @@ async def _analysed(
 
 
 def with_whole_names(rows: Rows) -> Rows:
-    """The same rows with a first and a last name made one column; others as they are."""
+    """The rows with the columns of first and last name merged into a leading `name`; else unchanged."""
     named = {title(column["name"]): index for index, column in enumerate(rows["columns"])}
     first = named.get("first name")
     last = named.get("last name")

@@ -1,4 +1,4 @@
-"""An analysis with its claims checked: a model may put right what the rows contradict, once."""
+"""Check the claims of an analysis; a model may correct contradicted ones once."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -17,12 +17,12 @@ _MOST_CORRECTED = 20
 _PASSES = 12
 
 Rewrite = Callable[[str], Awaitable[str | None]]
-"""Has a text written again as a prompt says; None when no model answers."""
+"""Asks the model for a new text with a correction prompt; returns None when no model answers."""
 
 
 @dataclass(frozen=True)
 class Checker:
-    """Checks texts about one result, in a thread: long ones take a tenth of a second."""
+    """Checks texts about one result. It works in a thread: a long text takes 0.1 seconds."""
 
     question: str
     sql: str
@@ -31,17 +31,17 @@ class Checker:
 
     @cached_property
     def _table(self) -> ClaimTable:
-        """What was read of the rows for one text serves the next."""
+        """The parsed rows, shared by all texts that are checked."""
         return ClaimTable(self.rows, self.question, self.sql, found=self.found)
 
     async def claims(self, text: str) -> list[Claim]:
         return await asyncio.to_thread(claims_in, text, self._table)
 
     async def checked(self, text: str, rewrite: Rewrite, instead: str) -> tuple[str, list[Claim]]:
-        """The text that may be shown, and its claims.
+        """Return the text to show, and its claims.
 
-        What is contradicted is sent back once by `rewrite`. What then remains is taken out and named in a
-        closing line; `instead` is the body when nothing else is left.
+        Contradicted claims are sent to `rewrite` once. Sentences that are still contradicted are removed and
+        named in a closing line. `instead` replaces the body when nothing else is left.
         """
         claims = await self.claims(text)
         wrong = contradicted(claims)
@@ -62,7 +62,7 @@ class Checker:
         for left in range(_PASSES, 0, -1):
             if not (wrong := contradicted(claims)):
                 break
-            # One sentence at a time: the next may only be wrong after the one that goes.
+            # One sentence at a time: a sentence may be read differently without the one before it.
             wrong = in_first_sentence(text, wrong) if left > 1 else wrong
             left_out += wrong
             text = struck(text, wrong)
@@ -77,7 +77,7 @@ class Checker:
 
 
 def correction(wrong: Sequence[Claim]) -> str:
-    """The prompt that names each contradicted claim and what the rows say."""
+    """The prompt that lists contradicted claims (the first 20) with the values of the rows."""
     lines = [
         f'- "{claim["text"]}": {claim["from"]["how"] if claim["from"] else "not in the rows"}'
         for claim in wrong[:_MOST_CORRECTED]

@@ -1,6 +1,6 @@
 """Questions that could follow an answer, ready to send as they stand.
 
-They are short edits of the previous question, so that the built-in writer understands them too.
+Each is a short edit of the previous question, so that the built-in writer understands it too.
 """
 
 from app.modules.analysis.figures import Figures
@@ -12,7 +12,7 @@ _MOST = 3
 
 
 def suggest(question: str, rows: Rows, found: Figures) -> list[str]:
-    """Up to three; none where there are no rows to compare, or no measure to compare them by."""
+    """Return up to three questions; none without rows to compare, or without a measure."""
     if found.main is None or found.shape in ("empty", "single", "list", "measures"):
         return []
     wanted = _of_time(question, found)
@@ -25,7 +25,7 @@ def suggest(question: str, rows: Rows, found: Figures) -> list[str]:
 
 
 def _of_time(question: str, found: Figures) -> list[str]:
-    """A part of a course over several years, or the same by a coarser or finer unit."""
+    """Suggest the latest year only, or the same series by year or by month."""
     years = {period.start.year for period in found.periods if period is not None}
     wanted = [f"Only for {max(years)}"] if len(years) > 1 and found.unit != "year" else []
     if found.shape != "series" or not found.grouped:

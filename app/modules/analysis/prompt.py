@@ -1,4 +1,4 @@
-"""What a model is shown of a result: exact figures of all rows, then the first rows themselves."""
+"""The prompt for an analysis: exact figures of all rows, then the first rows themselves."""
 
 from pathlib import Path
 
@@ -30,7 +30,7 @@ def messages(question: str, sql: str, rows: Rows, *, found: Figures) -> list[Pro
 
 
 def _figures(rows: Rows, found: Figures) -> list[str]:
-    """A line a figure; none for a single row, which says all itself."""
+    """One line for each figure; none for an empty result or a single row."""
     if found.shape in ("empty", "single"):
         return []
     lines = [_statistics(measure) for measure in found.measures[:_MEASURES]]
@@ -64,7 +64,7 @@ def _ranked(main: NumericColumn, ranking: Ranking) -> str:
 
 
 def _by_period(main: NumericColumn, course: Course) -> list[str]:
-    """Periods in order; the latest ones of a long course. Partial ones are marked."""
+    """The values by period, in order, at most the latest 36; partial periods are marked."""
     partial = {each.period for each in course.partial}
     shown = course.points[-_PERIODS:]
     values = [

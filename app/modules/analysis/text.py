@@ -1,4 +1,4 @@
-"""The built-in reading: a few plain sentences that the rows themselves bear out."""
+"""The built-in analysis: a few plain sentences computed from the rows, without a model."""
 
 from collections.abc import Sequence
 from decimal import Decimal
@@ -28,13 +28,13 @@ _NO_ROWS = (
 
 
 def describe(rows: Rows, found: Figures) -> str:
-    """A few sentences of Markdown; the first one says so when rows are missing."""
+    """Describe the rows in a few sentences of Markdown; a notice comes first when rows are missing."""
     sentences = _sentences(rows, found) or ([_counted(rows)] if rows["rows"] else [])
     return " ".join(filter(None, [cut_notice(rows, found), *sentences]))
 
 
 def cut_notice(rows: Rows, found: Figures) -> str:
-    """The sentence that a text about a part of a result begins with; empty where all rows are read."""
+    """The sentence that opens an analysis of a partial result; empty when all rows are at hand."""
     at_hand = len(rows["rows"])
     count = rows["row_count"]
     cut = f"The result was cut off at {count:,} rows" if found.cut else ""
@@ -49,7 +49,7 @@ def cut_notice(rows: Rows, found: Figures) -> str:
 
 
 def results_summary(rows: Rows) -> str:
-    """One line for the conversation's memory: the columns, how many rows, and the first of them."""
+    """One line about a result for later turns: row count, columns, first rows. Below 300 characters."""
     names = ", ".join(column["name"] for column in rows["columns"])
     head = "; ".join(", ".join(map(label, row)) for row in rows["rows"][:_SUMMARY_ROWS])
     line = f"{rows['row_count']} rows of {names}" + (f": {head}" if head else "")
@@ -101,7 +101,7 @@ def _first_of_all(
     main: NumericColumn,
     end: Direction,
 ) -> list[str]:
-    """The one row that a sorted statement keeps; a group goes by all that names it."""
+    """Sentences on the single row of a statement with LIMIT 1; a group is named by all its dimensions."""
     value = _cell(row[main.column], columns[main.column])
     by = list(found.dimensions) or [at for at in (found.label,) if at is not None]
     name = " / ".join(named_cell(row[at], columns[at]) for at in by)
@@ -117,7 +117,7 @@ def _first_of_all(
 
 
 def _partial(found: Figures) -> list[str]:
-    """The periods among single rows that the data covers only in part."""
+    """A sentence for each period that the data covers only in part."""
     return [f"{partial.period} is partial: {_why(partial)}." for partial in found.partial]
 
 
@@ -127,7 +127,7 @@ def _why(partial: Partial) -> str:
 
 
 def _kept_end(found: Figures) -> Direction | None:
-    """The end of the scale that a sorted statement begins with, unless the question asks for the other."""
+    """The end of the scale that the statement sorts first; None if the question asks for the other end."""
     if found.sorted_descending is None:
         return None
     kept: Direction = "highest" if found.sorted_descending else "lowest"
@@ -143,7 +143,7 @@ def _listing(rows: Rows, found: Figures) -> list[str]:
 
 
 def _by_date(rows: Rows, found: Figures) -> list[str]:
-    """The first and the last of a list that is sorted by a date."""
+    """A sentence on the first and the last row of a list that is sorted by a date."""
     by = found.sorted_by
     name = found.label
     if by is None or name is None or by == name or rows["columns"][by]["type"] not in ("date", "datetime"):
@@ -207,7 +207,7 @@ def _ranking(rows: Rows, found: Figures) -> list[str]:
 
 
 def _led(rows: Rows, found: Figures, measure: NumericColumn) -> list[str]:
-    """The label that has most of another measure."""
+    """A sentence on the label with the highest value of another measure."""
     by = [at for at in (found.label, found.group) if at is not None]
     leaders = led(rows, measure.values, by, additive=measure.additive, summed=found.summed)
     if not leaders:
@@ -218,7 +218,7 @@ def _led(rows: Rows, found: Figures, measure: NumericColumn) -> list[str]:
 
 
 def _ends(rows: Rows, found: Figures, main: NumericColumn, *, ranking: Ranking) -> list[str]:
-    """The end asked for, what is next to it, and the other end."""
+    """Sentences on the end of the ranking asked for, on the entry next to it, and on the other end."""
     if len(ranking) == 1:
         (only,) = ranking.highest
         return [f"**{only.label}** has {title(main.name)} {amount(only.value)}."]
@@ -245,7 +245,7 @@ def _ends(rows: Rows, found: Figures, main: NumericColumn, *, ranking: Ranking) 
 
 
 def _over(found: Figures, ranking: Ranking) -> str:
-    """What a sum adds up."""
+    """The phrase that says over which periods or rows a sum was taken; empty if it is clear."""
     if not ranking.summed:
         return ""
     if found.course is not None:
@@ -324,14 +324,14 @@ def _series(found: Figures) -> list[str]:
 
 
 def _course_of(found: Figures, main: NumericColumn, course: Course) -> list[str]:
-    """The answer to "which month" before the course."""
+    """Sentences on change and extremes; the extremes come first when the question asks for one."""
     moved = _moved(main, course)
     extremes = _extremes(main, course, found.direction)
     return [*moved, *extremes] if found.direction is None else [*extremes, *moved]
 
 
 def _moved(main: NumericColumn, course: Course, of_all: str = "") -> list[str]:
-    """From the first to the last full period; partial ones are named and left out."""
+    """Sentences on the change from the first to the last full period; partial ones are only named."""
     name = _capital(f"{of_all}{title(main.name)}")
     full = course.full
     left_out = [_left_out(course, partial) for partial in course.partial]
@@ -350,7 +350,7 @@ def _moved(main: NumericColumn, course: Course, of_all: str = "") -> list[str]:
 
 
 def _also_moved(other: NumericColumn, found: Figures, course: Course) -> list[str]:
-    """Another measure between the same two periods."""
+    """A sentence on another measure's change between the first and last full period."""
     if len(course.full) < 2:
         return []
     values = dict(zip(found.periods, other.values, strict=True))
@@ -384,7 +384,7 @@ def _at_period(point: PeriodValue) -> str:
 
 
 def _extremes(main: NumericColumn, course: Course, asked: Direction | None) -> list[str]:
-    """Peak and trough of the full periods; first the one that the question asks for."""
+    """A sentence on the highest and lowest full period; the one that the question asks for comes first."""
     peaks = course.peaks
     troughs = course.troughs
     high = amount(peaks[0].value)
@@ -423,7 +423,7 @@ def _by_months(main: NumericColumn, months: Course) -> str:
 
 
 def _yearly(main: NumericColumn, course: Course) -> list[str]:
-    """The latest two years of full periods, and what their courses share."""
+    """Sentences on the latest two years of full periods: their sums, and the extremes they share."""
     year = course.year
     sentences = list[str]()
     if year is None:
@@ -458,7 +458,7 @@ def _total(found: Figures, main: NumericColumn, course: Course) -> list[str]:
 
 
 def _gaps(found: Figures, course: Course) -> list[str]:
-    """Days without a row are gaps only where the statement makes a row of each."""
+    """A sentence on periods without a row. Missing days count only if the statement groups rows."""
     if not course.gaps or not (found.grouped or course.unit != "day"):
         return []
     count = len(course.gaps)

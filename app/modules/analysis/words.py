@@ -1,4 +1,4 @@
-"""Figures and cells as words in Markdown."""
+"""Format figures, cells and column names as text for Markdown."""
 
 import re
 from decimal import ROUND_HALF_UP, Decimal, localcontext
@@ -14,7 +14,7 @@ _PRECISION = 60
 
 
 def amount(value: Decimal) -> str:
-    """With thousands separators, and no more decimals than mean something."""
+    """Format a number with thousands separators: two decimals from 1 on, three digits below."""
     if abs(value) >= _LONGEST_INTEGER:
         return f"{value:.4g}"
     if value == value.to_integral_value():
@@ -23,12 +23,12 @@ def amount(value: Decimal) -> str:
 
 
 def share(part: Decimal, whole: Decimal) -> str:
-    """In whole per cents; small ones with the decimals that tell them from nothing."""
+    """Format a share as whole per cent; below 10 % with one decimal, below 0.1 % with two."""
     return _per_cent(part / whole, "")
 
 
 def change(first: Decimal, last: Decimal) -> str:
-    """Relative to the first, which is above zero."""
+    """Format the change relative to `first`, which must not be zero, as signed per cent."""
     return _per_cent((last - first) / first, "+")
 
 
@@ -38,7 +38,7 @@ def _per_cent(ratio: Decimal, sign: str) -> str:
 
 
 def _rounded(value: Decimal, decimals: int) -> Decimal:
-    """Half a unit is rounded away from zero, as people do."""
+    """Round half away from zero, as people do; numbers beyond the precision stay as they are."""
     if value.adjusted() > _PRECISION // 2:
         return value
     with localcontext(prec=_PRECISION):
@@ -46,7 +46,7 @@ def _rounded(value: Decimal, decimals: int) -> Decimal:
 
 
 def label(cell: JsonValue) -> str:
-    """A cell as text that is neither Markdown nor HTML, on one line and not too long."""
+    """A cell as one line of text, with Markdown and HTML escaped, at most 80 characters before that."""
     if cell is None:
         return "(none)"
     if isinstance(cell, bool):
@@ -59,8 +59,10 @@ def label(cell: JsonValue) -> str:
 
 
 def title(name: str) -> str:
-    """A column's name as words: `total_amount` and `TotalAmount` become `total amount`, and `avg(price)`, as
-    databases name what has no name, `average price`."""
+    """A column's name as words: `total_amount` and `TotalAmount` become `total amount`.
+
+    `avg(price)`, a database's name for a column without an alias, becomes `average price`.
+    """
     call = _CALL.fullmatch(name.strip())
     if call is not None:
         function = call.group(1).lower()

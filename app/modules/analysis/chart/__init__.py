@@ -1,4 +1,4 @@
-"""A chart of all rows of a result, as Vega-Lite that holds data and names only."""
+"""Charts of a result's rows as Vega-Lite specifications, without theme or size."""
 
 from app.modules.analysis.chart.choosing import choose_chart
 

@@ -1,4 +1,4 @@
-"""Bars and slices: a measure by the names of a column, and by those of a second one."""
+"""Bar and pie charts: a measure by the labels of one column or of two."""
 
 from app.modules.analysis.chart.drawing import MAX_SERIES, Drawing, Mark, Point, axis
 from app.modules.analysis.chart.leaders import selection
@@ -13,7 +13,10 @@ MAX_SLICES = 8
 
 
 def bars(rows: Rows, found: Figures, main: NumericColumn, *, label: int, wish: Mark | None) -> Drawing | None:
-    """The measure asked for, by a label: a pie if it is wished for and true. None without two names."""
+    """The main measure by a label column: bars, or a pie if `wish` asks for one and the values allow it.
+
+    Returns None with fewer than two names.
+    """
     cells = _cells(rows, found, main, label=label)
     how = list[str]()
     if len(cells) < 2:
@@ -41,7 +44,10 @@ def bars(rows: Rows, found: Figures, main: NumericColumn, *, label: int, wish: M
 
 
 def matrix(rows: Rows, found: Figures, main: NumericColumn, *, label: int, group: int) -> Drawing | None:
-    """The measure asked for, by two labels: bars of several colours."""
+    """The main measure by two label columns: bars in several colours.
+
+    Returns None when names repeat and their rows may not be added up.
+    """
     names = [(name(row[label]), name(row[group])) for row in rows["rows"]]
     labels = len({each for each, _ in names})
     groups = len({each for _, each in names})
@@ -77,7 +83,7 @@ def matrix(rows: Rows, found: Figures, main: NumericColumn, *, label: int, group
 
 
 def _cells(rows: Rows, found: Figures, main: NumericColumn, *, label: int) -> list[Cell]:
-    """A cell a name. Rows of one name are added up if they belong together, else they are numbered."""
+    """One cell for each name. Rows with the same name are added up if they may be, else numbered."""
     names = [name(row[label]) for row in rows["rows"]]
     if not (main.additive and found.summed):
         names = numbered(names)
@@ -85,7 +91,7 @@ def _cells(rows: Rows, found: Figures, main: NumericColumn, *, label: int) -> li
 
 
 def _repeated(rows: Rows, label: int, cells: list[Cell], *, drawn: list[Cell]) -> list[str]:
-    """What became of the rows that have one name, if that is to be seen."""
+    """A sentence when rows with the same name were added up, or when numbered names are drawn."""
     names = {name(row[label]) for row in rows["rows"]}
     column = title(rows["columns"][label]["name"])
     if len(cells) < len(rows["rows"]):
@@ -96,7 +102,7 @@ def _repeated(rows: Rows, label: int, cells: list[Cell], *, drawn: list[Cell]) -
 
 
 def _no_pie(cells: list[Cell], main: NumericColumn) -> str:
-    """Why the values are no parts of a whole; empty if they are."""
+    """The reason why the values are not parts of a whole, as a sentence; empty if they are."""
     if not main.additive:
         return f"Bars instead of a pie, as values of {title(main.name)} cannot be added up."
     values = [plotted(cell.value) for cell in cells]

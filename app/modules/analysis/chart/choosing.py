@@ -1,4 +1,4 @@
-"""Which chart a result is drawn as: by the shape of its figures and the question."""
+"""The choice of a chart, from the shape of the figures and the wording of the question."""
 
 import re
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ _WISHES: Sequence[tuple[str, Mark]] = (
 
 
 def choose_chart(question: str, rows: Rows, found: Figures) -> Spec | None:
-    """A chart of all rows, or None where a picture says no more than the table."""
+    """The Vega-Lite chart of the rows, or None when a chart would say no more than the table."""
     wish = next((mark for pattern, mark in _WISHES if re.search(pattern, question.lower())), None)
     if found.main is None or len(rows["rows"]) < 2 or found.main.count < 2:
         return None
@@ -45,7 +45,7 @@ def _drawing(rows: Rows, found: Figures, main: NumericColumn, *, wish: Mark | No
 
 
 def _times(rows: Rows, found: Figures) -> int | None:
-    """A column of moments finer than days, each of one row, where no other column names the rows."""
+    """The date or datetime column whose values differ in every row, when no other column names the rows."""
     types = [column["type"] for column in rows["columns"]]
     for at in range(len(types)) if found.label is None else [found.label]:
         if types[at] in _TIMES:
@@ -55,7 +55,7 @@ def _times(rows: Rows, found: Figures) -> int | None:
 
 
 def _scatter(rows: Rows, found: Figures, main: NumericColumn) -> Drawing | None:
-    """The measure asked for, by the next one."""
+    """The main measure against the next one; None with fewer than two measures or eight pairs."""
     if len(found.measures) < 2:
         return None
     across = found.measures[1]

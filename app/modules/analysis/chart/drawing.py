@@ -1,4 +1,4 @@
-"""A chart before it is Vega-Lite: axes, points, and what its points leave out or add up."""
+"""A chart's axes, points and notes, and its translation into Vega-Lite."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,12 +17,12 @@ Spec: TypeAlias = dict[str, JsonValue]
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 MAX_POINTS = 2_000
 MAX_SERIES = 8
-"""Series distinguished by colour; the others are one more."""
+"""The most series with a colour of their own; the others become one more."""
 
 
 @dataclass(frozen=True)
 class Axis:
-    """A column of the result as it is drawn."""
+    """An axis: a zero-based column of the result, its title and its kind of scale."""
 
     column: int
     title: str
@@ -31,7 +31,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class Point:
-    """A value of None is a gap."""
+    """A point of the chart. A `value` of None is a gap."""
 
     across: JsonValue
     value: JsonValue
@@ -40,9 +40,11 @@ class Point:
 
 @dataclass(frozen=True, kw_only=True)
 class Drawing:
-    """`how` says in sentences what was added up, selected or left out; it is empty where every row is a
-    point. `lying` bars have their names on the left. `adds`: values of one place may be added up, so that
-    bars of several series may stand on each other.
+    """A chart, independent of Vega-Lite.
+
+    `how` holds sentences on what was added up, selected or left out; it is empty when every row is a point.
+    `lying` means horizontal bars. `adds` means that values of several series may be added up, so their bars
+    are stacked.
     """
 
     mark: Mark
@@ -60,7 +62,7 @@ def axis(rows: Rows, column: int, kind: Kind) -> Axis:
 
 
 def spec_of(drawing: Drawing, rows: Rows) -> Spec:
-    """Columns are called c0, c1, … in the data, for dots and brackets in a field mean something to Vega."""
+    """The Vega-Lite specification. Its fields are named c0, c1, …: Vega reads dots and brackets as paths."""
     how = [*_coverage(rows), *drawing.how]
     axes = [drawing.across, drawing.value, *([drawing.series] if drawing.series else [])]
     tooltip: list[JsonValue] = [_field(each) for each in axes]
@@ -82,7 +84,7 @@ def spec_of(drawing: Drawing, rows: Rows) -> Spec:
 
 
 def _coverage(rows: Rows) -> list[str]:
-    """Whether the chart is of all rows there are."""
+    """Sentences that say so when the chart does not cover all rows of the result."""
     at_hand = len(rows["rows"])
     count = rows["row_count"]
     gone = f"Made of the first {at_hand:,} of {count:,} rows; the others are no longer stored."

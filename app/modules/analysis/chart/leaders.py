@@ -1,4 +1,4 @@
-"""The names that a chart has room for, by the measure asked for; the others are added up or left out."""
+"""The selection of the names that fit into a chart; the others are added up or left out."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
@@ -15,23 +15,24 @@ from app.modules.analysis.words import title
 
 @dataclass(frozen=True)
 class LeaderSelection:
-    """Which names are shown: those at the end of the scale that the question is about.
+    """Selects the names with the highest or the lowest values, as the question asks.
 
-    The others are added up where the measure allows it, but not beside the lowest: these would vanish.
+    The others are added up as one name if the measure is additive. Next to the lowest they are left out:
+    their sum would dwarf them.
     """
 
     measure: NumericColumn
     end: Literal["highest", "lowest"]
 
     def of_places(self, cells: list[Cell], most: int, column: str) -> tuple[list[Cell], str]:
-        """The cells of the leading names, then those of the others under one name; and how, in words."""
+        """Keep the `most` leading names; combine or drop the others. The second value says how."""
         names, said, other = self._leaders(cells, _place, most, column=column)
         return _sorted(
             cells, _place, names, other=other, renamed=lambda cell: replace(cell, across=other)
         ), said
 
     def of_series(self, cells: list[Cell], most: int, column: str) -> tuple[list[Cell], str]:
-        """The same for the series."""
+        """Select series instead of names, as `of_places` does."""
         names, said, other = self._leaders(cells, _series, most, column=column)
         return _sorted(
             cells, _series, names, other=other, renamed=lambda cell: replace(cell, series=other)
@@ -55,7 +56,10 @@ class LeaderSelection:
         return names, f"{said}; the other {left:,} are left out{why}.", ""
 
     def _weights(self, cells: Iterable[Cell], of: Callable[[Cell], str]) -> Mapping[str, float]:
-        """A name's sum; where nothing may be added, its value at the end in question. Not of nulls alone."""
+        """Each name's sum, or its extreme value when the measure is not additive.
+
+        Names without a number are left out.
+        """
         values: defaultdict[str, list[JsonValue]] = defaultdict(list)
         for cell in cells:
             if number(cell.value) is not None:
@@ -67,7 +71,7 @@ class LeaderSelection:
 
 
 def selection(found: Figures, measure: NumericColumn) -> LeaderSelection:
-    """By the question's end of the scale, else by the one that the statement's order begins with."""
+    """The selection by the question's direction, else by the statement's order, else by the highest."""
     if found.direction is not None:
         return LeaderSelection(measure, found.direction)
     return LeaderSelection(measure, "lowest" if found.sorted_descending is False else "highest")
@@ -81,7 +85,7 @@ def _sorted(
     other: str,
     renamed: Callable[[Cell], Cell],
 ) -> list[Cell]:
-    """Cells of the names in their order; then those of other names, if these have a name in common."""
+    """Sort the cells by the order of `names`. If `other` is not empty, append the rest under that name."""
     place = {each: at for at, each in enumerate(names)}
     leading = sorted((cell for cell in cells if of(cell) in place), key=lambda cell: place[of(cell)])
     return [*leading, *(renamed(cell) for cell in cells if of(cell) not in place)] if other else leading

@@ -1,4 +1,4 @@
-"""Lines: a measure over time, of one series or several."""
+"""Line charts: a measure over time, in one series or several."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -16,12 +16,12 @@ from graph.state import Rows
 
 _TIMES = ("date", "datetime")
 _MAX_NAMED_PERIODS = 60
-"""Periods whose own names stand at the axis; where there are more, they lie on a scale of time."""
+"""The most periods that are named one by one on the axis; more are drawn on a time scale."""
 
 
 @dataclass(frozen=True)
 class _Course:
-    """Cells in the order of time; `periods` has the period of each one's place, if it is known."""
+    """Cells in order of time. `periods` maps a cell's `across` to its period; empty when unknown."""
 
     cells: Sequence[Cell]
     periods: dict[str, Period]
@@ -30,7 +30,7 @@ class _Course:
 def over_time(
     rows: Rows, found: Figures, main: NumericColumn, *, time: int, wish: Mark | None
 ) -> Drawing | None:
-    """The measure asked for, over the periods of a column; None without two of them."""
+    """The main measure over the periods of a column; None with fewer than two periods."""
     kind, course = _course(rows, found, main, time=time)
     return _drawing(rows, found, main, time=time, kind=kind, course=course, wish=wish)
 
@@ -38,7 +38,7 @@ def over_time(
 def at_times(
     rows: Rows, found: Figures, main: NumericColumn, *, time: int, wish: Mark | None
 ) -> Drawing | None:
-    """The measure asked for, at times that are no periods, such as hours."""
+    """The main measure at times that are not calendar periods, such as hours; None with fewer than two."""
     timed = sorted((str(row[time]), row[main.column]) for row in rows["rows"] if row[time] is not None)
     course = _Course([Cell(place, value) for place, value in timed], {})
     return _drawing(rows, found, main, time=time, kind="temporal", course=course, wish=wish)
@@ -73,7 +73,7 @@ def _course(rows: Rows, found: Figures, main: NumericColumn, *, time: int) -> tu
 
 
 def _are_named(periods: Sequence[Period]) -> bool:
-    """Few periods without a gap are names beside each other; days are not."""
+    """Return True if the periods are few, without a gap, and not days: each then gets a name on the axis."""
     if not periods or periods[0].unit == "day" or len(periods) > _MAX_NAMED_PERIODS:
         return False
     return periods[0].steps_to(periods[-1]) == len(periods) - 1
@@ -139,7 +139,7 @@ def _leading(course: _Course, found: Figures, main: NumericColumn, *, column: st
 
 
 def _coarser(course: _Course) -> tuple[_Course, str] | None:
-    """The sums of the finest unit that fits; None where the periods are not known."""
+    """The sums over the finest unit that fits, with a sentence; None if periods are unknown."""
     if not course.periods:
         return None
     fine = next(iter(course.periods.values())).unit
@@ -158,7 +158,7 @@ def _added_up(course: _Course, unit: Unit) -> _Course:
 
 
 def _ragged(course: _Course, unit: Unit) -> str:
-    """The first and last coarser periods that have no data at their outer ends."""
+    """Sentences for a first or last coarser period that the data covers only in part."""
     periods = list(course.periods.values())
     first = periods[0]
     last = periods[-1]
@@ -171,7 +171,7 @@ def _ragged(course: _Course, unit: Unit) -> str:
 
 
 def _ends(course: _Course, main: NumericColumn) -> tuple[_Course, str]:
-    """The lowest and the highest of every few points in a row, for values that cannot be added up."""
+    """Thin out values that cannot be added up: keep the lowest and highest of each run of points."""
     series: defaultdict[str, list[tuple[int, Cell]]] = defaultdict(list)
     for at, cell in enumerate(course.cells):
         if number(cell.value) is not None:
@@ -195,7 +195,7 @@ def _value(at: tuple[int, Cell]) -> float:
 
 
 def _partial(found: Figures, course: _Course) -> list[str]:
-    """Periods that the data covers only in part, among those drawn."""
+    """Sentences for the drawn periods that the data covers only in part."""
     drawn = set(course.periods.values())
     said: list[str] = []
     for partial in found.course.partial if found.course else ():

@@ -1,4 +1,4 @@
-"""Cells as a chart draws them: numbers, names and sums."""
+"""The values of a chart: numbers, names and sums of cells."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -14,7 +14,7 @@ _LONGEST_NAME = 120
 
 @dataclass(frozen=True)
 class Cell:
-    """A value at a place: the name of a bar or a moment, and the name of a series."""
+    """A value, with the name or time it is drawn at (`across`) and its series (empty for none)."""
 
     across: str
     value: JsonValue
@@ -22,14 +22,14 @@ class Cell:
 
 
 def plotted(cell: JsonValue) -> int | float | None:
-    """A cell as a number that can be drawn; digits that came as text are rounded to a double."""
+    """The cell as a number; digits in text are rounded to a double. None when it is not a number."""
     if isinstance(cell, int) and not isinstance(cell, bool):
         return cell
     return number(cell)
 
 
 def total(cells: Sequence[JsonValue]) -> int | float | None:
-    """The exact sum as a double; None where no cell is a number."""
+    """The sum, exact until it is rounded to a double; None when no cell is a number."""
     if len(cells) == 1:
         return plotted(cells[0])
     numbers = [value for cell in cells if (value := exact(cell)) is not None]
@@ -51,7 +51,7 @@ def name(cell: JsonValue) -> str:
 
 
 def numbered(names: Sequence[str]) -> list[str]:
-    """The names with a number behind each one that was there before."""
+    """Make the names unique: a repeated name gets a number, as in "A (2)"."""
     seen: dict[str, int] = {}
     unique: list[str] = []
     taken = set(names)
@@ -66,7 +66,7 @@ def numbered(names: Sequence[str]) -> list[str]:
 
 
 def summed(cells: Iterable[Cell]) -> list[Cell]:
-    """One cell a place, with the sum of its values, in the order in which places come first."""
+    """Sum the cells of the same place and series, in order of first occurrence."""
     places: defaultdict[tuple[str, str], list[JsonValue]] = defaultdict(list)
     for cell in cells:
         places[cell.across, cell.series].append(cell.value)

@@ -1,4 +1,4 @@
-"""What a question says of the figures it wants: which measure, and the highest or the lowest of it."""
+"""The measure that a question asks for, and whether it asks for the highest or the lowest."""
 
 import re
 from collections.abc import Sequence
@@ -79,12 +79,12 @@ _MODIFIERS = frozenset(
 
 
 def words_of(text: str) -> list[str]:
-    """Lower-case words in the singular."""
+    """The words of a text, in lower case and in the singular."""
     return [singular(word) for word in _WORD.findall(text.lower())]
 
 
 def direction_of(question: str) -> Direction | None:
-    """None when the question names neither end, or both."""
+    """The end of the scale that the question asks for; None when it names neither or both."""
     words = set(_WORD.findall(question.lower()))
     low = bool(words & _LOWEST)
     high = bool(words & _HIGHEST)
@@ -94,7 +94,7 @@ def direction_of(question: str) -> Direction | None:
 
 
 def naming(question: str, column: str) -> float:
-    """How well a question names a column: 0 not at all; the better the more of its words it holds.
+    """Score how well a question names a column: 0 for not at all, more for more of the column's words.
 
     Words such as "total" or "average" only decide between columns whose other words are named.
     """
@@ -110,14 +110,14 @@ def naming(question: str, column: str) -> float:
 
 
 def place_of(question: str, column: str) -> int:
-    """Where the question names a column, counted in words; after all words where it does not."""
+    """The position of the question's first word that names the column; the number of words if none does."""
     asked = words_of(question)
     noun = ([word for word in words_of(title(column)) if word not in _MODIFIERS] or [column])[-1]
     return next((at for at, word in enumerate(asked) if _holds({word}, noun)), len(asked))
 
 
 def ranked_by(question: str, columns: Sequence[str]) -> str | None:
-    """The one column that is named right after "by", "most" or another end of the scale."""
+    """The only column named right after "by" or a superlative such as "most"; None if not exactly one."""
     asked = words_of(question)
     for at, word in enumerate(asked):
         if word == "by" or word in _LOWEST | _HIGHEST:

@@ -1,4 +1,4 @@
-"""Cells as calendar periods: days, weeks, months, quarters and years, written in the usual ways."""
+"""Parse cells as calendar periods: days, weeks, months, quarters and years in the usual formats."""
 
 import re
 from calendar import month_abbr, month_name
@@ -23,7 +23,7 @@ _ISO_DATE = len("2025-03-04")
 
 
 class Period(NamedTuple):
-    """The days from `start` to before `end`; periods of one unit sort by time."""
+    """A calendar period: the days from `start` to before `end`. Periods of one unit sort by time."""
 
     start: date
     unit: Unit
@@ -34,14 +34,14 @@ class Period(NamedTuple):
         return self.after(1).start
 
     def after(self, steps: int) -> "Period":
-        """The period so many steps later. Raises OverflowError or ValueError beyond the calendar."""
+        """The period `steps` later. Raises OverflowError or ValueError outside the years 1 to 9999."""
         if self.unit in ("day", "week"):
             return Period(self.start + steps * timedelta(days=7 if self.unit == "week" else 1), self.unit)
         months = self.start.year * 12 + self.start.month - 1 + steps * _MONTHS_IN[self.unit]
         return Period(date(months // 12, months % 12 + 1, 1), self.unit)
 
     def steps_to(self, later: "Period") -> int:
-        """How many periods of this unit lie between the starts."""
+        """The number of periods from this one to `later`, which has the same unit."""
         if self.unit in ("day", "week"):
             return (later.start - self.start).days // (7 if self.unit == "week" else 1)
         months = (later.start.year - self.start.year) * 12 + later.start.month - self.start.month
@@ -83,7 +83,7 @@ def period_of(day: date, unit: Unit) -> Period:
 
 @dataclass(frozen=True)
 class _Form:
-    """A way of writing a period; the groups are named after what they hold."""
+    """A format of a period; the named groups of `shape` are the parts of a date."""
 
     unit: Unit
     shape: re.Pattern[str]
@@ -123,10 +123,10 @@ _FORMS: Sequence[_Form] = (
 
 
 def read_periods(cells: Sequence[JsonValue], unit: Unit | None = None) -> list[Period | None] | None:
-    """Each cell's period, None for null; None altogether unless one form fits all cells.
+    """Return each cell's period (None for null), or None unless one format fits all cells.
 
-    03/04/2025 fits two forms: the cells are read only if another one (13/04/2025) decides between them.
-    `unit` says what a date stands for where that is known, else the dates themselves do.
+    03/04/2025 fits two formats: such cells are parsed only if another cell (13/04/2025) decides. `unit` is
+    the unit that dates stand for, if known; otherwise it is inferred from the dates.
     """
     texts = list(dict.fromkeys(str(cell).strip() for cell in cells if cell is not None))
     if not texts or any(len(text) > _LONGEST_TEXT for text in texts[:100]):
@@ -144,7 +144,7 @@ def read_periods(cells: Sequence[JsonValue], unit: Unit | None = None) -> list[P
 
 
 def _iso_days(texts: Sequence[str]) -> tuple[list[date], Unit] | None:
-    """The usual form by the short way: thousands of days are read in a few milliseconds."""
+    """A fast path for ISO dates: thousands take a few milliseconds. None when any text has another format."""
     try:
         if all(
             len(text) == _ISO_DATE or (len(text) > _ISO_DATE and text[_ISO_DATE] in " T") for text in texts
@@ -180,9 +180,9 @@ def _start(parts: dict[str, str]) -> date | None:
 
 
 def _unit_of(days: Sequence[date]) -> Unit:
-    """What dates stand for by themselves: first days of years, of months, Mondays, else days.
+    """Infer the unit that dates stand for: years, months or weeks if all are first days of these, else days.
 
-    Dates of which most such periods have none are days that only happen to begin them.
+    If most periods of that unit have no date, the dates are days.
     """
     distinct = sorted(set(days))
     if len(distinct) < 2:
@@ -203,7 +203,7 @@ def _is_dense(days: Sequence[date], unit: Unit) -> bool:
 
 
 def month_number(cell: JsonValue) -> int | None:
-    """A month of the year: its number or its name."""
+    """The month (1 to 12) that a cell names by number or by English name; None for anything else."""
     text = str(cell).strip().lower()
     if text.isdecimal() and len(text) <= 2 and 1 <= int(text) <= 12:
         return int(text)

@@ -1,4 +1,4 @@
-"""The course of a measure in time: change between full periods, peak and trough, gaps, the year's shape."""
+"""The course of a measure over time: full and partial periods, peaks, troughs, gaps and two-year patterns."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -19,8 +19,7 @@ Reason = Literal["begins", "ends", "running"]
 
 @dataclass(frozen=True)
 class Span:
-    """The days from the first to the last one that the data behind the periods holds, and how many
-    values lie there."""
+    """The first and last day of the data behind the periods, and its number of values."""
 
     first: date
     last: date
@@ -39,7 +38,10 @@ class PeriodValue:
 
 @dataclass(frozen=True)
 class Partial:
-    """A period that the data covers only in part: it begins or ends on `day`, or the period still runs."""
+    """A period that the data covers only in part.
+
+    The data begins or ends on `day`, or the period is still running and `day` is today.
+    """
 
     period: Period
     reason: Reason
@@ -48,10 +50,11 @@ class Partial:
 
 @dataclass(frozen=True)
 class Year:
-    """The latest two years of full periods: their sums, and the calendar periods that lead in both.
+    """The latest two years of full periods, the second of which ends with `last`.
 
-    `high` and `low` are any one period of the calendar position that is highest or lowest in each of
-    the two years, None where the years differ. The sums are None where the measure is not additive.
+    `latest` and `before` are the sums of the two years; None when the measure is not additive. `high` and
+    `low` are periods of the latest year, such as its December, that are highest or lowest in their year in
+    both years; None when the years differ.
     """
 
     last: Period
@@ -63,9 +66,10 @@ class Year:
 
 @dataclass(frozen=True, kw_only=True)
 class Course:
-    """`points` are all periods in order of time, `full` those that the data covers whole.
+    """A measure over time. `points` are all periods in order, `full` those that the data covers whole.
 
-    `gaps` are the periods between the first and the last that have no row.
+    `peaks` and `troughs` are the highest and lowest full periods, or of all if none is full. `gaps` are the
+    periods without a row between the first and the last. `year` is None without two full years.
     """
 
     unit: Unit
@@ -81,7 +85,7 @@ class Course:
 def course(
     points: Iterable[PeriodValue], span: Span | None, today: date | None, *, additive: bool
 ) -> Course | None:
-    """The course of points of one unit, one a period; None without points."""
+    """Build the course. The points have one unit and one value a period; None without points."""
     ordered = sorted(points, key=lambda point: point.period)
     if not ordered:
         return None
@@ -105,7 +109,7 @@ def course(
 
 
 def folded(points: Iterable[PeriodValue], unit: Unit) -> list[PeriodValue]:
-    """Sums over a coarser unit."""
+    """Add the points up over a coarser unit."""
     sums: defaultdict[Period, Decimal] = defaultdict(Decimal)
     for point in points:
         sums[point.period.within(unit)] += point.value
@@ -113,7 +117,7 @@ def folded(points: Iterable[PeriodValue], unit: Unit) -> list[PeriodValue]:
 
 
 def partial_periods(ordered: Sequence[Period], span: Span | None, today: date | None) -> list[Partial]:
-    """Of periods in order of time, the first and the last one if the data covers them only in part."""
+    """The first and the last period, if the data covers them only in part. `ordered` is in order of time."""
     first = ordered[0]
     last = ordered[-1]
     found: list[Partial] = []
@@ -138,8 +142,11 @@ def _partial_at_end(last: Period, span: Span | None) -> Partial | None:
 
 
 def _is_partial(missing: Sequence[date], period: Period, span: Span) -> bool:
-    """Days without data at an end are a gap in coverage when they are more than what is usual between two
-    values, more than a weekend or New Year's Day, and more than a trifle of the period."""
+    """Return True if the days without data at an end of the period are too many to be normal.
+
+    They are normal within three usual gaps between two values, within 2 % of the period, and if all fall on
+    weekends or on New Year's Day.
+    """
     whole = (period.end - period.start).days
     if len(missing) <= _USUAL_GAPS * span.usual_gap_days and span.usual_gap_days > 1:
         return False
@@ -163,7 +170,7 @@ def _gaps(ordered: Sequence[PeriodValue]) -> list[Period]:
 
 
 def _year(full: Sequence[PeriodValue], *, additive: bool) -> Year | None:
-    """Needs two years of full periods without a gap."""
+    """The latest two years; None unless both are full, without a gap, in months or quarters."""
     if not full or (length := _PER_YEAR.get(full[0].period.unit)) is None or len(full) < 2 * length:
         return None
     latest = full[-length:]
@@ -180,7 +187,7 @@ def _year(full: Sequence[PeriodValue], *, additive: bool) -> Year | None:
 
 
 def _common(before: Sequence[PeriodValue], latest: Sequence[PeriodValue], *, sign: int) -> Period | None:
-    """The period of the later year whose position leads alone in both."""
+    """The later year's highest period (lowest for `sign` -1), if it leads alone in both years; else None."""
     leaders = []
     for year in (before, latest):
         end = max(sign * point.value for point in year)
@@ -192,6 +199,6 @@ def _common(before: Sequence[PeriodValue], latest: Sequence[PeriodValue], *, sig
 
 
 def folded_span(points: Sequence[PeriodValue]) -> Span:
-    """What days say of the coarser periods that they are folded to."""
+    """The span of points that are days, for the coarser periods into which they are added up."""
     days = [period_of(point.period.start, "day").start for point in points]
     return Span(min(days), max(days), len(days))

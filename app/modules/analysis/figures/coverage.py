@@ -1,4 +1,4 @@
-"""What the database itself says of a statement's data: its keys, and its first and last day."""
+"""Facts from the database about a statement's data: its key columns, and its first and last day."""
 
 from collections.abc import Sequence
 from datetime import date
@@ -19,10 +19,13 @@ _DEEPEST = 12
 
 
 def span_statement(sql: str, schema: Schema) -> str | None:
-    """The first day, the last day and the count of the dates that the statement cuts to weeks, months,
-    quarters or years: of their whole table, under the statement's own conditions on these dates alone.
+    """Build the statement that returns the first day, the last day and the count of a statement's dates.
 
-    Returns None where there are no such dates, or where it is not clear which table they are of.
+    These are the dates that the statement cuts to weeks, months, quarters or years. The new statement reads
+    their whole table, with only those conditions that are about this date column.
+
+    Returns None when there are no such dates, when it is unclear which table they belong to, or when the
+    statement cannot be parsed.
     """
     try:
         with sqlglot_errors_only():
@@ -53,7 +56,7 @@ def key_columns(sql: str, schema: Schema) -> frozenset[str]:
 
 
 def read_span(rows: Sequence[Sequence[JsonValue]]) -> Span | None:
-    """None where the answer holds no dates in ISO's form: only these sort as time does."""
+    """Parse the rows of a `span_statement`; None unless its dates are ISO text, which sorts by time."""
     if len(rows) != 1 or len(rows[0]) != 3:
         return None
     first, last, count = rows[0]
@@ -77,7 +80,7 @@ def _cut_date(scope: Scope, schema: Schema) -> _Found | None:
 
 
 def _origin(projection: exp.Expr, scope: Scope, schema: Schema) -> _Found | None:
-    """Follows a projection down to the table's column that it cuts; None unless it is one date, cut."""
+    """Follow a projection through inner queries to its table's column; None unless it cuts exactly one."""
     units: set[Unit | None] = set()
     for _ in range(_DEEPEST):
         columns = list(projection.find_all(exp.Column))

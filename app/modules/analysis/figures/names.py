@@ -1,4 +1,4 @@
-"""What a column's name alone says of its values."""
+"""Guesses about a column's values, from its name alone."""
 
 from app.modules.analysis.figures.asked import words_of
 from app.modules.analysis.words import title
@@ -48,7 +48,7 @@ _LEVELS = frozenset(
 
 
 def is_calendar_or_key(name: str) -> bool:
-    """Numbers that name a thing, a place in a list or a time: none to compare or to add."""
+    """Return True if the numbers are ids, positions or parts of dates, which are not compared or added."""
     words = _words(name)
     last = words[-1] if words else ""
     return is_key(name) or last in _CALENDAR | _POSITIONS | _REFERRING or words == ["number"]
@@ -70,23 +70,23 @@ def is_dated(name: str) -> bool:
 
 
 def is_additive(name: str) -> bool:
-    """Amounts and counts by their names; prices, rates, ages and whatever else is in doubt are not."""
+    """Return True for names of amounts and counts, False for prices, rates, ages and unclear names."""
     words = set(_words(name))
     return bool(words & _ADDITIVE) and not words & _NOT_ADDITIVE
 
 
 def is_ratio(name: str) -> bool:
-    """A share or an average by its name, whatever it is computed from."""
+    """Return True for names of shares and averages, even when the column is computed as a sum or count."""
     return bool(_RATIOS & set(_words(name)))
 
 
 def is_numeric(name: str) -> bool:
-    """Text in such a column may be numbers."""
+    """Return True if the name is that of a number, so that digits in text are read as numbers."""
     return bool(set(_words(name)) & (_ADDITIVE | _NOT_ADDITIVE))
 
 
 def is_level(name: str) -> bool:
-    """Levels at a time, such as stocks: they add up over groups and not over time."""
+    """Return True for levels at a point in time, such as stock: they add up over groups, not over time."""
     return bool(_LEVELS & set(_words(name)))
 
 

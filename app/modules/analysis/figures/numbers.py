@@ -1,4 +1,4 @@
-"""Cells as numbers: doubles for comparing, decimals for sums that are shown."""
+"""Parse cells as numbers: doubles to compare, decimals for sums that are shown."""
 
 import re
 from decimal import Decimal
@@ -10,10 +10,10 @@ _DIGITS = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d{1,3})?")
 
 
 def number(cell: JsonValue) -> float | None:
-    """Returns None for null, for what is no number, and for what is not finite.
+    """The cell as a double; None when it is null, not a number or not finite.
 
-    Text of plain digits is a number: a decimal that a double would round arrives as text. Digits after
-    a leading zero are a code.
+    Text of plain digits is a number: a decimal that a double would round arrives as text. Text with a
+    leading zero ("007") is a code and not a number.
     """
     if isinstance(cell, bool):
         return None
@@ -30,9 +30,9 @@ def number(cell: JsonValue) -> float | None:
 
 
 def exact(cell: JsonValue) -> Decimal | None:
-    """The number in decimal digits; None where `number` gives None.
+    """The cell as an exact decimal; None when it is not a number or not finite.
 
-    A double keeps 15 of them: what it holds beyond these is noise (19366.140000000014).
+    A double is rounded to 15 digits, as those beyond are noise (19366.140000000014).
     """
     if type(cell) is float:
         return Decimal(f"{cell:.15g}") if isfinite(cell) else None

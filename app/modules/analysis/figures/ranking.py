@@ -1,4 +1,4 @@
-"""Labels by their measure: sums over each label's rows where these may be added, else the rows themselves."""
+"""Labels ranked by a measure: by the sum of each label's rows if they may be added, else row by row."""
 
 import re
 from collections.abc import Hashable, Iterable, Sequence
@@ -18,7 +18,7 @@ _MIDNIGHT = re.compile(r"[T ]00:00:00(?:\.0+)?(?:Z|[+-]\d\d:?\d\d)?$")
 
 
 class RankedValue(NamedTuple):
-    """What the cells in `columns` name, and its value."""
+    """A value, and the cells (one for each of `columns`) that name it."""
 
     value: Decimal
     cells: Sequence[JsonValue]
@@ -26,7 +26,7 @@ class RankedValue(NamedTuple):
 
     @property
     def label(self) -> str:
-        """Markdown; numbers go with what they number."""
+        """The name as Markdown; a number follows its column's title, as in "store 3"."""
         return " / ".join(map(named_cell, self.cells, self.columns))
 
 
@@ -36,10 +36,10 @@ _Pair = tuple[Decimal, _Cells]
 
 @dataclass(frozen=True)
 class Ranking:
-    """What the cells in `columns` name, by its value: `pairs` from the highest to the lowest.
+    """Values with the cells of `columns` that name them: `pairs`, highest first, never empty.
 
-    `total` is their sum, None where nothing may be added. `summed` says that a pair adds up several rows;
-    `missing` counts the labels without a value.
+    `total` is their sum; None when the measure is not additive. `summed` is true when a pair may add up
+    several rows. `missing` counts the names without a value.
     """
 
     pairs: Sequence[_Pair]
@@ -68,7 +68,7 @@ class Ranking:
         return self._leading(self.pairs[::-1])[::-1]
 
     def after(self, leaders: Sequence[RankedValue], *, rising: bool) -> list[RankedValue]:
-        """The entries next to the leaders on the way to the other end."""
+        """The entries with the value next to the leaders; `rising` when the leaders are the lowest."""
         way = self.pairs[::-1] if rising else self.pairs
         return self._leading(way[len(leaders) :])
 
@@ -76,7 +76,7 @@ class Ranking:
         return self._entries(self.pairs[:count])
 
     def _leading(self, pairs: Sequence[_Pair]) -> list[RankedValue]:
-        """Those that share the first one's value."""
+        """The leading entries that share the first one's value."""
         return self._entries(takewhile(lambda pair: pair[0] == pairs[0][0], pairs))
 
     def _entries(self, pairs: Iterable[_Pair]) -> list[RankedValue]:
@@ -86,8 +86,11 @@ class Ranking:
 def ranked(
     rows: Rows, values: Sequence[Decimal | None], by: Sequence[int], *, additive: bool, summed: bool
 ) -> Ranking | None:
-    """Ranks what the columns `by` name. Rows of one name are added where the measure is `additive` and they
-    belong together (`summed`), else each stands for itself. Returns None without values."""
+    """Rank the rows by `values`, named by the columns `by`; None without values.
+
+    Rows with the same name are added up if the measure is `additive` and they belong together (`summed`);
+    otherwise each row is an entry.
+    """
     names = [tuple([row[at] for at in by]) for row in rows["rows"]]
     known = [(value, name) for value, name in zip(values, names, strict=True) if value is not None]
     if not known:
@@ -107,8 +110,10 @@ def ranked(
 def led(
     rows: Rows, values: Sequence[Decimal | None], by: Sequence[int], *, additive: bool, summed: bool
 ) -> list[RankedValue]:
-    """The entries that share the highest value; none where all are alike. Cheaper than the whole ranking
-    where no rows are added up."""
+    """The entries that share the highest value; none when all values are equal.
+
+    Cheaper than `ranked` when no rows are added up.
+    """
     if additive and summed:
         ranking = ranked(rows, values, by, additive=additive, summed=summed)
         return [] if ranking is None or ranking.maximum == ranking.minimum else ranking.highest
@@ -132,12 +137,12 @@ def _sums(known: Sequence[_Pair]) -> dict[Hashable, _Pair]:
 
 
 def _key(cells: _Cells) -> Hashable:
-    """A JSON list is no key, and 1 is not true."""
+    """A hashable key for the cells: JSON lists become text, and 1 stays apart from true."""
     return tuple([cell if isinstance(cell, str) else repr(cell) for cell in cells])
 
 
 def named_cell(cell: JsonValue, column: Column) -> str:
-    """A cell that names something, as Markdown; numbers go with what they number."""
+    """A cell as a name in Markdown; a number follows its column's title, as in "store 3"."""
     text = label(_MIDNIGHT.sub("", cell) if column["type"] == "datetime" and isinstance(cell, str) else cell)
     is_number = column["type"] in ("integer", "number", "boolean")
     is_number = is_number or (text.isdecimal() and is_calendar(column["name"]))

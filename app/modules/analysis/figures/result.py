@@ -1,4 +1,4 @@
-"""What stands out in a result: its shape, its measures and the columns that name and order them."""
+"""The figures of a result: its shape, its measures, and the columns that label and order the rows."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -29,9 +29,12 @@ from app.modules.analysis.figures.statement import Kind, StatementReading, read_
 from graph.state import Rows
 
 Shape = Literal["empty", "single", "list", "ranking", "series", "grouped series", "matrix", "measures"]
-"""`single` is one row; `list` rows of which no measure was asked for; `ranking` a label with measures;
-`series` a time with measures; `grouped series` a time, a group and measures; `matrix` two groups and
-measures; `measures` numbers without a label."""
+"""The shape of a result.
+
+`single` is one row; `list` has rows, but no measure was asked for; `ranking` has a label and measures;
+`series` a time and measures; `grouped series` a time, a label and measures; `matrix` two labels and
+measures; `measures` numbers without a label.
+"""
 
 _MEASURED = 12
 _FEW_COLUMNS = 3
@@ -54,7 +57,7 @@ class NumericColumn:
 
     @cached_property
     def values(self) -> Sequence[Decimal | None]:
-        """One a row, in the rows' order."""
+        """One value for each row, in order; None for null and for what is not a number."""
         return [exact(cell) for cell in self.cells]
 
     @cached_property
@@ -87,35 +90,34 @@ class NumericColumn:
 
     @property
     def averaged(self) -> bool:
-        """Whether the mean of the rows means something: not that of averages, shares or distinct counts."""
+        """True when the mean of the rows is meaningful: not for averages, shares or distinct counts."""
         return self.kind in ("plain", "count", "sum")
 
     @property
     def total(self) -> Decimal | None:
-        """The exact sum; None where it would mean nothing."""
+        """The exact sum; None when the values may not be added up."""
         return self.sum if self.additive else None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Figures:
-    """The figures of all rows at hand.
+    """The figures of all rows at hand. Columns are zero-based.
 
-    `main` is the measure asked for, the first of `measures`. `label` is the column that names the rows
-    (in a grouped series the one that tells the series apart), `group` the second one of a matrix.
-    `time` is the column of `periods`, which has one for each row, None where the cell is null.
-    `direction` is the end of the scale that the question asks for. `limit` is the statement's own LIMIT
-    where the rows reach it; `selective` says that the statement left groups out; `summed` that the rows
-    of one label belong together. `cut` says that KAI's
-    limit cut rows off, and `complete` that all rows of the result are at hand.
+    `main` is the measure asked for, the first of `measures`. `label` is the column that names the rows (or,
+    in a grouped series, the series), `group` the second label of a matrix. `time` is the column of `periods`,
+    which has one period for each row, None where the cell is null. `direction` is the end of the scale that
+    the question asks for. `limit` is the statement's own LIMIT if the rows reach it. `selective` is true when
+    the statement left groups out, `summed` when the rows of one label belong together, `cut` when KAI's limit
+    cut rows off, and `complete` when all rows of the result are at hand.
 
     `partial` are the periods that the data covers only in part. `dimensions` are the columns that name a
     group. `within` is the LIMIT of an inner query whose rows are sorted or limited again. `sorted_by` is the
     column that the statement sorts by first, and `order_descending` its direction.
 
-    `course` is the main measure over time, of all groups together; `months` the same by months where the
-    rows are days. `ranking` has the labels by the main measure, `second` the groups of a matrix; where
-    these may not be added up, or are picked by their values (a top ten), `ranking` has the single rows
-    and `second` is None.
+    `course` is the main measure over time, of all groups together; `months` is the same by month when the
+    rows are days. `ranking` ranks the labels by the main measure, `second` the groups of a matrix. If these
+    may not be added up, or were selected by their values (a top ten), `ranking` ranks the single rows and
+    `second` is None.
     """
 
     shape: Shape
@@ -146,7 +148,7 @@ class Figures:
 
     @property
     def whole(self) -> bool:
-        """Whether the rows are all that there are, so that their sum is a total."""
+        """True when no group or row was left out, so that the sum of the rows is a total."""
         return self.complete and self.limit is None and not self.selective
 
 
@@ -160,10 +162,10 @@ def figures(
     keys: frozenset[str] = frozenset(),
     today: date | None = None,
 ) -> Figures:
-    """Reads the columns that matter once each; `dialect` is sqlglot's name for the SQL's.
+    """Compute the figures of a result; `dialect` is sqlglot's name for the statement's SQL.
 
-    `span` is what the database holds of the days behind the periods, None where it is unknown; `keys` are
-    the names, in lower case, of columns that identify or refer to rows.
+    `span` is the range of days behind the periods, None when unknown; without `today` no period counts as
+    running. `keys` are the names, in lower case, of columns that identify or refer to rows.
     """
     statement = read_statement(sql, dialect)
     roles = roles_of(question, statement, rows, keys=keys)
@@ -204,13 +206,13 @@ def figures(
 
 
 def _partial(roles: ColumnRoles, span: Span | None, today: date | None) -> list[Partial]:
-    """The periods among the rows, also of a selection of them, that the data covers only in part."""
+    """The first and last period of the rows, if the data covers them only in part; also for a top ten."""
     periods = {period for period in (roles.periods or roles.picked_periods) if period is not None}
     return partial_periods(sorted(periods), span, today) if periods else []
 
 
 def _points(shape: Shape, main: NumericColumn | None, roles: ColumnRoles) -> list[PeriodValue]:
-    """The main measure by period: of all groups together where it may be added over them."""
+    """The main measure by period, for all groups together; empty when it may not be added over them."""
     if main is None or not (shape == "series" or (shape == "grouped series" and main.additive)):
         return []
     sums: dict[Period, Decimal] = {}

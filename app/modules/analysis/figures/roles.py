@@ -1,4 +1,4 @@
-"""The part that each column of a result plays: measure, label, group or time."""
+"""The role of each column of a result: measure, label, group or time."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ _TELLING = 0.5
 
 @dataclass(frozen=True)
 class Role:
-    """A measure's place: its column, and whether its values may be added up over groups and over time."""
+    """A measure: its column, and flags for adding its values up over groups and over time."""
 
     column: int
     name: str
@@ -45,10 +45,11 @@ class Role:
 
 @dataclass(frozen=True, kw_only=True)
 class ColumnRoles:
-    """Measures in their order of importance. `time` is the column of `periods`, one for each row.
+    """The roles of a result's columns, which are zero-based. `measures` has the most important first.
 
-    `dimensions` are the columns that name a group; `picked_periods` the periods of a selection of groups.
-    `summed` says that the rows of one label belong together. `asked` says that the question or the order
+    `time` is the column of `periods`, one for each row. `dimensions` are the columns that name a group.
+    `picked_periods` are the periods of the rows, also when they are only a selection and `time` is None.
+    `summed` is true when the rows of one label belong together, `asked` when the question or the sort order
     names the first measure.
     """
 
@@ -79,7 +80,7 @@ def roles_of(
     ordered = _by_importance(question, sorted_by, measures)
     main = ordered[0] if ordered else None
     limited = statement.limit is not None and rows["row_count"] >= statement.limit
-    # A top ten of groups is no course in time, and its rows say nothing of totals.
+    # A top ten of groups is not a time series, and its rows do not add up to totals.
     picked = statement.selective or (limited and main is not None and main.column == sorted_by)
     dimensions = [at for at in described if not is_key(names[at])] if statement.grouped else []
     if time is not None and not _orders(periods, label, rows, grouped=statement.grouped):
@@ -108,7 +109,10 @@ def roles_of(
 
 
 def _aligned(statement: StatementReading, rows: Rows) -> list[Output | None]:
-    """The statement's outputs by the result's columns; a person's two names are one column of the result."""
+    """The statement's output for each column of the result; None for all when they do not correspond.
+
+    First and last name are two outputs, but one column of the result.
+    """
     outputs = list(statement.outputs or ())
     columns = rows["columns"]
     titles = [title(output.name) for output in outputs]
@@ -136,13 +140,13 @@ def _is_measure(at: int, output: Output | None, rows: Rows, *, keys: frozenset[s
 
 
 def _is_flag(at: int, rows: Rows) -> bool:
-    """SQLite keeps booleans as 0 and 1."""
+    """Return True if an integer column holds only 0 and 1, as SQLite stores booleans."""
     cells = (row[at] for row in rows["rows"])
     return rows["columns"][at]["type"] == "integer" and all(cell in (0, 1, None) for cell in cells)
 
 
 def _holds_numbers(at: int, rows: Rows) -> bool:
-    """Text that is numbers nearly everywhere, as in an SQLite column of several types."""
+    """Return True if the cells of a text column are mostly numbers, as SQLite allows."""
     if rows["columns"][at]["type"] != "text":
         return False
     cells = [row[at] for row in rows["rows"][:_SAMPLE] if row[at] is not None]
@@ -195,7 +199,7 @@ def _may_be_time(at: int, name: str, cells: Sequence[JsonValue], *, rows: Rows) 
 def _combined(
     years: Sequence[Period | None], parts: Sequence[JsonValue], name: str
 ) -> list[Period | None] | None:
-    """Years and their months or quarters, which stand in two columns."""
+    """Combine a column of years with one of months or quarters (`name`); None if a cell is neither."""
     combined: list[Period | None] = []
     for year, part in zip(years, parts, strict=True):
         at = month_number(part) if part is not None else None
@@ -211,9 +215,9 @@ def _is_part_of_time(at: int, time: int | None, names: Sequence[str]) -> bool:
 
 
 def _label_and_group(others: Sequence[int], rows: Rows, *, grouped: bool) -> tuple[int | None, int | None]:
-    """Names before numbers and keys; a group only where the labels repeat.
+    """Choose the label, names before numbers and keys, and a group if the labels repeat.
 
-    Of rows that are no groups, the label is the name that tells them apart, if the first one does not.
+    If the rows are not groups and the first name does not tell them apart, a name that does is the label.
     """
     ranked = sorted(others, key=lambda at: (is_key(rows["columns"][at]["name"]), _label_rank(at, rows), at))
     if not ranked:
@@ -238,12 +242,12 @@ def _label_rank(at: int, rows: Rows) -> int:
 
 
 def _distinct(at: int, rows: Rows) -> int:
-    """How many different values a column holds."""
+    """The number of different values in a column."""
     return len({cell if isinstance(cell, str) else str(cell) for cell in map(itemgetter(at), rows["rows"])})
 
 
 def _orders(periods: Sequence[Period | None], label: int | None, rows: Rows, *, grouped: bool) -> bool:
-    """Whether the rows are a course in time and not events that have a date beside other things."""
+    """Return True if the rows are a time series, and not events with a date among other columns."""
     known = [period for period in periods if period is not None]
     if len(set(known)) == len(known):
         return grouped or label is None or _distinct(label, rows) == 1 < len(rows["rows"])
@@ -254,7 +258,7 @@ def _orders(periods: Sequence[Period | None], label: int | None, rows: Rows, *, 
 
 
 def _beside_time(label: int, periods: Sequence[Period | None]) -> tuple[int | None, int | None]:
-    """The group of a course: none where each period has one row and the label says nothing more."""
+    """The label and group of a time series: (None, None) when each period has one row, else the label."""
     known = [period for period in periods if period is not None]
     if len(set(known)) == len(known):
         return None, None
@@ -264,9 +268,12 @@ def _beside_time(label: int, periods: Sequence[Period | None]) -> tuple[int | No
 def _belong_together(
     label: int | None, group: int | None, time: int | None, *, rows: Rows, grouped: bool, main: Role | None
 ) -> bool:
-    """Groups of one name are different things, such as two customers called alike, unless they differ in
-    their period or in a group that nearly all names share. So are single rows with a count or a sum of
-    their own, of which only a few are called alike, and rows that a further name or a date tells apart."""
+    """Return True if rows with the same label are about the same thing and may be added up.
+
+    Groups with the same name are different things, such as two customers with one name, unless they differ in
+    their period or in a group that most names share. Rows without grouping are different things if a further
+    name or a date tells them apart, or if few labels repeat and the measure is already computed.
+    """
     if label is not None and group is None and time is None and _distinct(label, rows) == len(rows["rows"]):
         return False
     if not grouped:
@@ -290,7 +297,7 @@ def _measure(at: int, name: str, output: Output | None, *, statement: StatementR
 
 
 def _by_importance(question: str, sorted_by: int | None, measures: Sequence[Role]) -> list[Role]:
-    """Named in the question, else sorted by, else as they stand."""
+    """Sort the measures: first the one named in the question, else the one sorted by, then column order."""
     named = {role.name: naming(question, role.name) for role in measures}
     best = max(named.values(), default=0.0)
     candidates = [role for role in measures if best > 0 and named[role.name] == best]
@@ -308,7 +315,7 @@ def _by_importance(question: str, sorted_by: int | None, measures: Sequence[Role
 
 
 def _sorted_by(statement: StatementReading, outputs: Sequence[Output | None]) -> int | None:
-    """The result's column by which the statement sorts first."""
+    """The column of the result by which the statement sorts first; None when unknown."""
     if statement.order is None or statement.outputs is None or statement.order >= len(statement.outputs):
         return None
     wanted = statement.outputs[statement.order]

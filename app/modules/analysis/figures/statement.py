@@ -1,4 +1,4 @@
-"""What a statement's columns are made of, read from its own tree: keys, counts, sums, averages, shares."""
+"""The kinds of a statement's columns (keys, counts, sums, averages, ...), read from its syntax tree."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -26,7 +26,7 @@ Kind = Literal[
     "constant",
     "mixed",
 ]
-"""`key` is what is grouped by, `plain` a value of a row, `mixed` an expression with no simple meaning."""
+"""The kind of a column: `key` is grouped by, `plain` is a row's value, `mixed` has no simple meaning."""
 
 _AGGREGATES: Mapping[type[exp.Expr], Kind] = {
     exp.Sum: "sum",
@@ -72,12 +72,12 @@ class Output:
 
 @dataclass(frozen=True)
 class StatementReading:
-    """`outputs` is None where the columns are not spelled out (a star over a table).
+    """The facts read from a statement. `outputs` is None when its columns are not listed (`SELECT *`).
 
-    `order` is the position of the column sorted by first. `limit` is the statement's own, and
-    `within` that of an inner query whose rows the statement sorts or limits again; `selective`
-    says that groups were left out by HAVING, OFFSET or a rank. `added_up` says that rows of
-    subtotals or of several queries stand among the others, so that nothing may be added.
+    `order` is the zero-based position of the column sorted by first. `limit` is the statement's own, `within`
+    that of an inner query whose rows are sorted or limited again. `selective` is true when groups were left
+    out by HAVING, OFFSET or a rank. `added_up` is true when the rows include subtotals or come from several
+    queries, so that they may not be added up.
     """
 
     outputs: Sequence[Output] | None = None
@@ -91,7 +91,7 @@ class StatementReading:
 
 
 def read_statement(sql: str, dialect: str) -> StatementReading:
-    """Nothing is known of a statement that cannot be parsed."""
+    """Read a statement; an empty reading when it cannot be parsed. `dialect` is sqlglot's name."""
     try:
         with sqlglot_errors_only():
             scope = build_scope(statement_of(sql, dialect).tree)
@@ -113,7 +113,7 @@ def _read(scope: Scope, depth: int) -> StatementReading:
 
 
 def _united(readings: Sequence[StatementReading]) -> StatementReading:
-    """Columns keep a kind that they have in every query; rows of several queries are not added up."""
+    """Combine the readings of a UNION: a column's kind is `mixed` unless it is the same in all queries."""
     first, *others = readings
     outputs = list(first.outputs or ())
     for other in others:
@@ -176,7 +176,7 @@ class _Sources:
         return [self._carried(output) for output in reading.outputs]
 
     def output(self, column: exp.Column) -> Output | None:
-        """What the column is in the query it comes from; None for a table's column."""
+        """The output of the inner query that the column refers to; None for a table's column."""
         readings = [self.derived[column.table]] if column.table in self.derived else []
         if not column.table:
             readings = list(self.derived.values())
@@ -189,7 +189,7 @@ class _Sources:
         return self._carried(found[0]) if found else None
 
     def _carried(self, output: Output) -> Output:
-        """A join may repeat the rows of a group, and with them its sum."""
+        """The output as the outer query sees it; a join may repeat counts and sums: they become `mixed`."""
         return replace(output, kind="mixed") if self.joined and output.kind in _ADDED else output
 
 
@@ -245,7 +245,7 @@ def _kind_of_aggregate(function: exp.AggFunc | exp.Anonymous, sources: _Sources)
 
 
 def _kind_of_subquery(subquery: exp.Subquery) -> Kind:
-    """One value a row; the same for all rows unless it refers to the row."""
+    """The kind of a scalar subquery: `constant` unless it refers to the outer row."""
     scope = build_scope(subquery.this.copy())
     if scope is None or not isinstance(scope.expression, exp.Select):
         return "mixed"
@@ -263,7 +263,7 @@ def _sum_of(kinds: Sequence[Kind]) -> Kind:
 
 
 def _product_of(left: Kind, right: Kind, expression: exp.Binary) -> Kind:
-    """A sum keeps its meaning when it is scaled by a number; two computed numbers make a ratio."""
+    """The kind of a product or quotient: a factor keeps the kind; two computed numbers make a ratio."""
     if expression.find(exp.Query) is not None and "plain" not in (left, right):
         return "ratio"
     if right == "constant":
@@ -280,7 +280,7 @@ def _has_aggregate(expression: exp.Expr) -> bool:
 
 
 def _own_aggregates(expression: exp.Expr) -> Iterator[exp.Expr]:
-    """Aggregates that make their query a grouped one: not those of windows and subqueries."""
+    """Yield the aggregates that make the query a grouped one, not those of windows and subqueries."""
     if isinstance(expression, exp.Subquery | exp.Query):
         return
     if isinstance(expression, exp.Window):
@@ -296,7 +296,7 @@ def _own_aggregates(expression: exp.Expr) -> Iterator[exp.Expr]:
 
 
 def _is_selective(select: exp.Select, sources: _Sources) -> bool:
-    """Whether groups are left out, be it by a condition on what an inner query has computed of them."""
+    """Return True if groups are left out, also by a condition on an aggregate of an inner query."""
     if any(select.args.get(part) is not None for part in ("having", "qualify", "offset")):
         return True
     where = select.args.get("where")
@@ -344,7 +344,7 @@ def _position(sorted_by: exp.Expr, query: exp.Expr, reading: StatementReading) -
 
 
 def calendar_unit(expression: exp.Expr) -> Unit | None:
-    """The calendar unit that an expression cuts dates to."""
+    """The calendar unit to which an expression cuts dates; None if it does not."""
     match expression:
         case exp.TimestampTrunc() | exp.DateTrunc() | exp.DatetimeTrunc():
             return _named_unit(str(expression.args["unit"].name))
@@ -370,7 +370,7 @@ def calendar_unit(expression: exp.Expr) -> Unit | None:
 
 
 def _format_unit(arguments: Sequence[exp.Expr]) -> Unit | None:
-    """By the finest part of a format, or by what SQLite's modifiers cut to."""
+    """The unit of a strftime call: its SQLite modifier ("start of month"), else the format's finest part."""
     texts = [each.name for each in arguments if isinstance(each, exp.Literal) and each.is_string]
     for text in texts:
         if text.lower().startswith("start of "):
