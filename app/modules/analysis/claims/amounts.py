@@ -1,4 +1,4 @@
-"""Numbers of a text, judged by the rows that they are about."""
+"""Judge the numbers of a text by the rows that they are about."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -19,7 +19,7 @@ from graph.state import ClaimSource
 Found = tuple[float, ClaimSource]
 
 _SPECIFIC = 4
-"""Significant digits from which a number fits by chance so seldom that any cell may be meant."""
+"""The least significant digits for a number to be looked up in all cells: fewer fit by chance."""
 _SMALL_TABLE = 12
 _TOP = 3
 _MANY_MEASURES = 4
@@ -27,7 +27,7 @@ _LONGEST_SPAN = 60
 
 
 def judge(number: WrittenNumber, sentence: Sentence) -> ClaimVerdict | None:
-    """The status of a number; None when it claims nothing."""
+    """Return the verdict on a number; None when it is not a claim."""
     verdict: ClaimVerdict | None
     if number.kind in ("percent", "points"):
         verdict = _judge_percent(number, sentence)
@@ -41,7 +41,7 @@ def judge(number: WrittenNumber, sentence: Sentence) -> ClaimVerdict | None:
 
 
 def _is_asked(number: WrittenNumber, sentence: Sentence) -> bool:
-    """A number of the question is no claim of the answer; nor is a filter's in the statement."""
+    """Return True for numbers of the question or of the statement's filters, which are not claims."""
     value = number.value
     if number.kind == "percent":
         return sentence.between(number.start, number.end) in sentence.table.question
@@ -49,7 +49,7 @@ def _is_asked(number: WrittenNumber, sentence: Sentence) -> bool:
 
 
 def first(candidates: Iterable[Found], fits: Callable[[float], bool]) -> ClaimVerdict | None:
-    """The first value that the number may stand for."""
+    """A "checked" verdict with the source of the first candidate that fits; None if none does."""
     for value, source in candidates:
         if value == value and fits(value):  # NaN equals nothing
             return ClaimVerdict("checked", source)
@@ -103,7 +103,7 @@ def _judge_plain(number: WrittenNumber, sentence: Sentence) -> ClaimVerdict | No
 
 
 def _columns(number: WrittenNumber, sentence: Sentence) -> tuple[Sequence[ClaimColumn], bool]:
-    """The measures that a number may be of; whether one is named right beside it."""
+    """The measures that a number may belong to, and True if one is named right beside it."""
     if sentence.table.size == 1:
         return [each for each in sentence.table.columns if each.is_number], True
     if aged := aged_columns(number, sentence):
@@ -138,7 +138,10 @@ def _in_scopes(
 
 
 def _fitting(number: WrittenNumber) -> Callable[[float], bool]:
-    """Of rows that are named, "more than 100" may be far more; a loss may be written without its sign."""
+    """The test for a value of named rows, wider than `number.fits`.
+
+    "More than 100" may be far more, and a loss may be written without its sign.
+    """
 
     def fits(value: float) -> bool:
         if number.bound in ("above", "at_least"):
@@ -209,7 +212,7 @@ def _of_rows(
 
 
 def _means_of_groups(sentence: Sentence, scope: Scope, column: ClaimColumn) -> Iterator[Found]:
-    """ "4,000 a month on average": the mean of a period's sums."""
+    """ "4,000 a month on average": the mean of the sums by period."""
     if not sentence.table.has_time:
         return
     for grain in (("year", "month"), ("year",), ("year", "quarter")):
@@ -220,7 +223,7 @@ def _means_of_groups(sentence: Sentence, scope: Scope, column: ClaimColumn) -> I
 
 
 def _overall(number: WrittenNumber, sentence: Sentence, columns: Sequence[ClaimColumn]) -> Iterator[Found]:
-    """Of no rows in particular: aggregates and what stands out."""
+    """Candidate values of the whole result: aggregates, extremes and common values."""
     near = _near(number, sentence)
     for column in columns:
         values = column.present
@@ -265,7 +268,7 @@ def _overall(number: WrittenNumber, sentence: Sentence, columns: Sequence[ClaimC
 
 
 def _repeated(column: ClaimColumn) -> Iterator[Found]:
-    """The value that most rows share, if several do."""
+    """The most frequent value, if several rows share it."""
     value, many = column.commonest
     if many > 1:
         yield value, source(column, None, f"{column.title} of {many} rows")
@@ -336,7 +339,7 @@ def _outstanding(sentence: Sentence, column: ClaimColumn, *, most: bool, least: 
 def _around(
     number: WrittenNumber, sentence: Sentence, scopes: Sequence[Scope], *, columns: Sequence[ClaimColumn]
 ) -> ClaimVerdict | None:
-    """A difference, a total or a mean that is said next to named rows."""
+    """Judge a number next to named rows as a difference, sum, mean, ratio or range; None if none fits."""
     left = sentence.left(number.start)
     right = sentence.right(number.end)
     near = f"{left} | {right}"
@@ -388,7 +391,7 @@ _RANGE = re.compile(
 def _end_of_range(
     number: WrittenNumber, sentence: Sentence, scopes: Sequence[Scope], *, columns: Sequence[ClaimColumn]
 ) -> ClaimVerdict:
-    """The least or the most, of the rows named or of all."""
+    """Judge an end of a range ("from 10 to 34") by the extremes of the named rows, or of all rows."""
     refuted: ClaimVerdict | None = None
     for column in columns:
         for rows in [*(each.rows for each in scopes if len(each.rows) > 1), np.arange(sentence.table.size)]:
@@ -422,7 +425,7 @@ def _is_aggregate(number: WrittenNumber, sentence: Sentence) -> bool:
 def _listed_beyond(
     number: WrittenNumber, sentence: Sentence, columns: Sequence[ClaimColumn]
 ) -> ClaimVerdict | None:
-    """ "Three have 10,000 or more: A, B and C": all of them must."""
+    """ "Three have 10,000 or more: A, B and C": every named row must satisfy the bound."""
     if number.bound not in ("above", "at_least", "at_most") and number.start not in sentence.lines:
         return None
     for mentions in sentence.columns.values():
@@ -450,7 +453,7 @@ def _listed_beyond(
 
 
 def _rolling(sentence: Sentence, columns: Sequence[ClaimColumn]) -> Iterator[Found]:
-    """ "The 12 months to June sum to ...": the latest so many rows."""
+    """ "The 12 months to June sum to ...": sums of the last and of the first 12 rows."""
     if not sentence.table.has_time:
         return
     for count in _spans_named(sentence):
@@ -469,7 +472,7 @@ def _rolling(sentence: Sentence, columns: Sequence[ClaimColumn]) -> Iterator[Fou
 def _rolling_changes(sentence: Sentence, columns: Sequence[ClaimColumn]) -> Iterator[Found]:
     for count in _spans_named(sentence):
         for column in columns:
-            for skipped in (0, 1):  # the last row may hold a part of its period only
+            for skipped in (0, 1):  # the period of the last row may be incomplete
                 end = len(column.values) - skipped
                 if column.additive and 2 * count <= end:
                     early = float(np.nansum(column.values[end - 2 * count : end - count]))
@@ -489,7 +492,7 @@ def _spans_named(sentence: Sentence) -> list[int]:
 
 
 def _ranged(number: WrittenNumber, sentence: Sentence, columns: Sequence[ClaimColumn]) -> ClaimVerdict | None:
-    """ "between 10 and 34": the least and the most."""
+    """ "between 10 and 34": the lowest and the highest value."""
     before = sentence.between(max(sentence.start, number.start - 70), number.start)
     if not re.search(
         r"\b(?:between|from|zwischen|von)\s*(?:\S+\s*(?:and|to|und|bis|[–-])\s*)?[^\w\s]?$",
@@ -530,7 +533,7 @@ def _without_label(
 
 
 def _joint(sentence: Sentence, column: ClaimColumn) -> Iterator[Found]:
-    """The sum of the labels that are named."""
+    """The sums over the labels that the sentence names."""
     if not column.additive:
         return
     for mentions in sentence.columns.values():
@@ -579,7 +582,7 @@ _SPAN = re.compile(
 
 
 def _is_idle(number: WrittenNumber, sentence: Sentence) -> bool:
-    """Not a figure: "the two", "top 5", "one", a list's "1."."""
+    """Return True for a number that is not a figure: "the two", "top 5", "one", the "1." of a list."""
     before = sentence.between(max(sentence.start, number.start - 24), number.start)
     after = sentence.between(number.end, min(sentence.end, number.end + 3))
     counts = sentence.between(number.end, min(sentence.end, number.end + 24))
@@ -605,7 +608,7 @@ def _is_idle(number: WrittenNumber, sentence: Sentence) -> bool:
 
 
 def _near(number: WrittenNumber, sentence: Sentence) -> str:
-    """The words around a number; those after "of" are of the number that follows."""
+    """The words around a number, up to an "of" after it: words after "of" belong to the next number."""
     right = re.split(r"\b(?:of|von|out of|aus)\b", sentence.right(number.end))[0]
     return f"{sentence.left(number.start)} | {right}"
 
@@ -613,7 +616,11 @@ def _near(number: WrittenNumber, sentence: Sentence) -> str:
 def _accused(
     number: WrittenNumber, sentence: Sentence, scopes: Sequence[Scope], *, columns: Sequence[ClaimColumn]
 ) -> ClaimVerdict | None:
-    """Contradicted when the rows are named and hold another value; else nothing bears on it."""
+    """The verdict on a number that fits no candidate.
+
+    It is "contradicted" when the text says which value it is and the rows hold another one, None when it is a
+    key, and "not_found" otherwise.
+    """
     near = _near(number, sentence)
     apart = is_difference(number, sentence)
     if apart and (parted := _other_difference(sentence, scopes, columns, number=number)) is not None:
@@ -636,7 +643,7 @@ def _accused(
 
 
 def _is_key(number: WrittenNumber, sentence: Sentence) -> bool:
-    """A number of the column by which the rows are grouped: "6 Zylinder"."""
+    """Return True for a value of the numeric column that groups the rows: "6 Zylinder"."""
     keys = [each for each in sentence.table.columns[:1] if each.is_key and each.is_number]
     return number.kind == "plain" and any(bool((each.values == number.value).any()) for each in keys)
 
@@ -644,7 +651,7 @@ def _is_key(number: WrittenNumber, sentence: Sentence) -> bool:
 def _stated_column(
     number: WrittenNumber, sentence: Sentence, columns: Sequence[ClaimColumn]
 ) -> ClaimColumn | None:
-    """The measure that a number is of, where that is clear: the only one, or the one named beside it."""
+    """The measure that a number belongs to: the only one, or the one named beside it; None if unclear."""
     start = number.start - len(sentence.left(number.start))
     named = [each.column for each in sentence.mentions.measures_within(start, number.start)]
     if not named:
@@ -660,7 +667,7 @@ def _stated_column(
 def _other_difference(
     sentence: Sentence, scopes: Sequence[Scope], columns: Sequence[ClaimColumn], *, number: WrittenNumber
 ) -> ClaimVerdict | None:
-    """What parts the two values that the text names."""
+    """A "contradicted" verdict with the real difference of the two values that the text compares."""
     if len(columns) != 1:
         return None
     pair = _stated_pair(sentence, columns[0], scopes, number=number)
@@ -673,7 +680,7 @@ def _other_difference(
 def _stated_pair(
     sentence: Sentence, column: ClaimColumn, scopes: Sequence[Scope], *, number: WrittenNumber
 ) -> Change | None:
-    """The two values of a comparison whose both sides are named."""
+    """The two values of a comparison when the text names both sides; else None."""
     named = scopes[0].named if scopes else ()
     start, end = sentence.clause(number.start)
     keys = {
@@ -695,7 +702,7 @@ def _stated_pair(
 
 
 def _stated(near: str, column: ClaimColumn) -> tuple[float, str] | None:
-    """What the words next to a number say that it is: a mean, a sum, an extreme."""
+    """The mean, sum or extreme that the words next to a number name, with its description; else None."""
     if cues.SHARE.search(near):
         return None
     if cues.MEDIAN.search(near):
@@ -781,7 +788,7 @@ _PART_OF = re.compile(
 def _part_of_named(
     number: WrittenNumber, sentence: Sentence, columns: Sequence[ClaimColumn]
 ) -> ClaimVerdict | None:
-    """ "A has 40 % of B's": the part that one named value is of another; None when that is not said."""
+    """ "A has 40 % of B's": judge one named value as a share of another; None without such a phrase."""
     for mentions in sentence.columns.values():
         after = next((each for each in mentions if each.start >= number.end), None)
         before = [each for each in mentions if each.end <= number.start]
@@ -822,7 +829,7 @@ def _percent_fitting(number: WrittenNumber) -> Callable[[float], bool]:
 def _as_percent(
     number: WrittenNumber, sentence: Sentence, scopes: Sequence[Scope], *, column: ClaimColumn
 ) -> Iterator[Found]:
-    """Cells that are percent already: 12.34 or 0.1234."""
+    """Candidates from columns that hold percentages, written 12.34 or 0.1234; values are shares of one."""
     if not (column.is_share or len(column.present) == 0 or float(np.abs(column.present).max()) <= 100):
         return
     fraction = len(column.present) > 0 and float(np.abs(column.present).max()) <= 1.0 + 1e-9
@@ -840,7 +847,7 @@ def _as_percent(
 def _shares(
     number: WrittenNumber, sentence: Sentence, scopes: Sequence[Scope], *, column: ClaimColumn, near: str
 ) -> Iterator[Found]:
-    """The part that named rows have of a total; of the leading ones; and what remains."""
+    """Candidate shares of a total: of named rows, of the leading rows, and of the rest."""
     total = column.total if column.additive and len(column.present) else 0.0
     if total <= 0:
         return
@@ -960,7 +967,7 @@ def _shares_of_rows(sentence: Sentence, scopes: Sequence[Scope]) -> Iterator[Fou
 
 
 def _ratios(sentence: Sentence, scopes: Sequence[Scope], columns: Sequence[ClaimColumn]) -> Iterator[Found]:
-    """One measure as a part of another: a margin."""
+    """Candidate ratios of two measures, such as a margin."""
     measures = sentence.table.measures
     if len(measures) < 2 or len(measures) > _MANY_MEASURES:
         return
@@ -982,7 +989,7 @@ def _ratios(sentence: Sentence, scopes: Sequence[Scope], columns: Sequence[Claim
 def _relative(
     number: WrittenNumber, sentence: Sentence, column: ClaimColumn, *, named: tuple[LabelMention, ...]
 ) -> Iterator[Found]:
-    """Changes and differences in percent."""
+    """Candidate changes, differences and ratios for a percentage; values are shares of one."""
     for each in changes(sentence, column, named, number=number):
         if not len(column.present):
             return
@@ -1012,7 +1019,7 @@ def _relative(
 
 
 def _agrees(number: WrittenNumber, sentence: Sentence, difference: float) -> bool:
-    """Whether the direction that is said of a change is that of the rows."""
+    """Return True if the text's direction of a change, if any, is that of the rows."""
     if number.signed:
         return difference * number.signed >= 0
     said = moves(sentence, number)
@@ -1022,7 +1029,7 @@ def _agrees(number: WrittenNumber, sentence: Sentence, difference: float) -> boo
 def _other_percent(
     number: WrittenNumber, sentence: Sentence, scopes: Sequence[Scope], *, column: ClaimColumn, share: bool
 ) -> ClaimVerdict:
-    """What the rows say instead."""
+    """A "contradicted" verdict with the real share or change; "not_found" when the comparison is unclear."""
     if share and column.additive and column.total > 0:
         value = sentence.value(scopes[0].rows, column) / column.total
         how = f"share of {_named(scopes[0], sentence)} in all {column.title} is {value:.1%}"
@@ -1044,7 +1051,7 @@ _TOP_SHARE = re.compile(
 
 
 def _other_top_share(number: WrittenNumber, sentence: Sentence, column: ClaimColumn) -> ClaimVerdict | None:
-    """ "The top three make up 60 %": what they make up."""
+    """ "The top three make up 60 %": "contradicted" with their real share; None if unclear."""
     left = sentence.left(number.start)
     many = how_many(left) or [
         int(each.value)
@@ -1069,7 +1076,7 @@ _WHOLE_COURSE = re.compile(
 
 
 def _other_course(sentence: Sentence, column: ClaimColumn) -> ClaimVerdict | None:
-    """ "Rose by 20 % over the year": from the first to the last period."""
+    """ "Rose by 20 % over the year": "contradicted" with the change from the first to the last period."""
     if (
         not _WHOLE_COURSE.search(sentence.text)
         or len(sentence.table.measures) > 1

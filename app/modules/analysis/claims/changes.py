@@ -1,4 +1,4 @@
-"""Two values of a measure that a sentence compares: two periods, two labels, or one and its neighbours."""
+"""The pairs of values that a sentence may compare: two periods, two labels, or one and its neighbours."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -25,7 +25,7 @@ _GRAINS = (("year",), ("year", "quarter"), ("year", "month"))
 def changes(
     sentence: Sentence, column: ClaimColumn, named: tuple[LabelMention, ...], *, number: WrittenNumber
 ) -> Iterator[Change]:
-    """The named pairs first, then those that a text leaves unsaid."""
+    """The changes that a number may describe: pairs named in the text first, then implied ones."""
     found = iter(_known(sentence, column, named))
     near = sentence.between(number.end, min(sentence.end, number.end + 30))
     if not _YEAR_BEFORE.search(near) and not _STEP_BEFORE.search(near):
@@ -50,7 +50,7 @@ def changes(
 
 
 def _known(sentence: Sentence, column: ClaimColumn, named: tuple[LabelMention, ...]) -> list[Change]:
-    """The same for all numbers of a sentence, and of sentences that name nothing."""
+    """All changes of a column, cached: they are the same for all numbers of a sentence."""
     key = (
         column.index,
         named,
@@ -94,7 +94,7 @@ def _is_of_period(sentence: Sentence, number: WrittenNumber) -> bool:
 
 
 def _against(change: Change, anchor: str) -> Change | None:
-    """The change from the anchor to the other; None when it is between others."""
+    """The change, turned so that it starts at the anchor; None if the anchor is not one of its two."""
     if change.names[:1] == (anchor,):
         return change._replace(anchored=True)
     if change.timed and change.names[1:] == (anchor,):
@@ -103,7 +103,7 @@ def _against(change: Change, anchor: str) -> Change | None:
 
 
 def _between(sentence: Sentence, number: WrittenNumber) -> set[str] | None:
-    """ "The gap between A and B"."""
+    """The keys of A and B in "the gap between A and B"; None without such a phrase."""
     found = re.search(r"\b(?:between|zwischen)\b", sentence.text, re.IGNORECASE)
     if found is None:
         return None
@@ -116,7 +116,7 @@ def _between(sentence: Sentence, number: WrittenNumber) -> set[str] | None:
 
 
 def _anchor(sentence: Sentence, number: WrittenNumber) -> str | None:
-    """What a number is measured against: November in "35 % above November"."""
+    """The key of the mention that a number is measured against: November in "35 % above November"."""
     for mentions in sentence.columns.values():
         after = next((each for each in mentions if each.start >= number.end), None)
         if (
@@ -136,7 +136,7 @@ def _anchor(sentence: Sentence, number: WrittenNumber) -> str | None:
 
 
 def moves(sentence: Sentence, number: WrittenNumber) -> int:
-    """The direction that is said of a number: 1 up, -1 down, 0 none or both."""
+    """The direction that the text gives a number: 1 up, -1 down, 0 none."""
     if number.start not in sentence.moved:
         sentence.moved[number.start] = _moves(sentence, number)
     return sentence.moved[number.start]
@@ -221,7 +221,7 @@ class _Course:
     values: Sequence[float]
 
     def around(self, places: Sequence[int]) -> Iterator[Change]:
-        """From and to the period of each place: its neighbours, the ends, the extremes, a year before."""
+        """Changes between each place's period and its neighbours, the ends, the extremes, a year before."""
         last = len(self.keys) - 1
         high, low = self._extremes()
         for at in places:
@@ -231,7 +231,7 @@ class _Course:
                 yield from self._step(min(at, other), max(at, other), kind)
 
     def whole(self) -> Iterator[Change]:
-        """The whole course; the ends may hold a part of a period only, so those next to them count too."""
+        """Changes over the whole course, also without its first or last period, which may be incomplete."""
         last = len(self.keys) - 1
         high, low = self._extremes()
         pairs = (0, last), (last - 1, last), (1, last), (0, last - 1), (1, last - 1), (low, high), (high, low)
@@ -293,7 +293,7 @@ def _year_before(keys: Sequence[tuple[object, ...]], at: int) -> int:
 def _labels(
     sentence: Sentence, column: ClaimColumn, index: int, *, owners: list[LabelMention]
 ) -> Iterator[Change]:
-    """Two labels of a sentence; then one and those next to it in order."""
+    """Changes between two labels of a sentence, then between one label and its neighbours by rank."""
     mentions = sentence.columns.get(index, [])
     own = owners[0] if owners else mentions[0]
     before = sentence.before.get(index)
@@ -345,7 +345,7 @@ def _labels(
 
 
 def _measures(sentence: Sentence, named: tuple[LabelMention, ...]) -> Iterator[Change]:
-    """Two measures of one row: actual and budget."""
+    """Changes between two measures of the same rows, such as actual and budget."""
     measures = sentence.measured if len(sentence.measured) > 1 else sentence.table.measures
     if not 1 < len(measures) <= _MOST or len(sentence.measured) < 2:
         return
@@ -362,7 +362,7 @@ def _measures(sentence: Sentence, named: tuple[LabelMention, ...]) -> Iterator[C
 
 
 def _outstanding(sentence: Sentence, column: ClaimColumn) -> Iterator[Change]:
-    """The leader and those behind it, where no label is named."""
+    """Changes between leading and trailing labels, for sentences that name no label."""
     for label in sentence.table.labels[:2]:
         groups = ordered(sentence.table, label.index, column, within=None)
         if len(groups) > 1:

@@ -1,4 +1,4 @@
-"""Every claim of an analysis, checked against the rows that it speaks of."""
+"""Check every claim of an analysis against the rows that it is about."""
 
 from bisect import bisect_left
 
@@ -18,22 +18,22 @@ _UNITS = dict.fromkeys(("m", "mio", "mn", "mm", "million"), 1e6) | dict.fromkeys
     ("k", "tsd", "thousand"), 1e3
 )
 MAX_CLAIMS = 300
-"""A text with more is checked as far as that."""
+"""The most claims that are checked in a text; later ones are ignored."""
 
 
 def check_claims(
     text: str, rows: Rows, *, question: str = "", sql: str = "", found: Figures | None = None
 ) -> list[Claim]:
-    """The claims of the text in its order; empty when there are no rows to check against.
+    """Return the claims of the text in order; empty when there are no rows to check against.
 
-    `found` are the figures of the same rows: they say what may be added up. Spans count Unicode code
-    points of `text`. Time is bounded: 20,000 characters, 600 numbers and 300 claims are read.
+    `found` are the figures of the same rows; they decide which measures may be added up. Spans count Unicode
+    code points of `text`. At most 20,000 characters, 600 numbers and 300 claims are read.
     """
     return claims_in(text, ClaimTable(rows, question, sql, found=found))
 
 
 def claims_in(text: str, table: ClaimTable) -> list[Claim]:
-    """The same, of a result that is read once for several texts."""
+    """Return the claims as `check_claims` does, from a table that several texts can share."""
     if not table.size or not table.columns:
         return []
     plain = plain_text(text)
@@ -95,13 +95,13 @@ def _sentences(plain: Plain, table: ClaimTable, mentions: Mentions) -> list[Sent
 
 
 def _unit(table: ClaimTable) -> float | None:
-    """What a column's name says that its cells are counted in: viewers_m, revenue_k."""
+    """The unit that a column's name gives: 1e6 for viewers_m, 1e3 for revenue_k; None if no name does."""
     words = {each.words[-1] for each in table.columns if each.is_number and each.words}
     return next((unit for name, unit in _UNITS.items() if name in words), None)
 
 
 def _numbers(text: str, mentions: Mentions, unit: float | None) -> list[WrittenNumber]:
-    """In the order of the text; none within a label or a date."""
+    """The numbers of the text, in order, without those within a label or a date."""
     kept: list[WrittenNumber] = []
     free = [each for each in written_numbers(text) if not mentions.is_taken(each.start, each.end)]
     if unit is not None:

@@ -1,4 +1,4 @@
-"""Counts with a condition: "only five countries exceed 100", "three were below the average"."""
+"""Judge counts with a condition: "only five countries exceed 100", "three were below the average"."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -48,17 +48,20 @@ _FAR = 160
 
 @dataclass(frozen=True)
 class Condition:
-    """What the counted fulfil: a line that a measure lies over or under, or a value that it has."""
+    """The condition of a count: a measure above or below a line, or equal to a value.
+
+    `values` are the readings of the line; empty for the mean. `number` is the line's number in the text.
+    """
 
     words: str
     test: str
-    """`>`, `<` or `=`; a line itself may count for both sides."""
+    """`>`, `<` or `=`; a value on the line may count for either side."""
     values: tuple[float, ...]
     number: WrittenNumber | None = None
 
 
 def condition_of(number: WrittenNumber, sentence: Sentence) -> Condition | None:
-    """The condition that stands with a count; None where none is understood."""
+    """Parse the condition that follows a count; None if there is none or it is not understood."""
     before = sentence.between(max(sentence.start, number.start - 18), number.start)
     if _IDLE.search(before) and not re.search(r"\bof (?:the |these )?$", before):
         return None
@@ -98,13 +101,13 @@ def condition_of(number: WrittenNumber, sentence: Sentence) -> Condition | None:
 
 
 def _is_plain(sentence: Sentence, number: WrittenNumber, other: WrittenNumber) -> bool:
-    """Whether no label and no comma stands between a count and a value."""
+    """Return True if neither a label nor a comma stands between a count and a value."""
     named = sentence.mentions.within(number.end, other.start)
     return not named and "," not in sentence.between(number.end, other.start)
 
 
 def _is_line(gap: str) -> bool:
-    """Whether what stands between a count and a line speaks of those counted alone."""
+    """Return True if the words between a count and a line are about each thing, not their sum."""
     return len(gap) < 80 and not re.search(r"\b(?:account|contribut|together|combined|total)", gap)
 
 
@@ -119,7 +122,7 @@ def _readings(number: WrittenNumber) -> tuple[float, ...]:
 def judge_condition(
     number: WrittenNumber, sentence: Sentence, noun: "ClaimColumn | str | None"
 ) -> ClaimVerdict | None:
-    """Whether so many rows or groups fulfil the condition; None when there is no condition to judge by."""
+    """Judge a count by the rows or groups that fulfil its condition; None without a condition."""
     condition = condition_of(number, sentence)
     if condition is None:
         return None
@@ -143,7 +146,7 @@ def judge_condition(
 
 
 def _is_met(counted: list[tuple[int, str, ClaimColumn, int]]) -> bool:
-    """Whether any row has the value: else it is the value that is wrong, and judged by itself."""
+    """Return True if any row has the value; otherwise the value is wrong, and judged by itself."""
     return any(many for many, *_ in counted)
 
 
@@ -159,7 +162,7 @@ def _measures(sentence: Sentence, condition: Condition) -> Sequence[ClaimColumn]
 
 
 def aged_columns(number: WrittenNumber, sentence: Sentence) -> list[ClaimColumn]:
-    """ "43 years old", "older than 48": the column of ages."""
+    """The age columns if the number is an age ("43 years old", "older than 48"), else none."""
     around = sentence.between(max(sentence.start, number.start - 24), min(sentence.end, number.end + 24))
     if not re.search(
         r"\b(?:older|younger|aged|years? old|years of age|jahre alt|älter|jünger)\b", around, re.IGNORECASE
@@ -171,7 +174,7 @@ def aged_columns(number: WrittenNumber, sentence: Sentence) -> list[ClaimColumn]
 def _groupings(
     sentence: Sentence, column: ClaimColumn, noun: "ClaimColumn | str | None", *, number: WrittenNumber
 ) -> Iterator[Floats]:
-    """The values of what is counted: rows, or the groups of a label or of a unit of time."""
+    """Yield the values of the counted things: rows, or groups by a label or a unit of time."""
     before = [
         each
         for mentions in sentence.columns.values()
@@ -222,7 +225,7 @@ def _half(condition: Condition) -> float:
 
 
 def is_difference(number: WrittenNumber, sentence: Sentence) -> bool:
-    """Whether a number is said to be what parts two values: "by 12", "12 more", "a gap of 12"."""
+    """Return True if the text calls the number a difference: "by 12", "12 more", "a gap of 12"."""
     left = sentence.left(number.start)
     right = sentence.right(number.end)
     return bool(_DIFFERS_BEFORE.search(left) or _DIFFERS_AFTER.match(right))

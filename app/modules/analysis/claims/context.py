@@ -1,4 +1,4 @@
-"""One sentence of an analysis with what it names, and the values of the rows it speaks of."""
+"""A sentence of an analysis: its mentions and numbers, and the values of the rows it is about."""
 
 import re
 from bisect import bisect_left, bisect_right
@@ -54,7 +54,7 @@ class Scope:
 
 
 class Change(NamedTuple):
-    """From one value to another. `explicit`: the text names both; `timed`: they are two periods."""
+    """A change from one value to another. `explicit`: the text names both; `timed`: they are two periods."""
 
     start: float
     end: float
@@ -65,9 +65,9 @@ class Change(NamedTuple):
     anchored: bool = False
     """The text says which of the two the other is measured against."""
     kind: str = ""
-    """`year` and `step`: to the same period a year before, and to the one before."""
+    """`year`: against the same period a year before; `step`: against the period before; else empty."""
     names: tuple[str, ...] = ()
-    """Keys of the mentions that it is between."""
+    """Keys of the two mentions; empty if the text names neither."""
 
     def source(self, kind: str) -> ClaimSource:
         return ClaimSource(column=self.column, row=None, how=f"{kind}, {self.how}")
@@ -75,7 +75,7 @@ class Change(NamedTuple):
 
 @dataclass
 class Sentence:
-    """A sentence: `here` is named in it, `before` was named last before it, by column."""
+    """A sentence: `here` are its mentions, `before` the last earlier mention of each column."""
 
     start: int
     end: int
@@ -85,21 +85,21 @@ class Sentence:
     here: list[LabelMention]
     before: dict[int, LabelMention] = field(default_factory=dict)
     topic: dict[int, LabelMention] = field(default_factory=dict)
-    """What the last sentence that named something named first."""
+    """For each column, the first mention in the last earlier sentence that named one."""
     measured_before: list[ClaimColumn] = field(default_factory=list)
     numbers: list[WrittenNumber] = field(default_factory=list)
     lines: set[int] = field(default_factory=set)
-    """Starts of the numbers that are the line of a count's condition."""
+    """Starts of the numbers that are a limit in a count's condition: 100 in "five exceed 100"."""
     moved: dict[int, int] = field(default_factory=dict)
-    """Directions of numbers that were read already."""
+    """A cache: the direction of a number (1, -1 or 0) by its start."""
     known_changes: dict[object, list[Change]] = field(default_factory=dict)
-    """Shared by all sentences of a text."""
+    """A cache, shared by all sentences of a text."""
     _lefts: dict[tuple[int, int], str] = field(default_factory=dict)
     _rights: dict[tuple[int, int], str] = field(default_factory=dict)
 
     @cached_property
     def measured(self) -> list[ClaimColumn]:
-        """The measures it names, in their order."""
+        """The measures that the sentence names, in order."""
         return list(
             dict.fromkeys(each.column for each in self.mentions.measures_within(self.start, self.end))
         )
@@ -115,7 +115,7 @@ class Sentence:
 
     @cached_property
     def cuts(self) -> list[int]:
-        """Where clauses begin."""
+        """The offsets at which clauses begin, and the end of the sentence."""
         return [self.start, *(self.start + each.end() for each in _BREAK.finditer(self.text)), self.end]
 
     def clause(self, at: int) -> tuple[int, int]:
@@ -127,7 +127,7 @@ class Sentence:
         return [each.start for each in self.numbers], [each.end for each in self.numbers]
 
     def left(self, at: int, most: int = 60) -> str:
-        """What stands before, back to the number or clause before it."""
+        """The text before `at`, back to the previous number or clause; at most `most` characters."""
         if (at, most) not in self._lefts:
             start, _ = self.clause(at)
             before = bisect_right(self._edges[1], at)
@@ -138,7 +138,7 @@ class Sentence:
         return self._lefts[at, most]
 
     def _is_small_count(self, number: WrittenNumber, at: int) -> bool:
-        """ "The total of the 12 shown, 533": the 12 does not part the words from the 533."""
+        """ "The total of the 12 shown, 533": the 12 does not separate "total" from the 533."""
         gap = self.between(number.end, at)
         small = (
             number.kind == "plain" and not number.currency and number.value == int(number.value) < _A_COUNT
@@ -146,7 +146,7 @@ class Sentence:
         return small and len(gap) <= _SHORT_GAP and re.fullmatch(r" (?:\w+ ?){1,2},? ?", gap) is not None
 
     def right(self, at: int, most: int = 45) -> str:
-        """What follows, up to the next number or clause."""
+        """The text after `at`, up to the next number or clause; at most `most` characters."""
         if (at, most) not in self._rights:
             _, end = self.clause(at)
             after = bisect_left(self._edges[0], at)
@@ -157,7 +157,7 @@ class Sentence:
     def between(self, start: int, end: int) -> str:
         return self.mentions.text[start:end]
 
-    # Who a number belongs to
+    # The rows that a number belongs to
 
     def scopes(self, number: WrittenNumber) -> list[Scope]:
         """The rows that a number may be about, the likeliest first; empty when nothing is named."""
@@ -186,7 +186,10 @@ class Sentence:
         return scopes
 
     def _is_later(self, number: WrittenNumber, mentions: list[LabelMention]) -> bool:
-        """A column that is first named after the next number, in a sentence about another one."""
+        """Return True if a column is first named only after the next number or a comma.
+
+        The number then belongs to another column of the sentence.
+        """
         first = mentions[0].start
         following = bisect_left(self._edges[0], number.end)
         return (
@@ -199,7 +202,7 @@ class Sentence:
         )
 
     def _months_of_years(self, chosen: Sequence[Sequence[LabelMention]]) -> Iterator[Scope]:
-        """ "Every December (1,259 in 2024, 1,504 in 2025)": a year's December."""
+        """ "Every December (1,259 in 2024, 1,504 in 2025)": the December of each year."""
         for owners in chosen:
             period = owners[0].period
             if period is None or period.grain() != ("year",):
@@ -212,7 +215,7 @@ class Sentence:
                     yield Scope(rows, (other, owners[0]))
 
     def lists(self, mentions: list[LabelMention]) -> list[list[LabelMention]]:
-        """Mentions that are named one after the other: "A, B and C"; and all of them."""
+        """The runs of mentions that form a list, "A, B and C"; then all mentions together."""
         runs: list[list[LabelMention]] = [mentions[:1]]
         for one, other in pairwise(mentions):
             if cues.LIST_GLUE.fullmatch(self.between(one.end, other.start)):
@@ -237,7 +240,7 @@ class Sentence:
                 yield from (Scope(each.rows, (each,)) for each in option)
 
     def _owners(self, number: WrittenNumber, mentions: list[LabelMention]) -> list[LabelMention]:
-        """Of the mentions of one column those that a number can belong to."""
+        """The mentions of one column that a number can belong to, the likeliest first."""
         inherited = [
             each
             for each in (self.topic.get(mentions[0].column), self.before.get(mentions[0].column))
@@ -279,11 +282,11 @@ class Sentence:
         return owners
 
     def _adjacent(self, number: WrittenNumber, mention: LabelMention) -> bool:
-        """ "142 clubs"."""
+        """Return True if the mention follows the number directly: "142 clubs"."""
         return self.between(number.end, mention.start) in (" ", " (")
 
     def _directly(self, mention: LabelMention, number: WrittenNumber) -> bool:
-        """ "Tents (150)", "Tents with 150"."""
+        """Return True if the number follows the mention directly: "Tents (150)", "Tents with 150"."""
         return (
             re.fullmatch(
                 r"[\s(:=–-]{1,3}|['’]s? |,? (?:with|at|mit|bei|on|of) (?:just |only |nur )?\W?",
@@ -293,7 +296,7 @@ class Sentence:
         )
 
     def _paired(self, number: WrittenNumber, mentions: list[LabelMention]) -> LabelMention | None:
-        """ "A and B had 10 and 20": the first has the first."""
+        """ "A and B had 10 and 20": the mention in the number's place; None without such a pairing."""
         before = [each for each in mentions if each.end <= number.start]
         group = before[-1:]
         for each in reversed(before[:-1]):
@@ -324,7 +327,7 @@ class Sentence:
     # Values
 
     def value(self, rows: Places, column: ClaimColumn) -> float:
-        """The cell; of several rows the sum, or the mean of what cannot be added. NaN when there is none."""
+        """The cell of one row; for several rows the sum, or the mean if not additive. NaN without a value."""
         if len(rows) == 1:
             return column.at(int(rows[0]))
         found = column.values[rows]
@@ -334,7 +337,7 @@ class Sentence:
         return float(found.sum() if column.additive else found.mean())
 
     def groups(self, label: int, column: ClaimColumn, within: Places | None) -> dict[object, float]:
-        """The value of each label (or period, at its own grain) of these rows."""
+        """The value of each label, or period at its own grain, within these rows."""
         return grouped(self.table, label, column, within=within)
 
     def measures(self, number: WrittenNumber | None = None) -> list[ClaimColumn]:
@@ -343,7 +346,7 @@ class Sentence:
 
     @cached_property
     def ranked(self) -> list[ClaimColumn]:
-        """The measures of an order: those named, else those of its figures, else the main one."""
+        """The measures of a ranking: those named, else those of the sentence's figures and the main one."""
         if self.measured:
             return self.measured
         main = [self.table.main] if self.table.main is not None else []
@@ -351,7 +354,7 @@ class Sentence:
 
     @cached_property
     def figured(self) -> list[ClaimColumn]:
-        """The measures that its figures are of."""
+        """The measures whose cells the figures of the sentence repeat."""
         return [
             column
             for column in self.table.likely
@@ -367,7 +370,7 @@ class Sentence:
 def grouped(
     table: ClaimTable, label: int, column: ClaimColumn, *, within: Places | None, grain: tuple[str, ...] = ()
 ) -> dict[object, float]:
-    """The sum (or the mean, of what is not added) per label or period."""
+    """The sum (or the mean, if not additive) for each label or period; cached in the table."""
     key = _key(label, column, within, grain=grain)
     if key not in table.groups:
         keys, values = _summed(table, label, column, within=within, grain=grain)
@@ -378,7 +381,7 @@ def grouped(
 def ordered(
     table: ClaimTable, label: int, column: ClaimColumn, *, within: Places | None, grain: tuple[str, ...] = ()
 ) -> OrderedValues:
-    """The same, the highest first."""
+    """The values of `grouped`, highest first."""
     key = _key(label, column, within, grain=grain)
     if key not in table.orders:
         keys, values = _summed(table, label, column, within=within, grain=grain)

@@ -1,4 +1,4 @@
-"""How many: rows, groups, empty cells, those above a line, periods that rose."""
+"""Judge counts: of rows, groups, empty cells, values above a limit, and periods that rose."""
 
 import re
 from collections.abc import Iterator
@@ -32,7 +32,7 @@ _BREAKS_NOUN = re.compile(
 
 
 def judge_count(number: WrittenNumber, sentence: Sentence) -> ClaimVerdict | None:
-    """None when the number counts nothing that the result has."""
+    """Judge a number as a count; None when it counts nothing that the result has."""
     if (
         sentence.table.size == 1
         or number.kind != "plain"
@@ -77,7 +77,7 @@ def judge_count(number: WrittenNumber, sentence: Sentence) -> ClaimVerdict | Non
 
 
 def _stands_alone(number: WrittenNumber, sentence: Sentence) -> bool:
-    """ "Three exceed 100", "three peaks exceed 100": what is counted is not named as the result names it."""
+    """ "Three exceed 100", "three peaks exceed 100": no column is named for the counted things."""
     after = sentence.between(number.end, min(number.end + 48, sentence.end))
     found = re.match(rf"(?: [^\W\d_]+){{0,2}}?(?P<verb>{_VERB})", after)
     if not number.spoken or found is None or len(sentence.table.labels) > 1:
@@ -99,7 +99,7 @@ _FROM = re.compile(
 def _of_label(
     number: WrittenNumber, sentence: Sentence, noun: "ClaimColumn | str | None"
 ) -> ClaimVerdict | None:
-    """ "Four of them are from the UK": rows of a label that several rows share."""
+    """ "Four of them are from the UK": the rows of a label that several rows share."""
     after = next(iter(sentence.mentions.within(number.end, min(number.end + 48, sentence.end))), None)
     if (
         after is None
@@ -125,7 +125,7 @@ def _of_label(
 
 
 def _counted(number: WrittenNumber, sentence: Sentence) -> "ClaimColumn | str | None":
-    """The column, or the unit, that is counted: "12 categories", "24 months", "100 rows"."""
+    """The column or the unit that is counted ("12 categories", "24 months", "100 rows"), else None."""
     found = _NOUN.match(sentence.between(number.end, min(number.end + 48, sentence.end)))
     if found is None:
         return None
@@ -147,7 +147,7 @@ def _counted(number: WrittenNumber, sentence: Sentence) -> "ClaimColumn | str | 
 
 
 def _is_whole(number: WrittenNumber, sentence: Sentence) -> bool:
-    """ "four of ten": the second."""
+    """Return True for the second number of "four of ten"."""
     before = sentence.between(max(sentence.start, number.start - 16), number.start)
     return any(
         each.end <= number.start and each.end >= number.start - 16 and each.kind == "plain"
@@ -158,7 +158,7 @@ def _is_whole(number: WrittenNumber, sentence: Sentence) -> bool:
 
 
 def is_of_all(number: WrittenNumber, sentence: Sentence) -> bool:
-    """ "the shortest of the 10", "among the 13", "all 24"."""
+    """Return True for a number of all rows: "the shortest of the 10", "among the 13", "all 24"."""
     before = sentence.between(max(sentence.start, number.start - 16), number.start)
     return (
         re.search(
@@ -172,7 +172,7 @@ def is_of_all(number: WrittenNumber, sentence: Sentence) -> bool:
 
 
 def _is_vague(number: WrittenNumber, sentence: Sentence) -> bool:
-    """ "the three", "these two": a way to speak of what was named."""
+    """Return True for a number that only refers back: "the three", "these two"."""
     before = sentence.between(max(sentence.start, number.start - 16), number.start)
     return (
         re.search(
@@ -266,7 +266,7 @@ def _spans(sentence: Sentence, noun: "ClaimColumn | str | None") -> Iterator[tup
 
 
 def _beyond(sentence: Sentence, bounded: list[WrittenNumber]) -> Iterator[tuple[float, str]]:
-    """Rows and groups over or under a written line, the mean or zero."""
+    """Counts of rows and groups above or below a limit in the text, the mean or zero."""
     for column in sentence.measures():
         values = column.present
         lines = [(each.value, each.bound) for each in bounded]
@@ -292,7 +292,7 @@ def _beyond(sentence: Sentence, bounded: list[WrittenNumber]) -> Iterator[tuple[
 
 
 def _tallies(number: WrittenNumber, sentence: Sentence) -> Iterator[tuple[float, str]]:
-    """Rows that share a value with another number of the sentence; periods that rose or fell."""
+    """Counts of rows with another number's value, of rows that tie, and of periods that rose or fell."""
     for other in sentence.numbers:
         if other is not number and other.kind == "plain" and other.bound == "exact":
             for column in sentence.measures():

@@ -1,4 +1,4 @@
-"""Words that say what a number or a comparison is, in English and German."""
+"""Patterns for the words, in English and German, that tell the meaning of a number or a comparison."""
 
 import re
 

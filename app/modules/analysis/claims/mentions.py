@@ -1,4 +1,4 @@
-"""The rows that a text speaks of: labels, periods and measures that it names, and where."""
+"""The labels, periods and measures that a text names, their places, and the rows they stand for."""
 
 import re
 from bisect import bisect_left
@@ -100,7 +100,7 @@ _FUNCTION = frozenset(
         "her",
     ]
 )
-"""Labels spelled like these are labels only where their spelling shows it."""
+"""Labels that are also common words; a mention must be in bold, or capitalised like the label."""
 
 _ORDINARY = frozenset(
     [
@@ -243,7 +243,7 @@ class LabelMention:
     rows: Places
     period: PartialDate | None = None
     loose: Places | None = None
-    """The rows of a period whose year is only taken from a text before."""
+    """For a period whose year was inferred from the text around it: its rows in all years."""
 
     @property
     def found(self) -> bool:
@@ -258,7 +258,7 @@ class MeasureMention:
 
 
 class Mentions:
-    """Everything of the result that the text names, found in one pass."""
+    """The labels, periods and measures of the result that the text names, each sorted by place."""
 
     def __init__(self, plain: Plain, table: ClaimTable) -> None:
         self.text = plain.text
@@ -285,7 +285,7 @@ class Mentions:
         ]
 
     def is_taken(self, start: int, end: int) -> bool:
-        """Whether a label or a date holds some of this span."""
+        """Return True if a label or a date overlaps this span."""
         return any(self._taken[start:end])
 
     @cached_property
@@ -315,7 +315,7 @@ class Mentions:
 
     @cached_property
     def _closed(self) -> set[int]:
-        """Where a mark follows a word that may belong to a label."""
+        """The ends of words before a punctuation mark that may belong to a label."""
         return {end for _, end in self._words if self.text[end : end + 1] in _CLOSING}
 
     @cached_property
@@ -324,13 +324,13 @@ class Mentions:
 
     @cached_property
     def _edges(self) -> tuple[set[int], set[int]]:
-        """Where words begin, and where a label may end."""
+        """The offsets at which words begin, and those at which a label may end."""
         ends = {end for _, end in self._words}
         ends |= {end + 1 for end in self._closed} | {end - 2 for end in self._owning}
         return {start for start, _ in self._words}, ends
 
     def _spans(self, group: str) -> Iterator[tuple[int, int]]:
-        """Where a word group stands, in any spelling."""
+        """Yield the spans of a word group, in upper or lower case."""
         if group not in self._groups:
             return
         starts, ends = self._edges
@@ -341,7 +341,7 @@ class Mentions:
             start = self._low.find(group, start + 1)
 
     def _labels(self) -> list[LabelMention]:
-        # Many labels are compared as they are spelled: in lower case that alone took too long.
+        # Columns with many labels are compared case-sensitively: lower-casing them took too long.
         spelled = self._table.spelled(self._written)
         matches: list[tuple[int, int, ClaimColumn, str]] = []
         for column in self._table.labels:
@@ -381,7 +381,11 @@ class Mentions:
         return mentions
 
     def _means(self, span: tuple[int, int], key: str, original: str) -> bool:
-        """Whether an everyday word stands for the label: spelled like it, and not at a sentence's start."""
+        """Return True if the word means the label.
+
+        A common word does so only when it is spelled like the label and is bold, or capitalised within a
+        sentence.
+        """
         start, end = span
         if key not in _FUNCTION and len(key) > 1:
             return True
@@ -495,7 +499,7 @@ class Mentions:
         return mentions
 
     def _period(self, at: int) -> LabelMention | None:
-        """A period of the text; None for what may be a number, or a month and a number, and is in no row."""
+        """A period of the text; None if no row has it and it may be a number, or a month and a number."""
         written = self.written[at]
         period = self._with_year(at, written)
         if not len(self._rows_in(period)):
@@ -514,7 +518,7 @@ class Mentions:
         return self._rows_of_period[period]
 
     def _with_year(self, at: int, written: WrittenPeriod) -> PartialDate:
-        """The year of "January and March 2026" is that of both; "in 2025 ... March" has one before it."""
+        """The period with the nearest year of the text: "January and March 2026", "in 2025 ... March"."""
         period = written.period
         if period.year is not None:
             return period

@@ -1,4 +1,4 @@
-"""Directions and comparisons: "grew", "fell", "higher than"."""
+"""Judge directions and comparisons: "grew", "fell", "higher than"."""
 
 import itertools
 import re
@@ -37,7 +37,7 @@ _OTHER_RATE = re.compile(
 
 
 def judge_movements(sentence: Sentence) -> Iterator[Judged]:
-    """Every direction of the sentence."""
+    """Judge each word of direction in the sentence, at most 20."""
     found = sorted(
         [
             *((each, 1) for each in cues.UP.finditer(sentence.text)),
@@ -120,7 +120,7 @@ def _movement(
 
 
 def _outside(sentence: Sentence, word: re.Match[str]) -> ClaimVerdict | None:
-    """Rows without a time say nothing of a movement, unless a column is a change itself."""
+    """The verdict without a time column: "not_found"; None if a column may hold changes."""
     if (
         not _PAST.fullmatch(word.group())
         or len(sentence.table.measures) > 1
@@ -163,7 +163,10 @@ def _labels(sentence: Sentence) -> list[Places | None]:
 def _pairs(
     sentence: Sentence, column: ClaimColumn, base: Places | None, *, segment: tuple[int, int, int]
 ) -> Iterator[tuple[float, float, str]]:
-    """What a direction may be about: the periods named, or the whole course."""
+    """Yield the pairs that a direction may be about, as (early, late, description).
+
+    They are of the named periods, or of the whole course when none is named.
+    """
     mentions = sentence.columns.get(TIME, [])
     left = [each for each in mentions if segment[0] <= each.start < segment[1]]
     right = [each for each in mentions if segment[1] <= each.start < segment[2]]
@@ -245,7 +248,7 @@ def _around(
             for at, key in enumerate(keys)
             if all(part is None or part == its for part, its in zip(wanted, key, strict=True))
         ]
-        if finest != grain[-1] and len(places) > 1:  # "in 2025", of months: its own course
+        if finest != grain[-1] and len(places) > 1:  # "in 2025" of monthly rows: its own course
             yield from _course(sentence, [keys[at] for at in places], [values[at] for at in places])
             continue
         for at in places[:60]:
@@ -302,7 +305,7 @@ def _course(
 
 
 def judge_comparisons(sentence: Sentence) -> Iterator[Judged]:
-    """ "X is higher than Y", "X outperformed Y"."""
+    """Judge comparisons: "X is higher than Y", "X outperformed Y"."""
     if not sentence.table.measures:
         return
     for pattern, sign in ((cues.MORE_THAN, 1), (cues.LESS_THAN, -1)):

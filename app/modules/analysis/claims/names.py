@@ -1,4 +1,4 @@
-"""Names in bold and dates: whether they stand in the rows."""
+"""Judge names in bold and dates by their presence in the rows."""
 
 import re
 from collections.abc import Iterator
@@ -284,7 +284,7 @@ _ORDINARY = frozenset(
 
 
 def judge_names(plain: Plain, mentions: Mentions, table: ClaimTable) -> Iterator[Judged]:
-    """Bold text: a label of the rows, or a name that is not among them."""
+    """Judge bold text: labels of the rows are "checked", other names "not_found"."""
     asked = {stem(word) for word in _WORD.findall(f"{table.question} {table.sql[:8_000]}")}
     known = _ORDINARY | asked | {word for column in table.columns for word in (*column.words, *column.called)}
     for start, end in plain.bold[:200]:
@@ -301,7 +301,7 @@ def judge_names(plain: Plain, mentions: Mentions, table: ClaimTable) -> Iterator
 
 
 def judge_dates(mentions: Mentions, table: ClaimTable) -> Iterator[Judged]:
-    """Dates and periods that the rows have or have not."""
+    """Judge dates and periods: "checked" if a row has them, else "not_found"."""
     known = {(each.start, each.end): each for each in mentions.all if each.column == TIME}
     for written in mentions.written:
         mention = known.get((written.start, written.end))
@@ -323,7 +323,7 @@ def judge_dates(mentions: Mentions, table: ClaimTable) -> Iterator[Judged]:
 
 
 def _labelled(plain: Plain, mentions: Mentions, end: int) -> bool:
-    """A heading: what it is about follows on the line."""
+    """Return True if a label follows on the same line, so that the bold text is a heading."""
     stop = plain.text.find("\n", end)
     return any(
         each.column != TIME for each in mentions.within(end, min(end + 40, stop if stop >= 0 else end + 40))
@@ -331,7 +331,10 @@ def _labelled(plain: Plain, mentions: Mentions, end: int) -> bool:
 
 
 def _is_of_the_data(mentions: Mentions, written: WrittenPeriod, table: ClaimTable) -> bool:
-    """The day on which the data begins or ends, or a period without rows: KAI's own figures say them."""
+    """Return True for a day on which the data begins or ends, or a period without rows.
+
+    KAI's own figures name these, so they are not in the rows and still right.
+    """
     before = mentions.text[max(0, written.start - 12) : written.start]
     text = mentions.text[written.start : written.end]
     return (

@@ -1,4 +1,4 @@
-"""Numbers as they are written: digits in any locale, number words and fractions, English and German."""
+"""Parse numbers in text: digits in any locale, and English and German number words and fractions."""
 
 import re
 from collections.abc import Iterator
@@ -182,7 +182,7 @@ class WrittenNumber:
     """A number in a text.
 
     `readings` are the values it may stand for, each with the unit of its last written digit: 1.234 is
-    1234 in German and 1.234 in English. Percent are shares of one.
+    1234 in German and 1.234 in English. Percentages are shares of one: 5 % is 0.05.
     """
 
     start: int
@@ -194,7 +194,7 @@ class WrittenNumber:
     currency: bool = False
     signed: int = 0
     digits: int = 1
-    """Significant digits: the fewer, the more numbers it fits by chance."""
+    """Significant digits: a number with few of them fits many values by chance."""
 
     scale: float = 1.0
     """1,000,000 for a number written in millions."""
@@ -204,7 +204,7 @@ class WrittenNumber:
         return self.readings[0][0]
 
     def in_units(self, unit: float) -> "WrittenNumber":
-        """With the readings of cells that are counted in thousands or millions: 9.16 for 9.16 million."""
+        """The number with added readings for cells in thousands or millions: 9.16 for 9.16 million."""
         if self.kind != "plain" or self.scale != unit:
             return self
         return replace(
@@ -213,13 +213,13 @@ class WrittenNumber:
 
     @cached_property
     def reach(self) -> tuple[float, float]:
-        """How small and how large, without its sign, a value may be that `fits` without slack."""
+        """Lower and upper bounds for the absolute value of any number that `fits` without slack."""
         sizes = [abs(value) for value, _ in self.readings]
         step = max(step for _, step in self.readings)
         return min(sizes) / 2 - step, max(sizes) * 2 + step
 
     def fits(self, value: float, *, slack: float = 1.0) -> bool:
-        """Whether a computed value may be written so."""
+        """Return True if the value, rounded, may be written as this number; `slack` scales the rounding."""
         written, step = self.readings[0]
         if _fits(value, written, step * slack, bound=self.bound, spoken=self.spoken):
             return True
@@ -252,7 +252,7 @@ def _fits(value: float, written: float, step: float, *, bound: Bound, spoken: bo
 
 
 def written_numbers(text: str) -> Iterator[WrittenNumber]:
-    """Numbers in digits and in words; the order is that of two passes, not of the text."""
+    """Yield all numbers in digits, then all in words; they may overlap."""
     for found in _DIGITS.finditer(text):
         number = _in_digits(text, found)
         if number is not None:
@@ -308,7 +308,7 @@ def _in_digits(text: str, found: re.Match[str]) -> WrittenNumber | None:
 
 
 def _is_dash(text: str, found: re.Match[str]) -> bool:
-    """A dash between two numbers or words is a range or a pause, no sign."""
+    """Return True if the dash is a range, a pause or a bullet, and not a minus sign."""
     before = text[: found.start()][-2:]
     spaced = (found["sign"] or "").endswith(" ")
     return (

@@ -1,4 +1,4 @@
-"""Dates and periods as they are written, in text and in cells."""
+"""Parse dates and periods in text and in cells, in English and German."""
 
 import re
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from pydantic import JsonValue
 
 
 class PartialDate(NamedTuple):
-    """A day, month, quarter, half or year; None for what was not said."""
+    """A day, month, quarter, half or year; fields that the text leaves out are None."""
 
     year: int | None = None
     half: int | None = None
@@ -17,11 +17,11 @@ class PartialDate(NamedTuple):
     day: int | None = None
 
     def covers(self, other: "PartialDate") -> bool:
-        """Whether the other one, of a row, lies in this one."""
+        """Return True if the other period, of a row, lies within this one."""
         return all(mine is None or mine == its for mine, its in zip(self, other.whole(), strict=True))
 
     def whole(self) -> "PartialDate":
-        """With the quarter and the half that the month is in."""
+        """The same date with the quarter and half of its month filled in."""
         month = self.month
         quarter = self.quarter
         quarter = (month + 2) // 3 if month else quarter
@@ -29,7 +29,7 @@ class PartialDate(NamedTuple):
         return self._replace(quarter=quarter, half=half)
 
     def grain(self) -> tuple[str, ...]:
-        """The fields that were said."""
+        """The names of the fields that are not None, from year to day."""
         return tuple(name for name, value in zip(self._fields, self, strict=True) if value is not None)
 
 
@@ -38,9 +38,9 @@ class WrittenPeriod(NamedTuple):
     end: int
     period: PartialDate
     doubtful: bool = False
-    """Four digits that may be a number as well."""
+    """True for a plain year, whose four digits may also be a number."""
     month_end: int = 0
-    """Where the month's name ends, if a day without a year follows it: "in May 13" may be two things."""
+    """The end of the month's name if a day without a year follows, else 0: "in May 13" is ambiguous."""
 
 
 _NAMES = (
@@ -94,7 +94,7 @@ _MAY = re.compile(
 
 
 def written_periods(text: str) -> Iterator[WrittenPeriod]:
-    """Dates and periods in the text, in their order."""
+    """Yield the dates and periods of the text, in order."""
     for found in _PATTERN.finditer(text):
         period = _period(found)
         if period is None or (
@@ -145,7 +145,7 @@ _CELL = re.compile(
 
 
 def cell_period(cell: JsonValue) -> PartialDate | None:
-    """A cell's text as a period; None for what is none."""
+    """Parse a cell as a period; None if it is not one. Integers from 1800 to 2199 are years."""
     if isinstance(cell, int) and not isinstance(cell, bool):
         return PartialDate(cell) if 1800 <= cell < 2200 else None
     if not isinstance(cell, str) or not 3 <= len(cell) <= 40:

@@ -1,4 +1,4 @@
-"""An analysis without its Markdown, with the way back to where each character stood."""
+"""Strip the Markdown of an analysis, and map each character back to its original place."""
 
 import re
 from bisect import bisect_right
@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 MAX_CHARACTERS = 20_000
-"""Text beyond it is not read: an analysis has 120 words."""
+"""The text after this many characters is not read; a usual analysis has 120 words."""
 
 MAX_NUMBERS = 600
-"""Nor is what follows the sentence of this many numbers."""
+"""The text after the sentence with this many numbers is not read."""
 
 _LONGEST = 500
 _MARKUP = re.compile(r"\\([\\`*_\[\]<>#|~!&])|\*\*|__|[*`]")
@@ -28,7 +28,11 @@ _MONTH_NEXT = re.compile(
 
 @dataclass(frozen=True)
 class Plain:
-    """`text` without markup; `bold` are spans in it, `starts` the places where the two drift apart."""
+    """A text without markup; `bold` are spans in it.
+
+    The two lists of starts hold matching offsets in the plain and the original text, one for each piece
+    between markup.
+    """
 
     text: str
     bold: list[tuple[int, int]]
@@ -36,7 +40,7 @@ class Plain:
     _original_starts: list[int] = field(repr=False)
 
     def original(self, start: int, end: int) -> tuple[int, int]:
-        """The span in the text as it was written, from its first to its last character."""
+        """Map a non-empty span of the plain text to a span of the original text."""
         return self._original(start), self._original(end - 1) + 1
 
     def _original(self, at: int) -> int:
@@ -45,7 +49,7 @@ class Plain:
 
 
 def plain_text(markdown: str) -> Plain:
-    """Linear in the length of the text."""
+    """Strip the markup, in time linear in the length of the text."""
     markdown = _read(markdown[:MAX_CHARACTERS])
     pieces: list[str] = []
     plain_starts: list[int] = [0]
@@ -95,7 +99,7 @@ def sentences(text: str) -> list[tuple[int, int]]:
 
 
 def _pieces(text: str, start: int, end: int) -> list[tuple[int, int]]:
-    """A sentence; in pieces when it is longer than any that is read."""
+    """The span of a sentence, split at spaces into pieces of at most 500 characters; empty if blank."""
     spans: list[tuple[int, int]] = []
     while end - start > _LONGEST:
         cut = text.rfind(" ", start, start + _LONGEST) + 1
@@ -114,7 +118,7 @@ def _is_end(text: str, start: int, end: re.Match[str]) -> bool:
     if found is None:
         return True
     if found.group().isdigit():
-        # "3. März" and a list's "1." go on; "grew to 12. Tents" ends.
+        # "3. März" and the "1." of a list do not end a sentence; "grew to 12. Tents" does.
         numbering = not text[start : end.start() - len(found.group())].strip(" •-\t")
         return not numbering and _MONTH_NEXT.match(after) is None
     return False

@@ -1,4 +1,4 @@
-"""Superlatives and ranks: "highest", "second", "followed by"."""
+"""Judge superlatives and ranks: "highest", "second", "followed by"."""
 
 import itertools
 import re
@@ -101,7 +101,7 @@ _MIN_TIME = re.compile(r"\b(?:oldest|earliest|älteste\w*|früheste\w*)\b", re.I
 
 
 def judge_rankings(sentence: Sentence) -> Iterator[Judged]:
-    """Every superlative and rank of the sentence that the rows can decide."""
+    """Judge each superlative and rank of the sentence that the rows can decide."""
     if not sentence.columns or not sentence.table.measures:
         return
     for found in _CLAIM.finditer(sentence.text):
@@ -135,7 +135,7 @@ _MANY = {"two": 2, "three": 3, "four": 4, "five": 5}
 
 
 def _top(sentence: Sentence, found: re.Match[str]) -> Iterator[Judged]:
-    """ "The top three, A, B and C": each is among the first three."""
+    """ "The top three, A, B and C": each must be among the first three."""
     word = (found["many"] or found["many2"]).lower()
     many = _MANY.get(word) or int(word)
     at = sentence.start + found.start()
@@ -230,7 +230,7 @@ _ELSEWHERE = re.compile(
 
 
 def _names_elsewhere(sentence: Sentence) -> bool:
-    """ "In Europe, France leads": a part of the rows that no column tells."""
+    """Return True for a subset that no column identifies: "In Europe, France leads"."""
     for found in _ELSEWHERE.finditer(sentence.text):
         start = sentence.start + found.start("name")
         if not sentence.mentions.is_taken(start, sentence.start + found.end()):
@@ -252,7 +252,7 @@ def _is_most_frequent(sentence: Sentence, mention: LabelMention) -> ClaimVerdict
 
 
 def _of_the_noun(sentence: Sentence, subjects: list[LabelMention], after: str) -> list[LabelMention]:
-    """ "The largest region": of the subjects only the region."""
+    """ "The largest region": keep only the subject of the column that the noun names."""
     for word in re.findall(r"[^\W\d_]+", after)[:2]:
         base = stem(word)
         for each in subjects:
@@ -265,7 +265,7 @@ def _of_the_noun(sentence: Sentence, subjects: list[LabelMention], after: str) -
 
 
 def _measures_near(sentence: Sentence, end: int) -> list[ClaimColumn]:
-    """The measure right after the superlative, else those of the sentence, else all."""
+    """The measure named right after the superlative, else those that the sentence ranks by."""
     near = sentence.mentions.measures_within(end, min(end + 30, sentence.end))
     if near:
         start = near[0].start
@@ -281,7 +281,7 @@ _LINK = re.compile(
 
 
 def _subjects(sentence: Sentence, at: int, end: int) -> list[LabelMention]:
-    """Of each column the mention that a superlative can be about."""
+    """The mentions, one or two for each column, that a superlative can be about."""
     start, stop = sentence.clause(at)
     chosen: list[LabelMention] = []
     for mentions in sentence.columns.values():
@@ -317,7 +317,7 @@ def _is_coarser(one: LabelMention, other: LabelMention) -> bool:
 
 
 def _is_against(sentence: Sentence, mention: LabelMention, at: int) -> bool:
-    """ "Ahead of Tents, Clothing leads": Tents is not the subject."""
+    """Return True for the other side of a comparison: Tents in "Ahead of Tents, Clothing leads"."""
     return (
         cues.THAN.search(sentence.between(max(sentence.start, mention.start - 26), mention.start)) is not None
         and mention.column != TIME
@@ -334,7 +334,7 @@ def _is_at(
             if key not in values or len(values) < 2:
                 continue
             if rank > 1 and sum(each == values[key] for each in values.values()) > len(values) / 2:
-                continue  # a value that most share gives no rank
+                continue  # a value that most rows share has no rank
             if min(values.values()) == max(values.values()) and rank == 1:
                 continue
             noise = 1e-9 * abs(values[key])
@@ -370,7 +370,7 @@ def _tied(values: dict[object, float], value: float) -> bool:
 
 
 def _group(sentence: Sentence, mention: LabelMention) -> int:
-    """How many are named together: "A and B are the largest"."""
+    """The length of the list with this mention: 2 for A in "A and B are the largest"."""
     mentions = sentence.columns[mention.column]
     at = mentions.index(mention)
     size = 1
@@ -386,7 +386,7 @@ def _group(sentence: Sentence, mention: LabelMention) -> int:
 
 
 def _withins(sentence: Sentence, mention: LabelMention) -> list[Places | None]:
-    """Among all rows, or among those of another column that is named."""
+    """The sets of rows to rank within: those of other named columns, then None for all rows."""
     others = [
         each.rows
         for column, mentions in sentence.columns.items()
@@ -400,7 +400,7 @@ def _withins(sentence: Sentence, mention: LabelMention) -> list[Places | None]:
 def _orders(
     sentence: Sentence, mention: LabelMention, column: ClaimColumn, *, within: Places | None
 ) -> Iterator[tuple[dict[object, float], object]]:
-    """The values to compare, and the key of the mention in them."""
+    """Yield candidate rankings: the values by key, and the mention's own key."""
     if mention.column != TIME:
         values = grouped(sentence.table, mention.column, column, within=within)
         yield values, mention.key
@@ -470,7 +470,7 @@ def _of_periods(
 def _best_cells(
     sentence: Sentence, mention: LabelMention, column: ClaimColumn, *, within: Places | None
 ) -> tuple[dict[object, float], object]:
-    """Single rows against each other: the mention's best against all others."""
+    """The values by row, and the mention's best row; lowest counts as best if the sentence says so."""
     rows = np.arange(sentence.table.size) if within is None else within
     own = np.intersect1d(rows, mention.rows)
     values: dict[object, float] = {}
@@ -489,7 +489,7 @@ def _best_cells(
 
 
 def _is_number(sentence: Sentence, mention: LabelMention) -> bool:
-    """Whether the labels themselves are whole numbers."""
+    """Return True if the labels of the mention's column are numbers."""
     return mention.column != TIME and sentence.table.columns[mention.column].is_number
 
 
@@ -508,7 +508,7 @@ def _said(sentence: Sentence, key: object, mention: LabelMention) -> str:
 def _greatest_change(
     sentence: Sentence, subjects: list[LabelMention], noun: str, *, rank: int
 ) -> ClaimVerdict | None:
-    """ "The largest drop was in May": the step into May against all other steps."""
+    """ "The largest drop was in May": compare the step into May with all other steps."""
     timed = [each for each in subjects if each.column == TIME]
     if not timed or rank > 1 or not sentence.table.has_time or len(sentence.columns) > 1:
         return None
@@ -562,7 +562,7 @@ def _ranked(sentence: Sentence, found: re.Match[str]) -> ClaimVerdict | None:
 
 
 def _followed(sentence: Sentence, found: re.Match[str]) -> Iterator[Judged]:
-    """Those after "followed by" come next in order, one after the other."""
+    """ "A, followed by B and C": B and C must come next in order."""
     at = sentence.start + found.start()
     end = sentence.start + found.end()
     for column, mentions in sentence.columns.items():

@@ -1,4 +1,4 @@
-"""Taking what the rows contradict out of a text, and saying what they say instead."""
+"""Remove contradicted claims from a text, and list them with the values of the rows."""
 
 import re
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ def contradicted(claims: Sequence[Claim]) -> list[Claim]:
 
 
 def in_first_sentence(text: str, claims: Sequence[Claim]) -> list[Claim]:
-    """Those claims that are in the sentence of the first."""
+    """The claims in the same sentence as the first claim, which must be the earliest."""
     first = claims[0]["span"][0]
     end = next((end for _, end in _sentences(text) if end > first), len(text))
     return [claim for claim in claims if claim["span"][0] < end]
@@ -39,7 +39,10 @@ def struck(text: str, claims: Sequence[Claim]) -> str:
 
 
 def with_closing_line(body: str, left_out: Sequence[Claim]) -> tuple[str, list[Claim]]:
-    """The body and a line that names what was left out; the claims with their places in that line."""
+    """Append a line that names the removed claims; at most 8 are quoted.
+
+    Returns the text, and the quoted claims with their spans in it.
+    """
     line = f"{body}\n\n{_HEADING}"
     named = list[Claim]()
     for claim in left_out[:_MOST_NAMED]:
@@ -53,7 +56,7 @@ def with_closing_line(body: str, left_out: Sequence[Claim]) -> tuple[str, list[C
 
 
 def _sentences(text: str) -> list[tuple[int, int]]:
-    """Spans in the text as it was written, list marks and markup at their edges included."""
+    """Spans of the sentences in the original text, including list marks and markup at their edges."""
     plain = plain_text(text)
     found: list[tuple[int, int]] = []
     for first, last in sentences(plain.text):
@@ -66,7 +69,7 @@ def _sentences(text: str) -> list[tuple[int, int]]:
 
 
 def _balanced(line: str) -> str:
-    """Without the bold marks of a line that has lost one of a pair."""
+    """The line without its bold marks if one of a pair was removed."""
     return line.replace("**", "") if line.count("**") % 2 else line
 
 

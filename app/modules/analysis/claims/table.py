@@ -1,4 +1,4 @@
-"""A result as the checker sees it: columns by role, each read when a claim first needs it."""
+"""The result in the form that claims are checked against: columns by role, each read on first use."""
 
 import math
 import re
@@ -26,12 +26,12 @@ _SAMPLE = 40
 _LIKELY = 4
 _MANY_LABELS = 2_000
 _MOST_FIELD = 10_000
-"""No field of a period is as large."""
+"""An upper bound, not reached, for the fields of a period."""
 
 _MOST_KEYS = 1_000
 _GROUPED = r"\bgroup\s+by\s+(?:1\b|[\w.\"`\[]*\b{name}\b)"
 NO_LABEL = "(none)"
-"""An empty label, as KAI writes it."""
+"""The text that KAI writes for an empty label."""
 
 PUNCTUATION = " .,;:!?()[]\"'„“”»«-–"
 _NUMERIC = ("integer", "number")
@@ -152,7 +152,7 @@ _SYNONYMS = {
 
 
 class ClaimColumn:
-    """One column; `words` are its name's words in the singular."""
+    """A column of the result. `words` are the words of its name in the singular, `called` with synonyms."""
 
     def __init__(
         self, rows: Rows, index: int, averaged: Set[str], *, measure: NumericColumn | None, grouped: bool
@@ -174,7 +174,7 @@ class ClaimColumn:
 
     @cached_property
     def cells(self) -> Sequence[JsonValue]:
-        """Those that the figures have read already, or read now."""
+        """The cells in row order, taken from the figures if these have read them."""
         return self._measure.cells if self._measure is not None else self._head(len(self._rows["rows"]))
 
     def _head(self, many: int) -> list[JsonValue]:
@@ -182,7 +182,7 @@ class ClaimColumn:
 
     @cached_property
     def _texts(self) -> list[str | None] | None:
-        """The different cells in their order; None where one is neither a text nor empty."""
+        """The different cells in order of occurrence; None if any is neither text nor null."""
         try:
             different = dict.fromkeys(self.cells)
         except TypeError:  # a JSON list is no key
@@ -248,7 +248,7 @@ class ClaimColumn:
 
     @cached_property
     def values(self) -> Floats:
-        """As floats; what is no finite number is NaN."""
+        """The cells as floats, in row order; NaN for anything but a finite number."""
         try:
             found = np.fromiter(self.cells, dtype=object, count=len(self.cells)).astype(np.float64)
         except (ValueError, TypeError, OverflowError):
@@ -257,12 +257,12 @@ class ClaimColumn:
         return found
 
     def at(self, row: int) -> float:
-        """One cell as a number, without reading the column."""
+        """One cell as a number, without reading the column; NaN if it is not a number."""
         return _number(self._rows["rows"][row][self.index])
 
     @cached_property
     def order(self) -> Places:
-        """The rows that have a number, the least first."""
+        """The rows that have a number, sorted by it, lowest first."""
         return np.argsort(self.values, kind="stable")[: len(self.present)]
 
     @cached_property
@@ -287,7 +287,7 @@ class ClaimColumn:
 
     @cached_property
     def commonest(self) -> tuple[float, int]:
-        """The value that most rows share, and how many do; (NaN, 0) of none."""
+        """The most frequent value and its number of rows; (NaN, 0) without values."""
         values, counts = np.unique(self.sorted, return_counts=True)
         at = int(counts.argmax()) if len(counts) else -1
         return (float(values[at]), int(counts[at])) if at >= 0 else (float("nan"), 0)
@@ -311,7 +311,7 @@ class ClaimColumn:
 
     @cached_property
     def has_many_labels(self) -> bool:
-        """Whether there are too many to compare each; the first rows may tell it."""
+        """True if there are too many labels to compare each; often known from the first rows."""
         if "labels" not in self.__dict__:
             try:
                 if len(set(self._head(_MANY_LABELS + _MANY_LABELS // 4)) - {None}) > _MANY_LABELS:
@@ -322,7 +322,7 @@ class ClaimColumn:
 
     @cached_property
     def period_codes(self) -> tuple[Places, list[PartialDate | None]]:
-        """Each row's period as a number, and the periods."""
+        """Return each row's index into the list of periods, and that list."""
         if self._texts is not None:
             return self._placed({cell: at for at, cell in enumerate(self._texts)}), [
                 *map(cell_period, self._texts)
@@ -338,7 +338,7 @@ class ClaimColumn:
 
     @cached_property
     def codes(self) -> tuple[Places, list[object]]:
-        """Each row's label as a number, and the labels."""
+        """Return each row's index into the list of labels, and that list; labels as they are compared."""
         known: dict[JsonValue, int] = {}
         if self._texts is not None:
             places: dict[JsonValue, int] = {
@@ -352,13 +352,13 @@ class ClaimColumn:
         return np.fromiter(map(places.__getitem__, self.cells), dtype=np.intp, count=len(self.cells))
 
     def rows_of(self, keys: Set[str]) -> dict[str, Places]:
-        """The rows of each of these labels, as labels are compared."""
+        """The rows of each of these labels, which are given as `label_key` returns them."""
         codes, known = self.codes
         return {key: np.flatnonzero(codes == (known.index(key) if key in known else -1)) for key in keys}
 
 
 class OrderedValues(Sequence[tuple[object, float]]):
-    """Labels or periods with their values in an order; each pair is made when it is asked for."""
+    """Labels or periods with their values, in a given order; pairs are created on access."""
 
     def __init__(self, keys: Sequence[object], values: Floats, order: Places) -> None:
         self._keys = keys
@@ -385,13 +385,13 @@ class OrderedValues(Sequence[tuple[object, float]]):
 
 
 def _is_grouped(rows: Rows, sql: str) -> bool:
-    """Whether the statement groups by the first column."""
+    """Return True if the statement groups by the result's first column."""
     name = re.escape(rows["columns"][0]["name"])
     return re.search(_GROUPED.format(name=name), sql[:20_000], re.IGNORECASE) is not None
 
 
 class ClaimTable:
-    """The columns of a result and what is known of it beside the rows."""
+    """The columns of a result, with facts from its figures, question and statement, and caches."""
 
     def __init__(self, rows: Rows, question: str, sql: str, *, found: Figures | None) -> None:
         self.rows = rows
@@ -399,7 +399,7 @@ class ClaimTable:
         self.sql = sql
         self.size = len(rows["rows"])
         self.summed = found is None or found.summed
-        """Whether the rows of one label belong together."""
+        """True if the rows of one label belong together, so that they may be added up."""
         course = found.course if found is not None else None
         self.said_days = {each.day.isoformat() for each in course.partial} if course is not None else set()
         """Days on which the data begins or ends within a period."""
@@ -444,7 +444,7 @@ class ClaimTable:
 
     @cached_property
     def entities(self) -> frozenset[str]:
-        """What a row may be: the words of the question and of the tables in the statement."""
+        """The nouns that may stand for a row: words of the question and of the statement's table names."""
         tables = re.findall(r"\b(?:from|join)\s+[\"`\[]?(\w+)", self.sql, re.IGNORECASE)
         words = [word for name in (*tables, self.question) for word in re.findall(r"[^\W\d_]+", title(name))]
         return frozenset(stem(each) for each in words if len(each) > 2) - _GENERIC - _PLAIN_WORDS
@@ -458,12 +458,12 @@ class ClaimTable:
         return [each for each in self.columns if each.is_label]
 
     def spelled(self, texts: set[str]) -> dict[int, set[str]]:
-        """Which of the texts are cells, by column of many labels: the rows are passed once for all."""
+        """The texts that are cells, by index of each column with many labels, in one pass over the rows."""
         many = [each for each in self.labels if each.has_many_labels]
         if not many:
             return {}
         apart = set(texts).isdisjoint
-        cells = itemgetter(*(each.index for each in (*many, many[0])))  # of one alone it would give no tuple
+        cells = itemgetter(*(each.index for each in (*many, many[0])))  # one index alone gives no tuple
         try:
             found = [row for row in map(cells, self.rows["rows"]) if not apart(row)]
         except TypeError:  # a JSON list is no key
@@ -485,7 +485,7 @@ class ClaimTable:
 
     @cached_property
     def time_rows(self) -> list[PartialDate | None]:
-        """The period of each row; a year and a month in two columns are one."""
+        """The period of each row; a year and a month in two columns are combined."""
         if not self.times:
             if not self.parts:
                 return [None] * self.size
@@ -522,7 +522,7 @@ class ClaimTable:
         )
 
     def time_codes(self, grain: tuple[str, ...]) -> tuple[Places, list[object]]:
-        """Each row's period at a grain as a number, and the periods."""
+        """Return each row's index into the periods at a grain, and those periods (None if unknown)."""
         if not grain:
             return np.zeros(self.size, dtype=np.intp), [None]
         if grain not in self._time_codes:
@@ -541,13 +541,13 @@ class ClaimTable:
 
     @cached_property
     def likely(self) -> list[ClaimColumn]:
-        """The measures that are meant where none is named: the main one and a few more."""
+        """The measures to try when a sentence names none: at most four, the main one first."""
         main = [self.main] if self.main is not None else []
         return list(dict.fromkeys([*main, *self.measures]))[:_LIKELY]
 
     @cached_property
     def main(self) -> ClaimColumn | None:
-        """The measure that the question names, else the first one."""
+        """The main measure of the figures, else the one that the question names, else the first."""
         if self._main is not None and self.columns[self._main].is_measure:
             return self.columns[self._main]
         asked = {stem(word) for word in re.findall(r"[^\W\d_]+", self.question)}
@@ -555,7 +555,7 @@ class ClaimTable:
         return next(iter(named or self.measures), None)
 
     def described(self, row: int) -> str:
-        """A row by its first label or its time."""
+        """The name of a row: its first label, else its time, else its number."""
         for column in (*self.labels, *self.times):
             cell = column.cells[row]
             if cell is not None:
@@ -564,19 +564,19 @@ class ClaimTable:
 
 
 def figure(value: float) -> str:
-    """A value as KAI writes it."""
+    """Format a value as KAI writes it; "none" if it is not finite."""
     return amount(Decimal(repr(round(value, 9)))) if math.isfinite(value) else "none"
 
 
 def _compared(cell: JsonValue) -> str | int | float:
-    """A cell as labels are compared."""
+    """A cell as it is compared with a label; numbers stay numbers."""
     if isinstance(cell, str) and cell != NO_LABEL:
         return cell.lower().strip(PUNCTUATION)
     return NO_LABEL if cell is None else cell if isinstance(cell, str | int | float) else label_key(str(cell))
 
 
 def label_key(text: str) -> str:
-    """A label as it is compared."""
+    """A label in lower case and without punctuation at its ends, as labels are compared."""
     return text.lower().strip(PUNCTUATION)
 
 
