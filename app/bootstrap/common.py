@@ -100,10 +100,10 @@ async def open_common(settings: Settings, role: Role) -> AsyncGenerator[CommonSe
             storage,
             SecretBox(encryption_key(settings)),
             _limits(settings.limits),
-            StatementRecords(metrics, texts=settings.audit.statements),
-            _access(settings),
-            embedding,
-            allowances.charged,
+            records=StatementRecords(metrics, texts=settings.audit.statements),
+            access=_access(settings),
+            embedding=embedding,
+            charge=allowances.charged,
         )
         opened.push_async_callback(connections.close)
         cache = _cache(settings.conversations, metrics) if role in ("all", "api", "once") else None

@@ -83,7 +83,9 @@ async def work_on_answers(common: CommonServices, kind: Kind) -> AsyncGenerator[
             await job.work(event)
 
     concurrency = 1 if common.role == "all" else _CONCURRENT_JOBS
-    listener = Listener(common.completed, kind, charged, concurrency, settings.worker.lease_seconds)
+    listener = Listener(
+        common.completed, kind, charged, concurrency=concurrency, lease_seconds=settings.worker.lease_seconds
+    )
     listener.start()
     try:
         yield

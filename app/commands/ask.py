@@ -16,7 +16,7 @@ async def ask(question: str, database: str) -> int:
         )
         for warning in connection.warnings:
             sys.stderr.write(f"kai: {warning}\n")
-        session = await services.sessions.create(LOCAL_OWNER, connection.id, None, "ask", {})
+        session = await services.sessions.create(LOCAL_OWNER, connection.id, None, mode="ask", metadata={})
         asked = await services.sessions.ask(LOCAL_OWNER, session.id, question, "reject", None)
         with Transcript() as transcript:
             async for entry in services.sessions.follower.events(*asked):

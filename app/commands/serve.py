@@ -186,7 +186,7 @@ async def _sample_session(services: Services, owner: str, file: Path) -> str:
             owner, f"sqlite:///{file}", SAMPLE_NAME, "An invented shop, two years of orders"
         )
         await services.database_connections.scan(owner, connection.id)
-    session = await services.sessions.create(owner, connection.id, None, "ask", {})
+    session = await services.sessions.create(owner, connection.id, None, mode="ask", metadata={})
     return session.id
 
 

@@ -52,7 +52,7 @@ async def _respondent(
 ) -> Respondent:
     if baseline is not None:
         return PlainPrompt(services.database_connections, baseline, connection)
-    session = await services.sessions.create(LOCAL_OWNER, connection.id, None, "ask", {})
+    session = await services.sessions.create(LOCAL_OWNER, connection.id, None, mode="ask", metadata={})
     return KaiSession(services, session.id, costs)
 
 

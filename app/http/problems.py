@@ -91,7 +91,9 @@ def problem_answer(error: Problem) -> JSONResponse:
     headers = dict(error.headers)
     if isinstance(error, Unauthenticated):
         headers["WWW-Authenticate"] = "Bearer"
-    return problem_response(error.problem, error.title, error.status, error.detail, error.members, headers)
+    return problem_response(
+        error.problem, error.title, error.status, detail=error.detail, members=error.members, headers=headers
+    )
 
 
 async def _validation(_: Request, error: Exception) -> JSONResponse:
@@ -103,7 +105,9 @@ async def _validation(_: Request, error: Exception) -> JSONResponse:
         {"field": ".".join(map(str, each["loc"])), "message": str(each["msg"])} for each in errors
     ]
     detail = "; ".join(f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in errors[:3])
-    return problem_response("validation", "The request is not valid", 422, detail, {"errors": listed})
+    return problem_response(
+        "validation", "The request is not valid", 422, detail=detail, members={"errors": listed}
+    )
 
 
 async def _http(_: Request, error: Exception) -> JSONResponse:

@@ -75,7 +75,7 @@ def invent_business(today: date) -> SampleBusiness:
     employees = _employ(business, chance, start)
     customers = _sign_up(business, chance, start)
     products = _launch(business, chance, start)
-    _sell(business, chance, start, today, employees, customers, products)
+    _sell(business, chance, start, today=today, employees=employees, customers=customers, products=products)
     return business
 
 
@@ -160,7 +160,7 @@ def _sell(
     fame = {product.id: 1 / (1 + at) ** 0.4 for at, product in enumerate(ranked_products)}
     shelves = {month: _shelf(products, fame, month) for month in range(1, 13)}
     for day in _busy_days(chance, start, today):
-        customer = _draw(chance, ranked_customers, loyal, lambda each: each.signed_up, day)
+        customer = _draw(chance, ranked_customers, loyal, known_from=lambda each: each.signed_up, day=day)
         order = len(business.orders) + 1
         channel = _pick(chance, names.CHANNELS)
         staff = [each for each in employees if each.region == customer.region and each.hired <= day]
@@ -171,8 +171,8 @@ def _sell(
         business.orders.append((order, customer.id, employee, day.isoformat(), status, channel))
         bought, weights = shelves[day.month]
         for _ in range(chance.choices((1, 2, 3, 4, 5, 6), (28, 30, 20, 12, 6, 4))[0]):
-            product = _draw(chance, bought, weights, lambda each: each.launched, day)
-            _add_line(business, chance, order, product, customer, day, today)
+            product = _draw(chance, bought, weights, known_from=lambda each: each.launched, day=day)
+            _add_line(business, chance, order, product=product, customer=customer, day=day, today=today)
     _order_twice(business)
 
 

@@ -68,7 +68,7 @@ class RedisLogs:
 
     async def say(self, run_id: str, attempt: int, said: Sequence[tuple[str, str]], *, ended: bool) -> None:
         with suppress(*REDIS_FAILURES):  # who follows learns it from the store
-            await self._push(run_id, attempt, 0, entries(first_id(attempt), said), ended)
+            await self._push(run_id, attempt, 0, new=entries(first_id(attempt), said), ended=ended)
 
     @asynccontextmanager
     async def follow(self, run_id: str) -> AsyncGenerator[EventLog]:
@@ -101,7 +101,7 @@ class RedisLogs:
                 await log.news()
                 continue
             try:
-                outcome = await self._push(run_id, attempt, pushed, new, ended)
+                outcome = await self._push(run_id, attempt, pushed, new=new, ended=ended)
             except REDIS_FAILURES:
                 failing += 1
                 if ending.is_set() and failing * _AGAIN_SECONDS > KEPT_SECONDS:

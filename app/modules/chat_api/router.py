@@ -101,7 +101,7 @@ async def start_session(
     """
     _caller(owner, body.user_id)
     connection_id = body.db_connection_id or await _only_connection(owner, connections)
-    session = await sessions.create(owner, connection_id, body.title, "ask", {})
+    session = await sessions.create(owner, connection_id, body.title, mode="ask", metadata={})
     return StartedSession.model_validate({**vars(session), "session_id": session.id, "user_id": owner})
 
 

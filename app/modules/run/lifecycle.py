@@ -101,7 +101,7 @@ class RunLifecycle:
         await self._repository.place_question(ended, question_sequence(turn))  # who started it may have died
         await self._add_answer(answer_message(ended, answer, turn))
         await self._completed.publish(
-            Completed(ended.owner, ended.session_id, ended.message_id, ended.id, ended.status)
+            Completed(ended.owner, ended.session_id, ended.message_id, run_id=ended.id, outcome=ended.status)
         )
         status: SessionStatus = "error" if ended.status == "failed" else "idle"
         released = await self._repository.release(session, ended.id, status, answer.summary)

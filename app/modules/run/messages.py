@@ -131,7 +131,9 @@ def failure_of(error: BaseException, run: Run) -> Failure:
     """Returns the problem that a run ends with. A defect is logged, and reported without details."""
     match error:
         case TurnError():
-            return _failure(error.problem, error.title, error.status, error.detail, error.retryable)
+            return _failure(
+                error.problem, error.title, error.status, detail=error.detail, retryable=error.retryable
+            )
         case Problem():
             return _failure(error.problem, error.title, error.status, error.detail, retryable=False)
         case StorageStarting():

@@ -94,7 +94,7 @@ class PortFactory:
         models, today = self._models, datetime.now(UTC).date()
 
         schema_context = SchemaContext(self._connections, self._context, self._indexes, connection)
-        runner = _KeepingRunner(self._connections, connection, schema_context, self._rows, run)
+        runner = _KeepingRunner(self._connections, connection, schema_context, rows=self._rows, run_of=run)
         checker = RunResultChecker(self._connections, connection, schema_context, run)
         builtin = BuiltinWriter(connection.dialect, schema_context.index, today)
         writer = (
@@ -108,7 +108,9 @@ class PortFactory:
                 max_statement_characters=self._connections.max_statement_characters,
                 candidates=Candidates(
                     count=models.candidates,
-                    try_out=_TryOut(self._connections, connection, schema_context, checker, run).try_out,
+                    try_out=_TryOut(
+                        self._connections, connection, schema_context, checker=checker, run_of=run
+                    ).try_out,
                     dialect=connection.dialect,
                     run_id=run.id,
                 ),
@@ -317,7 +319,7 @@ class _KeepingRunner:
             truncated=rows["truncated"],
             cut_by=rows.get("cut_by"),
         )
-        await self.rows.keep(run.owner, run.session_id, run.message_id, rows["rows"], result)
+        await self.rows.keep(run.owner, run.session_id, run.message_id, rows=rows["rows"], result=result)
         self.in_hand = rows
 
     async def read(self, message_id: str, head: Rows) -> Rows:

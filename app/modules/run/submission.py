@@ -86,7 +86,7 @@ class Submissions:
         fails later than that and for too long: then this process goes on storing it.
         """
         waiting, others = await asyncio.gather(self._queue.waiting(), self._repository.open_runs(session.id))
-        run = _new_run(session, question, idempotency_key, sql, others)
+        run = _new_run(session, question, idempotency_key, sql=sql, others=others)
         if idempotency_key is not None and (known := await self._repository.find_run(run.id)) is not None:
             return _same(known, run)
         if waiting >= self._max_waiting:

@@ -103,7 +103,9 @@ async def create_session(body: NewSession, owner: Owner, service: Service) -> Se
     Every call creates another session. Without a `title` the session is titled by its first question.
     Answers 404 for an unknown connection, and 429 (`too-many-sessions`) when the owner's quota is reached.
     """
-    session = await service.create(owner, body.db_connection_id, body.title, body.mode, body.metadata)
+    session = await service.create(
+        owner, body.db_connection_id, body.title, mode=body.mode, metadata=body.metadata
+    )
     return SessionBody.model_validate(session)
 
 
@@ -189,7 +191,9 @@ async def ask(
 
     Errors of the run itself are `error` events.
     """
-    session, run = await service.ask(owner, session_id, body.query, body.on_busy, idempotency_key, body.sql)
+    session, run = await service.ask(
+        owner, session_id, body.query, on_busy=body.on_busy, idempotency_key=idempotency_key, sql=body.sql
+    )
     return event_stream(run.id, service.follower.follow(session, run), after=0)
 
 
@@ -298,7 +302,12 @@ async def give_feedback(
     the connection reviews it; until then no answer uses it. Answers 404 if the message is not an answer.
     """
     feedback = await service.give_feedback(
-        owner, session_id, message_id, body.rating, body.comment, body.corrected_sql
+        owner,
+        session_id,
+        message_id,
+        rating=body.rating,
+        comment=body.comment,
+        corrected_sql=body.corrected_sql,
     )
     return FeedbackBody.model_validate(feedback)
 

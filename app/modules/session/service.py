@@ -104,7 +104,7 @@ class SessionService:
     ) -> tuple[list[Session], str | None]:
         conditions = wanted.conditions()
         if wanted.text is not None:
-            return await self.repository.search(owner, wanted.text, conditions, limit, cursor)
+            return await self.repository.search(owner, wanted.text, conditions, limit=limit, cursor=cursor)
         return await self.repository.latest(owner, conditions, limit, cursor)
 
     async def change(self, owner: str, session_id: str, changes: Mapping[str, JsonValue]) -> Session:
@@ -154,7 +154,9 @@ class SessionService:
             await self._connections.repository.get(owner, session.db_connection_id)
         except NotFound as error:
             raise ConnectionGone from error
-        return session, await self.submissions.submit(session, question, on_busy, idempotency_key, sql)
+        return session, await self.submissions.submit(
+            session, question, on_busy, idempotency_key=idempotency_key, sql=sql
+        )
 
     async def run_of(self, owner: str, session_id: str, name: str) -> tuple[Session, Run]:
         """Returns a run by its idempotency key or by its id. Raises `RunUnknown`."""
@@ -214,7 +216,9 @@ class SessionService:
             await self._context.withdraw(message.id)
         else:
             question = message.standalone_question or message.query
-            await self._context.propose(owner, session.db_connection_id, question, right_sql, message.id)
+            await self._context.propose(
+                owner, session.db_connection_id, question, sql=right_sql, message_id=message.id
+            )
         return feedback
 
     async def checkpoints(

@@ -153,7 +153,7 @@ def _authorize_scan(
     """Authorizer of scans: allows what `_authorize_query` allows, and reading the catalog."""
     if action == sqlite3.SQLITE_READ or (action == sqlite3.SQLITE_PRAGMA and first in _CATALOG_PRAGMAS):
         return sqlite3.SQLITE_OK
-    return _authorize_query(action, first, second, database, trigger)
+    return _authorize_query(action, first, second, database=database, trigger=trigger)
 
 
 @contextmanager

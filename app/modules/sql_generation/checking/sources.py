@@ -151,7 +151,7 @@ def _joined(sql: str, column: exp.Column, names: Names, schema: SchemaNames) -> 
     ]
     if len(found) != 1 or (found[0].hop.fans_out and _counts_others(scope, column)):
         return None
-    return _join(sql, column, names, schema, found[0])
+    return _join(sql, column, names, schema=schema, neighbour=found[0])
 
 
 def _join(
