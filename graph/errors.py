@@ -22,7 +22,7 @@ class Drained(Exception):
     """The turn ended after a step, as requested. It can be resumed from that step."""
 
 
-class ModelUnavailable(TurnError):
+class ModelCallFailed(TurnError):
     """The model timed out or is unreachable."""
 
     problem = "model-unavailable"
@@ -31,7 +31,7 @@ class ModelUnavailable(TurnError):
     retryable = True
 
 
-class ModelRejected(TurnError):
+class ModelCallRejected(TurnError):
     """The model's service refused the request: a wrong key, an unknown model or an overlong request."""
 
     problem = "model-rejected"

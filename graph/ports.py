@@ -83,7 +83,7 @@ class SqlWriter(Protocol):
     A repair that differs from the statement to be repaired in nothing but spaces, case, remarks or a
     semicolon is returned as that very statement.
 
-    Raises `ModelUnavailable`, `ModelRejected`, `DatabaseEmpty` or `QuestionBeyondWriter`.
+    Raises `ModelCallFailed`, `ModelCallRejected`, `DatabaseEmpty` or `QuestionBeyondWriter`.
     """
 
     @property
@@ -125,7 +125,7 @@ class ResultReader(Protocol):
 class Analyst(Protocol):
     """Analyses rows, and emits `text` chunks of channel `analysis` meanwhile.
 
-    Raises `ModelUnavailable` or `ModelRejected`.
+    Raises `ModelCallFailed` or `ModelCallRejected`.
     """
 
     async def analyse(self, question: Question, sql: str, rows: Rows, emit: Emit) -> Analysed: ...

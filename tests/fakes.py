@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from graph.answer import Analysis
-from graph.errors import ModelUnavailable, StatementFailed, SummaryFailed
+from graph.errors import ModelCallFailed, StatementFailed, SummaryFailed
 from graph.events import Step, TextChunk
 from graph.ports import Analysed, Emit, ObservedStep, Ports, Question, Summarized, Written
 from graph.state import Claim, Column, Context, PastExchange, Rows
@@ -49,7 +49,7 @@ class FailingWriter(FakeWriter):
 
     async def write(self, question: Question, emit: Emit) -> Written:
         if question.repair is not None:
-            raise ModelUnavailable("The model is busy.")
+            raise ModelCallFailed("The model is busy.")
         return await super().write(question, emit)
 
 

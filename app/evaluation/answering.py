@@ -29,7 +29,7 @@ from app.modules.model_errors import model_errors_translated
 from app.modules.session.model import Run
 from app.modules.sql_generation.reply import read_reply
 from app.terminal import event_of
-from graph.errors import ModelRejected, ModelUnavailable, TurnError
+from graph.errors import ModelCallFailed, ModelCallRejected, TurnError
 from graph.events import (
     AnalysisChunk,
     ClarificationChunk,
@@ -41,7 +41,7 @@ from graph.events import (
 )
 
 _TYPE: TypeAdapter[ColumnType] = TypeAdapter(ColumnType)
-_MODEL_PROBLEMS = tuple(problem_type(each.problem) for each in (ModelUnavailable, ModelRejected))
+_MODEL_PROBLEMS = tuple(problem_type(each.problem) for each in (ModelCallFailed, ModelCallRejected))
 
 
 @dataclass

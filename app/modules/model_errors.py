@@ -11,16 +11,16 @@ from graph.events import Failure
 
 @contextmanager
 def model_errors_translated() -> Generator[None]:
-    """Around a call of a model: raises `graph.errors.ModelUnavailable` and `ModelRejected`."""
+    """Around a call of a model: raises `graph.errors.ModelCallFailed` and `ModelCallRejected`."""
     try:
         yield
-    except model.ProviderUnavailable as error:
-        raise errors.ModelUnavailable(str(error)) from error
-    except model.ProviderRejected as error:
-        raise errors.ModelRejected(str(error)) from error
+    except model.ModelUnavailable as error:
+        raise errors.ModelCallFailed(str(error)) from error
+    except model.ModelRejected as error:
+        raise errors.ModelCallRejected(str(error)) from error
 
 
-def stand_in_notice(unavailable: errors.ModelUnavailable, instead: str) -> Failure:
+def stand_in_notice(unavailable: errors.ModelCallFailed, instead: str) -> Failure:
     """An error the run survives: asking again may bring the model's answer."""
     return Failure(
         type=problem_type(unavailable.problem),

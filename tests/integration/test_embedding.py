@@ -9,7 +9,7 @@ from prometheus_client import CollectorRegistry
 
 from app.core.llm.calls import ModelCalls
 from app.core.llm.embedding import EmbeddingModel
-from app.core.llm.errors import ProviderRejected, ProviderUnavailable
+from app.core.llm.errors import ModelRejected, ModelUnavailable
 from tests.integration.test_language_models import KEY, PATIENT
 from tests.support.scripted_model import Scripted, ScriptedModel, scripted_model
 from tests.support.trigrams import vector_of
@@ -36,15 +36,15 @@ async def test_each_text_gets_its_vector(model: EmbeddingModel) -> None:
 @pytest.mark.parametrize(
     ("answer", "kind", "text"),
     [
-        (Scripted(status=401), ProviderRejected, "KAI_LLM__API_KEY"),
-        (Scripted(status=404), ProviderRejected, "does not know the model trigrams-16"),
-        (Scripted(status=503), ProviderUnavailable, "busy or broken"),
-        (Scripted(delay_seconds=30), ProviderUnavailable, "did not finish within 2 s"),
-        (Scripted('{"data": []}'), ProviderUnavailable, "cannot be read"),
-        (Scripted('{"data": [{"index": 0, "embedding": []}]}'), ProviderUnavailable, "cannot be read"),
-        (Scripted('{"data": [{"index": 0, "embedding": "x"}]}'), ProviderUnavailable, "cannot be read"),
-        (Scripted('{"data": [{"index": 0, "embedding": [NaN]}]}'), ProviderUnavailable, "cannot be read"),
-        (Scripted("[1]"), ProviderUnavailable, "cannot be read"),
+        (Scripted(status=401), ModelRejected, "KAI_LLM__API_KEY"),
+        (Scripted(status=404), ModelRejected, "does not know the model trigrams-16"),
+        (Scripted(status=503), ModelUnavailable, "busy or broken"),
+        (Scripted(delay_seconds=30), ModelUnavailable, "did not finish within 2 s"),
+        (Scripted('{"data": []}'), ModelUnavailable, "cannot be read"),
+        (Scripted('{"data": [{"index": 0, "embedding": []}]}'), ModelUnavailable, "cannot be read"),
+        (Scripted('{"data": [{"index": 0, "embedding": "x"}]}'), ModelUnavailable, "cannot be read"),
+        (Scripted('{"data": [{"index": 0, "embedding": [NaN]}]}'), ModelUnavailable, "cannot be read"),
+        (Scripted("[1]"), ModelUnavailable, "cannot be read"),
     ],
 )
 async def test_errors_are_reported_without_the_key(

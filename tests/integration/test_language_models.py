@@ -15,10 +15,10 @@ from pydantic import SecretStr
 from app.core.llm.calls import ModelCalls
 from app.core.llm.model import (
     LanguageModel,
+    ModelRejected,
     ModelSettings,
+    ModelUnavailable,
     PromptMessage,
-    ProviderRejected,
-    ProviderUnavailable,
 )
 from tests.support.model_script import Ending
 from tests.support.scripted_model import EMPTY_CHOICES, TOOL_CALL, Scripted, ScriptedModel, scripted_model
@@ -131,7 +131,7 @@ async def test_a_service_that_asks_for_a_long_pause_is_not_waited_for(
     server: ScriptedModel, model: LanguageModel
 ) -> None:
     server.say(Scripted(status=429, retry_after="60"))
-    with pytest.raises(ProviderUnavailable, match=r"busy \(429\) and asks to wait 60 s"):
+    with pytest.raises(ModelUnavailable, match=r"busy \(429\) and asks to wait 60 s"):
         await model.reply(QUESTION, ignore)
     assert len(server.requests) == 1
 
@@ -141,7 +141,7 @@ async def test_a_broken_service_is_tried_three_times(
     server: ScriptedModel, model: LanguageModel, status: int
 ) -> None:
     server.say(*[Scripted(status=status, retry_after="0")] * 3)
-    with pytest.raises(ProviderUnavailable, match=str(status)):
+    with pytest.raises(ModelUnavailable, match=str(status)):
         await model.reply(QUESTION, ignore)
     assert len(server.requests) == 3
 
@@ -166,7 +166,7 @@ async def test_a_refusal_names_its_cure_and_not_the_key(
     server: ScriptedModel, model: LanguageModel, refusal: Scripted, cure: str
 ) -> None:
     server.say(refusal)
-    with pytest.raises(ProviderRejected, match=cure) as raised:
+    with pytest.raises(ModelRejected, match=cure) as raised:
         await model.reply(QUESTION, ignore)
     assert KEY not in "".join(traceback.format_exception(raised.value))
     assert len(server.requests) == 1
@@ -176,7 +176,7 @@ async def test_a_dead_service_is_reported_soon() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
     async with opened(f"http://127.0.0.1:{port}/v1") as model, asyncio.timeout(30):
-        with pytest.raises(ProviderUnavailable, match="KAI_LLM__BASE_URL"):
+        with pytest.raises(ModelUnavailable, match="KAI_LLM__BASE_URL"):
             await model.reply(QUESTION, ignore)
 
 
@@ -184,7 +184,7 @@ async def test_a_connection_that_is_never_made_times_out() -> None:
     hasty = dataclasses.replace(PATIENT, connect_timeout_seconds=0.1)
     with socket.create_server(("127.0.0.1", 0)) as mute:
         async with opened(f"https://127.0.0.1:{mute.getsockname()[1]}/v1", hasty) as model:
-            with pytest.raises(ProviderUnavailable, match="did not accept a connection in time"):
+            with pytest.raises(ModelUnavailable, match="did not accept a connection in time"):
                 await model.reply(QUESTION, ignore)
 
 
@@ -195,7 +195,7 @@ async def test_a_silent_model_times_out_before_or_after_the_first_token(
     server.say(Scripted("one two three", hold_after=held))
     hasty = dataclasses.replace(PATIENT, first_token_timeout_seconds=0.2)
     async with opened(server.base_url, hasty) as model:
-        with pytest.raises(ProviderUnavailable, match=r"sent nothing for 0\.2 s"):
+        with pytest.raises(ModelUnavailable, match=r"sent nothing for 0\.2 s"):
             await model.reply(QUESTION, ignore)
     await server.until(lambda: server.disconnects == 1)
     assert len(server.requests) == 1
@@ -208,7 +208,7 @@ async def test_a_model_that_never_stops_writing_is_stopped(
     server.say(Scripted("word " * 10_000, delay_seconds=0.01))
     hasty = dataclasses.replace(PATIENT, total_timeout_seconds=0.3)
     async with opened(server.base_url, hasty) as model:
-        with pytest.raises(ProviderUnavailable, match=r"did not finish within 0\.3 s"):
+        with pytest.raises(ModelUnavailable, match=r"did not finish within 0\.3 s"):
             await model.reply(QUESTION, ignore)
     await server.until(lambda: server.disconnects == 1)
 
@@ -219,7 +219,7 @@ async def test_an_interrupted_reply_is_not_tried_again_once_shown(
 ) -> None:
     server.say(Scripted("SELECT 1", ending=ending))
     tokens: list[str] = []
-    with pytest.raises(ProviderUnavailable):
+    with pytest.raises(ModelUnavailable):
         await model.reply(QUESTION, tokens.append)
     assert tokens == ["SELECT", " 1"]
     assert len(server.requests) == 1
@@ -238,7 +238,7 @@ async def test_a_reply_interrupted_before_anything_was_shown_is_tried_again(
 async def test_an_error_within_the_stream_is_a_failure(server: ScriptedModel, model: LanguageModel) -> None:
     error = Scripted(events_before=('{"error": {"message": "maximum context length is 4096 tokens"}}',))
     server.say(error)
-    with pytest.raises(ProviderRejected, match="KAI_LLM__CONTEXT_TOKENS"):
+    with pytest.raises(ModelRejected, match="KAI_LLM__CONTEXT_TOKENS"):
         await model.reply(QUESTION, ignore)
 
 
@@ -251,7 +251,7 @@ async def test_a_reply_with_nothing_to_see_is_no_reply(
     server: ScriptedModel, model: LanguageModel, reply: Scripted
 ) -> None:
     server.say(reply)
-    with pytest.raises(ProviderUnavailable, match="empty answer"):
+    with pytest.raises(ModelUnavailable, match="empty answer"):
         await model.reply(QUESTION, ignore)
 
 
@@ -262,7 +262,7 @@ async def test_half_a_reply_is_no_reply(
     server: ScriptedModel, model: LanguageModel, reason: str, text: str
 ) -> None:
     server.say(Scripted("SELECT * FROM customers WHERE", finish_reason=reason))
-    with pytest.raises(ProviderRejected, match=text):
+    with pytest.raises(ModelRejected, match=text):
         await model.reply(QUESTION, ignore)
 
 
@@ -317,7 +317,7 @@ async def test_a_reply_that_gets_too_long_is_stopped(server: ScriptedModel) -> N
     server.say("word " * 100)
     shown: list[str] = []
     async with opened(server.base_url, dataclasses.replace(PATIENT, max_reply_characters=50)) as model:
-        with pytest.raises(ProviderRejected, match=r"stopped.*KAI_LLM__REPLY_CHARS"):
+        with pytest.raises(ModelRejected, match=r"stopped.*KAI_LLM__REPLY_CHARS"):
             await model.reply(QUESTION, shown.append)
     assert len("".join(shown)) <= 50
     assert len(server.requests) == 1
@@ -327,5 +327,5 @@ async def test_a_pause_between_two_pieces_has_a_limit_of_its_own(server: Scripte
     server.say(Scripted("one two three", hold_after=2))
     hasty = dataclasses.replace(PATIENT, token_timeout_seconds=0.2)
     async with opened(server.base_url, hasty) as model:
-        with pytest.raises(ProviderUnavailable, match=r"sent nothing for 0\.2 s"):
+        with pytest.raises(ModelUnavailable, match=r"sent nothing for 0\.2 s"):
             await model.reply(QUESTION, ignore)

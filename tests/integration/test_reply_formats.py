@@ -15,10 +15,10 @@ from app.core.llm.calls import ModelCalls, metered
 from app.core.llm.capabilities import ReplyFormat, ReplyFormatSetting
 from app.core.llm.model import (
     LanguageModel,
+    ModelRejected,
     ModelSettings,
+    ModelUnavailable,
     PromptMessage,
-    ProviderRejected,
-    ProviderUnavailable,
     ReplySchema,
 )
 from tests.support.scripted_model import Asked, Scripted, ScriptedModel, scripted_model
@@ -181,7 +181,7 @@ async def test_a_request_that_is_refused_as_text_too_does_not_speak_against_the_
     refusal = Scripted(status=400, code="content_filter")
     server.say(refusal, refusal, REPLY)
     async with opened(server, "json_schema") as model:
-        with pytest.raises(ProviderRejected, match=r"400, content_filter"):
+        with pytest.raises(ModelRejected, match=r"400, content_filter"):
             await model.reply_by_schema(prompt, SCHEMA, ignore)
         await model.reply_by_schema(prompt, SCHEMA, ignore)
     assert is_structured(server.requests[-1])
@@ -190,10 +190,10 @@ async def test_a_request_that_is_refused_as_text_too_does_not_speak_against_the_
 @pytest.mark.parametrize(
     ("failure", "error"),
     [
-        (Scripted(status=401), ProviderRejected),
-        (Scripted(status=404), ProviderRejected),
-        (Scripted(status=400, code="context_length_exceeded"), ProviderRejected),
-        (Scripted(status=503, retry_after="60"), ProviderUnavailable),
+        (Scripted(status=401), ModelRejected),
+        (Scripted(status=404), ModelRejected),
+        (Scripted(status=400, code="context_length_exceeded"), ModelRejected),
+        (Scripted(status=503, retry_after="60"), ModelUnavailable),
     ],
     ids=["key", "model", "length", "busy"],
 )
@@ -275,7 +275,7 @@ async def test_a_refusal_is_passed_on_as_the_models_words(
 async def test_an_object_cut_at_the_limit_is_no_reply(server: ScriptedModel, tool: str | None) -> None:
     server.say(Scripted('{"route": "sql", "sql": "SELECT *', tool=tool, finish_reason="length"))
     async with opened(server, "tools") as model:
-        with pytest.raises(ProviderRejected, match="KAI_LLM__MAX_OUTPUT_TOKENS"):
+        with pytest.raises(ModelRejected, match="KAI_LLM__MAX_OUTPUT_TOKENS"):
             await model.reply_by_schema(prompt, SCHEMA, ignore)
 
 

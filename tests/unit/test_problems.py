@@ -11,7 +11,7 @@ from app.http.problems import problem_answer
 from app.modules.model_errors import stand_in_notice
 from app.modules.run.messages import failure_of
 from app.modules.session.model import Run
-from graph.errors import ModelUnavailable
+from graph.errors import ModelCallFailed
 
 ROOT = Path(__file__).parents[2]
 RUN = Run("r1", "ann", "s1", "m1", "How many?", created_at=0)
@@ -31,7 +31,7 @@ def test_http_and_stream_name_a_problem_alike(problem: Problem) -> None:
 
 
 def test_a_failure_that_the_run_survives_has_a_type_of_the_same_base() -> None:
-    notice = stand_in_notice(ModelUnavailable("Away."), "Answered without it.")
+    notice = stand_in_notice(ModelCallFailed("Away."), "Answered without it.")
     assert notice.type == problem_type("model-unavailable")
 
 

@@ -11,7 +11,7 @@ from typing import Literal
 from opentelemetry.trace import Span, SpanKind
 from prometheus_client import CollectorRegistry, Counter, Histogram
 
-from app.core.llm.errors import ProviderRejected, ProviderUnavailable
+from app.core.llm.errors import ModelRejected, ModelUnavailable
 from app.core.tracing.spans import span
 
 Operation = Literal["chat", "embeddings"]
@@ -114,10 +114,10 @@ class ModelCalls:
             with span(f"{operation} {model}", attributes, SpanKind.CLIENT) as traced:
                 yield Call(model, self, traced, used)
             outcome = "ok"
-        except ProviderUnavailable:
+        except ModelUnavailable:
             outcome = "unavailable"
             raise
-        except ProviderRejected:
+        except ModelRejected:
             outcome = "rejected"
             raise
         except asyncio.CancelledError:

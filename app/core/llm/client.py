@@ -77,7 +77,7 @@ async def stream_chunks(
     `max_tokens` limits this reply; None is the model's configured limit. `fields` are added to the request
     unchanged.
 
-    Raises `ProviderUnavailable` or `ProviderRejected`. Closing the generator, or cancelling its reader,
+    Raises `ModelUnavailable` or `ModelRejected`. Closing the generator, or cancelling its reader,
     closes the request.
     """
     body = dict(client.extra_body or {})

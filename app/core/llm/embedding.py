@@ -8,7 +8,7 @@ from pydantic import FiniteFloat, TypeAdapter
 
 from app.core.llm.calls import Call, ModelCalls
 from app.core.llm.client import make_embedding_client
-from app.core.llm.errors import ProviderUnavailable, translated
+from app.core.llm.errors import ModelUnavailable, translated
 from app.core.llm.settings import ModelSettings
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class EmbeddingModel:
     async def embed(self, texts: Sequence[str]) -> list[list[float]]:
         """Returns one vector per text, in order, all of one length. Takes 1 to `MOST_TEXTS` texts.
 
-        Raises `ProviderUnavailable` or `ProviderRejected`. Cancelling the caller closes the request.
+        Raises `ModelUnavailable` or `ModelRejected`. Cancelling the caller closes the request.
         """
         with self._calls.of(self.name, "embeddings") as call:
             try:
@@ -43,7 +43,7 @@ class EmbeddingModel:
                     return await self._embed(texts, call)
             except TimeoutError as error:
                 took = f"{self._total_seconds:g} s"
-                raise ProviderUnavailable(f"The model {self.name} did not finish within {took}.") from error
+                raise ModelUnavailable(f"The model {self.name} did not finish within {took}.") from error
 
     async def close(self) -> None:
         await (await self._client).close()

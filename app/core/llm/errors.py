@@ -23,19 +23,19 @@ _FORMAT = re.compile(
 _OUT_OF_QUOTA = "insufficient_quota"
 
 
-class ProviderUnavailable(Exception):
+class ModelUnavailable(Exception):
     """The model did not answer, timed out or ended its answer early. A retry may succeed."""
 
 
-class ProviderRejected(Exception):
+class ModelRejected(Exception):
     """The model's service refused the request, or its reply was incomplete. A retry does not help."""
 
 
-class EmptyReply(ProviderUnavailable):
+class EmptyReply(ModelUnavailable):
     """The model's reply was empty."""
 
 
-class PassingFailure(ProviderUnavailable):
+class PassingFailure(ModelUnavailable):
     """An error that a retry may get past within seconds. The service may name the pause."""
 
     def __init__(self, message: str, pause_seconds: float | None = None) -> None:
@@ -43,11 +43,11 @@ class PassingFailure(ProviderUnavailable):
         self.pause_seconds = pause_seconds
 
 
-class UsageNotCounted(ProviderRejected):
+class UsageNotCounted(ModelRejected):
     """The service does not support the option that counts tokens; it may answer without it."""
 
 
-class ReplyTooDeep(ProviderRejected):
+class ReplyTooDeep(ModelRejected):
     """The reply, or the service's message around it, is nested so deeply that it cannot be read."""
 
     def __init__(self) -> None:
@@ -56,12 +56,12 @@ class ReplyTooDeep(ProviderRejected):
         )
 
 
-class FormatRejected(ProviderRejected):
+class FormatRejected(ModelRejected):
     """The service refused the request, perhaps for the format that it asks a reply to have; a request for
     text may be answered."""
 
 
-def translated(error: Exception, model: str) -> ProviderUnavailable | ProviderRejected:
+def translated(error: Exception, model: str) -> ModelUnavailable | ModelRejected:
     """Returns an error of the client library as one of KAI's."""
     import openai  # noqa: PLC0415 - loaded with the client by now
 
@@ -69,7 +69,7 @@ def translated(error: Exception, model: str) -> ProviderUnavailable | ProviderRe
         case openai.APIStatusError():
             return _refusal(error, model)
         case openai.APITimeoutError():
-            return ProviderUnavailable(
+            return ModelUnavailable(
                 "The model's service did not accept a connection in time. Check KAI_LLM__BASE_URL."
             )
         case openai.APIConnectionError():
@@ -85,24 +85,24 @@ def translated(error: Exception, model: str) -> ProviderUnavailable | ProviderRe
             )
 
 
-def _refusal(error: "APIStatusError", model: str) -> ProviderUnavailable | ProviderRejected:
+def _refusal(error: "APIStatusError", model: str) -> ModelUnavailable | ModelRejected:
     status = error.status_code
     if status in {404, 500, 501} and _FORMAT.search(error.message):
         return _rejected(error)
     if status in {401, 403}:
-        return ProviderRejected(f"The model's service refused the key ({status}). Check KAI_LLM__API_KEY.")
+        return ModelRejected(f"The model's service refused the key ({status}). Check KAI_LLM__API_KEY.")
     if status == 404:
         if not _VERSION.search(error.request.url.path):
-            return ProviderRejected(
+            return ModelRejected(
                 f"The model's service has nothing at this address, or no model {model} (404). Check "
                 "KAI_LLM__MODEL, and KAI_LLM__BASE_URL: most services need /v1 at its end, as in "
                 "http://127.0.0.1:11434/v1."
             )
         cure = "Check KAI_LLM__MODEL and KAI_LLM__BASE_URL."
-        return ProviderRejected(f"The model's service does not know the model {model} (404). {cure}")
+        return ModelRejected(f"The model's service does not know the model {model} (404). {cure}")
     if status == 402 or error.code == _OUT_OF_QUOTA:
         cure = "Check the plan behind KAI_LLM__API_KEY."
-        return ProviderRejected(f"The account with the model's service is used up ({status}). {cure}")
+        return ModelRejected(f"The account with the model's service is used up ({status}). {cure}")
     if status in {408, 409, 429} or status >= 500:
         return _passing(status, error.response.headers)
     if status == 413 or error.code == "context_length_exceeded" or _TOO_LONG.search(error.message):
@@ -118,10 +118,10 @@ def _rejected(error: "APIStatusError") -> FormatRejected:
     return FormatRejected(f"The model's service refused the request ({error.status_code}{code}). {cure}")
 
 
-def _passing(status: int, headers: Mapping[str, str]) -> ProviderUnavailable:
+def _passing(status: int, headers: Mapping[str, str]) -> ModelUnavailable:
     pause = _retry_after_seconds(headers)
     if pause is not None and pause > MAX_PAUSE_SECONDS:
-        return ProviderUnavailable(f"The model's service is busy ({status}) and asks to wait {pause:g} s.")
+        return ModelUnavailable(f"The model's service is busy ({status}) and asks to wait {pause:g} s.")
     return PassingFailure(f"The model's service is busy or broken ({status}).", pause)
 
 
@@ -134,7 +134,7 @@ def _retry_after_seconds(headers: Mapping[str, str]) -> float | None:
     return seconds if seconds >= 0 else None
 
 
-def _too_long(model: str) -> ProviderRejected:
-    return ProviderRejected(
+def _too_long(model: str) -> ModelRejected:
+    return ModelRejected(
         f"The question with its context is too long for the model {model}. Lower KAI_LLM__CONTEXT_TOKENS."
     )

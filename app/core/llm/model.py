@@ -16,8 +16,8 @@ from app.core.llm.errors import (
     EmptyReply,
     FormatRejected,
     PassingFailure,
-    ProviderRejected,
-    ProviderUnavailable,
+    ModelRejected,
+    ModelUnavailable,
     UsageNotCounted,
 )
 from app.core.llm.reply_schema import ReplySchema
@@ -29,8 +29,8 @@ __all__ = [
     "LanguageModel",
     "ModelSettings",
     "PromptMessage",
-    "ProviderRejected",
-    "ProviderUnavailable",
+    "ModelRejected",
+    "ModelUnavailable",
     "Reply",
     "ReplyFormat",
     "ReplySchema",
@@ -99,8 +99,8 @@ class LanguageModel:
     ) -> Reply:
         """Generate a reply, passing each visible piece to `on_token` as it arrives.
 
-        Failures are retried only before the first piece. Raises `ProviderUnavailable` or
-        `ProviderRejected`. Cancelling the caller closes the request.
+        Failures are retried only before the first piece. Raises `ModelUnavailable` or
+        `ModelRejected`. Cancelling the caller closes the request.
         """
         retries = self._settings.max_retries
         return await self._reply(_Request(messages, on_token, retries, temperature=temperature))
@@ -147,7 +147,7 @@ class LanguageModel:
     async def reply_within(self, messages: Sequence[PromptMessage], max_tokens: int) -> Reply:
         """Generate a reply of at most `max_tokens` tokens, without retries. A longer reply is cut.
 
-        Raises `ProviderUnavailable` or `ProviderRejected`. Cancelling the caller closes the request.
+        Raises `ModelUnavailable` or `ModelRejected`. Cancelling the caller closes the request.
         """
         return await self._reply(_Request(messages, lambda _: None, 0, max_tokens))
 
@@ -158,9 +158,7 @@ class LanguageModel:
                 async with asyncio.timeout(total):
                     return await self._try_until_replied(request, call)
             except TimeoutError as error:
-                raise ProviderUnavailable(
-                    f"The model {self.name} did not finish within {total:g} s."
-                ) from error
+                raise ModelUnavailable(f"The model {self.name} did not finish within {total:g} s.") from error
 
     async def close(self) -> None:
         client = await self._client
@@ -217,7 +215,7 @@ class LanguageModel:
                     if transcript.runs_on:
                         break
         except TimeoutError as error:
-            raise ProviderUnavailable(f"The model {self.name} sent nothing for {silence:g} s.") from error
+            raise ModelUnavailable(f"The model {self.name} sent nothing for {silence:g} s.") from error
 
 
 def _note_usage(request: _Request, transcript: ReplyStream, call: Call) -> int:

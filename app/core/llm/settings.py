@@ -28,4 +28,4 @@ class ModelSettings:
     token_timeout_seconds: float = 30
     """The longest silence between two pieces; at most `first_token_timeout_seconds`. Seconds."""
     max_reply_characters: int = 131_072
-    """A longer reply is stopped and raises `ProviderRejected`."""
+    """A longer reply is stopped and raises `ModelRejected`."""

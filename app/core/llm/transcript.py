@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from app.core.llm.errors import EmptyReply, PassingFailure, ProviderRejected
+from app.core.llm.errors import EmptyReply, PassingFailure, ModelRejected
 from app.core.llm.reply_schema import ReplySchema
 from app.core.llm.thinking import VisibleText
 
@@ -52,7 +52,7 @@ class ReplyStream:
         return "".join(self._pieces)
 
     def take(self, chunk: "AIMessageChunk") -> None:
-        """Add a chunk. Raises `ProviderRejected` if the reply exceeds its maximum length."""
+        """Add a chunk. Raises `ModelRejected` if the reply exceeds its maximum length."""
         if chunk.usage_metadata is not None:
             self.tokens_used = chunk.usage_metadata["total_tokens"]
             self.input_tokens = chunk.usage_metadata["input_tokens"]
@@ -81,7 +81,7 @@ class ReplyStream:
             return
         self._characters_left -= characters
         if self._characters_left < 0:
-            raise ProviderRejected(
+            raise ModelRejected(
                 "The model's answer was stopped: it is longer than it may be. "
                 "If such answers are meant, raise KAI_LLM__REPLY_CHARS."
             )
@@ -97,7 +97,7 @@ class ReplyStream:
         return self._finish_reason == "length"
 
     def whole_text(self, model: str, *, may_be_cut: bool = False) -> str:
-        """Returns the text. Raises `ProviderUnavailable` or `ProviderRejected` if it is incomplete."""
+        """Returns the text. Raises `ModelUnavailable` or `ModelRejected` if it is incomplete."""
         match self._finish_reason:
             case None | "length" if self._chunks_after_object is not None:
                 pass
@@ -105,11 +105,9 @@ class ReplyStream:
                 raise PassingFailure("The model's service broke its answer off.")
             case "length" if not may_be_cut:
                 cure = "Raise KAI_LLM__MAX_OUTPUT_TOKENS."
-                raise ProviderRejected(f"The answer of the model {model} is longer than it may be. {cure}")
+                raise ModelRejected(f"The answer of the model {model} is longer than it may be. {cure}")
             case "content_filter":
-                raise ProviderRejected(
-                    "The model's service withheld its answer: its content filter objected."
-                )
+                raise ModelRejected("The model's service withheld its answer: its content filter objected.")
             case _:
                 self._pass_on(self._visible.end())
         text = self.text

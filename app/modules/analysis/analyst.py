@@ -5,7 +5,7 @@ import logging
 from datetime import date
 from typing import Protocol
 
-from app.core.llm.model import LanguageModel, PromptMessage, ProviderRejected, ProviderUnavailable
+from app.core.llm.model import LanguageModel, ModelRejected, ModelUnavailable, PromptMessage
 from app.modules.analysis.chart import choose_chart
 from app.modules.analysis.checking import Checker
 from app.modules.analysis.figures import Figures, Span, figures
@@ -89,7 +89,7 @@ class ModelAnalyst:
         try:
             with model_errors_translated():
                 reply = await self._model.reply(prompt, show)
-        except errors.ModelUnavailable as unavailable:
+        except errors.ModelCallFailed as unavailable:
             if shown:
                 raise
             emit(stand_in_notice(unavailable, "The analysis comes from the figures alone."))
@@ -103,7 +103,7 @@ class ModelAnalyst:
                     [*prompt, PromptMessage("assistant", reply.text), PromptMessage("user", correction)],
                     lambda _: None,
                 )
-            except (ProviderUnavailable, ProviderRejected) as failure:
+            except (ModelUnavailable, ModelRejected) as failure:
                 logger.warning("what the rows contradict is taken out; no model put it right: %s", failure)
                 return None
             tokens_used += again.tokens_used

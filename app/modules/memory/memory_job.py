@@ -6,7 +6,7 @@ from typing import Protocol
 
 from app.core.bus.completed import Completed
 from app.core.clock import now_ms
-from app.core.llm.model import LanguageModel, ProviderRejected, ProviderUnavailable
+from app.core.llm.model import LanguageModel, ModelRejected, ModelUnavailable
 from app.modules.memory.model import Exchange, Memory, SessionExchanges, Summary
 from app.modules.memory.service import ConversationMemories
 from app.modules.memory.summary import digest, written
@@ -77,7 +77,7 @@ class MemoryJob:
             try:
                 if (by_model := await written(self._model, earlier, exchanges)) is not None:
                     return by_model
-            except (ProviderUnavailable, ProviderRejected) as error:
+            except (ModelUnavailable, ModelRejected) as error:
                 logger.warning("session %s is remembered as a digest: %s", session_id, error)
         return digest(earlier, exchanges)
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from app.core.llm.calls import Charge, uncharged
 from app.core.llm.embedding import EmbeddingModel
-from app.core.llm.errors import ProviderRejected, ProviderUnavailable
+from app.core.llm.errors import ModelRejected, ModelUnavailable
 from app.core.ranking import fused
 from app.core.storage.port import Equals, Storage
 from app.modules.memory.model import Memory
@@ -93,7 +93,7 @@ class ConversationMemories:
         try:
             async with asyncio.timeout(_EMBEDDING_SECONDS):
                 (vector,) = await self._embedding.embed([text])
-        except (ProviderUnavailable, ProviderRejected, TimeoutError) as error:
+        except (ModelUnavailable, ModelRejected, TimeoutError) as error:
             logger.warning("memories are searched by words alone: %s", str(error) or "it takes too long")
             return []
         return await self._vectors.nearest(owner, self._embedding.name, vector, limit=_MATCHES)
@@ -103,7 +103,7 @@ class ConversationMemories:
             return []
         try:
             (vector,) = await self._embedding.embed(["\n".join([memory.summary, *memory.themes])])
-        except (ProviderUnavailable, ProviderRejected) as error:
+        except (ModelUnavailable, ModelRejected) as error:
             logger.warning("the memory of session %s has no vector: %s", memory.session_id, error)
             return []
         return vector

@@ -33,7 +33,7 @@ async def written(
 ) -> Summary | None:
     """Returns a summary by the model, or None if its reply holds none.
 
-    Raises `ProviderUnavailable` or `ProviderRejected`.
+    Raises `ModelUnavailable` or `ModelRejected`.
     """
     text = "\n\n".join(
         f"Asked: {each.question[:_LONGEST_TEXT]}\nAnswered: {each.answer[:_LONGEST_TEXT]}"

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from app.core.llm.model import LanguageModel, PromptMessage, ProviderRejected, ProviderUnavailable
+from app.core.llm.model import LanguageModel, ModelRejected, ModelUnavailable, PromptMessage
 from app.core.llm.tokens import approximate_tokens
 from app.modules.prompt_sections import sections
 from app.modules.run.digest import MAX_TOKENS, cut_at_sentence, digest, exchange_line, kept_statements
@@ -38,7 +38,7 @@ class ModelSummarizer:
         ]
         try:
             reply = await self._model.reply_within(messages, MAX_TOKENS)
-        except (ProviderUnavailable, ProviderRejected) as error:
+        except (ModelUnavailable, ModelRejected) as error:
             raise SummaryFailed(str(error)) from error
         text = reply.text.strip()
         if reply.cut or approximate_tokens(text) > MAX_TOKENS:

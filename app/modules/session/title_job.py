@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from app.core.bus.completed import Completed
-from app.core.llm.model import LanguageModel, PromptMessage, ProviderRejected, ProviderUnavailable
+from app.core.llm.model import LanguageModel, ModelRejected, ModelUnavailable, PromptMessage
 from app.core.storage.port import Equals
 from app.modules.memory.model import Exchange
 from app.modules.prompt_sections import sections
@@ -60,7 +60,7 @@ class TitleJob:
             return
         try:
             title = await _write_title(self._model, exchanges[:GROWN_EXCHANGES])
-        except (ProviderUnavailable, ProviderRejected) as error:
+        except (ModelUnavailable, ModelRejected) as error:
             logger.warning("session %s keeps its title: %s", session.id, error)
             return
         if title is not None:
@@ -76,7 +76,7 @@ def _next_title(titled_by: TitledBy, exchanges: int) -> TitledBy | None:
 
 
 async def _write_title(model: LanguageModel, exchanges: Sequence[Exchange]) -> str | None:
-    """Returns None if the reply is not a title. Raises `ProviderUnavailable` or `ProviderRejected`."""
+    """Returns None if the reply is not a title. Raises `ModelUnavailable` or `ModelRejected`."""
     parts = [
         (name, text[:_MAX_PART_CHARACTERS])
         for each in exchanges

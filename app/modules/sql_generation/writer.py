@@ -17,7 +17,7 @@ from app.modules.sql_generation.repair import is_same_statement, repair_messages
 from app.modules.sql_generation.reply import SqlDeltas, read_reply
 from app.modules.sql_generation.reply_object import REPLY_OBJECT
 from app.modules.sql_generation.schema_index import SchemaIndex
-from graph.errors import DatabaseEmpty, ModelUnavailable, QuestionBeyondWriter, TurnError
+from graph.errors import DatabaseEmpty, ModelCallFailed, QuestionBeyondWriter, TurnError
 from graph.events import TextChunk
 from graph.ports import Emit, Question, Written
 from graph.state import Option
@@ -100,7 +100,7 @@ class ModelWriter:
         self._today = today
 
     async def write(self, question: Question, emit: Emit) -> Written:
-        """Raises `DatabaseEmpty`, `ModelUnavailable`, `ModelRejected` or `QuestionBeyondWriter`."""
+        """Raises `DatabaseEmpty`, `ModelCallFailed`, `ModelCallRejected` or `QuestionBeyondWriter`."""
         index = await self._read_index()
         _refuse_empty(index)
         deltas = SqlDeltas()
@@ -119,7 +119,7 @@ class ModelWriter:
                         repair_messages, question, repair, index, today=self._today
                     )
                     reply = await self._model.reply(messages, show)
-        except ModelUnavailable as unavailable:
+        except ModelCallFailed as unavailable:
             if deltas.started:
                 raise
             return await self._write_without_model(question, emit, unavailable)
@@ -139,7 +139,7 @@ class ModelWriter:
         return await self._candidates.choose(question, written, write_another, emit=emit)
 
     async def _read(self, question: Question, reply: Reply) -> Written:
-        """Returns the content of a reply, with its statement corrected. Raises `ModelRejected`."""
+        """Returns the content of a reply, with its statement corrected. Raises `ModelCallRejected`."""
         repair = question.repair
         # In threads: a reply may hold many statements, each to be parsed.
         with model_errors_translated():
@@ -173,7 +173,7 @@ class ModelWriter:
         return await self._model.reply_by_schema(write_prompt, REPLY_OBJECT, show, temperature=temperature)
 
     async def _write_without_model(
-        self, question: Question, emit: Emit, unavailable: ModelUnavailable
+        self, question: Question, emit: Emit, unavailable: ModelCallFailed
     ) -> Written:
         try:
             written = await self._stand_in.write(question, lambda _: None)

@@ -79,7 +79,7 @@ async def test_no_log_trace_or_metric_holds_a_question_a_statement_a_value_a_key
     await watched.line(request_id="the-last")
     collector.until(lambda span: span.attributes.get("url.query") == "[redacted]")
     shown = watched.log.read_text() + await watched.metrics() + collector.raw.decode("latin-1")
-    assert len(watched.lines(message="statement", session_id=session)) == 2  # one named an unknown column
+    assert len(watched.lines(message="statement", session_id=session)) == 3  # one named an unknown column
     assert CANARY not in shown
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from app.core.llm.calls import Charge
 from app.core.llm.embedding import MOST_TEXTS, EmbeddingModel
-from app.core.llm.errors import ProviderRejected, ProviderUnavailable
+from app.core.llm.errors import ModelRejected, ModelUnavailable
 from app.core.storage.port import Storage, StorageUnavailable
 from app.modules.database_connection.scan.vectors_kept import VectorsKept
 from app.modules.database_connection.schema import Table, TableColumn
@@ -61,7 +61,7 @@ class TableVectors:
             async with asyncio.timeout(_QUESTION_SECONDS):
                 (vector,) = await self._model.embed([text[-_QUESTION_LENGTH:]])
             found = await self._kept.nearest(connection_id, vector, _NEAREST)
-        except (ProviderUnavailable, ProviderRejected, StorageUnavailable, TimeoutError) as error:
+        except (ModelUnavailable, ModelRejected, StorageUnavailable, TimeoutError) as error:
             if not self._warned:
                 cause = f"{self._model.name} takes too long" if isinstance(error, TimeoutError) else error
                 logger.warning("questions go without KAI_LLM__EMBEDDING_MODEL: %s", cause)
@@ -74,7 +74,7 @@ class TableVectors:
         try:
             async with self._one_at_a_time, self._charge(owner):
                 await self._embed_changed(connection_id, tables)
-        except (ProviderUnavailable, ProviderRejected, StorageUnavailable) as error:
+        except (ModelUnavailable, ModelRejected, StorageUnavailable) as error:
             logger.warning("connection %s: tables were not embedded: %s", connection_id, error)
 
     async def _embed_changed(self, connection_id: str, tables: Sequence[Table]) -> None:
