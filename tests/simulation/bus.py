@@ -109,14 +109,14 @@ class SimulatedQueue:
 
     async def renew(self, attempts: Sequence[tuple[RunRef, int]]) -> Sequence[RenewedLease]:
         def act() -> list[RenewedLease]:
-            told: list[RenewedLease] = []
+            renewed: list[RenewedLease] = []
             for ref, attempt in attempts:
                 lost = self._logs.latest_attempt(ref.run_id) > attempt
                 if not lost:
                     self._data.leased[ref] = self._world.loop.time() + LEASE_SECONDS
                     self._data.waiting.pop(ref, None)
-                told.append(RenewedLease(ref, lost=lost, cancelled=ref.run_id in self._data.cancelled))
-            return told
+                renewed.append(RenewedLease(ref, lost=lost, cancelled=ref.run_id in self._data.cancelled))
+            return renewed
 
         return await self._ask("renew", act)
 
@@ -145,10 +145,10 @@ class SimulatedQueue:
         await self._ask(f"cancel {run_id[-4:]}", act)
 
     async def cancellations(self) -> AsyncIterator[str]:
-        told: asyncio.Queue[str] = asyncio.Queue()
-        self._data.watchers.append(told)
+        seen: asyncio.Queue[str] = asyncio.Queue()
+        self._data.watchers.append(seen)
         while True:
-            yield await told.get()
+            yield await seen.get()
 
     async def ping(self) -> None:
         await self._ask("ping", lambda: None)

@@ -66,11 +66,11 @@ def _check_question(
     if dones != 1 or asked.done is None:
         violate(f"the stream of {asked.text!r} has {dones} done")
         return
-    told = (asked.done["status"], asked.done["tokens_used"])
+    streamed = (asked.done["status"], asked.done["tokens_used"])
     kept_as = (run["status"], run["tokens_used"])
     said_as = (found[0]["status"], found[0]["tokens_used"])
-    if not told == kept_as == said_as:
-        violate(f"{asked.text!r}: its stream says {told}, its run {kept_as}, its message {said_as}")
+    if not streamed == kept_as == said_as:
+        violate(f"{asked.text!r}: its stream says {streamed}, its run {kept_as}, its message {said_as}")
     ids = [event_id for event_id, _, _ in asked.events]
     if ids != sorted(set(ids)):
         violate(f"the events of {asked.text!r} are repeated or out of order")

@@ -15,9 +15,9 @@ from app.core.llm.errors import (
     MAX_PAUSE_SECONDS,
     EmptyReply,
     FormatRejected,
-    PassingFailure,
     ModelRejected,
     ModelUnavailable,
+    PassingFailure,
     UsageNotCounted,
 )
 from app.core.llm.reply_schema import ReplySchema
@@ -27,10 +27,10 @@ from app.core.llm.transcript import ReplyStream
 
 __all__ = [
     "LanguageModel",
-    "ModelSettings",
-    "PromptMessage",
     "ModelRejected",
+    "ModelSettings",
     "ModelUnavailable",
+    "PromptMessage",
     "Reply",
     "ReplyFormat",
     "ReplySchema",

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from app.core.llm.errors import EmptyReply, PassingFailure, ModelRejected
+from app.core.llm.errors import EmptyReply, ModelRejected, PassingFailure
 from app.core.llm.reply_schema import ReplySchema
 from app.core.llm.thinking import VisibleText
 

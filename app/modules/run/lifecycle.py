@@ -131,7 +131,7 @@ class RunLifecycle:
         turn = await self._repository.next_turn(session)
         cancelled = replace(run, status="cancelled", ended_at=ending.at)
         kept = await self._repository.add_missing_message(answer_message(cancelled, ending.answer, turn))
-        turn = turn_of(kept)  # of whoever was the first to cancel it
+        turn = turn_of(kept)  # as of the first cancellation
         await self._repository.place_waiting_question(run, question_sequence(turn), WAITING_FROM)
         ended = await self._repository.change_run(run, {**ending.of_run(), "turn": turn})
         if ended is None:

@@ -45,8 +45,8 @@ class Ending:
 def ending_of(done: Done, run: Run, ending: Ending) -> Ending:
     """The end of a run whose `done` is emitted already, with what else is known of how it ended."""
     failure = ending.failure if done.status == "failed" else None
-    told = Ending(done.status, run.created_at + done.elapsed_ms, failure, ending.answer)
-    return told.at_tokens(done.tokens_used)
+    reported = Ending(done.status, run.created_at + done.elapsed_ms, failure, ending.answer)
+    return reported.at_tokens(done.tokens_used)
 
 
 def wire(event: SessionEvent) -> tuple[str, str]:

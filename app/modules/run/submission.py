@@ -116,7 +116,7 @@ class Submissions:
     def _kept(self, keeping: "asyncio.Task[Run]") -> None:
         self._keeping.discard(keeping)
         if not keeping.cancelled() and (error := keeping.exception()) is not None:
-            logger.info("a question was not kept: %r", error)  # and its asker is told, if they still wait
+            logger.info("a question was not kept: %r", error)  # the caller gets 202 or 503 if it still waits
 
     async def _keep_until_known(self, session: Session, run: Run, asked: Message, on_busy: OnBusy) -> Run:
         try:
