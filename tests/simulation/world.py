@@ -219,7 +219,7 @@ def _short(result: object) -> str:
     return described(result) if isinstance(result, dict) else str(result)[:120]
 
 
-_TOLD = (
+_REPORTED = (
     "status",
     "attempt",
     "handovers",
@@ -236,6 +236,6 @@ _TOLD = (
 def described(row: Mapping[str, object]) -> str:
     """A stored row in a few words."""
     document = json.loads(str(row.get("document0", "{}")))
-    parts = [f"{name}={str(document[name])[-14:]}" for name in _TOLD if document.get(name) is not None]
+    parts = [f"{name}={str(document[name])[-14:]}" for name in _REPORTED if document.get(name) is not None]
     base = f"{str(row['base'])[:4]}->" if "base" in row else ""
     return f"<{str(document.get('id', ''))[-4:]} {base}{str(row.get('revision0'))[:4]} {' '.join(parts)}>"

@@ -195,10 +195,11 @@ class AttemptEnd:
         """An attempt that has lost its run emits no `done`. The one that released the session is counted."""
         if saved == "lost":
             return
+        if saved == "ended":
+            await self._services.allowances.spent(self._run.owner, self._ending.answer.tokens_used)
         if not self._emitted:
             await self._emit_done()
         if saved == "ended":
-            await self._services.allowances.spent(self._run.owner, self._ending.answer.tokens_used)
             self._stream.count(done_event(self._run, self._ending))
 
     async def _emit_done(self) -> None:

@@ -5,6 +5,7 @@ import logging
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import Literal
+from weakref import WeakValueDictionary
 
 from app.core.auth.caller import current_database_claim
 from app.core.bus.port import BusUnavailable, EventLogs, RunQueue
@@ -68,7 +69,8 @@ class Submissions:
         self._max_waiting = max_waiting
         self._store_patience_seconds = store_patience_seconds
         self._keeping: set[asyncio.Task[Run]] = set()
-        """Of questions whose store has not answered yet."""
+        """The tasks that store questions for which the store has not answered yet."""
+        self._turnstiles: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def submit(
         self,
@@ -85,21 +87,30 @@ class Submissions:
         `StorageUnavailable`: then nothing is kept. Raises `NotKeptYet`, which names the run, when the store
         fails later than that and for too long: then this process goes on storing it.
         """
-        waiting, others = await asyncio.gather(self._queue.waiting(), self._repository.open_runs(session.id))
-        run = _new_run(session, question, idempotency_key, sql=sql, others=others)
-        if idempotency_key is not None and (known := await self._repository.find_run(run.id)) is not None:
-            return _same(known, run)
-        if waiting >= self._max_waiting:
-            raise WorkersBusy
-        if session.active_run_id is None and others:  # as one run has ended and the next has not begun
-            await self._lifecycle.start_next(session.id)
-            session = await self._repository.get(session.owner, session.id)
-        if session.active_run_id is not None:
-            session = await self.without_ghost(session)
-            self._check_room(session, on_busy, others)
-        expected = waiting_sequence(run) if others else _expected_sequence(session, run)
-        asked = question_message(run, new_id(), expected)
-        return await self._outlasting_store(session, run, asked, on_busy)
+        async with self._turnstile(session.id):
+            waiting, others = await asyncio.gather(
+                self._queue.waiting(), self._repository.open_runs(session.id)
+            )
+            run = _new_run(session, question, idempotency_key, sql=sql, others=others)
+            if idempotency_key is not None and (known := await self._repository.find_run(run.id)) is not None:
+                return _same(known, run)
+            if waiting >= self._max_waiting:
+                raise WorkersBusy
+            if session.active_run_id is None and others:  # as one run has ended and the next has not begun
+                await self._lifecycle.start_next(session.id)
+                session = await self._repository.get(session.owner, session.id)
+            if session.active_run_id is not None:
+                session = await self.without_ghost(session)
+                self._check_room(session, on_busy, others)
+            expected = waiting_sequence(run) if others else _expected_sequence(session, run)
+            asked = question_message(run, new_id(), expected)
+            return await self._outlasting_store(session, run, asked, on_busy)
+
+    def _turnstile(self, session_id: str) -> asyncio.Lock:
+        """Returns the lock by which this process stores the questions of a session in the order of their
+        places. A check of the waiting line then sees all that are before it.
+        """
+        return self._turnstiles.setdefault(session_id, asyncio.Lock())
 
     async def _outlasting_store(self, session: Session, run: Run, asked: Message, on_busy: OnBusy) -> Run:
         """Keep and start the run, whatever becomes of the request; the store may fail for a while."""
