@@ -68,17 +68,23 @@ class RunFollower:
                     await self._say_again(session, now, log)
 
     async def _say_again(self, session: Session, run: Run, log: EventLog) -> None:
-        """Extend the log by the stored answer.
+        """Extend the log by the stored answer, or by `done` alone if there is none.
 
-        Does nothing while the run holds its session: a client that sees `done` may ask the next question.
+        Does nothing while the run holds its session: its answer is being stored, and a client that sees
+        `done` may ask the next question. A free session has the answers of all its ended runs, unless one was
+        deleted.
         """
         now = await self._repository.find(session.id)
-        if now is not None and now.active_run_id == run.id:
+        if run.status == "open" or (now is not None and now.active_run_id == run.id):
             return
         message = await self._repository.find_answer(session, run.message_id)
-        if message is None:
-            return
-        events = await self._answer(run, message)
+        if message is not None:
+            events = await self._answer(run, message)
+        else:
+            ending = Ending(
+                run.status, run.ended_at or run.created_at, None, TurnAnswer(tokens_used=run.tokens_used)
+            )
+            events = [done_event(run, ending)]
         start = max(first_id(run.attempt + 1), log.last_id + 1)
         log.extend(entries(start, [wire(event) for event in events]), ended=True)
 
