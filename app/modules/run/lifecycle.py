@@ -77,9 +77,8 @@ class RunLifecycle:
             waiting = await self._repository.open_runs(session.id)
             if not waiting:
                 return
-            first = await self._repository.find_run(
-                waiting[0].id
-            )  # a list may lag behind, a document does not
+            # A list may lag behind, a document does not.
+            first = await self._repository.find_run(waiting[0].id)
             is_open = first is not None and first.status == "open"
             if first is not None and is_open and await self.start(session, first, waiting_sequence(first)):
                 return
@@ -136,14 +135,26 @@ class RunLifecycle:
         ended = await self._repository.change_run(run, {**ending.of_run(), "turn": turn})
         if ended is None:
             return
-        now = await self._repository.find(session.id)
-        if now is not None and now.active_run_id == run.id:
+        if await self._is_given(session, run):
             await self._queue.cancel(run.id)
             return
         await self._repository.place_question(run, question_sequence(turn))
         done = done_event(run, ending)
         await self._logs.say(run.id, run.attempt + 1, [wire(done)], ended=True)
         log_end(run, done)
+
+    async def _is_given(self, session: Session, run: Run) -> bool:
+        """Whether the session was given to this run, which has just ended. If not, it never will be.
+
+        A process that saw the run open may be about to claim the idle session for it: a raised fence makes
+        that claim fail.
+        """
+        now = await self._repository.find(session.id)
+        while now is not None and now.active_run_id is None:
+            if await self._repository.raise_fence(now) is not None:
+                return False
+            now = await self._repository.find(session.id)
+        return now is not None and now.active_run_id == run.id
 
     async def hand_over(self, run: Run) -> None:
         """Count an attempt that ended because its worker stopped."""
