@@ -25,7 +25,7 @@ _LOOK_AGAIN_SECONDS = 0.1
 
 
 @dataclass(frozen=True)
-class Step:
+class MigrationStep:
     """One change of the store. It is applied again if it was interrupted."""
 
     number: int
@@ -33,7 +33,7 @@ class Step:
     apply: Callable[[Storage, Progress], Awaitable[None]]
 
 
-STEPS: Sequence[Step] = (Step(1, "initial", m0001_initial.migrate),)
+STEPS: Sequence[MigrationStep] = (MigrationStep(1, "initial", m0001_initial.migrate),)
 
 
 class StoreTooNew(CannotRun):
@@ -44,14 +44,14 @@ class StoreTooOld(CannotRun):
     """The store lacks steps that this KAI needs. Run `kai migrate`."""
 
 
-def _silent(_: Step) -> Progress:
+def _silent(_: MigrationStep) -> Progress:
     async def progress(done: int, total: int) -> None:
         """Report nothing."""
 
     return progress
 
 
-async def missing_steps(storage: Storage, steps: Sequence[Step] = STEPS) -> list[Step]:
+async def missing_steps(storage: Storage, steps: Sequence[MigrationStep] = STEPS) -> list[MigrationStep]:
     """Returns the steps that the store lacks. Raises `StoreTooNew`."""
     await storage.create_collection(_RECORDS)
     records = (await storage.query(_RECORDS.name, [], limit=1_000)).items
@@ -73,7 +73,9 @@ async def check_up_to_date(storage: Storage) -> None:
 
 
 async def migrate(
-    storage: Storage, steps: Sequence[Step] = STEPS, watch: Callable[[Step], Progress] = _silent
+    storage: Storage,
+    steps: Sequence[MigrationStep] = STEPS,
+    watch: Callable[[MigrationStep], Progress] = _silent,
 ) -> list[int]:
     """Bring the store up to date. Returns the numbers of the steps that this call applied.
 
@@ -100,7 +102,7 @@ async def migrate(
     return applied
 
 
-async def _record(storage: Storage, step: Step) -> None:
+async def _record(storage: Storage, step: MigrationStep) -> None:
     record: Document = {"id": str(UUID(int=step.number)), "number": step.number, "name": step.name}
     with suppress(DocumentExists):  # the lease expired, and another process was faster
         await storage.create(_RECORDS.name, {**record, "applied_at": now_ms()})

@@ -5,7 +5,7 @@ from contextlib import AsyncExitStack
 
 from app.bootstrap.store import open_records, sqlite_file
 from app.core.llm.calls import ModelCalls
-from app.core.llm.capabilities import Instruction, InstructionSetting, instruction_for
+from app.core.llm.capabilities import InstructionForm, InstructionSetting, instruction_for
 from app.core.llm.embedding import EmbeddingModel
 from app.core.llm.model import LanguageModel, ModelSettings
 from app.core.settings import LlmSettings, Settings
@@ -13,7 +13,7 @@ from app.core.storage.port import Storage, StorageUnavailable
 from app.modules.run.ports import Models
 from app.modules.sql_generation.instruction_choice import InstructionChoices, host_of
 
-_CONTEXT_TOKENS: dict[Instruction, int] = {"short": 700, "long": 6_000}
+_CONTEXT_TOKENS: dict[InstructionForm, int] = {"short": 700, "long": 6_000}
 """Tokens of schema in a prompt: a small model loses its way in a long one."""
 
 logger = logging.getLogger(__name__)
@@ -72,7 +72,7 @@ async def measured_instruction(settings: Settings) -> InstructionSetting:
         return "auto"
 
 
-async def _instruction(settings: LlmSettings, storage: Storage) -> Instruction:
+async def _instruction(settings: LlmSettings, storage: Storage) -> InstructionForm:
     """The form of the instructions for the SQL model."""
     measured = await InstructionChoices(storage).find(settings.writer, host_of(settings.base_url))
     return instruction_for(

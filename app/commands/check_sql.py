@@ -66,7 +66,7 @@ class Unusable(Exception):
 
 
 @dataclass(frozen=True)
-class Verdict:
+class StatementVerdict:
     """A verdict. `layer` refused the statement because of `reason`; both are None if it is allowed."""
 
     layer: Layer | None = None
@@ -91,15 +91,15 @@ class Judge:
     names: SchemaNames | None = None
     max_characters: int = STATEMENT_CHARACTERS
 
-    def verdict(self, sql: str) -> Verdict:
+    def verdict(self, sql: str) -> StatementVerdict:
         try:
             if self.schema is None or self.names is None:
                 check_shape(sql, self.dialect, self.max_characters)
-                return Verdict()
+                return StatementVerdict()
             check(sql, self.schema, self.max_characters)
             inner = without_explain(sql, self.dialect).sql
         except StatementRefused as refused:
-            return Verdict(_LAYERS[refused.rule], refused.detail)
+            return StatementVerdict(_LAYERS[refused.rule], refused.detail)
         return _of_names(inner, check_names(inner, self.names), self.names)
 
 
@@ -142,17 +142,19 @@ def _judged(judge: Judge, sql: str | None, jsonl: str | None) -> int:
     return ALLOWED if verdict.layer is None else BLOCKED
 
 
-def _of_names(sql: str, checked: Checked, names: SchemaNames) -> Verdict:
+def _of_names(sql: str, checked: Checked, names: SchemaNames) -> StatementVerdict:
     """Returns the verdict on the names. In PostgreSQL a name in another case is an error. Other databases
     accept it, and KAI corrects text in double quotes.
     """
     if checked.faults:
-        return Verdict("table" if checked.faults[0].kind == "unknown table" else "column", checked.report)
+        return StatementVerdict(
+            "table" if checked.faults[0].kind == "unknown table" else "column", checked.report
+        )
     if names.dialect == "postgres" and checked.sql != sql:
-        return Verdict(
+        return StatementVerdict(
             "column", f"A name is not written as the database has it; this is right: {checked.sql}"
         )
-    return Verdict()
+    return StatementVerdict()
 
 
 def _judge(dialect: str | None, database: str | None) -> Judge:
@@ -198,7 +200,7 @@ def _answer(judge: Judge, number: int, line: bytes | None) -> dict[str, _Json]:
     """Returns a line of output for any line of input."""
     found = _read(line)
     if found.sql is None:
-        verdict = Verdict("input", f"Line {number} cannot be read: {found.fault}.")
+        verdict = StatementVerdict("input", f"Line {number} cannot be read: {found.fault}.")
     else:
         verdict = judge.verdict(found.sql)
     return {

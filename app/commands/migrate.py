@@ -8,14 +8,14 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from app.bootstrap import open_store
 from app.core.exclusive import exclusive_folder
-from app.core.settings import Store
+from app.core.settings import StoreKind
 from app.core.storage.copying import CURE, CopyDiffers, copy_collection
 from app.core.storage.port import Storage
 from app.modules.database_connection.scan.vectors_kept import is_of_vectors
 from app.modules.memory.vectors import is_of_memory_vectors
 from app.terminal import command_settings, say
 from graph.checkpoints import Checkpointer, translated_errors
-from migrations.runner import Step, migrate
+from migrations.runner import MigrationStep, migrate
 from typesense_checkpoint import ThreadDiffers, copy_thread
 
 _NOT_COPIED = {"migrations", "leases"}
@@ -32,7 +32,7 @@ async def migrate_store(data_dir: Path | None = None) -> None:
     say(f"The store is up to date; steps applied: {len(applied)}.")
 
 
-async def copy_store(source: Store, target: Store, data_dir: Path | None = None) -> None:
+async def copy_store(source: StoreKind, target: StoreKind, data_dir: Path | None = None) -> None:
     """Copy every record and every checkpoint. An interrupted copy continues where it stopped."""
     settings = command_settings(data_dir)
     with exclusive_folder(settings.data_dir):
@@ -89,7 +89,7 @@ def _progress() -> Progress:
     )
 
 
-def _bar(progress: Progress, step: Step) -> Callable[[int, int], Awaitable[None]]:
+def _bar(progress: Progress, step: MigrationStep) -> Callable[[int, int], Awaitable[None]]:
     task = progress.add_task(f"{step.number:04} {step.name}", total=None)
 
     async def show(done: int, total: int) -> None:

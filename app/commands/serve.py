@@ -22,7 +22,7 @@ from app.core.auth.caller import LOCAL_OWNER
 from app.core.bus.port import BusUnavailable
 from app.core.errors import Invalid, reason
 from app.core.logs.start import start_logs
-from app.core.settings import Settings, Store
+from app.core.settings import Settings, StoreKind
 from app.core.storage.port import Equals, StorageRefused, StorageUnavailable
 from app.core.storage.typesense_server import TypesenseServer
 from app.core.tracing.export import traced
@@ -79,7 +79,7 @@ async def demo(
     port: int | None,
     data_dir: Path | None,
     *,
-    store: Store | None,
+    store: StoreKind | None,
     access_log: bool = False,
 ) -> None:
     """Serve a sample business; requests are logged only with `access_log` or `KAI_ACCESS_LOG`."""
@@ -117,7 +117,7 @@ async def _when_available(
 
 
 @contextmanager
-def _store_of_its_own(settings: Settings, store: Store) -> Generator[Settings]:
+def _store_of_its_own(settings: Settings, store: StoreKind) -> Generator[Settings]:
     """The settings of a demo in this store; a Typesense is started for it unless there is a key to one."""
     settings = settings.model_copy(update={"store": store})
     if store == "sqlite" or settings.typesense.api_key is not None:

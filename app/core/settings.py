@@ -29,7 +29,7 @@ DEFAULT_MODEL = "gpt-4.1-mini"
 MAX_STATEMENT_CHARACTERS = 262_144
 """The highest `statement_chars`. Checking takes time in proportion to the length."""
 
-Store = Literal["sqlite", "typesense"]
+StoreKind = Literal["sqlite", "typesense"]
 Seconds = Annotated[float, Field(gt=0)]
 Quota = Annotated[int, Field(ge=0, le=2**53)]
 
@@ -327,7 +327,7 @@ class Settings(BaseSettings):
     host: str = "127.0.0.1"
     port: Annotated[int, Field(ge=0, le=65_535), BeforeValidator(_port)] = 8_000
     data_dir: Annotated[Path, AfterValidator(_home), Field(validate_default=True)] = Path("~/.kai")
-    store: Store = "sqlite"
+    store: StoreKind = "sqlite"
     migrate_at_start: bool = True
     """Migrate an older store at the start. Otherwise `kai migrate` does."""
     encrypt_checkpoints: bool = False

@@ -13,8 +13,8 @@ from app.core.errors import problem_kind
 from app.core.llm.model import LanguageModel
 from app.evaluation.answering import KaiSession, PlainPrompt, Respondent, RunCosts, SystemAnswer
 from app.evaluation.gold import EVALUATION, Gold, GoldFailed, run_gold
-from app.evaluation.question_set import BenchmarkQuestion, Conversation
-from app.evaluation.results import Kind, Outcome, ShownRows, append
+from app.evaluation.question_set import BenchmarkConversation, BenchmarkQuestion
+from app.evaluation.results import OutcomeKind, QuestionOutcome, ShownRows, append
 from app.evaluation.verdict import Judgement, judge
 from app.modules.database_connection.repository import Connection
 from graph.errors import (
@@ -30,12 +30,12 @@ from graph.errors import (
 async def play(
     services: Services,
     connection: Connection,
-    conversation: Conversation,
+    conversation: BenchmarkConversation,
     *,
     costs: RunCosts,
     baseline: LanguageModel | None,
     instructed: bool,
-) -> AsyncGenerator[Outcome]:
+) -> AsyncGenerator[QuestionOutcome]:
     """Ask the questions of one conversation in order and yield the outcome of each.
 
     KAI answers, or, when `baseline` is given, that model with a plain prompt. `instructed` is true when
@@ -64,7 +64,7 @@ def _text(question: BenchmarkQuestion, instructed: bool) -> str:
 
 async def _score(
     services: Services, connection: Connection, question: BenchmarkQuestion, answer: SystemAnswer
-) -> Outcome:
+) -> QuestionOutcome:
     ran = [await run_gold(services.database_connections, connection, sql) for sql in question.gold_sql]
     golds = [each for each in ran if isinstance(each, Gold)]
     outcome = _outline(question, answer)
@@ -79,9 +79,9 @@ async def _score(
     return outcome.model_copy(update=_judged(judgement))
 
 
-def _outline(question: BenchmarkQuestion, answer: SystemAnswer) -> Outcome:
+def _outline(question: BenchmarkQuestion, answer: SystemAnswer) -> QuestionOutcome:
     """The outcome before the rows are compared with the gold: its `kind` is preliminary."""
-    return Outcome(
+    return QuestionOutcome(
         id=question.id,
         question=question.question,
         db=question.db,
@@ -112,7 +112,9 @@ def _judged(judgement: Judgement) -> dict[str, object]:
     }
 
 
-async def _why_no_rows(services: Services, connection: Connection, answer: SystemAnswer) -> tuple[Kind, str]:
+async def _why_no_rows(
+    services: Services, connection: Connection, answer: SystemAnswer
+) -> tuple[OutcomeKind, str]:
     if answer.clarification is not None:
         return "clarification", answer.clarification
     failure = answer.failure
@@ -133,7 +135,7 @@ async def _why_no_rows(services: Services, connection: Connection, answer: Syste
             return "kai_error", failure.detail
 
 
-async def _why_it_failed(services: Services, connection: Connection, sql: str) -> Kind:
+async def _why_it_failed(services: Services, connection: Connection, sql: str) -> OutcomeKind:
     """The kind of a statement's failure. The run reports it only in words, so this runs it once more."""
     try:
         await services.database_connections.run(connection, sql, EVALUATION)
@@ -167,7 +169,7 @@ class Asking:
         self._asked = self._right = 0
         services.calls.listen(self._costs.add)
 
-    async def ask(self, conversations: Sequence[Conversation], jobs: int) -> None:
+    async def ask(self, conversations: Sequence[BenchmarkConversation], jobs: int) -> None:
         """Ask all conversations, `jobs` at a time. The first exception cancels the others and is raised."""
         waiting = iter(conversations)
         with _progress() as bar:
@@ -183,7 +185,7 @@ class Asking:
                     worker.cancel()
                 await asyncio.gather(*workers, return_exceptions=True)
 
-    async def _work(self, waiting: Iterator[Conversation], bar: Progress, task: TaskID) -> None:
+    async def _work(self, waiting: Iterator[BenchmarkConversation], bar: Progress, task: TaskID) -> None:
         for conversation in waiting:
             connection = self._databases[conversation[0].db]
             outcomes = play(

@@ -7,7 +7,7 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from app.core.auth.caller import LOCAL_OWNER
-from app.modules.database_connection.cells import Row, rows_of
+from app.modules.database_connection.cells import DatabaseRow, rows_of
 from app.modules.database_connection.records import Asker
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.results import ResultSet
@@ -52,13 +52,13 @@ def ordering_of(sql: str, dialect: str, columns: Sequence[str]) -> Ordering | No
     return Ordering(_keyed(query, hidden).sql(dialect=dialect, comments=False), positions)
 
 
-def tiers(rows: Sequence[Row], ordering: Ordering, count: int, width: int) -> list[list[Row]]:
+def tiers(rows: Sequence[DatabaseRow], ordering: Ordering, count: int, width: int) -> list[list[DatabaseRow]]:
     """Group the keyed rows that tie, and cut each to its first `width` cells, which leaves out added keys.
 
     Stops after the group that holds row number `count`.
     """
-    groups: list[list[Row]] = []
-    last: Row | None = None
+    groups: list[list[DatabaseRow]] = []
+    last: DatabaseRow | None = None
     for at, row in enumerate(rows):
         key = tuple(row[position] for position in ordering.keys)
         if not groups or key != last:
@@ -107,7 +107,7 @@ class Gold:
 
     sql: str
     result: ResultSet
-    ranks: Sequence[Sequence[Row]] | None = None
+    ranks: Sequence[Sequence[DatabaseRow]] | None = None
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,7 @@ async def run_gold(connections: DatabaseConnections, connection: Connection, sql
 
 async def _ranks(
     connections: DatabaseConnections, connection: Connection, result: ResultSet, ordering: Ordering
-) -> list[list[Row]]:
+) -> list[list[DatabaseRow]]:
     rows, width = rows_of(result), len(result.columns)
     each_alone = [[row] for row in rows]
     if ordering.keyed_sql is None:

@@ -10,12 +10,12 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Iterator, Sequence
 from itertools import count
 
-from app.modules.database_connection.cells import RELATIVE_TOLERANCE, Cell, Row, same_row
+from app.modules.database_connection.cells import RELATIVE_TOLERANCE, Cell, DatabaseRow, same_row
 
 _SLACK = 2 * RELATIVE_TOLERANCE
 
 
-def matches_into(rows: Sequence[Row], others: Sequence[Row]) -> bool:
+def matches_into(rows: Sequence[DatabaseRow], others: Sequence[DatabaseRow]) -> bool:
     """Return True if every row has a counterpart of its own among the others. Others may be left over."""
     if len(rows) > len(others):
         return False
@@ -25,15 +25,15 @@ def matches_into(rows: Sequence[Row], others: Sequence[Row]) -> bool:
     return all(_group_matches(group, theirs.get(kind, [])) for kind, group in _by_skeleton(rows).items())
 
 
-def _by_skeleton(rows: Sequence[Row]) -> dict[Row, list[Row]]:
+def _by_skeleton(rows: Sequence[DatabaseRow]) -> dict[DatabaseRow, list[DatabaseRow]]:
     """The rows grouped by their cells that must be equal exactly; numbers are replaced by 0."""
-    groups: defaultdict[Row, list[Row]] = defaultdict(list)
+    groups: defaultdict[DatabaseRow, list[DatabaseRow]] = defaultdict(list)
     for row in rows:
         groups[tuple(0 if isinstance(cell, int | float) else cell for cell in row)].append(row)
     return groups
 
 
-def _group_matches(rows: list[Row], others: list[Row]) -> bool:
+def _group_matches(rows: list[DatabaseRow], others: list[DatabaseRow]) -> bool:
     if len(rows) > len(others):
         return False
     return not Counter(rows) - Counter(others) or _Matching(rows, others).is_whole()
@@ -46,7 +46,7 @@ class _Matching:
     candidates.
     """
 
-    def __init__(self, rows: list[Row], others: list[Row]) -> None:
+    def __init__(self, rows: list[DatabaseRow], others: list[DatabaseRow]) -> None:
         pivot = _pivot(others)
         self._pivot = pivot
         self._rows = sorted(rows, key=lambda row: (_number(row[pivot]), _numbers(row)))
@@ -94,12 +94,12 @@ class _Matching:
         return (at for at in range(first, last) if same_row(self._rows[row], self._others[at]))
 
 
-def _pivot(rows: Sequence[Row]) -> int:
+def _pivot(rows: Sequence[DatabaseRow]) -> int:
     columns = range(len(rows[0]))
     return max(columns, key=lambda at: len({row[at] for row in rows}))
 
 
-def _numbers(row: Row) -> tuple[float, ...]:
+def _numbers(row: DatabaseRow) -> tuple[float, ...]:
     return tuple(map(_number, row))
 
 
@@ -114,7 +114,7 @@ Alignment = tuple[int, ...]
 
 
 def counterparts(
-    gold: Sequence[Row], predicted: Sequence[Row], gold_width: int, width: int
+    gold: Sequence[DatabaseRow], predicted: Sequence[DatabaseRow], gold_width: int, width: int
 ) -> list[list[int]]:
     """Return, for each gold column, the predicted columns whose values all occur in it, in any order."""
     return [
@@ -123,7 +123,9 @@ def counterparts(
     ]
 
 
-def alignments(gold: Sequence[Row], predicted: Sequence[Row], found: list[list[int]]) -> Iterator[Alignment]:
+def alignments(
+    gold: Sequence[DatabaseRow], predicted: Sequence[DatabaseRow], found: list[list[int]]
+) -> Iterator[Alignment]:
     """Yield each assignment of predicted to gold columns under which all predicted rows are gold rows.
 
     Among predicted columns with identical values, only the first free one is tried.
@@ -147,16 +149,16 @@ def alignments(gold: Sequence[Row], predicted: Sequence[Row], found: list[list[i
     return extend(())
 
 
-def aligned(rows: Sequence[Row], alignment: Alignment) -> list[Row]:
+def aligned(rows: Sequence[DatabaseRow], alignment: Alignment) -> list[DatabaseRow]:
     """The predicted rows, reduced to the columns of the alignment in the gold's order."""
     return _only(rows, alignment)
 
 
-def _only(rows: Sequence[Row], columns: Alignment) -> list[Row]:
+def _only(rows: Sequence[DatabaseRow], columns: Alignment) -> list[DatabaseRow]:
     return [tuple(row[at] for at in columns) for row in rows]
 
 
-def _first_alike(rows: Sequence[Row]) -> dict[int, int]:
-    firsts: dict[Row, int] = {}
+def _first_alike(rows: Sequence[DatabaseRow]) -> dict[int, int]:
+    firsts: dict[DatabaseRow, int] = {}
     columns = zip(*rows, strict=True)
     return {at: firsts.setdefault(column, at) for at, column in enumerate(columns)}

@@ -11,7 +11,7 @@ from app.bootstrap import open_store
 from app.core.clock import now_ms
 from app.core.errors import Invalid
 from app.core.exclusive import make_folder
-from app.core.llm.capabilities import Instruction, instruction_for
+from app.core.llm.capabilities import InstructionForm, instruction_for
 from app.core.settings import Settings, read_settings
 from app.evaluation.report import print_comparison
 from app.evaluation.results import Results
@@ -20,7 +20,7 @@ from app.evaluation.summary import Comparison, Tally, compare
 from app.modules.sql_generation.instruction_choice import (
     InstructionChoice,
     InstructionChoices,
-    Measured,
+    MeasuredForm,
     host_of,
 )
 from migrations.runner import check_up_to_date, migrate
@@ -38,7 +38,7 @@ async def compare_prompts(wanted: Evaluation) -> None:
     console = Console(highlight=False)
     if not settings.llm.configured:
         raise Invalid("Instructions are for a language model: set OPENAI_API_KEY or KAI_LLM__BASE_URL.")
-    results = {form: await _measured(wanted, settings, form, console) for form in get_args(Instruction)}
+    results = {form: await _measured(wanted, settings, form, console) for form in get_args(InstructionForm)}
     comparison = compare(results["short"], results["long"], wanted.mode)
     print_comparison(console, comparison, names=("short", "long"))
     if failed := _failed_too_often(results):
@@ -49,7 +49,9 @@ async def compare_prompts(wanted: Evaluation) -> None:
     console.print(said, markup=False, soft_wrap=True)
 
 
-async def _measured(wanted: Evaluation, settings: Settings, form: Instruction, console: Console) -> Results:
+async def _measured(
+    wanted: Evaluation, settings: Settings, form: InstructionForm, console: Console
+) -> Results:
     given = wanted.output or Path(f"{wanted.questions.stem}{ENDING}")
     name = given.name.removesuffix(ENDING).removesuffix(".jsonl")
     output = given.with_name(f"{name}.{form}{ENDING}")
@@ -59,7 +61,7 @@ async def _measured(wanted: Evaluation, settings: Settings, form: Instruction, c
     return await evaluate_with(asked, settings.model_copy(update={"llm": llm}), console)
 
 
-def _failed_too_often(results: Mapping[Instruction, Results]) -> Instruction | None:
+def _failed_too_often(results: Mapping[InstructionForm, Results]) -> InstructionForm | None:
     for form, each in results.items():
         failed = sum(outcome.kind == "model_error" for outcome in each.outcomes.values())
         if failed > _MOST_FAILED * len(each.outcomes):
@@ -84,8 +86,8 @@ def _choice(settings: Settings, comparison: Comparison, question_set: str) -> In
     )
 
 
-def _figures(tally: Tally) -> Measured:
-    return Measured(
+def _figures(tally: Tally) -> MeasuredForm:
+    return MeasuredForm(
         right=tally.accuracy.right,
         asked=tally.accuracy.all,
         calls=tally.cost.calls,

@@ -54,7 +54,7 @@ class BenchmarkQuestion(BaseModel):
         return self.conversation_id or self.id
 
 
-Conversation = Sequence[BenchmarkQuestion]
+BenchmarkConversation = Sequence[BenchmarkQuestion]
 """The questions of one session, in the order they are asked."""
 
 
@@ -64,7 +64,7 @@ class QuestionSet:
 
     name: str
     digest: str
-    conversations: Sequence[Conversation]
+    conversations: Sequence[BenchmarkConversation]
 
 
 def read_question_set(path: Path) -> QuestionSet:
@@ -92,7 +92,7 @@ def _question(line: str, place: str) -> BenchmarkQuestion:
         raise QuestionSetInvalid(f"{place}: {f'{field}: ' if field else ''}{first['msg']}.") from None
 
 
-def _conversations(questions: Sequence[BenchmarkQuestion], path: Path) -> list[Conversation]:
+def _conversations(questions: Sequence[BenchmarkQuestion], path: Path) -> list[BenchmarkConversation]:
     turns: defaultdict[str, list[BenchmarkQuestion]] = defaultdict(list)
     for question in questions:
         turns[question.interaction].append(question)
@@ -125,7 +125,7 @@ class Selection:
     limit: int | None = None
     seed: int = 0
 
-    def of(self, conversations: Sequence[Conversation]) -> list[Conversation]:
+    def of(self, conversations: Sequence[BenchmarkConversation]) -> list[BenchmarkConversation]:
         """Return the selected conversations in the order of the set. Raises `Invalid` when none is left."""
         chosen = [each for each in conversations if self._is_tagged(each) and self._is_in_split(each)]
         drawn = sorted(chosen, key=lambda each: self._draw("limit", each))[: self.limit]
@@ -134,14 +134,14 @@ class Selection:
             raise Invalid("No question is left to ask; change --tag, --split or --limit.")
         return [each for each in chosen if each[0].interaction in kept]
 
-    def _is_tagged(self, conversation: Conversation) -> bool:
+    def _is_tagged(self, conversation: BenchmarkConversation) -> bool:
         return not self.tags or any(tag in self.tags for each in conversation for tag in each.tags)
 
-    def _is_in_split(self, conversation: Conversation) -> bool:
+    def _is_in_split(self, conversation: BenchmarkConversation) -> bool:
         return (
             self.split is None or self.split == ("tune", "report")[self._draw("split", conversation)[0] % 2]
         )
 
-    def _draw(self, purpose: str, conversation: Conversation) -> bytes:
+    def _draw(self, purpose: str, conversation: BenchmarkConversation) -> bytes:
         text = f"{purpose}:{self.seed}:{conversation[0].interaction}"
         return hashlib.sha256(text.encode()).digest()

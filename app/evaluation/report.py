@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from app.evaluation.results import Header, Mode, Outcome, Verdict
+from app.evaluation.results import Header, MatchingMode, OutcomeVerdict, QuestionOutcome
 from app.evaluation.summary import Comparison, Cost, EvaluationSummary, Share, Tally
 
 _QUESTIONS_SHOWN = 20
@@ -68,8 +68,8 @@ def _kinds(summary: EvaluationSummary) -> Table:
     return table
 
 
-def _tallies(title: str, tallies: Mapping[str, Tally] | Mapping[Mode, Tally]) -> Table:
-    verdicts: tuple[Verdict, ...] = get_args(Verdict)
+def _tallies(title: str, tallies: Mapping[str, Tally] | Mapping[MatchingMode, Tally]) -> Table:
+    verdicts: tuple[OutcomeVerdict, ...] = get_args(OutcomeVerdict)
     table = Table(
         title,
         *(each.replace("_", " ") for each in verdicts),
@@ -111,7 +111,9 @@ def _cost_of(cost: Cost) -> str:
     )
 
 
-def _questions(title: str, outcomes: list[tuple[Outcome, Outcome]], names: tuple[str, str]) -> Table:
+def _questions(
+    title: str, outcomes: list[tuple[QuestionOutcome, QuestionOutcome]], names: tuple[str, str]
+) -> Table:
     table = Table("id", "question", *names, title=f"{title}: {len(outcomes)}", title_justify="left")
     for first, second in outcomes[:_QUESTIONS_SHOWN]:
         table.add_row(Text(_inert(first.id)), Text(_inert(first.question)), first.kind, second.kind)
@@ -127,17 +129,19 @@ def _inert(text: str) -> str:
 _TEMPLATE = (Path(__file__).parent / "report.html.jinja").read_text(encoding="utf-8")
 
 
-def write_report(path: Path, header: Header, summary: EvaluationSummary, outcomes: Sequence[Outcome]) -> None:
+def write_report(
+    path: Path, header: Header, summary: EvaluationSummary, outcomes: Sequence[QuestionOutcome]
+) -> None:
     """Write the HTML page: the numbers, and each wrong answer with gold and prediction side by side."""
     path.write_text(render(header, summary, outcomes), encoding="utf-8")
 
 
-def render(header: Header, summary: EvaluationSummary, outcomes: Sequence[Outcome]) -> str:
+def render(header: Header, summary: EvaluationSummary, outcomes: Sequence[QuestionOutcome]) -> str:
     """Return the HTML page. Text of questions, statements and rows is escaped."""
     page = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     failures = [each for each in outcomes if not each.right(summary.mode)]
     groups = {
-        "Mode": summary.by_mode,
+        "MatchingMode": summary.by_mode,
         "Tag": summary.by_tag,
         "Database": summary.by_db,
         "Turn": summary.by_turn,
@@ -146,7 +150,7 @@ def render(header: Header, summary: EvaluationSummary, outcomes: Sequence[Outcom
         header=header,
         summary=summary,
         groups=groups,
-        verdicts=get_args(Verdict),
+        verdicts=get_args(OutcomeVerdict),
         failures=failures,
         asked=len(outcomes),
     )

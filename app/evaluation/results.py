@@ -12,11 +12,11 @@ from typing import Literal, TextIO, get_args
 from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError, computed_field
 
 from app.core.errors import Invalid
-from app.core.llm.capabilities import Instruction
-from app.evaluation.question_set import Conversation
+from app.core.llm.capabilities import InstructionForm
+from app.evaluation.question_set import BenchmarkConversation
 from app.modules.database_connection.results import ResultSet
 
-Kind = Literal[
+OutcomeKind = Literal[
     "correct",
     "extra_columns",
     "order",
@@ -33,21 +33,21 @@ Kind = Literal[
     "kai_error",
     "gold_failed",
 ]
-Mode = Literal["exact", "subset", "bird"]
-Verdict = Literal["right", "right_but_empty", "wrong_and_sure", "in_words", "declined", "failed"]
-"""The verdict on an outcome under one `Mode`.
+MatchingMode = Literal["exact", "subset", "bird"]
+OutcomeVerdict = Literal["right", "right_but_empty", "wrong_and_sure", "in_words", "declined", "failed"]
+"""The verdict on an outcome under one `MatchingMode`.
 
 `right_but_empty`: the gold has no rows, or a single 0 or NULL, which a wrong statement may return too.
 `in_words`: the answer was read from the rows of an earlier turn, so it has no rows to compare.
 """
 
-_WITHOUT_ROWS: dict[Kind, Verdict] = {
+_WITHOUT_ROWS: dict[OutcomeKind, OutcomeVerdict] = {
     "from_rows": "in_words",
     "beyond": "declined",
     "no_answer": "declined",
     "clarification": "declined",
 }
-_WITH_ROWS: tuple[Kind, ...] = ("correct", "extra_columns", "order", "wrong_columns", "wrong_rows")
+_WITH_ROWS: tuple[OutcomeKind, ...] = ("correct", "extra_columns", "order", "wrong_columns", "wrong_rows")
 
 _SHOWN_ROWS = 20
 
@@ -72,12 +72,12 @@ class ShownRows(BaseModel):
         )
 
 
-class Outcome(BaseModel):
+class QuestionOutcome(BaseModel):
     """The outcome of one question.
 
     `detail` is the reason when the answer or the gold has no rows. `bird` is true when the answer is right by
-    BIRD's rule, `empty` when the gold's rows prove little (see `Verdict`). Calls, tokens and seconds are
-    counted until the rows.
+    BIRD's rule, `empty` when the gold's rows prove little (see `OutcomeVerdict`). Calls, tokens and seconds
+    are counted until the rows.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -88,7 +88,7 @@ class Outcome(BaseModel):
     conversation_id: str | None
     turn: int
     tags: tuple[str, ...]
-    kind: Kind
+    kind: OutcomeKind
     bird: bool = False
     empty: bool = False
     detail: str = ""
@@ -115,18 +115,18 @@ class Outcome(BaseModel):
 
     @computed_field  # type: ignore[prop-decorator]
     @property
-    def verdicts(self) -> dict[Mode, Verdict]:
+    def verdicts(self) -> dict[MatchingMode, OutcomeVerdict]:
         """The verdict under each mode; empty when the gold did not run."""
-        return {mode: self.verdict(mode) for mode in get_args(Mode)} if self.scored else {}
+        return {mode: self.verdict(mode) for mode in get_args(MatchingMode)} if self.scored else {}
 
-    def verdict(self, mode: Mode) -> Verdict:
+    def verdict(self, mode: MatchingMode) -> OutcomeVerdict:
         if self.right(mode):
             return "right_but_empty" if self.empty else "right"
         if self.kind in _WITH_ROWS:
             return "wrong_and_sure"
         return _WITHOUT_ROWS.get(self.kind, "failed")
 
-    def right(self, mode: Mode) -> bool:
+    def right(self, mode: MatchingMode) -> bool:
         match mode:
             case "exact":
                 return self.kind == "correct"
@@ -136,9 +136,9 @@ class Outcome(BaseModel):
                 return self.bird
 
 
-def by_interaction(outcomes: Sequence[Outcome]) -> dict[str, list[Outcome]]:
+def by_interaction(outcomes: Sequence[QuestionOutcome]) -> dict[str, list[QuestionOutcome]]:
     """The outcomes grouped by conversation id; questions asked alone are left out."""
-    found: dict[str, list[Outcome]] = {}
+    found: dict[str, list[QuestionOutcome]] = {}
     for each in outcomes:
         if each.conversation_id is not None:
             found.setdefault(each.conversation_id, []).append(each)
@@ -168,7 +168,7 @@ class Header(BaseModel):
     set_digest: str
     model: str
     system: System = "kai"
-    instruction: Instruction | None = None
+    instruction: InstructionForm | None = None
 
     @property
     def answerer(self) -> str:
@@ -182,14 +182,14 @@ class Results:
     """A results file as read. `outcomes` maps question ids; a later outcome replaces an earlier one."""
 
     header: Header
-    outcomes: Mapping[str, Outcome]
+    outcomes: Mapping[str, QuestionOutcome]
 
-    def has(self, conversation: Conversation) -> bool:
+    def has(self, conversation: BenchmarkConversation) -> bool:
         """Return True if every turn has an outcome, and none of them is a model error."""
         found = [self.outcomes.get(question.id) for question in conversation]
         return all(each is not None and each.kind != "model_error" for each in found)
 
-    def of(self, conversations: Sequence[Conversation]) -> list[Outcome]:
+    def of(self, conversations: Sequence[BenchmarkConversation]) -> list[QuestionOutcome]:
         """The outcomes of these conversations, in their order; questions without an outcome are left out."""
         ids = (question.id for conversation in conversations for question in conversation)
         return [self.outcomes[each] for each in ids if each in self.outcomes]
@@ -203,7 +203,7 @@ def read_results(path: Path) -> Results:
     *whole, _ = path.read_bytes().split(b"\n")
     try:
         header = Header.model_validate_json(whole[0] if whole else b"")
-        outcomes = [Outcome.model_validate_json(line) for line in whole[1:]]
+        outcomes = [QuestionOutcome.model_validate_json(line) for line in whole[1:]]
     except ValidationError:
         raise ResultsInvalid(f"{path} is not a results file of kai eval.") from None
     return Results(header, {each.id: each for each in outcomes})
@@ -238,7 +238,7 @@ def appending(path: Path) -> Generator[TextIO]:
         yield file
 
 
-def append(file: TextIO, outcome: Outcome) -> None:
+def append(file: TextIO, outcome: QuestionOutcome) -> None:
     """Write one outcome and flush it, so that it survives a crash of this process."""
     file.write(outcome.model_dump_json() + "\n")
     file.flush()

@@ -15,9 +15,9 @@ from app.core.auth.caller import LOCAL_OWNER
 from app.core.errors import Invalid
 from app.core.settings import LlmSettings, Settings, read_settings
 from app.evaluation.asking import Asking
-from app.evaluation.question_set import Conversation, Selection, read_question_set
+from app.evaluation.question_set import BenchmarkConversation, Selection, read_question_set
 from app.evaluation.report import print_comparison, print_summary, write_report
-from app.evaluation.results import Header, Mode, Results, System, appending, read_results, resumed
+from app.evaluation.results import Header, MatchingMode, Results, System, appending, read_results, resumed
 from app.evaluation.summary import compare, summarize
 from app.modules.database_connection.repository import Connection
 from app.terminal import database_url
@@ -41,7 +41,7 @@ class Evaluation:
     database: str
     output: Path | None
     selection: Selection
-    mode: Mode
+    mode: MatchingMode
     jobs: int | None
     fresh: bool
     system: System = "kai"
@@ -92,7 +92,7 @@ async def evaluate_with(wanted: Evaluation, settings: Settings, console: Console
     return Results(header, {each.id: each for each in outcomes})
 
 
-async def compare_results(first: Path, second: Path, mode: Mode) -> None:
+async def compare_results(first: Path, second: Path, mode: MatchingMode) -> None:
     """Print how the second evaluation differs from the first. Raises `ResultsInvalid` or `OSError`."""
     results = read_results(first), read_results(second)
     comparison = compare(*results, mode)
@@ -104,8 +104,8 @@ async def compare_results(first: Path, second: Path, mode: Mode) -> None:
 
 
 def _rest(
-    conversations: Sequence[Conversation], known: Results, output: Path, console: Console
-) -> list[Conversation]:
+    conversations: Sequence[BenchmarkConversation], known: Results, output: Path, console: Console
+) -> list[BenchmarkConversation]:
     """The conversations left to ask; prints a notice when the file already holds some."""
     rest = [each for each in conversations if not known.has(each)]
     if len(rest) < len(conversations):
@@ -119,7 +119,7 @@ def _writer(settings: LlmSettings) -> str:
 
 
 async def _register(
-    services: Services, conversations: Sequence[Conversation], database: str
+    services: Services, conversations: Sequence[BenchmarkConversation], database: str
 ) -> Mapping[str | None, Connection]:
     """Register a connection for each database of the questions, keyed by its name in the question set.
 

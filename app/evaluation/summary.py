@@ -7,7 +7,15 @@ from dataclasses import dataclass
 from statistics import NormalDist, median
 from typing import get_args
 
-from app.evaluation.results import Kind, Mode, Outcome, Results, ResultsInvalid, Verdict, by_interaction
+from app.evaluation.results import (
+    MatchingMode,
+    OutcomeKind,
+    OutcomeVerdict,
+    QuestionOutcome,
+    Results,
+    ResultsInvalid,
+    by_interaction,
+)
 
 _Z = NormalDist().inv_cdf(0.975)
 
@@ -110,10 +118,10 @@ class Cost:
 class Tally:
     """Counts of questions by verdict, and the average cost of one."""
 
-    counts: Mapping[Verdict, int]
+    counts: Mapping[OutcomeVerdict, int]
     cost: Cost
 
-    def __getitem__(self, verdict: Verdict) -> int:
+    def __getitem__(self, verdict: OutcomeVerdict) -> int:
         return self.counts.get(verdict, 0)
 
     @property
@@ -131,12 +139,12 @@ class Tally:
         return self["right"] + self["right_but_empty"]
 
 
-def tally(outcomes: Sequence[Outcome], mode: Mode) -> Tally:
+def tally(outcomes: Sequence[QuestionOutcome], mode: MatchingMode) -> Tally:
     """Count the verdicts under `mode`. The gold of every outcome must have run."""
     return Tally(Counter(each.verdict(mode) for each in outcomes), _cost(outcomes))
 
 
-def _cost(outcomes: Sequence[Outcome]) -> Cost:
+def _cost(outcomes: Sequence[QuestionOutcome]) -> Cost:
     count = len(outcomes) or 1
     return Cost(
         calls=sum(each.calls for each in outcomes) / count,
@@ -154,14 +162,14 @@ class EvaluationSummary:
     turn right; both are None without conversations. Times are seconds a question, until its rows.
     """
 
-    mode: Mode
-    by_mode: Mapping[Mode, Tally]
+    mode: MatchingMode
+    by_mode: Mapping[MatchingMode, Tally]
     by_tag: Mapping[str, Tally]
     by_db: Mapping[str, Tally]
     by_turn: Mapping[str, Tally]
     follow_ups: Tally | None
     interactions: Share | None
-    kinds: Mapping[Kind, int]
+    kinds: Mapping[OutcomeKind, int]
     capped: int
     corrected: int
     repaired: int
@@ -178,7 +186,7 @@ class EvaluationSummary:
         return self.tally.accuracy
 
 
-def summarize(outcomes: Sequence[Outcome], mode: Mode) -> EvaluationSummary:
+def summarize(outcomes: Sequence[QuestionOutcome], mode: MatchingMode) -> EvaluationSummary:
     """Summarize the outcomes. Raises `StatisticsError` when there are none."""
     scored = [each for each in outcomes if each.scored]
     kinds = Counter(each.kind for each in outcomes)
@@ -188,13 +196,13 @@ def summarize(outcomes: Sequence[Outcome], mode: Mode) -> EvaluationSummary:
     later = [each for exchanges in by_interaction(outcomes).values() for each in exchanges[1:] if each.scored]
     return EvaluationSummary(
         mode=mode,
-        by_mode={each: tally(scored, each) for each in get_args(Mode)},
+        by_mode={each: tally(scored, each) for each in get_args(MatchingMode)},
         by_tag=_tallies(((tag, each) for each in scored for tag in each.tags), mode),
         by_db=_tallies(((each.db or "", each) for each in scored), mode),
         by_turn=_tallies(((str(each.turn), each) for each in turns), mode),
         follow_ups=tally(later, mode) if later else None,
         interactions=_interactions(dialogues, mode),
-        kinds={kind: kinds[kind] for kind in get_args(Kind) if kinds[kind]},
+        kinds={kind: kinds[kind] for kind in get_args(OutcomeKind) if kinds[kind]},
         capped=sum(each.capped for each in scored),
         corrected=sum(bool(each.corrections) for each in outcomes),
         repaired=sum(each.repairs > 0 for each in outcomes),
@@ -204,15 +212,15 @@ def summarize(outcomes: Sequence[Outcome], mode: Mode) -> EvaluationSummary:
     )
 
 
-def _tallies(named: Iterable[tuple[str, Outcome]], mode: Mode) -> dict[str, Tally]:
+def _tallies(named: Iterable[tuple[str, QuestionOutcome]], mode: MatchingMode) -> dict[str, Tally]:
     """A tally for each name, sorted by name; empty when there is only one name."""
-    groups: defaultdict[str, list[Outcome]] = defaultdict(list)
+    groups: defaultdict[str, list[QuestionOutcome]] = defaultdict(list)
     for name, outcome in named:
         groups[name].append(outcome)
     return {name: tally(groups[name], mode) for name in sorted(groups)} if len(groups) > 1 else {}
 
 
-def _interactions(dialogues: Mapping[str, Sequence[Outcome]], mode: Mode) -> Share | None:
+def _interactions(dialogues: Mapping[str, Sequence[QuestionOutcome]], mode: MatchingMode) -> Share | None:
     """The share of conversations with every turn right; None without conversations."""
     if not dialogues:
         return None
@@ -220,7 +228,7 @@ def _interactions(dialogues: Mapping[str, Sequence[Outcome]], mode: Mode) -> Sha
     return Share(right, len(dialogues))
 
 
-Pair = tuple[Outcome, Outcome]
+Pair = tuple[QuestionOutcome, QuestionOutcome]
 
 
 @dataclass(frozen=True)
@@ -248,7 +256,7 @@ class Comparison:
         return mcnemar_exact(len(self.regressions), len(self.improvements))
 
 
-def compare(first: Results, second: Results, mode: Mode) -> Comparison:
+def compare(first: Results, second: Results, mode: MatchingMode) -> Comparison:
     """Compare two evaluations under `mode`.
 
     Raises `ResultsInvalid` when their question sets differ or they have no scored question in common.

@@ -7,7 +7,7 @@ from typing import Literal
 
 from app.evaluation.gold import Gold
 from app.evaluation.matching import aligned, alignments, counterparts, matches_into
-from app.modules.database_connection.cells import Row, rows_of
+from app.modules.database_connection.cells import DatabaseRow, rows_of
 from app.modules.database_connection.results import ResultSet
 
 ResultKind = Literal["correct", "extra_columns", "order", "wrong_columns", "wrong_rows"]
@@ -62,7 +62,7 @@ def _kind(predicted: ResultSet, gold: Gold) -> ResultKind:
     return "wrong_columns" if width < gold_width or some_found else "wrong_rows"
 
 
-def _in_ranks(rows: Sequence[Row], ranks: Sequence[Sequence[Row]]) -> bool:
+def _in_ranks(rows: Sequence[DatabaseRow], ranks: Sequence[Sequence[DatabaseRow]]) -> bool:
     """Return True if consecutive slices of the rows match the ranks; the last rank may hold more rows."""
     start = 0
     for rank in ranks:

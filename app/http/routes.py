@@ -53,6 +53,9 @@ class PageQuery(Body):
     """`next_cursor` of the previous page. Left out for the first page."""
 
 
+PageParameters = Annotated[PageQuery, Query()]
+
+
 Item = TypeVar("Item")
 
 

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from app.sample_data import names
 
-Row = tuple[str | int | float | None, ...]
+SampleRow = tuple[str | int | float | None, ...]
 
 Thing = TypeVar("Thing")
 
@@ -35,13 +35,13 @@ _USUAL_RETURN_RATE = 0.02
 class SampleBusiness:
     """The rows of every table, in the order of the tables' columns."""
 
-    regions: list[Row] = field(default_factory=list)
-    employees: list[Row] = field(default_factory=list)
-    customers: list[Row] = field(default_factory=list)
-    products: list[Row] = field(default_factory=list)
-    orders: list[Row] = field(default_factory=list)
-    order_lines: list[Row] = field(default_factory=list)
-    returns: list[Row] = field(default_factory=list)
+    regions: list[SampleRow] = field(default_factory=list)
+    employees: list[SampleRow] = field(default_factory=list)
+    customers: list[SampleRow] = field(default_factory=list)
+    products: list[SampleRow] = field(default_factory=list)
+    orders: list[SampleRow] = field(default_factory=list)
+    order_lines: list[SampleRow] = field(default_factory=list)
+    returns: list[SampleRow] = field(default_factory=list)
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,13 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from app.evaluation.question_set import BenchmarkQuestion, Conversation, Selection, Split, read_question_set
+from app.evaluation.question_set import (
+    BenchmarkConversation,
+    BenchmarkQuestion,
+    Selection,
+    Split,
+    read_question_set,
+)
 from app.modules.sql_generation.linking.cards import named_samples, quoted
 from app.modules.sql_generation.linking.mentions import StoredTextMention
 from app.modules.sql_generation.linking.words import words_of
@@ -76,7 +82,7 @@ def literals(sql: str) -> set[str]:
 
 
 def linked(
-    conversation: Conversation, index: SchemaIndex
+    conversation: BenchmarkConversation, index: SchemaIndex
 ) -> Iterator[tuple[BenchmarkQuestion, Sequence[StoredTextMention]]]:
     said: list[str] = []
     for question in conversation:

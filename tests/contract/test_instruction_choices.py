@@ -9,7 +9,7 @@ from app.core.storage.port import Storage
 from app.modules.sql_generation.instruction_choice import (
     InstructionChoice,
     InstructionChoices,
-    Measured,
+    MeasuredForm,
     host_of,
 )
 from migrations.runner import migrate
@@ -19,8 +19,8 @@ CHOICE = InstructionChoice(
     model="llama-1b",
     host="127.0.0.1:8080",
     instruction="short",
-    short=Measured(right=19, asked=36, calls=1.0, tokens=401.5),
-    long=Measured(right=14, asked=36, calls=1.25, tokens=2_916.0),
+    short=MeasuredForm(right=19, asked=36, calls=1.0, tokens=401.5),
+    long=MeasuredForm(right=14, asked=36, calls=1.25, tokens=2_916.0),
     p_value=0.125,
     question_set="set.jsonl",
     measured_at=1_700_000_000_000,

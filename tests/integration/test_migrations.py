@@ -13,7 +13,7 @@ from app.core.clock import now_ms
 from app.core.storage.port import Collection, Document, Equals, Field, Storage, StorageUnavailable
 from migrations.backfill import Progress, backfill
 from migrations.m0001_initial import COLLECTIONS
-from migrations.runner import STEPS, Step, StoreTooNew, migrate, missing_steps
+from migrations.runner import STEPS, MigrationStep, StoreTooNew, migrate, missing_steps
 from tests.support.stores import Open
 
 
@@ -36,7 +36,7 @@ async def fail(_: Storage, __: Progress) -> None:
 
 
 WELCOME = str(UUID(int=7))
-NOTES = (Step(1, "notes", make_notes), Step(2, "welcome", add_note))
+NOTES = (MigrationStep(1, "notes", make_notes), MigrationStep(2, "welcome", add_note))
 
 
 def test_every_numbered_module_is_a_step_in_order() -> None:
@@ -80,7 +80,7 @@ async def test_only_missing_steps_are_applied_and_in_order(storage: Storage) -> 
 
 async def test_a_step_that_failed_is_applied_next_time(storage: Storage) -> None:
     with pytest.raises(StorageUnavailable):
-        await migrate(storage, [NOTES[0], Step(2, "welcome", fail)])
+        await migrate(storage, [NOTES[0], MigrationStep(2, "welcome", fail)])
     assert await migrate(storage, NOTES) == [2]
 
 
@@ -103,7 +103,7 @@ async def test_of_starters_at_once_one_applies_the_steps_and_the_others_wait(reo
             await asyncio.sleep(0.02)
         applied.append("ended")
 
-    steps = [NOTES[0], Step(2, "slow", slow)]
+    steps = [NOTES[0], MigrationStep(2, "slow", slow)]
     async with reopen() as one, reopen() as other, reopen() as third:
         outcomes = await asyncio.gather(*(migrate(each, steps) for each in (one, other, third)))
         assert sorted(outcomes) == [[], [], [1, 2]]
@@ -133,7 +133,7 @@ async def test_every_document_is_backfilled_once_with_progress(storage: Storage)
     await migrate(storage, NOTES[:1])
     notes: list[Document] = [{"id": str(UUID(int=n)), "owner": "o" * (n % 7)} for n in range(1_201)]
     await storage.put("notes", notes)
-    await migrate(storage, [NOTES[0], Step(2, "number", number_notes)], lambda _: tell)
+    await migrate(storage, [NOTES[0], MigrationStep(2, "number", number_notes)], lambda _: tell)
     assert reported == [(500, 1_201), (1_000, 1_201), (1_201, 1_201)]
     assert await storage.count("notes", [Equals("number", 3)]) == len(notes[3::7])
 

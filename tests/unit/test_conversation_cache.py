@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from prometheus_client import CollectorRegistry
 
-from app.modules.session.cache import ConversationCache, Page
+from app.modules.session.cache import ConversationCache, MessagePage
 from app.modules.session.model import Message, Session
 
 SESSION = Session(
@@ -29,7 +29,7 @@ class Store:
         self.text = text
         self.reads = 0
 
-    async def load(self) -> Page:
+    async def load(self) -> MessagePage:
         self.reads += 1
         await asyncio.sleep(0)
         message = Message(

@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from app.core.settings import Settings
 from app.evaluation.question_set import BenchmarkQuestion
-from app.evaluation.results import Kind, Mode
+from app.evaluation.results import MatchingMode, OutcomeKind
 from graph import events
 
 ROOT = Path(__file__).parents[2]
@@ -74,7 +74,9 @@ def test_every_command_of_the_readme_exists(command: str) -> None:
     assert re.search(rf"^{command}:", (ROOT / "Makefile").read_text(), re.MULTILINE)
 
 
-@pytest.mark.parametrize("name", [*get_args(Kind), *get_args(Mode), *BenchmarkQuestion.model_fields])
+@pytest.mark.parametrize(
+    "name", [*get_args(OutcomeKind), *get_args(MatchingMode), *BenchmarkQuestion.model_fields]
+)
 def test_every_kind_mode_and_field_of_an_evaluation_is_documented(name: str) -> None:
     assert re.search(rf"^\| .*\b{name}\b", EVALUATION, re.MULTILINE)
 

@@ -34,7 +34,6 @@ FOLDERS = (
     "app",
     "graph",
     "typesense_checkpoint",
-    "kai_client",
     "migrations",
     "deploy",
     "docs",

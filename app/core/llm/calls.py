@@ -42,7 +42,7 @@ class Meter:
 
 _METER: ContextVar[Meter | None] = ContextVar("meter", default=None)
 
-Listener = Callable[[Meter], None]
+CallListener = Callable[[Meter], None]
 """Callback with the usage of a call when it ends, in the context of the call."""
 
 Charge = Callable[[str], AbstractAsyncContextManager[None]]
@@ -71,7 +71,7 @@ class ModelCalls:
     """Metrics of all models of a process. The label `model` is as configured, so it is bounded."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
-        self._listeners: list[Listener] = []
+        self._listeners: list[CallListener] = []
         self._calls = Counter(
             "kai_model_calls",
             "Calls of a model that ended, all their tries taken together",
@@ -95,7 +95,7 @@ class ModelCalls:
             registry=registry,
         )
 
-    def listen(self, listener: Listener) -> None:
+    def listen(self, listener: CallListener) -> None:
         """Call `listener` at the end of every call from now on."""
         self._listeners.append(listener)
 

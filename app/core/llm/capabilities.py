@@ -25,7 +25,7 @@ def reply_format_for(model: str, setting: ReplyFormatSetting = "auto") -> ReplyF
     return next((reply_format for part, reply_format in _BETTER_THAN_TEXT.items() if part in name), "text")
 
 
-Instruction = Literal["short", "long"]
+InstructionForm = Literal["short", "long"]
 """The form of the instructions for SQL that a model gets."""
 
 InstructionSetting = Literal["auto", "short", "long"]
@@ -47,8 +47,8 @@ _SMALL_BEGINNINGS = ("tiny", "smol", "gpt-3.5-turbo")
 
 
 def instruction_for(
-    model: str, setting: InstructionSetting = "auto", measured: Instruction | None = None
-) -> Instruction:
+    model: str, setting: InstructionSetting = "auto", measured: InstructionForm | None = None
+) -> InstructionForm:
     """Returns the form for a model: the setting, else the measured form, else a guess from its name.
 
     A name without a size, a word such as `mini`, or a small context counts as a large hosted model.

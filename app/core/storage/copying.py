@@ -20,7 +20,7 @@ _AT_ONCE = 500
 
 
 @dataclass(frozen=True)
-class Contents:
+class StoreContents:
     """The number of documents in a collection, and a SHA-256 of all of them in the order of their ids."""
 
     count: int
@@ -31,7 +31,7 @@ class CopyDiffers(CannotRun):
     """The copy differs from the original: one of the stores was written to meanwhile. Copy again."""
 
 
-async def copy_collection(source: Storage, target: Storage, name: str, watch: Watch) -> Contents:
+async def copy_collection(source: Storage, target: Storage, name: str, watch: Watch) -> StoreContents:
     """Copy all documents of a collection that both stores have, except those copied already.
 
     An interrupted copy continues where it stopped. Raises `CopyDiffers`.
@@ -54,14 +54,14 @@ async def copy_collection(source: Storage, target: Storage, name: str, watch: Wa
     return copied
 
 
-async def contents(storage: Storage, name: str) -> Contents:
+async def contents(storage: Storage, name: str) -> StoreContents:
     digest = hashlib.sha256()
     count = 0
     async for documents in _pages(storage, name):
         count += len(documents)
         for document in documents:
             digest.update(_encoded(document) + b"\n")
-    return Contents(count, digest.hexdigest())
+    return StoreContents(count, digest.hexdigest())
 
 
 async def _pages(storage: Storage, name: str) -> AsyncGenerator[Sequence[Document]]:

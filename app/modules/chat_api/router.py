@@ -2,13 +2,13 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Path, Query, Request, status
+from fastapi import APIRouter, Depends, Path, Request, status
 
 from app.core.errors import Invalid, NotFound
 from app.http.callers import ASK, READ, Owner
 from app.http.problems import PROBLEM_RESPONSES
 from app.http.rate_limits import count_question
-from app.http.routes import PageQuery
+from app.http.routes import PageParameters
 from app.modules.chat_api import record
 from app.modules.chat_api.schemas import (
     ChatQuestion,
@@ -84,7 +84,6 @@ SessionId = Annotated[str, Path(alias="sessionId", description="Id of the conver
 ChatMessageId = Annotated[
     str, Path(alias="chatMessageId", description="Id of the question, as the client chose it; or its run id.")
 ]
-Page = Annotated[PageQuery, Query()]
 
 
 @router.post(
@@ -162,7 +161,7 @@ async def follow_answer(
 
 
 @router.get("/history/users/{userId}/conversations", summary="List conversations", dependencies=[READ])
-async def list_conversations(user: User, page: Page, sessions: Sessions) -> ConversationPage:
+async def list_conversations(user: User, page: PageParameters, sessions: Sessions) -> ConversationPage:
     """Lists the caller's conversations, last used first. Needs scope `read`.
 
     Send `nextCursor` as `cursor` for the next page; it is null on the last one. `userId` must be the
@@ -177,7 +176,7 @@ async def list_conversations(user: User, page: Page, sessions: Sessions) -> Conv
     "/history/conversations/{sessionId}", summary="Get a conversation with its messages", dependencies=[READ]
 )
 async def read_conversation(
-    session_id: SessionId, page: Page, owner: Owner, sessions: Sessions
+    session_id: SessionId, page: PageParameters, owner: Owner, sessions: Sessions
 ) -> ConversationWithMessages:
     """Returns the conversation and a page of its messages, newest last. Needs scope `read`.
 
@@ -203,7 +202,7 @@ async def rename_conversation(
 @router.get(
     "/memory/users/{userId}/memories", summary="List the memories of conversations", dependencies=[READ]
 )
-async def list_memories(user: User, page: Page, memories: Memories) -> MemoryPage:
+async def list_memories(user: User, page: PageParameters, memories: Memories) -> MemoryPage:
     """Lists the summaries of the caller's conversations, last written first. Needs scope `read`.
 
     Send `nextCursor` as `cursor` for the next page; it is null on the last one. A memory is written in the

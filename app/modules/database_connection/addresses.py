@@ -9,7 +9,7 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_net
 from typing import TypeAlias
 
 Address: TypeAlias = IPv4Address | IPv6Address
-Network: TypeAlias = IPv4Network | IPv6Network
+IpNetwork: TypeAlias = IPv4Network | IPv6Network
 
 _SPECIAL_PURPOSE = """
     0.0.0.0/8           this network
@@ -72,7 +72,7 @@ METADATA_NAMES = frozenset(
 )
 
 
-def _networks(table: str) -> Sequence[Network]:
+def _networks(table: str) -> Sequence[IpNetwork]:
     return tuple(ip_network(line.split()[0]) for line in table.splitlines() if line.strip())
 
 
@@ -95,7 +95,7 @@ def is_metadata_name(host: str) -> bool:
     return host.rstrip(".").casefold() in METADATA_NAMES
 
 
-def is_connectable(address: Address, allowed: Sequence[Network]) -> bool:
+def is_connectable(address: Address, allowed: Sequence[IpNetwork]) -> bool:
     """True if a database at this address may be connected to: a public address, or one in `allowed`.
 
     An IPv6 address that carries IPv4 addresses is judged by these. Metadata services are never connectable.
@@ -103,7 +103,7 @@ def is_connectable(address: Address, allowed: Sequence[Network]) -> bool:
     return all(_is_connectable(each, allowed) for each in _reached(address))
 
 
-def _is_connectable(address: Address, allowed: Sequence[Network]) -> bool:
+def _is_connectable(address: Address, allowed: Sequence[IpNetwork]) -> bool:
     if any(address in network for network in METADATA_NETWORKS):
         return False
     public = not any(address in network for network in REFUSED_NETWORKS)

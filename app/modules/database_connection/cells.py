@@ -13,7 +13,7 @@ from app.modules.database_connection.results import ResultSet
 from app.modules.database_connection.schema import ColumnType
 
 Cell = None | str | int | float
-Row = tuple[Cell, ...]
+DatabaseRow = tuple[Cell, ...]
 
 RELATIVE_TOLERANCE = 1e-4
 _ABSOLUTE_TOLERANCE = 1e-9  # what is left of a sum that should be zero
@@ -22,7 +22,7 @@ _TIME = re.compile(r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(?::(\d\d))?(?:\.(\d+))?(Z|
 _UTC = (None, "Z", "+00", "+00:00", "+0000")
 
 
-def rows_of(result: ResultSet) -> list[Row]:
+def rows_of(result: ResultSet) -> list[DatabaseRow]:
     """Returns rows with normalized values: whole numbers as int, other numbers as float, a midnight
     as its day.
     """
@@ -30,7 +30,7 @@ def rows_of(result: ResultSet) -> list[Row]:
     return [tuple(_cell(value, kind) for value, kind in zip(row, types, strict=True)) for row in result.rows]
 
 
-def bag_of(result: ResultSet) -> frozenset[tuple[Row, int]]:
+def bag_of(result: ResultSet) -> frozenset[tuple[DatabaseRow, int]]:
     """Returns the count of each row, without order. Numbers are rounded to six digits, so that sums that
     were added in another order are equal.
     """

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from ipaddress import ip_address, ip_network
 from pathlib import Path
 
-from app.modules.database_connection.addresses import Network, is_connectable, is_metadata_name
+from app.modules.database_connection.addresses import IpNetwork, is_connectable, is_metadata_name
 from app.modules.database_connection.errors import UrlNotSupported
 from graph.errors import DatabaseUnavailable
 
-LOCAL_NETWORKS: Sequence[Network] = tuple(
+LOCAL_NETWORKS: Sequence[IpNetwork] = tuple(
     ip_network(each)
     for each in (
         "127.0.0.0/8",
@@ -33,7 +33,7 @@ class Access:
     `own_files` are KAI's own and never opened, by whatever name.
     """
 
-    networks: Sequence[Network] = LOCAL_NETWORKS
+    networks: Sequence[IpNetwork] = LOCAL_NETWORKS
     folders: Sequence[Path] = (Path("/"),)
     own_files: Sequence[Path] = ()
 

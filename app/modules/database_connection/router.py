@@ -2,12 +2,12 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Path, Query, Request, status
+from fastapi import APIRouter, Depends, Path, Request, status
 
 from app.http.callers import ASK, MANAGE, READ, Owner
 from app.http.problems import PROBLEM_RESPONSES
 from app.http.rate_limits import count_question
-from app.http.routes import PageOf, PageQuery
+from app.http.routes import PageOf, PageParameters
 from app.modules.database_connection.schemas import (
     ConnectionBody,
     ConnectionChange,
@@ -31,7 +31,6 @@ def _service(request: Request) -> DatabaseConnections:
 
 
 Service = Annotated[DatabaseConnections, Depends(_service)]
-Page = Annotated[PageQuery, Query()]
 ConnectionId = Annotated[str, Path(description="Id of the connection.")]
 TableName = Annotated[str, Path(description="Name of the table, as the list of tables spells it.")]
 
@@ -54,7 +53,7 @@ async def register(body: NewConnection, owner: Owner, service: Service) -> Conne
 
 
 @router.get("", summary="List database connections", dependencies=[READ])
-async def list_connections(page: Page, owner: Owner, service: Service) -> PageOf[ConnectionBody]:
+async def list_connections(page: PageParameters, owner: Owner, service: Service) -> PageOf[ConnectionBody]:
     """Lists the caller's connections and those shared with all users, oldest first. Needs scope `read`.
 
     Send `next_cursor` as `cursor` for the next page; it is null on the last one.
@@ -139,7 +138,7 @@ async def read_scan(connection_id: ConnectionId, owner: Owner, service: Service)
 
 @router.get("/{connection_id}/tables", summary="List the scanned tables", dependencies=[READ])
 async def list_tables(
-    connection_id: ConnectionId, page: Page, owner: Owner, service: Service
+    connection_id: ConnectionId, page: PageParameters, owner: Owner, service: Service
 ) -> PageOf[TableBody]:
     """Lists the tables and views that the latest scan found, by name, with columns, keys and value
     profiles. Needs scope `read`. The list is empty before the first scan.

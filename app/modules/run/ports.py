@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from prometheus_client import CollectorRegistry, Counter
 
-from app.core.llm.capabilities import Instruction
+from app.core.llm.capabilities import InstructionForm
 from app.core.llm.model import LanguageModel
 from app.modules.analysis.analyst import FiguresAnalyst, ModelAnalyst
 from app.modules.analysis.figures import Span
@@ -58,7 +58,7 @@ class Models:
     """
 
     sql: LanguageModel
-    instruction: Instruction
+    instruction: InstructionForm
     analysis: LanguageModel
     summary: LanguageModel
     context_tokens: int

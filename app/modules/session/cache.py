@@ -20,8 +20,8 @@ from app.modules.session.model import Message, Session
 
 logger = logging.getLogger(__name__)
 
-Page: TypeAlias = tuple[list[Message], str | None]
-Load: TypeAlias = Callable[[], Awaitable[Page]]
+MessagePage: TypeAlias = tuple[list[Message], str | None]
+Load: TypeAlias = Callable[[], Awaitable[MessagePage]]
 _Key: TypeAlias = tuple[str, str]
 
 _MESSAGES = TypeAdapter(list[Message])
@@ -32,7 +32,7 @@ class _Conversation:
     """Pages of one session, by limit and cursor, that were read since its last change."""
 
     updated_at: int
-    pages: Mapping[tuple[int, str | None], Page]
+    pages: Mapping[tuple[int, str | None], MessagePage]
     estimated_bytes: int
 
 
@@ -98,7 +98,7 @@ class ConversationCache:
         size = Gauge("kai_cached_conversation_bytes", "Their estimated size", registry=registry)
         size.set_function(lambda: self._kept.currsize)
 
-    async def page(self, session: Session, limit: int, cursor: str | None, load: Load) -> Page:
+    async def page(self, session: Session, limit: int, cursor: str | None, load: Load) -> MessagePage:
         """Returns a page of the session's messages. `session` is as the store has it now."""
         if session.active_run_id is not None:
             return await load()

@@ -8,7 +8,7 @@ from fastapi.responses import StreamingResponse
 from app.http.callers import ASK, READ, Owner
 from app.http.problems import PROBLEM_JSON, PROBLEM_RESPONSES, ProblemBody
 from app.http.rate_limits import count_question
-from app.http.routes import PageOf, PageQuery, Text
+from app.http.routes import PageOf, PageParameters, Text
 from app.modules.run.sse import EventStream, LastEventId, event_stream, last_event_id
 from app.modules.session import export
 from app.modules.session.model import Message, SessionStatus
@@ -36,7 +36,6 @@ def _service(request: Request) -> SessionService:
 
 
 Service = Annotated[SessionService, Depends(_service)]
-Page = Annotated[PageQuery, Query()]
 SessionId = Annotated[str, Path(description="Id of the session.")]
 RunId = Annotated[str, Path(description="Id of the run, from `X-Run-Id` or a `status` event.")]
 MessageId = Annotated[str, Path(description="Id of the answer, from `done` or the session's messages.")]
@@ -74,7 +73,7 @@ EVENT_STREAM: dict[int | str, dict[str, object]] = {
 }
 
 
-class SessionListQuery(PageQuery):
+class SessionListQuery(PageParameters):
     """Selects sessions, and a page of them."""
 
     db_connection_id: Annotated[Text | None, Query(max_length=100)] = None
@@ -85,7 +84,7 @@ class SessionListQuery(PageQuery):
     """Only sessions whose title or questions contain these words."""
 
 
-class RowsQuery(PageQuery):
+class RowsQuery(PageParameters):
     """Selects rows and their format."""
 
     limit: Annotated[int, Query(ge=1, le=5_000)] = 20
@@ -126,7 +125,7 @@ async def list_sessions(
 
 @router.get("/{session_id}", summary="Get a session with its messages", dependencies=[READ])
 async def read_session(
-    session_id: SessionId, page: Page, owner: Owner, service: Service
+    session_id: SessionId, page: PageParameters, owner: Owner, service: Service
 ) -> SessionWithHistory:
     """Returns the session and a page of its messages, newest last. Needs scope `read`.
 
@@ -314,7 +313,7 @@ async def give_feedback(
 
 @router.get("/{session_id}/checkpoints", summary="List the checkpoints of a session", dependencies=[READ])
 async def list_checkpoints(
-    session_id: SessionId, page: Page, owner: Owner, service: Service
+    session_id: SessionId, page: PageParameters, owner: Owner, service: Service
 ) -> PageOf[CheckpointBody]:
     """Lists the states of the session that a fork can start from, newest first. Needs scope `read`.
 

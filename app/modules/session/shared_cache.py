@@ -16,7 +16,7 @@ from pydantic.alias_generators import to_camel
 from app.core.best_effort_cache import BestEffortCache
 from app.core.clock import rfc3339
 from app.core.secrets import SecretBox, SecretUnreadable
-from app.modules.session.cache import Page
+from app.modules.session.cache import MessagePage
 from app.modules.session.model import Message, Session
 from app.modules.session.plain import plain_content, plain_id, plain_role
 
@@ -87,7 +87,7 @@ class SharedConversations:
         )
         self._hits, self._misses = read.labels("hit"), read.labels("miss")
 
-    async def page(self, session: Session, limit: int) -> Page | None:
+    async def page(self, session: Session, limit: int) -> MessagePage | None:
         """Returns the latest page of the session's messages. `session` is as the store has it now.
 
         Returns None if there is no copy of that page, or a run holds the session.
@@ -101,7 +101,7 @@ class SharedConversations:
         self._misses.inc()
         return None
 
-    async def put(self, session: Session, limit: int, page: Page, names: Mapping[str, str]) -> None:
+    async def put(self, session: Session, limit: int, page: MessagePage, names: Mapping[str, str]) -> None:
         """Store the latest page. `names` are the idempotency keys of its runs, by run id."""
         messages, next_cursor = page
         kept = _Conversation(

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 from pydantic import TypeAdapter
 
 from app.core.ids import id_of
-from app.core.llm.capabilities import Instruction
+from app.core.llm.capabilities import InstructionForm
 from app.core.storage.port import Document, Storage
 
 _COLLECTION = "model_choices"
@@ -14,7 +14,7 @@ _NAMESPACE = "b0a0c4d2-6f0e-5c53-8f0c-2b4b7d0f6a15"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Measured:
+class MeasuredForm:
     """Result of one form: right answers of the questions asked, and the cost of a question."""
 
     right: int
@@ -32,9 +32,9 @@ class InstructionChoice:
 
     model: str
     host: str
-    instruction: Instruction
-    short: Measured
-    long: Measured
+    instruction: InstructionForm
+    short: MeasuredForm
+    long: MeasuredForm
     p_value: float
     question_set: str
     measured_at: int

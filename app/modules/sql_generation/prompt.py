@@ -10,7 +10,7 @@ from datetime import date
 from pathlib import Path
 from typing import get_args
 
-from app.core.llm.capabilities import Instruction, ReplyFormat
+from app.core.llm.capabilities import InstructionForm, ReplyFormat
 from app.core.llm.model import PromptMessage
 from app.modules.prompt_rows import rows_as_lines
 from app.modules.prompt_sections import fenced, sections
@@ -19,9 +19,9 @@ from graph.ports import Question
 from graph.state import PastExchange
 
 _PROMPTS = Path(__file__).parent / "prompts"
-_INSTRUCTIONS: Mapping[Instruction, str] = {
+_INSTRUCTIONS: Mapping[InstructionForm, str] = {
     form: (_PROMPTS / f"write_sql_{form}.md").read_text(encoding="utf-8").strip()
-    for form in get_args(Instruction)
+    for form in get_args(InstructionForm)
 }
 _REPLY: Mapping[ReplyFormat, str] = {
     name: (_PROMPTS / f"reply_by_{name}.md").read_text(encoding="utf-8").strip()
@@ -40,7 +40,7 @@ def write_sql_messages(
     dialect: str,
     today: date,
     *,
-    instruction: Instruction,
+    instruction: InstructionForm,
     reply_format: ReplyFormat = "text",
 ) -> list[PromptMessage]:
     """The instructions and the schema, the conversation, and the question with what was looked up for it.
@@ -78,7 +78,7 @@ def _conversation(exchanges: Sequence[PastExchange]) -> Iterator[PromptMessage]:
             yield PromptMessage("assistant", reply)
 
 
-def _request(question: Question, shown: Sequence[PastExchange], instruction: Instruction) -> str:
+def _request(question: Question, shown: Sequence[PastExchange], instruction: InstructionForm) -> str:
     """The question under its heading after what was looked up; alone in the short form without that."""
     details = "\n\n".join(
         filter(None, [question.context["details"], sections(_sections(question, shown, instruction))])
@@ -89,7 +89,7 @@ def _request(question: Question, shown: Sequence[PastExchange], instruction: Ins
 
 
 def _sections(
-    question: Question, shown: Sequence[PastExchange], instruction: Instruction
+    question: Question, shown: Sequence[PastExchange], instruction: InstructionForm
 ) -> Iterator[tuple[str, str]]:
     if question.summary:
         yield "Earlier in this conversation", question.summary

@@ -5,7 +5,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from datetime import date
 
-from app.core.llm.capabilities import Instruction
+from app.core.llm.capabilities import InstructionForm
 from app.core.llm.model import LanguageModel, PromptMessage, Reply, ReplyFormat
 from app.modules.database_connection.limits import STATEMENT_CHARACTERS
 from app.modules.model_errors import model_errors_translated, stand_in_notice
@@ -83,7 +83,7 @@ class ModelWriter:
         stand_in: BuiltinWriter,
         correct: Correct,
         *,
-        instruction: Instruction,
+        instruction: InstructionForm,
         read_index: ReadIndex,
         today: date,
         candidates: Candidates,

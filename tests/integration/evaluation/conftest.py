@@ -9,7 +9,7 @@ import pytest
 from pydantic import JsonValue
 
 from app.evaluation.question_set import Selection
-from app.evaluation.results import Outcome, System, read_results
+from app.evaluation.results import QuestionOutcome, System, read_results
 from app.evaluation.run import Evaluation, evaluate
 from tests.support.scripted_model import ScriptedModel, scripted_model
 from tests.support.shop import make_shop
@@ -41,7 +41,7 @@ class Shop:
         fresh: bool = False,
         jobs: int | None = None,
         system: System = "kai",
-    ) -> list[Outcome]:
+    ) -> list[QuestionOutcome]:
         questions = self.write(*lines)
         wanted = Evaluation(
             questions=questions,

@@ -3,7 +3,7 @@
 import pytest
 
 from app.core.errors import Invalid
-from app.evaluation.results import Kind, ResultsInvalid, read_results
+from app.evaluation.results import OutcomeKind, ResultsInvalid, read_results
 from tests.integration.evaluation.conftest import Line, Shop
 from tests.integration.evaluation.test_evaluations import HOW_MANY, TALK
 from tests.integration.evaluation.test_kinds import COUNTRIES, FOR_EVER, sql
@@ -61,7 +61,11 @@ async def test_a_follow_up_is_sent_with_the_questions_and_statements_before_it(
     ],
 )
 async def test_an_answer_has_its_kind_after_one_call(
-    reply: str | Scripted, kind: Kind, shop: Shop, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+    reply: str | Scripted,
+    kind: OutcomeKind,
+    shop: Shop,
+    model: ScriptedModel,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("KAI_LIMITS__STATEMENT_SECONDS", "0.2")
     model.rule("", reply)

@@ -6,7 +6,7 @@ import pytest
 
 from app.bootstrap import open_services, open_services_for_once
 from app.core.errors import Invalid
-from app.core.llm.capabilities import Instruction
+from app.core.llm.capabilities import InstructionForm
 from app.core.settings import read_settings
 from app.evaluation.prompts import compare_prompts
 from app.evaluation.question_set import Selection
@@ -43,7 +43,7 @@ def wanted(shop: Shop) -> Evaluation:
     )
 
 
-async def used(*, once: bool) -> Instruction | None:
+async def used(*, once: bool) -> InstructionForm | None:
     """The instructions that KAI gives its model now, when it serves or is started for `once`."""
     opened = open_services_for_once(read_settings()) if once else open_services(read_settings())
     async with opened as services:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.evaluation.results import Kind
+from app.evaluation.results import OutcomeKind
 from tests.integration.evaluation.conftest import Shop
 from tests.support.scripted_model import Scripted, ScriptedModel
 
@@ -31,7 +31,11 @@ def sql(text: str) -> str:
     ],
 )
 async def test_an_answer_of_the_model_has_its_kind(
-    reply: str | Scripted, kind: Kind, shop: Shop, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+    reply: str | Scripted,
+    kind: OutcomeKind,
+    shop: Shop,
+    model: ScriptedModel,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("KAI_LIMITS__STATEMENT_SECONDS", "0.2")
     model.rule("", reply)
@@ -102,7 +106,7 @@ NAMES = "select name from customers order by "
     ],
 )
 async def test_the_order_is_that_of_the_outermost_gold_query_with_its_ties(
-    gold: str, reply: str, kind: Kind, shop: Shop, model: ScriptedModel
+    gold: str, reply: str, kind: OutcomeKind, shop: Shop, model: ScriptedModel
 ) -> None:
     model.rule("", sql(reply))
     (outcome,) = await shop.evaluate({"gold_sql": gold})

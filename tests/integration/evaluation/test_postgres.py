@@ -3,7 +3,7 @@
 import psycopg
 import pytest
 
-from app.evaluation.results import Kind
+from app.evaluation.results import OutcomeKind
 from tests.integration.evaluation.conftest import Shop
 from tests.support.postgres_server import PostgresServer
 from tests.support.scripted_model import ScriptedModel
@@ -21,7 +21,7 @@ from tests.support.scripted_model import ScriptedModel
     ],
 )
 async def test_values_of_the_server_are_compared_by_what_they_mean(
-    gold: str, predicted: str, kind: Kind, postgres: PostgresServer, shop: Shop, model: ScriptedModel
+    gold: str, predicted: str, kind: OutcomeKind, postgres: PostgresServer, shop: Shop, model: ScriptedModel
 ) -> None:
     with psycopg.connect(postgres.url("postgres"), autocommit=True) as connection:
         connection.execute("create table if not exists any_table (i int)")  # else there is nothing to ask

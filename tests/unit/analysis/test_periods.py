@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from app.modules.analysis.figures.calendar import Unit, period_of, read_periods
+from app.modules.analysis.figures.calendar import CalendarUnit, period_of, read_periods
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ from app.modules.analysis.figures.calendar import Unit, period_of, read_periods
         (["2025-03", None], ["2025-03", "None"], "month"),
     ],
 )
-def test_the_usual_forms_are_read(cells: list[str | None], shown: list[str], unit: Unit) -> None:
+def test_the_usual_forms_are_read(cells: list[str | None], shown: list[str], unit: CalendarUnit) -> None:
     periods = read_periods(cells)
     assert periods is not None
     assert [str(period) for period in periods] == shown
@@ -87,7 +87,7 @@ def test_the_statements_unit_decides_what_a_date_stands_for() -> None:
         ("year", 3, "2028"),
     ],
 )
-def test_periods_are_counted_as_the_calendar_does(unit: Unit, steps: int, shown: str) -> None:
+def test_periods_are_counted_as_the_calendar_does(unit: CalendarUnit, steps: int, shown: str) -> None:
     start = period_of(date(2025, 2, 28), unit)
     assert str(start.after(steps)) == shown
     assert start.steps_to(start.after(steps)) == steps

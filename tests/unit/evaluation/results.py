@@ -4,7 +4,7 @@ from pydantic import JsonValue
 
 from app.evaluation.gold import Gold
 from app.evaluation.verdict import ResultKind, judge
-from app.modules.database_connection.cells import Row, rows_of
+from app.modules.database_connection.cells import DatabaseRow, rows_of
 from app.modules.database_connection.results import ResultColumn, ResultSet
 from app.modules.database_connection.schema import ColumnType
 
@@ -15,7 +15,7 @@ def result(*rows: list[JsonValue], types: list[ColumnType] | None = None, width:
     return ResultSet(columns, list(rows), truncated=False)
 
 
-def gold(*rows: list[JsonValue], ranks: list[list[Row]] | None = None, width: int = 1) -> Gold:
+def gold(*rows: list[JsonValue], ranks: list[list[DatabaseRow]] | None = None, width: int = 1) -> Gold:
     return Gold("select", result(*rows, width=width), ranks)
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from pydantic import JsonValue
 
 from app.evaluation.matching import matches_into
-from app.modules.database_connection.cells import Row, same_row
+from app.modules.database_connection.cells import DatabaseRow, same_row
 from app.modules.database_connection.results import ResultSet
 from tests.unit.evaluation.results import kind, result
 
@@ -74,7 +74,7 @@ def test_right_is_right_from_both_sides(one: list[list[JsonValue]], other: list[
     st.lists(st.tuples(_NEAR, _NEAR), max_size=5),
 )
 def test_rows_within_a_tolerance_match_whenever_any_pairing_of_them_does(
-    rows: list[Row], others: list[Row]
+    rows: list[DatabaseRow], others: list[DatabaseRow]
 ) -> None:
     pairings = permutations(others, len(rows)) if len(rows) <= len(others) else iter(())
     possible = any(all(map(same_row, rows, pairing)) for pairing in pairings)

@@ -5,7 +5,12 @@ from pathlib import Path
 import pytest
 
 from app.core.errors import Invalid
-from app.evaluation.question_set import Conversation, QuestionSetInvalid, Selection, read_question_set
+from app.evaluation.question_set import (
+    BenchmarkConversation,
+    QuestionSetInvalid,
+    Selection,
+    read_question_set,
+)
 
 ONE = '{"id": "1", "question": "How many?", "gold_sql": "select 1"}'
 
@@ -63,37 +68,39 @@ def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def hundred(tmp_path: Path) -> list[Conversation]:
+def hundred(tmp_path: Path) -> list[BenchmarkConversation]:
     lines = [
         f'{{"id": "{at}", "question": "?", "gold_sql": "x", "tags": ["t{at % 2}"]}}' for at in range(100)
     ]
     return list(read_question_set(write(tmp_path, *lines)).conversations)
 
 
-def ids(conversations: list[Conversation]) -> set[str]:
+def ids(conversations: list[BenchmarkConversation]) -> set[str]:
     return {each[0].id for each in conversations}
 
 
-def test_the_halves_are_about_equal_share_nothing_and_leave_nothing_out(hundred: list[Conversation]) -> None:
+def test_the_halves_are_about_equal_share_nothing_and_leave_nothing_out(
+    hundred: list[BenchmarkConversation],
+) -> None:
     tune, report = (ids(Selection(split=half).of(hundred)) for half in ("tune", "report"))
     assert not tune & report
     assert len(tune | report) == 100
     assert 35 <= len(tune) <= 65
 
 
-def test_a_question_stays_in_its_half_when_the_set_changes(hundred: list[Conversation]) -> None:
+def test_a_question_stays_in_its_half_when_the_set_changes(hundred: list[BenchmarkConversation]) -> None:
     whole = ids(Selection(split="tune").of(hundred))
     assert ids(Selection(split="tune").of(hundred[:50])) == {each for each in whole if int(each) < 50}
 
 
-def test_another_seed_draws_other_halves_and_another_sample(hundred: list[Conversation]) -> None:
+def test_another_seed_draws_other_halves_and_another_sample(hundred: list[BenchmarkConversation]) -> None:
     for chosen in (Selection(limit=10), Selection(split="tune")):
         other = Selection(split=chosen.split, limit=chosen.limit, seed=1)
         assert ids(chosen.of(hundred)) != ids(other.of(hundred))
         assert ids(chosen.of(hundred)) == ids(chosen.of(hundred))
 
 
-def test_a_sample_by_tag_has_only_that_tag(hundred: list[Conversation]) -> None:
+def test_a_sample_by_tag_has_only_that_tag(hundred: list[BenchmarkConversation]) -> None:
     found = Selection(tags=["t1"], limit=5).of(hundred)
     assert len(found) == 5
     assert all(each[0].tags == ("t1",) for each in found)

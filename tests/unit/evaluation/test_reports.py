@@ -3,14 +3,14 @@
 import re
 
 from app.evaluation.report import render
-from app.evaluation.results import Header, Kind, Outcome, ShownRows
+from app.evaluation.results import Header, OutcomeKind, QuestionOutcome, ShownRows
 from app.evaluation.summary import summarize
 
 HEADER = Header(question_set="<set>", set_digest="0" * 64, model="<model>")
 _EVIL = "<script>alert(1)</script>"
 
 
-def outcome(id_: str, kind: Kind, **more: object) -> Outcome:
+def outcome(id_: str, kind: OutcomeKind, **more: object) -> QuestionOutcome:
     rows = ShownRows(columns=(f"{_EVIL}c",), rows=((f"{_EVIL}r",), (None,)), row_count=2, capped=False)
     given: dict[str, object] = {
         "question": f"{_EVIL} {id_}?",
@@ -24,10 +24,10 @@ def outcome(id_: str, kind: Kind, **more: object) -> Outcome:
         "predicted": rows,
         "detail": f"{_EVIL}d",
     }
-    return Outcome.model_validate({"id": id_, "kind": kind, **given, **more})
+    return QuestionOutcome.model_validate({"id": id_, "kind": kind, **given, **more})
 
 
-def page(*outcomes: Outcome) -> str:
+def page(*outcomes: QuestionOutcome) -> str:
     return render(HEADER, summarize(outcomes, "exact"), outcomes)
 
 

@@ -2,12 +2,12 @@
 
 import pytest
 
-from app.evaluation.results import Kind, Outcome, Results, Verdict
+from app.evaluation.results import OutcomeKind, OutcomeVerdict, QuestionOutcome, Results
 from app.evaluation.summary import compare, summarize
 from tests.unit.evaluation.test_reports import HEADER, outcome
 
 
-def results(*outcomes: Outcome) -> Results:
+def results(*outcomes: QuestionOutcome) -> Results:
     return Results(HEADER, {each.id: each for each in outcomes})
 
 
@@ -32,12 +32,22 @@ def test_a_gold_that_failed_counts_neither_way() -> None:
         ("model_error", "failed"),
     ],
 )
-def test_an_answer_is_right_or_wrong_and_sure_and_no_answer_is_neither(kind: Kind, verdict: Verdict) -> None:
+def test_an_answer_is_right_or_wrong_and_sure_and_no_answer_is_neither(
+    kind: OutcomeKind, verdict: OutcomeVerdict
+) -> None:
     assert outcome("1", kind).verdict("exact") == verdict
 
 
 def test_only_questions_answered_with_rows_say_how_far_an_answer_can_be_trusted() -> None:
-    kinds: tuple[Kind, ...] = ("correct", "correct", "correct", "order", "beyond", "timeout", "from_rows")
+    kinds: tuple[OutcomeKind, ...] = (
+        "correct",
+        "correct",
+        "correct",
+        "order",
+        "beyond",
+        "timeout",
+        "from_rows",
+    )
     found = summarize([outcome(str(at), kind) for at, kind in enumerate(kinds)], "exact").tally
     assert (found.accuracy.right, found.accuracy.all) == (3, 7)
     assert (found.of_answered.right, found.of_answered.all) == (3, 4)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.core.llm.capabilities import Instruction, instruction_for
+from app.core.llm.capabilities import InstructionForm, instruction_for
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_a_large_model_and_one_of_unknown_size_get_the_long_form(model: str) -> 
 
 
 @pytest.mark.parametrize("form", ["short", "long"])
-def test_what_was_measured_goes_before_the_name_and_what_is_set_before_both(form: Instruction) -> None:
-    other: Instruction = "long" if form == "short" else "short"
+def test_what_was_measured_goes_before_the_name_and_what_is_set_before_both(form: InstructionForm) -> None:
+    other: InstructionForm = "long" if form == "short" else "short"
     assert {instruction_for(name, measured=form) for name in ("llama-1b", "gpt-4.1")} == {form}
     assert instruction_for("llama-1b", form, measured=other) == form

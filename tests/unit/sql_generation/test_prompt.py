@@ -5,7 +5,7 @@ from typing import get_args
 
 import pytest
 
-from app.core.llm.capabilities import Instruction as Form
+from app.core.llm.capabilities import InstructionForm as Form
 from app.core.llm.tokens import approximate_tokens
 from app.modules.context_store.model import Example, Instruction, Term
 from app.modules.database_connection.scan.scanned import ScannedSchema

@@ -2,7 +2,7 @@
 
 from app.modules.analysis.chart.drawing import MAX_SERIES, Drawing, Mark, Point, axis
 from app.modules.analysis.chart.leaders import selection
-from app.modules.analysis.chart.values import Cell, name, numbered, plotted, summed
+from app.modules.analysis.chart.values import PlottedCell, name, numbered, plotted, summed
 from app.modules.analysis.figures import Figures, NumericColumn
 from app.modules.analysis.words import title
 from graph.state import Rows
@@ -60,7 +60,7 @@ def matrix(rows: Rows, found: Figures, main: NumericColumn, *, label: int, group
             return None
         how.append("Rows with the same names are added up.")
     cells = [
-        Cell(first, row[main.column], second)
+        PlottedCell(first, row[main.column], second)
         for (first, second), row in zip(names, rows["rows"], strict=True)
     ]
     chosen = selection(found, main)
@@ -82,15 +82,15 @@ def matrix(rows: Rows, found: Figures, main: NumericColumn, *, label: int, group
     )
 
 
-def _cells(rows: Rows, found: Figures, main: NumericColumn, *, label: int) -> list[Cell]:
+def _cells(rows: Rows, found: Figures, main: NumericColumn, *, label: int) -> list[PlottedCell]:
     """One cell for each name. Rows with the same name are added up if they may be, else numbered."""
     names = [name(row[label]) for row in rows["rows"]]
     if not (main.additive and found.summed):
         names = numbered(names)
-    return summed(Cell(each, row[main.column]) for each, row in zip(names, rows["rows"], strict=True))
+    return summed(PlottedCell(each, row[main.column]) for each, row in zip(names, rows["rows"], strict=True))
 
 
-def _repeated(rows: Rows, label: int, cells: list[Cell], *, drawn: list[Cell]) -> list[str]:
+def _repeated(rows: Rows, label: int, cells: list[PlottedCell], *, drawn: list[PlottedCell]) -> list[str]:
     """A sentence when rows with the same name were added up, or when numbered names are drawn."""
     names = {name(row[label]) for row in rows["rows"]}
     column = title(rows["columns"][label]["name"])
@@ -101,7 +101,7 @@ def _repeated(rows: Rows, label: int, cells: list[Cell], *, drawn: list[Cell]) -
     return []
 
 
-def _no_pie(cells: list[Cell], main: NumericColumn) -> str:
+def _no_pie(cells: list[PlottedCell], main: NumericColumn) -> str:
     """The reason why the values are not parts of a whole, as a sentence; empty if they are."""
     if not main.additive:
         return f"Bars instead of a pie, as values of {title(main.name)} cannot be added up."

@@ -11,7 +11,7 @@ from app.modules.cuts import cut_sentence
 from graph.state import Rows
 
 Mark = Literal["bar", "line", "arc", "point"]
-Kind = Literal["quantitative", "temporal", "ordinal", "nominal"]
+FieldType = Literal["quantitative", "temporal", "ordinal", "nominal"]
 Spec: TypeAlias = dict[str, JsonValue]
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
@@ -26,7 +26,7 @@ class Axis:
 
     column: int
     title: str
-    kind: Kind
+    kind: FieldType
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Drawing:
     adds: bool
 
 
-def axis(rows: Rows, column: int, kind: Kind) -> Axis:
+def axis(rows: Rows, column: int, kind: FieldType) -> Axis:
     return Axis(column, title(rows["columns"][column]["name"]), kind)
 
 

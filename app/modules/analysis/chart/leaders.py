@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from app.modules.analysis.chart.values import Cell, total
+from app.modules.analysis.chart.values import PlottedCell, total
 from app.modules.analysis.figures import Figures, NumericColumn
 from app.modules.analysis.figures.numbers import number
 from app.modules.analysis.words import title
@@ -24,14 +24,14 @@ class LeaderSelection:
     measure: NumericColumn
     end: Literal["highest", "lowest"]
 
-    def of_places(self, cells: list[Cell], most: int, column: str) -> tuple[list[Cell], str]:
+    def of_places(self, cells: list[PlottedCell], most: int, column: str) -> tuple[list[PlottedCell], str]:
         """Keep the `most` leading names; combine or drop the others. The second value says how."""
         names, said, other = self._leaders(cells, _place, most, column=column)
         return _sorted(
             cells, _place, names, other=other, renamed=lambda cell: replace(cell, across=other)
         ), said
 
-    def of_series(self, cells: list[Cell], most: int, column: str) -> tuple[list[Cell], str]:
+    def of_series(self, cells: list[PlottedCell], most: int, column: str) -> tuple[list[PlottedCell], str]:
         """Select series instead of names, as `of_places` does."""
         names, said, other = self._leaders(cells, _series, most, column=column)
         return _sorted(
@@ -39,7 +39,7 @@ class LeaderSelection:
         ), said
 
     def _leaders(
-        self, cells: list[Cell], of: Callable[[Cell], str], most: int, *, column: str
+        self, cells: list[PlottedCell], of: Callable[[PlottedCell], str], most: int, *, column: str
     ) -> tuple[list[str], str, str]:
         lowest = self.end == "lowest"
         weights = self._weights(cells, of)
@@ -55,7 +55,7 @@ class LeaderSelection:
         why = "" if self.measure.additive else f", as values of {measure} cannot be added up"
         return names, f"{said}; the other {left:,} are left out{why}.", ""
 
-    def _weights(self, cells: Iterable[Cell], of: Callable[[Cell], str]) -> Mapping[str, float]:
+    def _weights(self, cells: Iterable[PlottedCell], of: Callable[[PlottedCell], str]) -> Mapping[str, float]:
         """Each name's sum, or its extreme value when the measure is not additive.
 
         Names without a number are left out.
@@ -78,22 +78,22 @@ def selection(found: Figures, measure: NumericColumn) -> LeaderSelection:
 
 
 def _sorted(
-    cells: list[Cell],
-    of: Callable[[Cell], str],
+    cells: list[PlottedCell],
+    of: Callable[[PlottedCell], str],
     names: list[str],
     *,
     other: str,
-    renamed: Callable[[Cell], Cell],
-) -> list[Cell]:
+    renamed: Callable[[PlottedCell], PlottedCell],
+) -> list[PlottedCell]:
     """Sort the cells by the order of `names`. If `other` is not empty, append the rest under that name."""
     place = {each: at for at, each in enumerate(names)}
     leading = sorted((cell for cell in cells if of(cell) in place), key=lambda cell: place[of(cell)])
     return [*leading, *(renamed(cell) for cell in cells if of(cell) not in place)] if other else leading
 
 
-def _place(cell: Cell) -> str:
+def _place(cell: PlottedCell) -> str:
     return cell.across
 
 
-def _series(cell: Cell) -> str:
+def _series(cell: PlottedCell) -> str:
     return cell.series

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
-from app.modules.analysis.chart.drawing import MAX_POINTS, MAX_SERIES, Drawing, Kind, Mark, Point, axis
+from app.modules.analysis.chart.drawing import MAX_POINTS, MAX_SERIES, Drawing, FieldType, Mark, Point, axis
 from app.modules.analysis.chart.leaders import selection
-from app.modules.analysis.chart.values import Cell, name, plotted, summed
+from app.modules.analysis.chart.values import PlottedCell, name, plotted, summed
 from app.modules.analysis.figures import Figures, NumericColumn
-from app.modules.analysis.figures.calendar import UNITS, Period, Unit
+from app.modules.analysis.figures.calendar import UNITS, CalendarUnit, Period
 from app.modules.analysis.figures.numbers import number
 from app.modules.analysis.words import title
 from graph.state import Rows
@@ -23,7 +23,7 @@ _MAX_NAMED_PERIODS = 60
 class _Course:
     """Cells in order of time. `periods` maps a cell's `across` to its period; empty when unknown."""
 
-    cells: Sequence[Cell]
+    cells: Sequence[PlottedCell]
     periods: dict[str, Period]
 
 
@@ -40,11 +40,11 @@ def at_times(
 ) -> Drawing | None:
     """The main measure at times that are not calendar periods, such as hours; None with fewer than two."""
     timed = sorted((str(row[time]), row[main.column]) for row in rows["rows"] if row[time] is not None)
-    course = _Course([Cell(place, value) for place, value in timed], {})
+    course = _Course([PlottedCell(place, value) for place, value in timed], {})
     return _drawing(rows, found, main, time=time, kind="temporal", course=course, wish=wish)
 
 
-def _course(rows: Rows, found: Figures, main: NumericColumn, *, time: int) -> tuple[Kind, _Course]:
+def _course(rows: Rows, found: Figures, main: NumericColumn, *, time: int) -> tuple[FieldType, _Course]:
     dated = sorted(
         (
             (period, str(row[time]), row)
@@ -55,11 +55,11 @@ def _course(rows: Rows, found: Figures, main: NumericColumn, *, time: int) -> tu
     )
     written = {own for _, own, _ in dated}
     periods = list(dict.fromkeys(period for period, _, _ in dated))
-    kind: Kind = "temporal"
+    kind: FieldType = "temporal"
     if rows["columns"][time]["type"] not in _TIMES:
         kind = "ordinal" if _are_named(periods) else "temporal"
     own_names = kind == "ordinal" and len(written) == len(periods)
-    cells: list[Cell] = []
+    cells: list[PlottedCell] = []
     known: dict[str, Period] = {}
     for period, own, row in dated:
         if rows["columns"][time]["type"] in _TIMES or own_names:
@@ -68,7 +68,7 @@ def _course(rows: Rows, found: Figures, main: NumericColumn, *, time: int) -> tu
             place = str(period) if kind == "ordinal" else period.start.isoformat()
         known[place] = period
         series = "" if found.label is None else name(row[found.label])
-        cells.append(Cell(place, row[main.column], series))
+        cells.append(PlottedCell(place, row[main.column], series))
     return kind, _Course(cells, known)
 
 
@@ -85,7 +85,7 @@ def _drawing(
     main: NumericColumn,
     *,
     time: int,
-    kind: Kind,
+    kind: FieldType,
     course: _Course,
     wish: Mark | None,
 ) -> Drawing | None:
@@ -151,13 +151,13 @@ def _coarser(course: _Course) -> tuple[_Course, str] | None:
     return None
 
 
-def _added_up(course: _Course, unit: Unit) -> _Course:
+def _added_up(course: _Course, unit: CalendarUnit) -> _Course:
     places = {place: period.within(unit) for place, period in course.periods.items()}
     cells = [replace(cell, across=places[cell.across].start.isoformat()) for cell in course.cells]
     return _Course(summed(cells), {period.start.isoformat(): period for period in places.values()})
 
 
-def _ragged(course: _Course, unit: Unit) -> str:
+def _ragged(course: _Course, unit: CalendarUnit) -> str:
     """Sentences for a first or last coarser period that the data covers only in part."""
     periods = list(course.periods.values())
     first = periods[0]
@@ -172,13 +172,13 @@ def _ragged(course: _Course, unit: Unit) -> str:
 
 def _ends(course: _Course, main: NumericColumn) -> tuple[_Course, str]:
     """Thin out values that cannot be added up: keep the lowest and highest of each run of points."""
-    series: defaultdict[str, list[tuple[int, Cell]]] = defaultdict(list)
+    series: defaultdict[str, list[tuple[int, PlottedCell]]] = defaultdict(list)
     for at, cell in enumerate(course.cells):
         if number(cell.value) is not None:
             series[cell.series].append((at, cell))
     count = sum(map(len, series.values()))
     step = -(-2 * count // (MAX_POINTS - 2 * len(series)))
-    kept: dict[int, Cell] = {}
+    kept: dict[int, PlottedCell] = {}
     for cells in series.values():
         for start in range(0, len(cells), step):
             some = cells[start : start + step]
@@ -190,7 +190,7 @@ def _ends(course: _Course, main: NumericColumn) -> tuple[_Course, str]:
     )
 
 
-def _value(at: tuple[int, Cell]) -> float:
+def _value(at: tuple[int, PlottedCell]) -> float:
     return number(at[1].value) or 0.0
 
 

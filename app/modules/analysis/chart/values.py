@@ -13,7 +13,7 @@ _LONGEST_NAME = 120
 
 
 @dataclass(frozen=True)
-class Cell:
+class PlottedCell:
     """A value, with the name or time it is drawn at (`across`) and its series (empty for none)."""
 
     across: str
@@ -65,9 +65,9 @@ def numbered(names: Sequence[str]) -> list[str]:
     return unique
 
 
-def summed(cells: Iterable[Cell]) -> list[Cell]:
+def summed(cells: Iterable[PlottedCell]) -> list[PlottedCell]:
     """Sum the cells of the same place and series, in order of first occurrence."""
     places: defaultdict[tuple[str, str], list[JsonValue]] = defaultdict(list)
     for cell in cells:
         places[cell.across, cell.series].append(cell.value)
-    return [Cell(across, total(values), series) for (across, series), values in places.items()]
+    return [PlottedCell(across, total(values), series) for (across, series), values in places.items()]

@@ -9,14 +9,14 @@ import numpy as np
 from app.modules.analysis.claims import cues
 from app.modules.analysis.claims.changes import changes, moves, series_of
 from app.modules.analysis.claims.conditions import aged_columns, is_difference
-from app.modules.analysis.claims.context import Change, ClaimVerdict, Scope, Sentence, grouped, ordered
+from app.modules.analysis.claims.context import Change, ClaimScope, ClaimVerdict, Sentence, grouped, ordered
 from app.modules.analysis.claims.counts import is_of_all, judge_count
 from app.modules.analysis.claims.mentions import TIME, LabelMention
 from app.modules.analysis.claims.numbers import WrittenNumber
 from app.modules.analysis.claims.table import ClaimColumn, Places, figure
 from graph.state import ClaimSource
 
-Found = tuple[float, ClaimSource]
+Candidate = tuple[float, ClaimSource]
 
 _SPECIFIC = 4
 """The least significant digits for a number to be looked up in all cells: fewer fit by chance."""
@@ -48,7 +48,7 @@ def _is_asked(number: WrittenNumber, sentence: Sentence) -> bool:
     return number.kind == "plain" and value in sentence.table.asked_numbers
 
 
-def first(candidates: Iterable[Found], fits: Callable[[float], bool]) -> ClaimVerdict | None:
+def first(candidates: Iterable[Candidate], fits: Callable[[float], bool]) -> ClaimVerdict | None:
     """A "checked" verdict with the source of the first candidate that fits; None if none does."""
     for value, source in candidates:
         if value == value and fits(value):  # NaN equals nothing
@@ -125,7 +125,7 @@ def _columns(number: WrittenNumber, sentence: Sentence) -> tuple[Sequence[ClaimC
 
 
 def _in_scopes(
-    number: WrittenNumber, sentence: Sentence, scopes: Sequence[Scope], *, columns: Sequence[ClaimColumn]
+    number: WrittenNumber, sentence: Sentence, scopes: Sequence[ClaimScope], *, columns: Sequence[ClaimColumn]
 ) -> ClaimVerdict | None:
     for scope in scopes:
         found = first(
@@ -154,8 +154,8 @@ def _fitting(number: WrittenNumber) -> Callable[[float], bool]:
 
 
 def _of_rows(
-    number: WrittenNumber, sentence: Sentence, scope: Scope, *, column: ClaimColumn
-) -> Iterator[Found]:
+    number: WrittenNumber, sentence: Sentence, scope: ClaimScope, *, column: ClaimColumn
+) -> Iterator[Candidate]:
     rows = scope.rows
     name = _named(scope, sentence)
     if len(rows) == 1:
@@ -211,7 +211,7 @@ def _of_rows(
                 yield float(found[at]), source(column, int(rows[present][at]), f"{column.title} of {name}")
 
 
-def _means_of_groups(sentence: Sentence, scope: Scope, column: ClaimColumn) -> Iterator[Found]:
+def _means_of_groups(sentence: Sentence, scope: ClaimScope, column: ClaimColumn) -> Iterator[Candidate]:
     """ "4,000 a month on average": the mean of the sums by period."""
     if not sentence.table.has_time:
         return
@@ -222,7 +222,9 @@ def _means_of_groups(sentence: Sentence, scope: Scope, column: ClaimColumn) -> I
             yield mean, source(column, None, f"mean of {column.title} per {grain[-1]}, {len(groups)} of them")
 
 
-def _overall(number: WrittenNumber, sentence: Sentence, columns: Sequence[ClaimColumn]) -> Iterator[Found]:
+def _overall(
+    number: WrittenNumber, sentence: Sentence, columns: Sequence[ClaimColumn]
+) -> Iterator[Candidate]:
     """Candidate values of the whole result: aggregates, extremes and common values."""
     near = _near(number, sentence)
     for column in columns:
@@ -242,7 +244,7 @@ def _overall(number: WrittenNumber, sentence: Sentence, columns: Sequence[ClaimC
             yield column.total, source(column, None, f"sum of {column.title} over {len(values)} rows")
         if mean or plain:
             yield column.mean, source(column, None, f"mean of {column.title} over {len(values)} rows")
-            yield from _means_of_groups(sentence, Scope(np.arange(sentence.table.size)), column)
+            yield from _means_of_groups(sentence, ClaimScope(np.arange(sentence.table.size)), column)
         if median or plain:
             yield column.median, source(column, None, f"median of {column.title} over {len(values)} rows")
         if (plain or most or least) and not sentence.columns:
@@ -267,14 +269,14 @@ def _overall(number: WrittenNumber, sentence: Sentence, columns: Sequence[ClaimC
             yield from _top_sums(column, how_many(sentence.text))
 
 
-def _repeated(column: ClaimColumn) -> Iterator[Found]:
+def _repeated(column: ClaimColumn) -> Iterator[Candidate]:
     """The most frequent value, if several rows share it."""
     value, many = column.commonest
     if many > 1:
         yield value, source(column, None, f"{column.title} of {many} rows")
 
 
-def _missing(sentence: Sentence) -> Iterator[Found]:
+def _missing(sentence: Sentence) -> Iterator[Candidate]:
     """ "2 have no revenue": the rows without a value."""
     if _NO_VALUE.search(sentence.text):
         for column in sentence.table.columns:
@@ -287,7 +289,7 @@ _NO_VALUE = re.compile(
 )
 
 
-def _top_sums(column: ClaimColumn, numbers: Sequence[int]) -> Iterator[Found]:
+def _top_sums(column: ClaimColumn, numbers: Sequence[int]) -> Iterator[Candidate]:
     values = column.sorted
     for many in numbers:
         if 1 < many < len(values):
@@ -315,7 +317,7 @@ def how_many(text: str) -> list[int]:
     return [_COUNTS.get(word) or int(word) for word in words]
 
 
-def _outstanding(sentence: Sentence, column: ClaimColumn, *, most: bool, least: bool) -> Iterator[Found]:
+def _outstanding(sentence: Sentence, column: ClaimColumn, *, most: bool, least: bool) -> Iterator[Candidate]:
     values = column.values
     order = column.order
     picked = [*(order[::-1][:_TOP].tolist() if most else ()), *(order[:_TOP].tolist() if least else ())]
@@ -337,7 +339,7 @@ def _outstanding(sentence: Sentence, column: ClaimColumn, *, most: bool, least: 
 
 
 def _around(
-    number: WrittenNumber, sentence: Sentence, scopes: Sequence[Scope], *, columns: Sequence[ClaimColumn]
+    number: WrittenNumber, sentence: Sentence, scopes: Sequence[ClaimScope], *, columns: Sequence[ClaimColumn]
 ) -> ClaimVerdict | None:
     """Judge a number next to named rows as a difference, sum, mean, ratio or range; None if none fits."""
     left = sentence.left(number.start)
@@ -389,7 +391,7 @@ _RANGE = re.compile(
 
 
 def _end_of_range(
-    number: WrittenNumber, sentence: Sentence, scopes: Sequence[Scope], *, columns: Sequence[ClaimColumn]
+    number: WrittenNumber, sentence: Sentence, scopes: Sequence[ClaimScope], *, columns: Sequence[ClaimColumn]
 ) -> ClaimVerdict:
     """Judge an end of a range ("from 10 to 34") by the extremes of the named rows, or of all rows."""
     refuted: ClaimVerdict | None = None
@@ -411,7 +413,7 @@ def _end_of_range(
     return refuted or ClaimVerdict("not_found")
 
 
-def _totals(columns: Sequence[ClaimColumn]) -> Iterator[Found]:
+def _totals(columns: Sequence[ClaimColumn]) -> Iterator[Candidate]:
     for column in columns:
         if column.additive and len(column.present):
             yield column.total, source(column, None, f"sum of {column.title} over {len(column.present)} rows")
@@ -452,7 +454,7 @@ def _listed_beyond(
     return None
 
 
-def _rolling(sentence: Sentence, columns: Sequence[ClaimColumn]) -> Iterator[Found]:
+def _rolling(sentence: Sentence, columns: Sequence[ClaimColumn]) -> Iterator[Candidate]:
     """ "The 12 months to June sum to ...": sums of the last and of the first 12 rows."""
     if not sentence.table.has_time:
         return
@@ -469,7 +471,7 @@ def _rolling(sentence: Sentence, columns: Sequence[ClaimColumn]) -> Iterator[Fou
                 )
 
 
-def _rolling_changes(sentence: Sentence, columns: Sequence[ClaimColumn]) -> Iterator[Found]:
+def _rolling_changes(sentence: Sentence, columns: Sequence[ClaimColumn]) -> Iterator[Candidate]:
     for count in _spans_named(sentence):
         for column in columns:
             for skipped in (0, 1):  # the period of the last row may be incomplete
@@ -532,7 +534,7 @@ def _without_label(
     return None
 
 
-def _joint(sentence: Sentence, column: ClaimColumn) -> Iterator[Found]:
+def _joint(sentence: Sentence, column: ClaimColumn) -> Iterator[Candidate]:
     """The sums over the labels that the sentence names."""
     if not column.additive:
         return
@@ -554,7 +556,7 @@ def _joint(sentence: Sentence, column: ClaimColumn) -> Iterator[Found]:
         yield float(np.nansum(column.values[before[-1].rows])), source(column, None, f"sum of {column.title}")
 
 
-def _differences(number: WrittenNumber, sentence: Sentence, pairs: Iterable[Change]) -> Iterator[Found]:
+def _differences(number: WrittenNumber, sentence: Sentence, pairs: Iterable[Change]) -> Iterator[Candidate]:
     least, most = number.reach if number.kind == "plain" else (0.0, float("inf"))
     for each in pairs:
         difference = each.end - each.start
@@ -614,7 +616,7 @@ def _near(number: WrittenNumber, sentence: Sentence) -> str:
 
 
 def _accused(
-    number: WrittenNumber, sentence: Sentence, scopes: Sequence[Scope], *, columns: Sequence[ClaimColumn]
+    number: WrittenNumber, sentence: Sentence, scopes: Sequence[ClaimScope], *, columns: Sequence[ClaimColumn]
 ) -> ClaimVerdict | None:
     """The verdict on a number that fits no candidate.
 
@@ -665,7 +667,7 @@ def _stated_column(
 
 
 def _other_difference(
-    sentence: Sentence, scopes: Sequence[Scope], columns: Sequence[ClaimColumn], *, number: WrittenNumber
+    sentence: Sentence, scopes: Sequence[ClaimScope], columns: Sequence[ClaimColumn], *, number: WrittenNumber
 ) -> ClaimVerdict | None:
     """A "contradicted" verdict with the real difference of the two values that the text compares."""
     if len(columns) != 1:
@@ -678,7 +680,7 @@ def _other_difference(
 
 
 def _stated_pair(
-    sentence: Sentence, column: ClaimColumn, scopes: Sequence[Scope], *, number: WrittenNumber
+    sentence: Sentence, column: ClaimColumn, scopes: Sequence[ClaimScope], *, number: WrittenNumber
 ) -> Change | None:
     """The two values of a comparison when the text names both sides; else None."""
     named = scopes[0].named if scopes else ()
@@ -722,7 +724,7 @@ def _is_another(number: WrittenNumber, columns: Sequence[ClaimColumn]) -> bool:
     return number.digits >= _SPECIFIC and _any_cell(number, columns) is not None
 
 
-def _named(scope: Scope, sentence: Sentence) -> str:
+def _named(scope: ClaimScope, sentence: Sentence) -> str:
     if not scope.named:
         return "all rows"
     names = [sentence.between(each.start, each.end) for each in scope.named]
@@ -745,7 +747,7 @@ def _judge_percent(number: WrittenNumber, sentence: Sentence) -> ClaimVerdict:
     change = cues.CHANGE.search(near) is not None or number.signed != 0
     if (parts := _part_of_named(number, sentence, columns)) is not None:
         return parts
-    candidates: list[Iterator[Found]] = []
+    candidates: list[Iterator[Candidate]] = []
     narrow = columns if sentence.measured or len(columns) < _MANY_MEASURES else columns[:_MANY_MEASURES]
     for column in narrow:
         candidates.append(_as_percent(number, sentence, scopes, column=column))
@@ -827,8 +829,8 @@ def _percent_fitting(number: WrittenNumber) -> Callable[[float], bool]:
 
 
 def _as_percent(
-    number: WrittenNumber, sentence: Sentence, scopes: Sequence[Scope], *, column: ClaimColumn
-) -> Iterator[Found]:
+    number: WrittenNumber, sentence: Sentence, scopes: Sequence[ClaimScope], *, column: ClaimColumn
+) -> Iterator[Candidate]:
     """Candidates from columns that hold percentages, written 12.34 or 0.1234; values are shares of one."""
     if not (column.is_share or len(column.present) == 0 or float(np.abs(column.present).max()) <= 100):
         return
@@ -845,8 +847,8 @@ def _as_percent(
 
 
 def _shares(
-    number: WrittenNumber, sentence: Sentence, scopes: Sequence[Scope], *, column: ClaimColumn, near: str
-) -> Iterator[Found]:
+    number: WrittenNumber, sentence: Sentence, scopes: Sequence[ClaimScope], *, column: ClaimColumn, near: str
+) -> Iterator[Candidate]:
     """Candidate shares of a total: of named rows, of the leading rows, and of the rest."""
     total = column.total if column.additive and len(column.present) else 0.0
     if total <= 0:
@@ -880,7 +882,7 @@ def _shares(
 
 
 def _parts(
-    sentence: Sentence, scopes: Sequence[Scope], column: ClaimColumn
+    sentence: Sentence, scopes: Sequence[ClaimScope], column: ClaimColumn
 ) -> Iterator[tuple[Places, Places | None, str]]:
     for scope in scopes:
         name = _named(scope, sentence)
@@ -908,7 +910,7 @@ def _parts(
 
 def _leading_shares(
     sentence: Sentence, column: ClaimColumn, total: float, *, remaining: bool
-) -> Iterator[Found]:
+) -> Iterator[Candidate]:
     orders: list[list[float]] = (
         [sorted(column.present.tolist(), reverse=True)] if len(column.present) <= 1_000 else []
     )
@@ -934,7 +936,7 @@ def _leading_shares(
             )
 
 
-def _shares_of_rows(sentence: Sentence, scopes: Sequence[Scope]) -> Iterator[Found]:
+def _shares_of_rows(sentence: Sentence, scopes: Sequence[ClaimScope]) -> Iterator[Candidate]:
     size = sentence.table.size
     if not size or not sentence.table.columns:
         return
@@ -966,7 +968,9 @@ def _shares_of_rows(sentence: Sentence, scopes: Sequence[Scope]) -> Iterator[Fou
                 )
 
 
-def _ratios(sentence: Sentence, scopes: Sequence[Scope], columns: Sequence[ClaimColumn]) -> Iterator[Found]:
+def _ratios(
+    sentence: Sentence, scopes: Sequence[ClaimScope], columns: Sequence[ClaimColumn]
+) -> Iterator[Candidate]:
     """Candidate ratios of two measures, such as a margin."""
     measures = sentence.table.measures
     if len(measures) < 2 or len(measures) > _MANY_MEASURES:
@@ -988,7 +992,7 @@ def _ratios(sentence: Sentence, scopes: Sequence[Scope], columns: Sequence[Claim
 
 def _relative(
     number: WrittenNumber, sentence: Sentence, column: ClaimColumn, *, named: tuple[LabelMention, ...]
-) -> Iterator[Found]:
+) -> Iterator[Candidate]:
     """Candidate changes, differences and ratios for a percentage; values are shares of one."""
     for each in changes(sentence, column, named, number=number):
         if not len(column.present):
@@ -1027,7 +1031,12 @@ def _agrees(number: WrittenNumber, sentence: Sentence, difference: float) -> boo
 
 
 def _other_percent(
-    number: WrittenNumber, sentence: Sentence, scopes: Sequence[Scope], *, column: ClaimColumn, share: bool
+    number: WrittenNumber,
+    sentence: Sentence,
+    scopes: Sequence[ClaimScope],
+    *,
+    column: ClaimColumn,
+    share: bool,
 ) -> ClaimVerdict:
     """A "contradicted" verdict with the real share or change; "not_found" when the comparison is unclear."""
     if share and column.additive and column.total > 0:
@@ -1130,7 +1139,7 @@ def _judge_times(number: WrittenNumber, sentence: Sentence) -> ClaimVerdict | No
 
 def _multiples(
     number: WrittenNumber, sentence: Sentence, column: ClaimColumn, *, named: tuple[LabelMention, ...]
-) -> Iterator[Found]:
+) -> Iterator[Candidate]:
     for each in changes(sentence, column, named, number=number):
         if each.start and each.end and each.end / each.start > 0:
             ratio = each.end / each.start

@@ -47,7 +47,7 @@ _FAR = 160
 
 
 @dataclass(frozen=True)
-class Condition:
+class CountCondition:
     """The condition of a count: a measure above or below a line, or equal to a value.
 
     `values` are the readings of the line; empty for the mean. `number` is the line's number in the text.
@@ -60,7 +60,7 @@ class Condition:
     number: WrittenNumber | None = None
 
 
-def condition_of(number: WrittenNumber, sentence: Sentence) -> Condition | None:
+def condition_of(number: WrittenNumber, sentence: Sentence) -> CountCondition | None:
     """Parse the condition that follows a count; None if there is none or it is not understood."""
     before = sentence.between(max(sentence.start, number.start - 18), number.start)
     if _IDLE.search(before) and not re.search(r"\bof (?:the |these )?$", before):
@@ -78,7 +78,7 @@ def condition_of(number: WrittenNumber, sentence: Sentence) -> Condition | None:
         gap = sentence.between(number.end, each.start)
         if each.kind == "plain" and each.bound in _LINES and _is_line(gap):
             test = ">" if each.bound in ("above", "at_least") else "<"
-            return Condition(_line(each, test), test, _readings(each), number=each)
+            return CountCondition(_line(each, test), test, _readings(each), number=each)
         if (
             each.kind == "plain"
             and each.bound == "exact"
@@ -86,17 +86,17 @@ def condition_of(number: WrittenNumber, sentence: Sentence) -> Condition | None:
             and len(gap) < 60
             and _is_plain(sentence, number, each)
         ):
-            return Condition(f"of {figure(each.value)}", "=", _readings(each), number=each)
+            return CountCondition(f"of {figure(each.value)}", "=", _readings(each), number=each)
         if each.kind != "plain" and each.kind != "ordinal":
             return None
     for found in _AVERAGE.finditer(text):
         if _ITS_MEAN.match(text[found.end() :]):
             over = found["over"] is not None
-            return Condition(f"{'above' if over else 'below'} the mean", ">" if over else "<", ())
+            return CountCondition(f"{'above' if over else 'below'} the mean", ">" if over else "<", ())
     if _NEGATIVE.search(text):
-        return Condition("below 0", "<", (0.0,))
+        return CountCondition("below 0", "<", (0.0,))
     if _POSITIVE.search(text):
-        return Condition("above 0", ">", (0.0,))
+        return CountCondition("above 0", ">", (0.0,))
     return None
 
 
@@ -150,7 +150,7 @@ def _is_met(counted: list[tuple[int, str, ClaimColumn, int]]) -> bool:
     return any(many for many, *_ in counted)
 
 
-def _measures(sentence: Sentence, condition: Condition) -> Sequence[ClaimColumn]:
+def _measures(sentence: Sentence, condition: CountCondition) -> Sequence[ClaimColumn]:
     line = condition.number
     if line is not None:
         aged = aged_columns(line, sentence)
@@ -201,7 +201,7 @@ def _groupings(
                     yield np.array(list(grouped(sentence.table, label.index, column, within=rows).values()))
 
 
-def _fulfilled(values: Floats, condition: Condition) -> Iterator[int]:
+def _fulfilled(values: Floats, condition: CountCondition) -> Iterator[int]:
     values = values[~np.isnan(values)]
     if not len(values):
         return
@@ -220,7 +220,7 @@ def _fulfilled(values: Floats, condition: Condition) -> Iterator[int]:
                 yield int((values <= line + slack).sum())
 
 
-def _half(condition: Condition) -> float:
+def _half(condition: CountCondition) -> float:
     return 0.5 * condition.number.readings[0][1] if condition.number is not None else 0.0
 
 

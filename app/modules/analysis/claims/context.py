@@ -45,8 +45,12 @@ class ClaimVerdict:
     source: ClaimSource | None = None
 
 
+JudgedSpan = tuple[int, int, ClaimVerdict]
+"""Start and end of a claim in the text, and its verdict."""
+
+
 @dataclass(frozen=True)
-class Scope:
+class ClaimScope:
     """Rows that a claim is about. `named` are the mentions that chose them."""
 
     rows: Places
@@ -159,7 +163,7 @@ class Sentence:
 
     # The rows that a number belongs to
 
-    def scopes(self, number: WrittenNumber) -> list[Scope]:
+    def scopes(self, number: WrittenNumber) -> list[ClaimScope]:
         """The rows that a number may be about, the likeliest first; empty when nothing is named."""
         chosen = [
             self._owners(number, mentions)
@@ -169,7 +173,7 @@ class Sentence:
         scopes = [*self._months_of_years(chosen), *self._crossed(chosen)]
         for mentions in chosen:
             scopes += [
-                Scope(each.loose[at : at + 1], (each,))
+                ClaimScope(each.loose[at : at + 1], (each,))
                 for each in mentions
                 if each.loose is not None
                 for at in range(min(6, len(each.loose)))
@@ -201,7 +205,7 @@ class Sentence:
             )
         )
 
-    def _months_of_years(self, chosen: Sequence[Sequence[LabelMention]]) -> Iterator[Scope]:
+    def _months_of_years(self, chosen: Sequence[Sequence[LabelMention]]) -> Iterator[ClaimScope]:
         """ "Every December (1,259 in 2024, 1,504 in 2025)": the December of each year."""
         for owners in chosen:
             period = owners[0].period
@@ -212,7 +216,7 @@ class Sentence:
                     continue
                 rows = np.intersect1d(owners[0].rows, other.loose)
                 if len(rows):
-                    yield Scope(rows, (other, owners[0]))
+                    yield ClaimScope(rows, (other, owners[0]))
 
     def lists(self, mentions: list[LabelMention]) -> list[list[LabelMention]]:
         """The runs of mentions that form a list, "A, B and C"; then all mentions together."""
@@ -224,7 +228,9 @@ class Sentence:
                 runs.append([other])
         return [each for each in [*runs, mentions] if len(each) > 1]
 
-    def _crossed(self, chosen: Sequence[Sequence[LabelMention]], *, apart: bool = True) -> Iterator[Scope]:
+    def _crossed(
+        self, chosen: Sequence[Sequence[LabelMention]], *, apart: bool = True
+    ) -> Iterator[ClaimScope]:
         if not chosen:
             return
         options: list[tuple[LabelMention, ...]] = [()]
@@ -235,9 +241,9 @@ class Sentence:
             for other in option[1:]:
                 rows = np.intersect1d(rows, other.rows, assume_unique=True)
             if len(rows):
-                yield Scope(rows, option)
+                yield ClaimScope(rows, option)
             elif apart:
-                yield from (Scope(each.rows, (each,)) for each in option)
+                yield from (ClaimScope(each.rows, (each,)) for each in option)
 
     def _owners(self, number: WrittenNumber, mentions: list[LabelMention]) -> list[LabelMention]:
         """The mentions of one column that a number can belong to, the likeliest first."""

@@ -8,12 +8,10 @@ import numpy as np
 
 from app.modules.analysis.claims import cues
 from app.modules.analysis.claims.changes import series_of
-from app.modules.analysis.claims.context import ClaimVerdict, Sentence
+from app.modules.analysis.claims.context import ClaimVerdict, JudgedSpan, Sentence
 from app.modules.analysis.claims.mentions import TIME, LabelMention
 from app.modules.analysis.claims.table import ClaimColumn, Places, figure
 from graph.state import ClaimSource
-
-Judged = tuple[int, int, ClaimVerdict]
 
 _PAST = re.compile(
     r"(?:grew|rose|fell|dropped|declined|increased|decreased|climbed|jumped|surged|"
@@ -36,7 +34,7 @@ _OTHER_RATE = re.compile(
 )
 
 
-def judge_movements(sentence: Sentence) -> Iterator[Judged]:
+def judge_movements(sentence: Sentence) -> Iterator[JudgedSpan]:
     """Judge each word of direction in the sentence, at most 20."""
     found = sorted(
         [
@@ -304,7 +302,7 @@ def _course(
         yield values[0], values[low], f"{_said(keys[0])} to {_said(keys[low])}"
 
 
-def judge_comparisons(sentence: Sentence) -> Iterator[Judged]:
+def judge_comparisons(sentence: Sentence) -> Iterator[JudgedSpan]:
     """Judge comparisons: "X is higher than Y", "X outperformed Y"."""
     if not sentence.table.measures:
         return

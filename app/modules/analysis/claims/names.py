@@ -3,14 +3,12 @@
 import re
 from collections.abc import Iterator
 
-from app.modules.analysis.claims.context import ClaimVerdict
+from app.modules.analysis.claims.context import ClaimVerdict, JudgedSpan
 from app.modules.analysis.claims.mentions import TIME, LabelMention, Mentions
 from app.modules.analysis.claims.periods import WrittenPeriod
 from app.modules.analysis.claims.plain import Plain
 from app.modules.analysis.claims.table import ClaimTable, stem
 from graph.state import ClaimSource
-
-Judged = tuple[int, int, ClaimVerdict]
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _SMALL = frozenset(
@@ -283,7 +281,7 @@ _ORDINARY = frozenset(
 )
 
 
-def judge_names(plain: Plain, mentions: Mentions, table: ClaimTable) -> Iterator[Judged]:
+def judge_names(plain: Plain, mentions: Mentions, table: ClaimTable) -> Iterator[JudgedSpan]:
     """Judge bold text: labels of the rows are "checked", other names "not_found"."""
     asked = {stem(word) for word in _WORD.findall(f"{table.question} {table.sql[:8_000]}")}
     known = _ORDINARY | asked | {word for column in table.columns for word in (*column.words, *column.called)}
@@ -300,7 +298,7 @@ def judge_names(plain: Plain, mentions: Mentions, table: ClaimTable) -> Iterator
                 yield start, start + len(stripped), ClaimVerdict("not_found")
 
 
-def judge_dates(mentions: Mentions, table: ClaimTable) -> Iterator[Judged]:
+def judge_dates(mentions: Mentions, table: ClaimTable) -> Iterator[JudgedSpan]:
     """Judge dates and periods: "checked" if a row has them, else "not_found"."""
     known = {(each.start, each.end): each for each in mentions.all if each.column == TIME}
     for written in mentions.written:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
-Kind = Literal["plain", "percent", "points", "times", "ordinal"]
+NumberKind = Literal["plain", "percent", "points", "times", "ordinal"]
 Bound = Literal["exact", "about", "below", "above", "at_most", "at_least"]
 
 _SCALES = {
@@ -188,7 +188,7 @@ class WrittenNumber:
     start: int
     end: int
     readings: tuple[tuple[float, float], ...]
-    kind: Kind
+    kind: NumberKind
     bound: Bound = "exact"
     spoken: bool = False
     currency: bool = False
@@ -268,7 +268,7 @@ def _in_digits(text: str, found: re.Match[str]) -> WrittenNumber | None:
     if after[:1] == ":" and after[1:3].isdigit():
         return None  # a time of day
     readings = _readings(found["digits"])
-    kind: Kind = "plain"
+    kind: NumberKind = "plain"
     factor = 1.0
     if found["points"]:
         kind = "points"
@@ -376,7 +376,7 @@ def _in_words(text: str, found: re.Match[str]) -> WrittenNumber | None:
             found.start(), found.end(), ((value, value * 0.16),), kind="times", bound=bound, spoken=True
         )
     factor = 1.0
-    kind: Kind = "plain"
+    kind: NumberKind = "plain"
     if found["pct1"] or found["pct2"]:
         factor = 0.01
         kind = "percent"

@@ -7,13 +7,11 @@ from collections.abc import Iterator
 import numpy as np
 
 from app.modules.analysis.claims import cues
-from app.modules.analysis.claims.context import ClaimVerdict, Sentence, grouped
+from app.modules.analysis.claims.context import ClaimVerdict, JudgedSpan, Sentence, grouped
 from app.modules.analysis.claims.mentions import TIME, LabelMention
 from app.modules.analysis.claims.periods import PartialDate
 from app.modules.analysis.claims.table import NO_LABEL, ClaimColumn, Places, figure, stem
 from graph.state import ClaimSource
-
-Judged = tuple[int, int, ClaimVerdict]
 
 _ORDINALS = {
     "second": 2,
@@ -100,7 +98,7 @@ _SINGLE = re.compile(
 _MIN_TIME = re.compile(r"\b(?:oldest|earliest|älteste\w*|früheste\w*)\b", re.IGNORECASE)
 
 
-def judge_rankings(sentence: Sentence) -> Iterator[Judged]:
+def judge_rankings(sentence: Sentence) -> Iterator[JudgedSpan]:
     """Judge each superlative and rank of the sentence that the rows can decide."""
     if not sentence.columns or not sentence.table.measures:
         return
@@ -134,7 +132,7 @@ _NEAR_TOP = 60
 _MANY = {"two": 2, "three": 3, "four": 4, "five": 5}
 
 
-def _top(sentence: Sentence, found: re.Match[str]) -> Iterator[Judged]:
+def _top(sentence: Sentence, found: re.Match[str]) -> Iterator[JudgedSpan]:
     """ "The top three, A, B and C": each must be among the first three."""
     word = (found["many"] or found["many2"]).lower()
     many = _MANY.get(word) or int(word)
@@ -561,7 +559,7 @@ def _ranked(sentence: Sentence, found: re.Match[str]) -> ClaimVerdict | None:
     return next((each for each in verdicts if each.status == "checked"), verdicts[0] if verdicts else None)
 
 
-def _followed(sentence: Sentence, found: re.Match[str]) -> Iterator[Judged]:
+def _followed(sentence: Sentence, found: re.Match[str]) -> Iterator[JudgedSpan]:
     """ "A, followed by B and C": B and C must come next in order."""
     at = sentence.start + found.start()
     end = sentence.start + found.end()

@@ -9,8 +9,8 @@ from typing import Literal, NamedTuple
 
 from pydantic import JsonValue
 
-Unit = Literal["day", "week", "month", "quarter", "year"]
-UNITS: Sequence[Unit] = ("day", "week", "month", "quarter", "year")
+CalendarUnit = Literal["day", "week", "month", "quarter", "year"]
+UNITS: Sequence[CalendarUnit] = ("day", "week", "month", "quarter", "year")
 """From the finest to the coarsest."""
 
 _MONTHS = {name.lower(): at for names in (month_name, month_abbr) for at, name in enumerate(names) if name}
@@ -26,7 +26,7 @@ class Period(NamedTuple):
     """A calendar period: the days from `start` to before `end`. Periods of one unit sort by time."""
 
     start: date
-    unit: Unit
+    unit: CalendarUnit
 
     @property
     def end(self) -> date:
@@ -47,7 +47,7 @@ class Period(NamedTuple):
         months = (later.start.year - self.start.year) * 12 + later.start.month - self.start.month
         return months // _MONTHS_IN[self.unit]
 
-    def within(self, unit: Unit) -> "Period":
+    def within(self, unit: CalendarUnit) -> "Period":
         """The period of a coarser unit that holds the start of this one."""
         return period_of(self.start, unit)
 
@@ -66,7 +66,7 @@ class Period(NamedTuple):
                 return str(self.start.year)
 
 
-def period_of(day: date, unit: Unit) -> Period:
+def period_of(day: date, unit: CalendarUnit) -> Period:
     """The period that holds a day; weeks begin on Monday."""
     match unit:
         case "day":
@@ -85,11 +85,11 @@ def period_of(day: date, unit: Unit) -> Period:
 class _Form:
     """A format of a period; the named groups of `shape` are the parts of a date."""
 
-    unit: Unit
+    unit: CalendarUnit
     shape: re.Pattern[str]
 
 
-def _form(unit: Unit, shape: str) -> _Form:
+def _form(unit: CalendarUnit, shape: str) -> _Form:
     return _Form(unit, re.compile(shape, re.IGNORECASE))
 
 
@@ -122,7 +122,7 @@ _FORMS: Sequence[_Form] = (
 )
 
 
-def read_periods(cells: Sequence[JsonValue], unit: Unit | None = None) -> list[Period | None] | None:
+def read_periods(cells: Sequence[JsonValue], unit: CalendarUnit | None = None) -> list[Period | None] | None:
     """Return each cell's period (None for null), or None unless one format fits all cells.
 
     03/04/2025 fits two formats: such cells are parsed only if another cell (13/04/2025) decides. `unit` is
@@ -143,7 +143,7 @@ def read_periods(cells: Sequence[JsonValue], unit: Unit | None = None) -> list[P
     return [None if cell is None else periods[str(cell).strip()] for cell in cells]
 
 
-def _iso_days(texts: Sequence[str]) -> tuple[list[date], Unit] | None:
+def _iso_days(texts: Sequence[str]) -> tuple[list[date], CalendarUnit] | None:
     """A fast path for ISO dates: thousands take a few milliseconds. None when any text has another format."""
     try:
         if all(
@@ -155,7 +155,7 @@ def _iso_days(texts: Sequence[str]) -> tuple[list[date], Unit] | None:
     return None
 
 
-def _all_read(form: _Form, texts: Sequence[str]) -> tuple[list[date], Unit] | None:
+def _all_read(form: _Form, texts: Sequence[str]) -> tuple[list[date], CalendarUnit] | None:
     starts: list[date] = []
     for text in texts:
         match = form.shape.fullmatch(text)
@@ -179,7 +179,7 @@ def _start(parts: dict[str, str]) -> date | None:
         return None
 
 
-def _unit_of(days: Sequence[date]) -> Unit:
+def _unit_of(days: Sequence[date]) -> CalendarUnit:
     """Infer the unit that dates stand for: years, months or weeks if all are first days of these, else days.
 
     If most periods of that unit have no date, the dates are days.
@@ -187,7 +187,7 @@ def _unit_of(days: Sequence[date]) -> Unit:
     distinct = sorted(set(days))
     if len(distinct) < 2:
         return "day"
-    candidates: list[Unit] = []
+    candidates: list[CalendarUnit] = []
     if len(distinct) > 2 and all(day.month == day.day == 1 for day in distinct):
         candidates.append("year")
     if all(day.day == 1 for day in distinct):
@@ -197,7 +197,7 @@ def _unit_of(days: Sequence[date]) -> Unit:
     return next((unit for unit in candidates if _is_dense(distinct, unit)), "day")
 
 
-def _is_dense(days: Sequence[date], unit: Unit) -> bool:
+def _is_dense(days: Sequence[date], unit: CalendarUnit) -> bool:
     steps = period_of(days[0], unit).steps_to(period_of(days[-1], unit))
     return len(days) >= _DENSE * (steps + 1)
 

@@ -7,9 +7,9 @@ from datetime import date, timedelta
 from decimal import Decimal
 from typing import Literal
 
-from app.modules.analysis.figures.calendar import Period, Unit, period_of
+from app.modules.analysis.figures.calendar import CalendarUnit, Period, period_of
 
-_PER_YEAR: dict[Unit, int] = {"month": 12, "quarter": 4}
+_PER_YEAR: dict[CalendarUnit, int] = {"month": 12, "quarter": 4}
 _SMALLEST_MISSING_SHARE = 0.02
 _USUAL_GAPS = 3
 _SATURDAY = 5
@@ -72,7 +72,7 @@ class Course:
     periods without a row between the first and the last. `year` is None without two full years.
     """
 
-    unit: Unit
+    unit: CalendarUnit
     points: Sequence[PeriodValue]
     full: Sequence[PeriodValue]
     partial: Sequence[Partial]
@@ -108,7 +108,7 @@ def course(
     )
 
 
-def folded(points: Iterable[PeriodValue], unit: Unit) -> list[PeriodValue]:
+def folded(points: Iterable[PeriodValue], unit: CalendarUnit) -> list[PeriodValue]:
     """Add the points up over a coarser unit."""
     sums: defaultdict[Period, Decimal] = defaultdict(Decimal)
     for point in points:

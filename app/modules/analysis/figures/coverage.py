@@ -8,7 +8,7 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 from sqlglot.optimizer.scope import Scope, build_scope
 
-from app.modules.analysis.figures.calendar import Unit
+from app.modules.analysis.figures.calendar import CalendarUnit
 from app.modules.analysis.figures.course import Span
 from app.modules.analysis.figures.statement import calendar_unit
 from app.modules.database_connection.schema import Schema
@@ -81,7 +81,7 @@ def _cut_date(scope: Scope, schema: Schema) -> _Found | None:
 
 def _origin(projection: exp.Expr, scope: Scope, schema: Schema) -> _Found | None:
     """Follow a projection through inner queries to its table's column; None unless it cuts exactly one."""
-    units: set[Unit | None] = set()
+    units: set[CalendarUnit | None] = set()
     for _ in range(_DEEPEST):
         columns = list(projection.find_all(exp.Column))
         if not columns or any(each != columns[0] for each in columns):

@@ -11,7 +11,7 @@ from typing import Literal
 from pydantic import JsonValue
 
 from app.modules.analysis.figures.asked import Direction, direction_of
-from app.modules.analysis.figures.calendar import Period, Unit
+from app.modules.analysis.figures.calendar import CalendarUnit, Period
 from app.modules.analysis.figures.course import (
     Course,
     Partial,
@@ -24,8 +24,8 @@ from app.modules.analysis.figures.course import (
 )
 from app.modules.analysis.figures.numbers import exact, number
 from app.modules.analysis.figures.ranking import Ranking, ranked
-from app.modules.analysis.figures.roles import ColumnRoles, Role, roles_of
-from app.modules.analysis.figures.statement import Kind, StatementReading, read_statement
+from app.modules.analysis.figures.roles import ColumnRoles, MeasureRole, roles_of
+from app.modules.analysis.figures.statement import ColumnKind, StatementReading, read_statement
 from graph.state import Rows
 
 Shape = Literal["empty", "single", "list", "ranking", "series", "grouped series", "matrix", "measures"]
@@ -50,7 +50,7 @@ class NumericColumn:
 
     column: int
     name: str
-    kind: Kind
+    kind: ColumnKind
     additive: bool
     adds_over_time: bool
     cells: Sequence[JsonValue] = field(repr=False)
@@ -126,7 +126,7 @@ class Figures:
     label: int | None
     group: int | None
     time: int | None
-    unit: Unit | None
+    unit: CalendarUnit | None
     periods: Sequence[Period | None]
     direction: Direction | None
     sorted_descending: bool | None
@@ -261,7 +261,7 @@ def _shape(
     return "ranking" if roles.group is None else "matrix"
 
 
-def _measure(role: Role, rows: Rows) -> NumericColumn | None:
+def _measure(role: MeasureRole, rows: Rows) -> NumericColumn | None:
     cells = list(map(itemgetter(role.column), rows["rows"]))
     if all(number(cell) is None for cell in cells):
         return None

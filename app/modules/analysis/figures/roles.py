@@ -19,7 +19,7 @@ from app.modules.analysis.figures.names import (
     is_ratio,
 )
 from app.modules.analysis.figures.numbers import number
-from app.modules.analysis.figures.statement import Kind, Output, StatementReading
+from app.modules.analysis.figures.statement import ColumnKind, Output, StatementReading
 from app.modules.analysis.words import title
 from graph.state import Rows
 
@@ -33,12 +33,12 @@ _TELLING = 0.5
 
 
 @dataclass(frozen=True)
-class Role:
+class MeasureRole:
     """A measure: its column, and flags for adding its values up over groups and over time."""
 
     column: int
     name: str
-    kind: Kind
+    kind: ColumnKind
     additive: bool
     adds_over_time: bool
 
@@ -53,7 +53,7 @@ class ColumnRoles:
     names the first measure.
     """
 
-    measures: Sequence[Role]
+    measures: Sequence[MeasureRole]
     label: int | None
     group: int | None
     time: int | None
@@ -266,7 +266,13 @@ def _beside_time(label: int, periods: Sequence[Period | None]) -> tuple[int | No
 
 
 def _belong_together(
-    label: int | None, group: int | None, time: int | None, *, rows: Rows, grouped: bool, main: Role | None
+    label: int | None,
+    group: int | None,
+    time: int | None,
+    *,
+    rows: Rows,
+    grouped: bool,
+    main: MeasureRole | None,
 ) -> bool:
     """Return True if rows with the same label are about the same thing and may be added up.
 
@@ -288,15 +294,19 @@ def _belong_together(
     return time is not None or len(rows["rows"]) >= _CROSSED * _distinct(label, rows)
 
 
-def _measure(at: int, name: str, output: Output | None, *, statement: StatementReading) -> Role:
-    kind: Kind = output.kind if output else "plain"
+def _measure(at: int, name: str, output: Output | None, *, statement: StatementReading) -> MeasureRole:
+    kind: ColumnKind = output.kind if output else "plain"
     named = [name, *(output.sources if output else ())]
     additive = (kind in _ADDED and not is_ratio(name)) or (kind == "plain" and is_additive(name))
     additive = additive and not statement.added_up
-    return Role(at, name, kind, additive=additive, adds_over_time=additive and not any(map(is_level, named)))
+    return MeasureRole(
+        at, name, kind, additive=additive, adds_over_time=additive and not any(map(is_level, named))
+    )
 
 
-def _by_importance(question: str, sorted_by: int | None, measures: Sequence[Role]) -> list[Role]:
+def _by_importance(
+    question: str, sorted_by: int | None, measures: Sequence[MeasureRole]
+) -> list[MeasureRole]:
     """Sort the measures: first the one named in the question, else the one sorted by, then column order."""
     named = {role.name: naming(question, role.name) for role in measures}
     best = max(named.values(), default=0.0)

@@ -8,11 +8,11 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 from sqlglot.optimizer.scope import Scope, build_scope
 
-from app.modules.analysis.figures.calendar import Unit
+from app.modules.analysis.figures.calendar import CalendarUnit
 from app.modules.sql.parsing import sqlglot_errors_only
 from app.modules.sql.statement import statement_of
 
-Kind = Literal[
+ColumnKind = Literal[
     "key",
     "plain",
     "count",
@@ -28,7 +28,7 @@ Kind = Literal[
 ]
 """The kind of a column: `key` is grouped by, `plain` is a row's value, `mixed` has no simple meaning."""
 
-_AGGREGATES: Mapping[type[exp.Expr], Kind] = {
+_AGGREGATES: Mapping[type[exp.Expr], ColumnKind] = {
     exp.Sum: "sum",
     exp.Count: "count",
     exp.CountIf: "count",
@@ -42,7 +42,7 @@ _RANKS = (exp.RowNumber, exp.Rank, exp.DenseRank, exp.Ntile)
 _ADDED = ("sum", "count")
 _SEEN_THROUGH = (exp.Alias, exp.Paren, exp.Cast, exp.TryCast, exp.Round, exp.Filter, exp.Neg)
 _DEEPEST = 12
-_FORMATS: Sequence[tuple[str, Unit]] = (
+_FORMATS: Sequence[tuple[str, CalendarUnit]] = (
     ("%d", "day"),
     ("%j", "day"),
     ("%W", "week"),
@@ -56,7 +56,7 @@ _FORMATS: Sequence[tuple[str, Unit]] = (
     ("Mon", "month"),
     ("%Y", "year"),
 )
-_LENGTHS: Mapping[str, Unit] = {"4": "year", "7": "month", "10": "day"}
+_LENGTHS: Mapping[str, CalendarUnit] = {"4": "year", "7": "month", "10": "day"}
 
 
 @dataclass(frozen=True)
@@ -65,9 +65,9 @@ class Output:
     which it cuts dates."""
 
     name: str
-    kind: Kind
+    kind: ColumnKind
     sources: Sequence[str] = ()
-    unit: Unit | None = None
+    unit: CalendarUnit | None = None
 
 
 @dataclass(frozen=True)
@@ -204,7 +204,7 @@ def _output(projection: exp.Expr, sources: _Sources, *, grouped: bool) -> Output
     return Output(projection.alias_or_name, kind, [column.name for column in columns], unit=unit)
 
 
-def _kind(expression: exp.Expr, sources: _Sources) -> Kind:
+def _kind(expression: exp.Expr, sources: _Sources) -> ColumnKind:
     match expression:
         case exp.Window():
             return "rank" if isinstance(expression.this, _RANKS) else "window"
@@ -230,7 +230,7 @@ def _kind(expression: exp.Expr, sources: _Sources) -> Kind:
     return "mixed" if _has_aggregate(expression) else "plain"
 
 
-def _kind_of_aggregate(function: exp.AggFunc | exp.Anonymous, sources: _Sources) -> Kind:
+def _kind_of_aggregate(function: exp.AggFunc | exp.Anonymous, sources: _Sources) -> ColumnKind:
     if isinstance(function, exp.Anonymous):
         return "sum" if function.name.lower() == "total" else "plain"
     kind = _AGGREGATES.get(type(function), "mixed")
@@ -244,7 +244,7 @@ def _kind_of_aggregate(function: exp.AggFunc | exp.Anonymous, sources: _Sources)
     return kind
 
 
-def _kind_of_subquery(subquery: exp.Subquery) -> Kind:
+def _kind_of_subquery(subquery: exp.Subquery) -> ColumnKind:
     """The kind of a scalar subquery: `constant` unless it refers to the outer row."""
     scope = build_scope(subquery.this.copy())
     if scope is None or not isinstance(scope.expression, exp.Select):
@@ -254,7 +254,7 @@ def _kind_of_subquery(subquery: exp.Subquery) -> Kind:
     return _kind(scope.expression.selects[0], _Sources())
 
 
-def _sum_of(kinds: Sequence[Kind]) -> Kind:
+def _sum_of(kinds: Sequence[ColumnKind]) -> ColumnKind:
     if all(kind in _ADDED for kind in kinds):
         return "sum"
     if all(kind in ("plain", "constant") for kind in kinds):
@@ -262,7 +262,7 @@ def _sum_of(kinds: Sequence[Kind]) -> Kind:
     return "mixed"
 
 
-def _product_of(left: Kind, right: Kind, expression: exp.Binary) -> Kind:
+def _product_of(left: ColumnKind, right: ColumnKind, expression: exp.Binary) -> ColumnKind:
     """The kind of a product or quotient: a factor keeps the kind; two computed numbers make a ratio."""
     if expression.find(exp.Query) is not None and "plain" not in (left, right):
         return "ratio"
@@ -343,7 +343,7 @@ def _position(sorted_by: exp.Expr, query: exp.Expr, reading: StatementReading) -
     return next((at for at, each in enumerate(selects) if each.unalias() == sorted_by), None)
 
 
-def calendar_unit(expression: exp.Expr) -> Unit | None:
+def calendar_unit(expression: exp.Expr) -> CalendarUnit | None:
     """The calendar unit to which an expression cuts dates; None if it does not."""
     match expression:
         case exp.TimestampTrunc() | exp.DateTrunc() | exp.DatetimeTrunc():
@@ -369,7 +369,7 @@ def calendar_unit(expression: exp.Expr) -> Unit | None:
     return None
 
 
-def _format_unit(arguments: Sequence[exp.Expr]) -> Unit | None:
+def _format_unit(arguments: Sequence[exp.Expr]) -> CalendarUnit | None:
     """The unit of a strftime call: its SQLite modifier ("start of month"), else the format's finest part."""
     texts = [each.name for each in arguments if isinstance(each, exp.Literal) and each.is_string]
     for text in texts:
@@ -379,6 +379,6 @@ def _format_unit(arguments: Sequence[exp.Expr]) -> Unit | None:
     return next((unit for part, unit in _FORMATS if part in form), None)
 
 
-def _named_unit(name: str) -> Unit | None:
-    units: Sequence[Unit] = ("day", "week", "month", "quarter", "year")
+def _named_unit(name: str) -> CalendarUnit | None:
+    units: Sequence[CalendarUnit] = ("day", "week", "month", "quarter", "year")
     return next((unit for unit in units if name.lower().startswith(unit)), None)

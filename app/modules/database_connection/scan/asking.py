@@ -11,7 +11,7 @@ from sqlalchemy.exc import DBAPIError
 from app.modules.database_connection.engines.databases import stopped
 from app.modules.database_connection.threads import Stop
 
-Rows: TypeAlias = Sequence[Sequence[object]]
+FetchedRows: TypeAlias = Sequence[Sequence[object]]
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Questions:
     statement_seconds: float
     end: float
 
-    def ask(self, statement: Executable) -> Rows | None:
+    def ask(self, statement: Executable) -> FetchedRows | None:
         """Returns the rows, or None at the time limit or after an error of the database.
 
         Raises `StatementFailed` once the scan is stopped.

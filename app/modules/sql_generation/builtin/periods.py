@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from datetime import date, timedelta
 from typing import Literal
 
-Unit = Literal["day", "month", "year"]
-_UNITS: dict[str, Unit] = {"day": "day", "month": "month", "year": "year"}
+PeriodUnit = Literal["day", "month", "year"]
+_UNITS: dict[str, PeriodUnit] = {"day": "day", "month": "month", "year": "year"}
 _MONTHS = {name.lower(): number for number, name in enumerate(month_name) if name}
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
@@ -39,10 +39,10 @@ class DateRange:
         return all((day.month, day.day) == (1, 1) for day in (self.start, self.end) if day is not None)
 
 
-Found = tuple[DateRange, int]
+PeriodRead = tuple[DateRange, int]
 
 
-def read_period(words: Sequence[str], today: date) -> Found | None:
+def read_period(words: Sequence[str], today: date) -> PeriodRead | None:
     """Returns the period that `words` (lower case) begin with, and how many words it has; None without one.
 
     A month without a year is the latest one that has begun. "Last 30 days" includes today.
@@ -53,11 +53,11 @@ def read_period(words: Sequence[str], today: date) -> Found | None:
         return None
 
 
-def unit_of(word: str) -> Unit | None:
+def unit_of(word: str) -> PeriodUnit | None:
     return _UNITS.get(word)
 
 
-def _phrase(words: list[str], today: date) -> Found | None:
+def _phrase(words: list[str], today: date) -> PeriodRead | None:
     match words:
         case ["between" | "from", *rest] if found := _span(rest, today):
             return _one_more(found)
@@ -78,7 +78,7 @@ def _phrase(words: list[str], today: date) -> Found | None:
             return _points(words, today)
 
 
-def _or_later(words: list[str], found: Found | None) -> Found | None:
+def _or_later(words: list[str], found: PeriodRead | None) -> PeriodRead | None:
     """Extends a period that "or after" or "or before" follows: "in 2014 or after"."""
     rest = tuple(words[found[1] : found[1] + 2]) if found else ()
     if found and rest in (("or", "after"), ("or", "later")):
@@ -88,12 +88,12 @@ def _or_later(words: list[str], found: Found | None) -> Found | None:
     return found
 
 
-def _open(words: list[str], today: date, shape: Callable[[DateRange], DateRange]) -> Found | None:
+def _open(words: list[str], today: date, shape: Callable[[DateRange], DateRange]) -> PeriodRead | None:
     point = _point(words, today)
     return (shape(point[0]), point[1] + 1) if point else None
 
 
-def _span(words: list[str], today: date) -> Found | None:
+def _span(words: list[str], today: date) -> PeriodRead | None:
     """Reads two points in time as one range: "2024 to 2025"."""
     first, last, said = _two(words, today, ("and", "to", "until", "till", "through"))
     if not first or not last or not first.start or not last.end or last.end <= first.start:
@@ -101,7 +101,7 @@ def _span(words: list[str], today: date) -> Found | None:
     return DateRange(first.start, last.end), said
 
 
-def _points(words: list[str], today: date) -> Found | None:
+def _points(words: list[str], today: date) -> PeriodRead | None:
     """Reads one point in time, or two adjacent ones: "2024 or 2025"."""
     first, last, said = _two(words, today, ("or", "and"))
     if first and last and last.start == first.end:
@@ -119,7 +119,7 @@ def _two(
     return (first[0], last[0], first[1] + 1 + last[1]) if last else (None, None, 0)
 
 
-def _point(words: list[str], today: date) -> Found | None:
+def _point(words: list[str], today: date) -> PeriodRead | None:
     match words:
         case ["the", *rest]:
             return _one_more(_point(rest, today))
@@ -144,21 +144,21 @@ def _point(words: list[str], today: date) -> Found | None:
     return None
 
 
-def _rolling(number: int, unit: Unit, today: date) -> DateRange:
+def _rolling(number: int, unit: PeriodUnit, today: date) -> DateRange:
     tomorrow = today + timedelta(days=1)
     if unit == "day":
         return DateRange(tomorrow - timedelta(days=number), tomorrow)
     return DateRange(_months_later(tomorrow, -number * (12 if unit == "year" else 1)), tomorrow)
 
 
-def _whole(day: date, unit: Unit) -> DateRange:
+def _whole(day: date, unit: PeriodUnit) -> DateRange:
     start = _whole_start(day, unit)
     if unit == "day":
         return DateRange(start, start + timedelta(days=1))
     return DateRange(start, _months_later(start, 12 if unit == "year" else 1))
 
 
-def _whole_start(day: date, unit: Unit) -> date:
+def _whole_start(day: date, unit: PeriodUnit) -> date:
     match unit:
         case "day":
             return day
@@ -173,5 +173,5 @@ def _months_later(day: date, months: int) -> date:
     return date(year, month + 1, min(day.day, monthrange(year, month + 1)[1]))
 
 
-def _one_more(found: Found | None) -> Found | None:
+def _one_more(found: PeriodRead | None) -> PeriodRead | None:
     return (found[0], found[1] + 1) if found else None

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from app.modules.database_connection.schema import ColumnType
-from app.modules.sql_generation.builtin.periods import DateRange, Unit
+from app.modules.sql_generation.builtin.periods import DateRange, PeriodUnit
 
 Function = Literal["count", "count distinct", "sum", "avg", "min", "max"]
 Operator = Literal[">", ">=", "<", "<=", "=", "between"]
@@ -81,7 +81,7 @@ class Grain:
     """Grouping by the calendar unit a date falls into."""
 
     field: ColumnRef
-    unit: Unit
+    unit: PeriodUnit
 
 
 Dimension = ColumnRef | Entity | Grain
@@ -182,7 +182,7 @@ class Superior:
     above: bool
 
 
-Condition = Filter | Compared | Without | Superior
+QueryCondition = Filter | Compared | Without | Superior
 
 
 @dataclass(frozen=True)
@@ -203,7 +203,7 @@ class Query:
     measures: tuple[Measure, ...] = ()
     dimensions: tuple[Dimension, ...] = ()
     shown: tuple[ColumnRef | Related, ...] = ()
-    conditions: tuple[Condition, ...] = ()
+    conditions: tuple[QueryCondition, ...] = ()
     with_tables: tuple[str, ...] = ()
     order: SortOrder | None = None
     limit: int | None = None

@@ -33,7 +33,7 @@ from app.modules.sql_generation.builtin.question.words import Token, tokenise
 from app.modules.sql_generation.builtin.statement.accounting import account
 from app.modules.sql_generation.builtin.statement.compose import compose
 from app.modules.sql_generation.builtin.statement.explain import explain
-from app.modules.sql_generation.builtin.statement.network import Network
+from app.modules.sql_generation.builtin.statement.network import SchemaNetwork
 from app.modules.sql_generation.linking.stored_texts import StoredTexts
 
 
@@ -140,7 +140,7 @@ def _answer(
     if (
         previous.sql is not None
         and asked
-        and (found := extreme_of_shown(previous.sql, asked, Network(schema)))
+        and (found := extreme_of_shown(previous.sql, asked, SchemaNetwork(schema)))
     ):
         return _statement(found, schema)
     roles = assign([said.item for said in read(split(rest, lexicon)[0], lexicon, today)])
@@ -151,7 +151,7 @@ def _answer(
         return _statement(_planned(tokens, schema, lexicon, today), schema)
     if previous.sql is None:
         raise Beyond(f"This is no whole question. {_why_unseen(previous)}")
-    found = edit(previous.sql, roles, Network(schema), points=bool(points), adds=is_adding(tokens))
+    found = edit(previous.sql, roles, SchemaNetwork(schema), points=bool(points), adds=is_adding(tokens))
     return _statement(found, schema)
 
 
@@ -171,7 +171,7 @@ def _statement(found: tuple[exp.Select, str], schema: Schema) -> WrittenSql:
 def _planned(tokens: list[Token], schema: Schema, lexicon: Lexicon, today: date) -> tuple[exp.Select, str]:
     """Returns the statement of a question that is no follow-up, and its explanation."""
     asked, preferences = split(tokens, lexicon)
-    network = Network(schema, preferences)
+    network = SchemaNetwork(schema, preferences)
     said = read(asked, lexicon, today)
     planner = Planner(network, assign([one.item for one in said]))
     query = planner.plan()

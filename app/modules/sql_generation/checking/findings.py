@@ -9,7 +9,7 @@ from sqlglot import exp
 CorrectionKind = Literal[
     "spelling", "quotes", "source", "join", "unused join", "group", "division", "dialect"
 ]
-Kind = Literal["unknown table", "unknown column", "unknown alias", "ambiguous column"]
+FaultKind = Literal["unknown table", "unknown column", "unknown alias", "ambiguous column"]
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Fault:
     `correction` is None unless the meaning is certain. It is applied only to statements of a model.
     """
 
-    kind: Kind
+    kind: FaultKind
     name: str
     offset: int | None
     nearest: Sequence[str]

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence, Set
 from functools import cached_property
 
 from app.modules.database_connection.schema import Table, TableColumn
-from app.modules.sql_generation.linking.contents import Contents, contents_of
+from app.modules.sql_generation.linking.contents import ColumnContents, contents_of
 from app.modules.sql_generation.linking.words import telling_words, words_of
 
 
@@ -14,7 +14,7 @@ class Columns:
     def __init__(self, tables: Sequence[Table], texts: Mapping[str, Mapping[str, Sequence[str]]]) -> None:
         self._tables = {table.name: table for table in tables}
         self._texts = texts
-        self._contents: dict[tuple[str, str], Contents] = {}
+        self._contents: dict[tuple[str, str], ColumnContents] = {}
 
     @cached_property
     def words(self) -> Set[str]:
@@ -22,7 +22,7 @@ class Columns:
         names = [name for table in self._tables.values() for name in (table.name, *_names(table))]
         return frozenset(words_of(" ".join(names)))
 
-    def holds(self, table: str, column: str) -> Contents:
+    def holds(self, table: str, column: str) -> ColumnContents:
         """Returns the kind of text in a column. A column that is not in the schema is judged by its texts."""
         key = table, column
         if key not in self._contents:

@@ -11,7 +11,7 @@ from typing import Literal
 from app.modules.database_connection.schema import Table, TableColumn
 from app.modules.sql_generation.linking.words import words_of
 
-Contents = Literal["category", "person", "private"]
+ColumnContents = Literal["category", "person", "private"]
 """`private` is personal data or free text: e-mails, phones, streets, addresses of pages, hashes, prose.
 `person` is names of people. `category` is everything that people filter by: names of things, codes, states.
 """
@@ -63,7 +63,7 @@ _STREET = re.compile(
 )
 
 
-def contents_of(table: Table, column: TableColumn, texts: Sequence[str]) -> Contents:
+def contents_of(table: Table, column: TableColumn, texts: Sequence[str]) -> ColumnContents:
     """Returns the kind of text in a column. `texts` are its known stored texts; may be empty."""
     words = [word for word in words_of(column.name) if not word.isdigit()]
     if _names_private(words) or _are_private(texts):

@@ -13,7 +13,12 @@ from pymysql.cursors import Cursor, SSCursor
 from sqlalchemy import URL, Engine, StaticPool, create_engine
 
 from app.modules.database_connection.engines.mysql.account import rights_beyond_reading
-from app.modules.database_connection.engines.mysql.session import Connection, MysqlSession, Server, restrict
+from app.modules.database_connection.engines.mysql.session import (
+    MysqlConnection,
+    MysqlSession,
+    Server,
+    restrict,
+)
 from app.modules.database_connection.engines.mysql.values import CONVERSIONS
 from app.modules.database_connection.engines.watching import cancelled_when_due
 from app.modules.database_connection.network import ONE_USER, Access
@@ -43,7 +48,7 @@ _CAUSES: Mapping[int, str] = {
 class _Opened(NamedTuple):
     """A read-only connection, and a function that stops its statement."""
 
-    connection: Connection
+    connection: MysqlConnection
     server: Server
     cancel: Callable[[], None]
 
@@ -104,9 +109,9 @@ class MysqlDatabase:
             with cancelled_when_due(cancel, stop):
                 yield _Opened(connection, server, cancel)
 
-    def connect(self, cursors: type[Cursor], seconds: float) -> Connection:
+    def connect(self, cursors: type[Cursor], seconds: float) -> MysqlConnection:
         """Open a connection that is not yet read-only. Raises `DatabaseUnavailable`."""
-        connection: Connection = pymysql.Connection(
+        connection: MysqlConnection = pymysql.Connection(
             host=self.host,
             port=self.port,
             user=self.user,

@@ -17,7 +17,7 @@ from app.modules.database_connection.results import RawRows
 from app.modules.database_connection.threads import Stop
 from graph.errors import DatabaseUnavailable, StatementFailed
 
-Connection: TypeAlias = "pymysql.Connection[Cursor]"
+MysqlConnection: TypeAlias = "pymysql.Connection[Cursor]"
 
 _LOCK_WAIT_SECONDS = 5
 _MOST_RECURSIONS = 1_000_000  # MariaDB silently ends a recursion at 1,000
@@ -38,7 +38,7 @@ class MysqlSession:
     Only queries are accepted, because some other statements end a transaction implicitly.
     """
 
-    connection: Connection
+    connection: MysqlConnection
     cursor: Cursor
     server: "Server"
     stop: Stop
@@ -100,7 +100,7 @@ class Server(NamedTuple):
     is_mariadb: bool
 
 
-def restrict(connection: Connection) -> Server:
+def restrict(connection: MysqlConnection) -> Server:
     """Make a connection read-only until it is closed. Raises `DatabaseUnavailable`."""
     try:
         with connection.cursor(Cursor) as cursor:

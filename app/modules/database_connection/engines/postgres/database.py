@@ -15,7 +15,7 @@ from app.modules.database_connection.engines.postgres.role import (
     roles_beyond_policies,
 )
 from app.modules.database_connection.engines.postgres.session import (
-    Connection,
+    PostgresConnection,
     PostgresSession,
     cancel,
     load_times_as_text,
@@ -113,12 +113,12 @@ class PostgresDatabase:
                 isolation_level="AUTOCOMMIT",
             )
 
-    def _connect(self, seconds: float) -> Connection:
+    def _connect(self, seconds: float) -> PostgresConnection:
         """Open a read-only connection to a checked address. Raises `DatabaseUnavailable`."""
         options = dict(self.options)
         addresses = self.access.addresses(self.host, self.port)
         try:
-            connection: Connection = psycopg.connect(
+            connection: PostgresConnection = psycopg.connect(
                 host=",".join([self.host] * len(addresses)),
                 hostaddr=",".join(addresses),
                 port=self.port,

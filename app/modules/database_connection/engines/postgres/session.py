@@ -19,9 +19,9 @@ from app.modules.database_connection.schema import ColumnType
 from app.modules.database_connection.threads import Stop
 from graph.errors import DatabaseUnavailable, StatementFailed
 
-Row: TypeAlias = tuple[object, ...]
-Connection: TypeAlias = psycopg.Connection[Row]
-Cursor: TypeAlias = psycopg.Cursor[Row]
+PostgresRow: TypeAlias = tuple[object, ...]
+PostgresConnection: TypeAlias = psycopg.Connection[PostgresRow]
+Cursor: TypeAlias = psycopg.Cursor[PostgresRow]
 
 _FETCH_ROWS = 100
 _PLAN = re.compile(r"\s*EXPLAIN\b", re.IGNORECASE)
@@ -54,8 +54,8 @@ class PostgresSession:
     cursor, which accepts no data-modifying statement.
     """
 
-    connection: Connection
-    cursor: "psycopg.ServerCursor[Row]"
+    connection: PostgresConnection
+    cursor: "psycopg.ServerCursor[PostgresRow]"
     stop: Stop
     role: str | None = None
 
@@ -94,13 +94,13 @@ class PostgresSession:
             return "text"
         return "json" if oid == known.array_oid else _TYPES.get(known.name, "text")
 
-    def _fetch(self, cursor: "Cursor | psycopg.ServerCursor[Row]") -> Iterator[Sequence[object]]:
+    def _fetch(self, cursor: "Cursor | psycopg.ServerCursor[PostgresRow]") -> Iterator[Sequence[object]]:
         with _in_our_words(self.stop):
             while rows := cursor.fetchmany(_FETCH_ROWS):
                 yield from rows
 
 
-def cancel(connection: Connection) -> None:
+def cancel(connection: PostgresConnection) -> None:
     """Ask the server to stop the running statement. Does not raise if that fails."""
     try:
         connection.cancel_safe(timeout=_CANCEL_SECONDS)
@@ -125,7 +125,7 @@ def _translated(error: psycopg.Error) -> StatementFailed | DatabaseUnavailable:
     return StatementFailed(". ".join(part.rstrip(".") for part in said if part) + ".")
 
 
-def load_times_as_text(connection: Connection) -> None:
+def load_times_as_text(connection: PostgresConnection) -> None:
     """Load dates and times as ISO 8601 text: the server allows values that Python does not."""
     for name in ("date", "time", "timetz", "interval"):
         connection.adapters.register_loader(name, TextLoader)

@@ -9,7 +9,6 @@ from app.modules.sql_generation.builtin.plan import (
     Beyond,
     ColumnRef,
     Compared,
-    Condition,
     Filter,
     Flagged,
     Measure,
@@ -17,6 +16,7 @@ from app.modules.sql_generation.builtin.plan import (
     Named,
     Present,
     Query,
+    QueryCondition,
     Related,
     Superior,
     Unclear,
@@ -66,9 +66,9 @@ class Filters(Resolver):
     def _with_conditions(self, query: Query) -> Query:
         return replace(query, conditions=(*query.conditions, *self.conditions(query.base)))
 
-    def conditions(self, base: str) -> tuple[Condition, ...]:
+    def conditions(self, base: str) -> tuple[QueryCondition, ...]:
         """Returns the conditions of the question on rows of `base`. Raises `Beyond` or `Unclear`."""
-        found: list[Condition] = [*self._values(base)]
+        found: list[QueryCondition] = [*self._values(base)]
         found += [self._within(period, mention, base) for period, mention in self.roles.times]
         for comparison, by, owner in self.roles.compared:
             found.append(self._compared(comparison, by, self.table(owner, base) if owner else base, base))
@@ -300,7 +300,7 @@ class Filters(Resolver):
             raise Beyond(f"I find no {hint[0]} of {base}.")
         return found[0]
 
-    def _lacking(self, mention: Mention, base: str) -> Condition:
+    def _lacking(self, mention: Mention, base: str) -> QueryCondition:
         if is_table(mention):
             table = self.table(mention, base)
             if table == base:
@@ -313,7 +313,7 @@ class Filters(Resolver):
         number = link.field.type in _NUMERIC and not self.network.is_key(link.field)
         return Missing(link.field, or_zero=number)
 
-    def _none_of(self, table: str, base: str) -> Condition:
+    def _none_of(self, table: str, base: str) -> QueryCondition:
         path = self.network.path(base, table, self.anchors)
         if any(hop.fans_out for hop in path):
             return Without(table)
@@ -321,7 +321,7 @@ class Filters(Resolver):
             return Missing(self._column(base, path[0].left_columns[0]))
         raise Beyond(f"I see no column of {table} that refers to {base}.")
 
-    def _present(self, mention: Mention, base: str) -> Condition:
+    def _present(self, mention: Mention, base: str) -> QueryCondition:
         link = self._pick(mention, lambda link: link.value is None, base)
         stored = [other for other in mention.links if other.value is not None]
         if link.field is None:
@@ -334,7 +334,7 @@ class Filters(Resolver):
         self._refuse_beyond_many(link.field, base)
         return Present(link.field)
 
-    def _held(self, base: str) -> list[Condition]:
+    def _held(self, base: str) -> list[QueryCondition]:
         """Returns the condition that a column named after "with" holds a value: "projects with deadlines"."""
         columns = [mention for mention in self.roles.free if not is_table(mention)]
         if len(columns) != 1 or columns[0].lead not in HAVING:
@@ -347,7 +347,7 @@ class Filters(Resolver):
         if field.table != base and self.network.fans_out(base, field.table, self.anchors):
             raise Beyond(f"One row of {base} can have many of {field}, some with a value and some without.")
 
-    def _flagged(self, mention: Mention, base: str, holds: bool) -> Condition:
+    def _flagged(self, mention: Mention, base: str, holds: bool) -> QueryCondition:
         link = self._pick(mention, lambda link: link.flag, base)
         if link.field is None:
             raise Beyond(f"I do not see what “{mention.text}” is for.")
@@ -356,7 +356,7 @@ class Filters(Resolver):
         no = stored.get("n") or stored.get("f")
         return Flagged(link.field, holds, yes, no)
 
-    def _reporting(self, reports: Reports) -> Condition:
+    def _reporting(self, reports: Reports) -> QueryCondition:
         found = [(table.name, key) for table in self.network.schema.tables for key in reporting_keys(table)]
         if len(found) != 1:
             raise Beyond("I see no single column that says who reports to whom.")

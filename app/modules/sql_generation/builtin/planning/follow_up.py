@@ -13,8 +13,8 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from app.modules.sql.parsing import parsed_one
-from app.modules.sql_generation.builtin.periods import Unit
-from app.modules.sql_generation.builtin.plan import Beyond, ColumnRef, Condition, Dimension, Grain
+from app.modules.sql_generation.builtin.periods import PeriodUnit
+from app.modules.sql_generation.builtin.plan import Beyond, ColumnRef, Dimension, Grain, QueryCondition
 from app.modules.sql_generation.builtin.planning.intent import Planner
 from app.modules.sql_generation.builtin.question.reading import Mention, Revenue
 from app.modules.sql_generation.builtin.question.roles import QuestionRoles, is_table
@@ -23,7 +23,7 @@ from app.modules.sql_generation.builtin.statement.compose import group_keys, lab
 from app.modules.sql_generation.builtin.statement.conditions import filters
 from app.modules.sql_generation.builtin.statement.draft import Draft, measured
 from app.modules.sql_generation.builtin.statement.explain import filtering, grouping, measuring
-from app.modules.sql_generation.builtin.statement.network import Network
+from app.modules.sql_generation.builtin.statement.network import SchemaNetwork
 
 _ENTANGLED = (exp.SetOperation, exp.Window, exp.With)
 _FILTERS = frozenset(
@@ -64,7 +64,7 @@ def extreme(tokens: Sequence[Token]) -> Extreme | None:
     return Extreme(words_of(match["what"] or ""), match["down"] is not None)
 
 
-def extreme_of_shown(sql: str, asked: Extreme, network: Network) -> tuple[exp.Select, str] | None:
+def extreme_of_shown(sql: str, asked: Extreme, network: SchemaNetwork) -> tuple[exp.Select, str] | None:
     """Returns the statement for the row with the extreme value of a shown column, and its explanation.
 
     None if that column is not shown.
@@ -85,7 +85,7 @@ def names_rows(roles: QuestionRoles) -> bool:
 
 
 def edit(
-    sql: str, roles: QuestionRoles, network: Network, *, points: bool, adds: bool
+    sql: str, roles: QuestionRoles, network: SchemaNetwork, *, points: bool, adds: bool
 ) -> tuple[exp.Select, str]:
     """Returns the edited statement and its explanation. Raises `Beyond` or `Unclear`.
 
@@ -115,7 +115,7 @@ def edit(
 class _Answer:
     """The previous statement, and its edits by the question."""
 
-    def __init__(self, sql: str, roles: QuestionRoles, network: Network) -> None:
+    def __init__(self, sql: str, roles: QuestionRoles, network: SchemaNetwork) -> None:
         self._roles = roles
         self._draft = _draft(sql, network)
         self._planner = Planner(network, roles, self._draft.names)
@@ -312,7 +312,7 @@ class _Answer:
         """
         select = self._draft.select
         labels = [shown for shown in select.selects if shown not in self._numbers]
-        times = [shown for shown in labels if shown.alias_or_name in get_args(Unit)]
+        times = [shown for shown in labels if shown.alias_or_name in get_args(PeriodUnit)]
         rest = [shown for shown in labels if shown not in times]
         if len(labels) < 2 or len(dimensions) > 1 or not times:
             return [], []
@@ -390,10 +390,10 @@ class _Answer:
                 "I can change one thing about the previous answer at a time; ask the whole question."
             )
 
-    def _conditions(self) -> tuple[Condition, ...]:
+    def _conditions(self) -> tuple[QueryCondition, ...]:
         return self._planner.conditions(self._draft.base)
 
-    def _add(self, conditions: Collection[Condition]) -> None:
+    def _add(self, conditions: Collection[QueryCondition]) -> None:
         added = filters(self._draft, list(conditions), ())
         if any(_replaces(one, old) for one in added for old in _conjuncts(self._draft)):
             raise Beyond("The previous answer already has a condition on that; ask the whole question.")
@@ -430,7 +430,7 @@ class _Answer:
         return field is not None and field.type in ("integer", "number") and not network.is_key(field)
 
 
-def _draft(sql: str, network: Network) -> Draft:
+def _draft(sql: str, network: SchemaNetwork) -> Draft:
     select = _parsed(sql, network.schema.dialect)
     known = {table.name.lower(): table.name for table in network.schema.tables}
     source = select.args["from_"].this if select.args.get("from_") else None
@@ -461,7 +461,7 @@ def _is_cut(select: exp.Select) -> bool:
     return any(select.args.get(part) for part in ("limit", "distinct", "group"))
 
 
-def _said(conditions: Collection[Condition]) -> list[str]:
+def _said(conditions: Collection[QueryCondition]) -> list[str]:
     return [f"where {filtering(one)}" for one in conditions]
 
 

@@ -5,7 +5,7 @@ from collections.abc import Collection
 from app.modules.sql_generation.builtin.plan import Beyond, ColumnRef, Measure, Reading, Unclear
 from app.modules.sql_generation.builtin.question.readings import qualified
 from app.modules.sql_generation.builtin.question.words import words_of
-from app.modules.sql_generation.builtin.statement.network import Network
+from app.modules.sql_generation.builtin.statement.network import SchemaNetwork
 
 _EARNED = frozenset({"revenue", "sale", "turnover"})
 _AMOUNTS = frozenset({"amount", "total", "subtotal"})
@@ -31,16 +31,16 @@ _OTHER_MONEY = frozenset(
 _NUMERIC = ("integer", "number")
 
 
-def numbers_of(network: Network, table: str) -> list[ColumnRef]:
+def numbers_of(network: SchemaNetwork, table: str) -> list[ColumnRef]:
     return [field for field in network.fields(table) if field.type in _NUMERIC and not network.is_key(field)]
 
 
-def amounts_of(network: Network, table: str) -> list[ColumnRef]:
+def amounts_of(network: SchemaNetwork, table: str) -> list[ColumnRef]:
     """Returns the columns of a table that hold money earned."""
     return [field for field in numbers_of(network, table) if _earning(field)]
 
 
-def quantity_of(network: Network, table: str) -> ColumnRef | None:
+def quantity_of(network: SchemaNetwork, table: str) -> ColumnRef | None:
     return next((field for field in numbers_of(network, table) if is_quantity(field)), None)
 
 
@@ -49,7 +49,7 @@ def is_quantity(field: ColumnRef) -> bool:
     return words_of(field.column)[-1] == "quantity"
 
 
-def revenue(network: Network, anchors: Collection[str], text: str = "revenue") -> Measure:
+def revenue(network: SchemaNetwork, anchors: Collection[str], text: str = "revenue") -> Measure:
     """Returns the measure of money earned, from a table whose joins to `anchors` do not repeat it.
 
     `text` is the question's word for it.
@@ -85,7 +85,7 @@ def revenue(network: Network, anchors: Collection[str], text: str = "revenue") -
     return best
 
 
-def _candidates(network: Network, table: str) -> list[tuple[ColumnRef, Measure]]:
+def _candidates(network: SchemaNetwork, table: str) -> list[tuple[ColumnRef, Measure]]:
     amounts = [(field, Measure("sum", table, "revenue", (field,))) for field in amounts_of(network, table)]
     quantity = quantity_of(network, table)
     prices = [field for field in numbers_of(network, table) if words_of(field.column)[-1] == "price"]
@@ -96,7 +96,7 @@ def _candidates(network: Network, table: str) -> list[tuple[ColumnRef, Measure]]
     return [(quantity, Measure("sum", table, "revenue", (quantity, *prices)))]
 
 
-def _has_discount(network: Network, table: str) -> bool:
+def _has_discount(network: SchemaNetwork, table: str) -> bool:
     return any(words_of(field.column)[-1] == "discount" for field in numbers_of(network, table))
 
 
@@ -108,12 +108,12 @@ def _earning(field: ColumnRef) -> int:
     return 3 if words[-1] in _EARNED else 2 if _AMOUNTS.intersection((words[0], words[-1])) else 0
 
 
-def _safe(network: Network, table: str, anchors: Collection[str]) -> bool:
+def _safe(network: SchemaNetwork, table: str, anchors: Collection[str]) -> bool:
     return all(
         network.distance(table, anchor) is not None and not network.fans_out(table, anchor, anchors)
         for anchor in anchors
     )
 
 
-def _distances(network: Network, table: str, anchors: Collection[str]) -> int:
+def _distances(network: SchemaNetwork, table: str, anchors: Collection[str]) -> int:
     return sum(network.distance(table, anchor) or 0 for anchor in anchors)

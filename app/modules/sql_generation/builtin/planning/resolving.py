@@ -8,7 +8,7 @@ from app.modules.sql_generation.builtin.question.reading import Calendar, Mentio
 from app.modules.sql_generation.builtin.question.readings import of_date, of_meaning, of_units, spoken
 from app.modules.sql_generation.builtin.question.roles import QuestionRoles, is_event, is_table, is_verb
 from app.modules.sql_generation.builtin.question.words import words_of
-from app.modules.sql_generation.builtin.statement.network import Network
+from app.modules.sql_generation.builtin.statement.network import SchemaNetwork
 
 _DATES = ("date", "datetime")
 _HAPPENING = frozenset(
@@ -20,7 +20,7 @@ _PLAIN_DATES = (("date",), ("created", "at"), ("created",), ("timestamp",), ("ti
 class Resolver:
     """Resolves the mentions of one question; `around` are tables that it implies without naming them."""
 
-    def __init__(self, network: Network, roles: QuestionRoles, around: Iterable[str] = ()) -> None:
+    def __init__(self, network: SchemaNetwork, roles: QuestionRoles, around: Iterable[str] = ()) -> None:
         self.network = network
         self.roles = roles
         self.anchors = tuple(dict.fromkeys((*around, *self._certain_tables())))

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Literal
 
-from app.modules.sql_generation.builtin.periods import DateRange, Unit, read_period, unit_of
+from app.modules.sql_generation.builtin.periods import DateRange, PeriodUnit, read_period, unit_of
 from app.modules.sql_generation.builtin.plan import Beyond, Function, Operator
 from app.modules.sql_generation.builtin.question.lexicon import EXACT, Lexicon, Link
 from app.modules.sql_generation.builtin.question.words import REVENUE, Token
@@ -56,7 +56,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Calendar:
-    unit: Unit
+    unit: PeriodUnit
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ class Unrelated:
 
 
 @dataclass(frozen=True)
-class Time:
+class PeriodMention:
     period: DateRange
 
 
@@ -129,7 +129,7 @@ class Conjunction:
     either: bool
 
 
-Item = (
+QuestionItem = (
     Mention
     | Revenue
     | Count
@@ -145,7 +145,7 @@ Item = (
     | Holding
     | Relation
     | Unrelated
-    | Time
+    | PeriodMention
     | Conjunction
 )
 
@@ -191,16 +191,16 @@ _COMPARATIVES = {
     "lighter": ("weight",),
 }
 _NUMBER = r"(\d+(?:\.\d+)?)"
-_Make = Callable[[re.Match[str]], tuple[Item, ...]]
+_Make = Callable[[re.Match[str]], tuple[QuestionItem, ...]]
 _Rule = tuple[re.Pattern[str], _Make]
 
 
-def _constant(*items: Item) -> _Make:
+def _constant(*items: QuestionItem) -> _Make:
     return lambda _: items
 
 
 def _comparison(operator: Operator) -> _Make:
-    def make(match: re.Match[str]) -> tuple[Item, ...]:
+    def make(match: re.Match[str]) -> tuple[QuestionItem, ...]:
         hints = [hint for word, hint in _COMPARATIVES.items() if word in match[0]]
         return (NumberComparison(operator, match.groups(), hints[0] if hints else ()),)
 
@@ -355,7 +355,7 @@ _CALCULATING = _set(
 class Said:
     """An item and the words that it was read from."""
 
-    item: Item
+    item: QuestionItem
     text: str
 
 
@@ -401,7 +401,7 @@ class _Reading:
             at += max(said, 1)
         return tuple(self._read)
 
-    def _next(self, at: int) -> tuple[int, tuple[Item, ...]]:
+    def _next(self, at: int) -> tuple[int, tuple[QuestionItem, ...]]:
         """Returns the number of tokens from `at` that form the next items, and these items; 0 if unknown."""
         tokens = self._question[at : at + 12]
         if self._costs(at):
@@ -422,7 +422,7 @@ class _Reading:
         if rule and (tokens[0].kind == "number" or (raws[0] == "between" and self._on_number())):
             return rule
         if period := read_period(raws, self._today):
-            return period[1], (Time(period[0]),)
+            return period[1], (PeriodMention(period[0]),)
         if length and (isinstance(self._last, Aggregate) or self._is_compared(mention, raws[length:])):
             return length, (mention,)
         if rule:
@@ -450,7 +450,7 @@ class _Reading:
         before = self._question[at - 1]
         return self._question[at].raw == "costing" or before.raw in ("that", "which", "who") or before.plural
 
-    def _compared(self, tokens: Sequence[Token]) -> tuple[int, tuple[Item, ...]] | None:
+    def _compared(self, tokens: Sequence[Token]) -> tuple[int, tuple[QuestionItem, ...]] | None:
         """Reads a column between a comparison and its number: "above age 20"."""
         raws = [token.raw for token in tokens]
         for at in range(1, min(4, len(tokens) - 1)):
@@ -472,7 +472,7 @@ class _Reading:
         compared = found is not None and isinstance(found[1][0] if found[1] else None, NumberComparison)
         return compared and any(link.is_number and link.score >= EXACT for link in mention.links)
 
-    def _rule(self, text: str) -> tuple[int, tuple[Item, ...]] | None:
+    def _rule(self, text: str) -> tuple[int, tuple[QuestionItem, ...]] | None:
         if self._relations and (found := _first_rule(text, _RELATIONS)):
             return found
         found = _first_rule(text, _RULES)
@@ -482,7 +482,7 @@ class _Reading:
         return found
 
     @property
-    def _last(self) -> Item | None:
+    def _last(self) -> QuestionItem | None:
         return self._read[-1].item if self._read else None
 
     @property
@@ -501,7 +501,7 @@ class _Reading:
         last = self._last
         return isinstance(last, Mention) and any(link.is_number for link in last.links)
 
-    def _counted(self, tokens: Sequence[Token], lead: str) -> tuple[int, tuple[Item, ...]]:
+    def _counted(self, tokens: Sequence[Token], lead: str) -> tuple[int, tuple[QuestionItem, ...]]:
         """Reads a bare number as a limit or as a comparison.
 
         "The 10 customers with ..." has a limit; "with 4 cylinders" and "who placed 4 orders" compare.
@@ -523,7 +523,7 @@ class _Reading:
             return 1, (Limit(int(float(tokens[0].raw))),)
         return 0, ()
 
-    def _negated(self, tokens: Sequence[Token]) -> tuple[int, tuple[Item, ...]]:
+    def _negated(self, tokens: Sequence[Token]) -> tuple[int, tuple[QuestionItem, ...]]:
         """Reads a negating prefix: "unshipped", "inactive"."""
         token = tokens[0]
         for prefix in ("un", "in", "non"):
@@ -569,12 +569,12 @@ class _Reading:
         raise Beyond(f"I find nothing in this database for “{token.text}”.{hint}")
 
 
-def _first_rule(text: str, rules: Sequence[_Rule]) -> tuple[int, tuple[Item, ...]] | None:
+def _first_rule(text: str, rules: Sequence[_Rule]) -> tuple[int, tuple[QuestionItem, ...]] | None:
     for pattern, make in rules:
         if match := pattern.match(text):
             return len(match[0].split()), make(match)
     return None
 
 
-def _ranks(items: Sequence[Item]) -> bool:
+def _ranks(items: Sequence[QuestionItem]) -> bool:
     return any(isinstance(item, Rank) for item in items)

@@ -16,21 +16,21 @@ from app.modules.sql_generation.builtin.question.reading import (
     Distinct,
     Group,
     Holding,
-    Item,
     Lacking,
     Limit,
     Mention,
     NumberComparison,
+    PeriodMention,
+    QuestionItem,
     Rank,
     Relation,
     Revenue,
     Sort,
-    Time,
     Unrelated,
 )
 
 Measured = Mention | Revenue
-Role = Count | Aggregate | Group | Sort | Rank | Lacking | Holding | Relation
+RoleItem = Count | Aggregate | Group | Sort | Rank | Lacking | Holding | Relation
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ class QuestionRoles:
         ]
 
 
-def assign(items: Sequence[Item]) -> QuestionRoles:
+def assign(items: Sequence[QuestionItem]) -> QuestionRoles:
     """Returns the roles of the items. Raises `Beyond` when the items do not fit together."""
     return _Walk(items).roles()
 
@@ -149,11 +149,11 @@ def is_dated(measured: Measured) -> bool:
 class _Walk:
     """One pass over the items; `_role` is the role of the next mention."""
 
-    def __init__(self, items: Sequence[Item]) -> None:
+    def __init__(self, items: Sequence[QuestionItem]) -> None:
         self._items = items
         self._roles = QuestionRoles()
-        self._role: Role | None = None
-        self._last_role: Role | None = None
+        self._role: RoleItem | None = None
+        self._last_role: RoleItem | None = None
         self._last_table: Mention | None = None
         self._functions: list[Function] = []
         self._taken: set[int] = set()
@@ -170,7 +170,7 @@ class _Walk:
             raise Beyond(f"I do not see what the {' and '.join(self._functions)} should be of.")
         return self._roles
 
-    def _take(self, at: int, item: Item) -> None:
+    def _take(self, at: int, item: QuestionItem) -> None:
         roles = self._roles
         before = self._items[at - 1] if at else None
         if isinstance(self._role, Lacking) and not isinstance(item, Mention | Conjunction):
@@ -211,7 +211,7 @@ class _Walk:
                     raise Beyond("The question names two numbers of rows.")
                 roles.limit = count
                 roles.first = first
-            case Time(period):
+            case PeriodMention(period):
                 self._time(period, before)
             case NumberComparison():
                 self._compare(at, item)
@@ -220,7 +220,7 @@ class _Walk:
                 return
         self._last_role = None
 
-    def _names_column_of(self, item: Mention, before: Item | None) -> bool:
+    def _names_column_of(self, item: Mention, before: QuestionItem | None) -> bool:
         """True if a column follows its value: "Tents category"."""
         values = self._roles.values
         if not (isinstance(before, Mention) and values and values[-1].mention is before) or is_table(item):
@@ -232,7 +232,7 @@ class _Walk:
             return True
         return False
 
-    def _give(self, item: Mention | Revenue | Calendar, before: Item | None, at: int) -> None:
+    def _give(self, item: Mention | Revenue | Calendar, before: QuestionItem | None, at: int) -> None:
         role = self._role
         if isinstance(item, Mention) and is_table(item):
             self._last_table = item
@@ -326,7 +326,7 @@ class _Walk:
         above = related.above if related.noun else not related.above
         roles.reports = Reports(above, (roles.values.pop().mention,))
 
-    def _give_value(self, item: Mention, before: Item | None, at: int) -> None:
+    def _give_value(self, item: Mention, before: QuestionItem | None, at: int) -> None:
         """Takes a value. Right after its column ("category Tents") it is looked up in that column only."""
         if isinstance(self._role, Relation) and self._related is not None:
             self._roles.reports = Reports(self._related.above, (item,))
@@ -378,7 +378,7 @@ class _Walk:
         self._last_role = self._role
         self._role = None
 
-    def _give_named(self, item: Measured, role: Role | None) -> None:
+    def _give_named(self, item: Measured, role: RoleItem | None) -> None:
         roles = self._roles
         match role:
             case Aggregate():
@@ -457,7 +457,7 @@ class _Walk:
         else:
             self._roles.compared.append((comparison, None, self._last_table))
 
-    def _time(self, period: DateRange, before: Item | None) -> None:
+    def _time(self, period: DateRange, before: QuestionItem | None) -> None:
         mention = before if isinstance(before, Mention) else None
         if mention and is_flag(mention) and not is_dated(mention) and not is_table(mention):
             raise Beyond(f"I find no date that says when something was {mention.text}.")

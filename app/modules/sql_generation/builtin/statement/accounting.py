@@ -14,27 +14,27 @@ from app.modules.sql_generation.builtin.question.reading import (
     Distinct,
     Group,
     Holding,
-    Item,
     Lacking,
     Limit,
     Mention,
     NumberComparison,
+    PeriodMention,
+    QuestionItem,
     Rank,
     Relation,
     Revenue,
     Said,
     Sort,
-    Time,
     Unrelated,
 )
 from app.modules.sql_generation.builtin.question.roles import is_event, is_table, is_value
-from app.modules.sql_generation.builtin.statement.network import Network
+from app.modules.sql_generation.builtin.statement.network import SchemaNetwork
 
 _FUNCTIONS: dict[str, type[exp.AggFunc]] = {"avg": exp.Avg, "sum": exp.Sum, "min": exp.Min, "max": exp.Max}
 _NEGATIONS = (exp.Not, exp.NEQ, exp.Is, exp.EQ)
 
 
-def account(said: Sequence[Said], query: Query, select: exp.Select, network: Network) -> None:
+def account(said: Sequence[Said], query: Query, select: exp.Select, network: SchemaNetwork) -> None:
     """Raises `Beyond`, naming the words, when an item of `said` has no effect on the statement.
 
     Words that are not in `said` were skipped as meaningless.
@@ -51,7 +51,7 @@ def account(said: Sequence[Said], query: Query, select: exp.Select, network: Net
         raise Beyond(f"I cannot express {named} of this question, and leaving it out would answer another.")
 
 
-def _names_maker(item: Item, after: Sequence[Item]) -> bool:
+def _names_maker(item: QuestionItem, after: Sequence[QuestionItem]) -> bool:
     """True if "by" names a maker, not a group: "albums by Pearl Jam", "orders by customers from Berlin".
 
     The words after it are checked by themselves.
@@ -66,7 +66,7 @@ def _names_maker(item: Item, after: Sequence[Item]) -> bool:
 class _Statement:
     """The tables, columns and literals of a plan and its statement."""
 
-    def __init__(self, query: Query, select: exp.Select, network: Network) -> None:
+    def __init__(self, query: Query, select: exp.Select, network: SchemaNetwork) -> None:
         self._query = query
         self._select = select
         self._tables = {table.name for table in select.find_all(exp.Table)}
@@ -75,7 +75,7 @@ class _Statement:
         self._columns = {column.name for column in self._asked_columns()}
         self._literals = {literal.name for literal in select.find_all(exp.Literal)}
 
-    def holds(self, item: Item) -> bool:
+    def holds(self, item: QuestionItem) -> bool:
         match item:
             case Mention():
                 return any(self._means(link) for link in item.links)
@@ -105,7 +105,7 @@ class _Statement:
                 return any(isinstance(one, Superior) for one in self._query.conditions)
             case Unrelated():
                 return any(isinstance(one, Missing) for one in self._query.conditions)
-            case Time(period):
+            case PeriodMention(period):
                 return any(isinstance(one, Within) and one.period == period for one in self._query.conditions)
             case Holding() | Conjunction():
                 return True  # they only connect the items beside them

@@ -16,12 +16,12 @@ from app.modules.sql_generation.builtin.plan import (
 )
 from app.modules.sql_generation.builtin.statement.conditions import filters
 from app.modules.sql_generation.builtin.statement.draft import Draft, measured, table_expression
-from app.modules.sql_generation.builtin.statement.network import Network
+from app.modules.sql_generation.builtin.statement.network import SchemaNetwork
 
 _LABELS = {"day": "%Y-%m-%d", "month": "%Y-%m", "year": "%Y"}
 
 
-def compose(query: Query, network: Network, through: tuple[str, ...] = ()) -> exp.Select:
+def compose(query: Query, network: SchemaNetwork, through: tuple[str, ...] = ()) -> exp.Select:
     """Returns the statement of a plan. Joins prefer the tables in `through` where several paths exist.
 
     Raises `Beyond` when a join would count a measured row more than once.

@@ -14,13 +14,13 @@ from app.modules.sql_generation.builtin.plan import (
     Beyond,
     ColumnRef,
     Compared,
-    Condition,
     Filter,
     Flagged,
     Measure,
     Missing,
     Named,
     Present,
+    QueryCondition,
     Related,
     Superior,
     Within,
@@ -48,7 +48,7 @@ _COMPARISONS: dict[str, type[exp.Binary]] = {
 
 def filters(
     draft: Draft,
-    conditions: Sequence[Condition],
+    conditions: Sequence[QueryCondition],
     required: Sequence[str],
     *,
     wanted: Related | None = None,
@@ -60,7 +60,7 @@ def filters(
     exclude no row. Raises `Beyond` if conditions beyond a join could be combined in several ways.
     """
     found: list[exp.Expr] = []
-    branches: dict[Path, list[Condition | str]] = {}
+    branches: dict[Path, list[QueryCondition | str]] = {}
     for one in (*conditions, *required):
         table = one if isinstance(one, str) else _table_of(one)
         head = isinstance(one, Without) or isinstance(_subject(one), Related)
@@ -84,7 +84,7 @@ def filters(
     return [*found, *(_beyond(draft, path, ones) for path, ones in branches.items())]
 
 
-def condition(draft: Draft, one: Condition) -> exp.Expr:
+def condition(draft: Draft, one: QueryCondition) -> exp.Expr:
     """Returns one condition on a table of the draft or one that it joins."""
     match one:
         case Compared(subject, operator, numbers):
@@ -139,7 +139,7 @@ def _branch(draft: Draft, table: str) -> Path:
     return () if many is None else path[: many + 1]
 
 
-def _table_of(one: Condition) -> str:
+def _table_of(one: QueryCondition) -> str:
     match one:
         case Without(table):
             return table
@@ -151,15 +151,15 @@ def _table_of(one: Condition) -> str:
             return one.field.table
 
 
-def _subject(one: Condition | str) -> ColumnRef | Related | None:
+def _subject(one: QueryCondition | str) -> ColumnRef | Related | None:
     return one.subject if isinstance(one, Compared) else None
 
 
-def _rest(ones: Sequence[Condition | str], head: Related) -> list[Condition | str]:
+def _rest(ones: Sequence[QueryCondition | str], head: Related) -> list[QueryCondition | str]:
     return [one for one in ones if _subject(one) != head]
 
 
-def _beyond(draft: Draft, path: Path, ones: Sequence[Condition | str]) -> exp.Expr:
+def _beyond(draft: Draft, path: Path, ones: Sequence[QueryCondition | str]) -> exp.Expr:
     """Returns a condition on the related rows of a row: that there are some, none, or a number of them."""
     lacking = [one for one in ones if isinstance(one, Without)]
     counted = [
@@ -186,7 +186,7 @@ def _beyond(draft: Draft, path: Path, ones: Sequence[Condition | str]) -> exp.Ex
     return _exists(draft, path, ones)
 
 
-def _refuse_aside(draft: Draft, path: Path, related: Related, rest: Sequence[Condition | str]) -> None:
+def _refuse_aside(draft: Draft, path: Path, related: Related, rest: Sequence[QueryCondition | str]) -> None:
     """Raises `Beyond` if it is unclear whether a condition is on the counted rows.
 
     An example: "with at least 3 albums and no Rock tracks".
@@ -206,7 +206,7 @@ def _is_negative(one: Among | Named | Flagged) -> bool:
 
 
 def _inner(
-    draft: Draft, path: Path, ones: Sequence[Condition | str], *, select: exp.Select, base: str
+    draft: Draft, path: Path, ones: Sequence[QueryCondition | str], *, select: exp.Select, base: str
 ) -> Draft:
     """Returns a draft of the rows of `base` that a path relates to a row and that fulfil the conditions."""
     for hop in path[:-1]:
@@ -223,12 +223,12 @@ def _inner(
     return inner
 
 
-def _exists(draft: Draft, path: Path, ones: Sequence[Condition | str]) -> exp.Expr:
+def _exists(draft: Draft, path: Path, ones: Sequence[QueryCondition | str]) -> exp.Expr:
     select = exp.Select().select(exp.Literal.number(1))
     return exp.Exists(this=_inner(draft, path, ones, select=select, base=path[-1].right).select)
 
 
-def _counted(draft: Draft, path: Path, measure: Measure, ones: Sequence[Condition | str]) -> exp.Expr:
+def _counted(draft: Draft, path: Path, measure: Measure, ones: Sequence[QueryCondition | str]) -> exp.Expr:
     inner = _inner(draft, path, ones, select=exp.Select(), base=measure.table)
     return inner.select.select(measured(inner, measure)).subquery()
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from app.modules.sql_generation.builtin.plan import Beyond, ColumnRef, Measure
-from app.modules.sql_generation.builtin.statement.network import Network
+from app.modules.sql_generation.builtin.statement.network import SchemaNetwork
 from app.modules.sql_generation.foreign_keys import Hop
 
 
@@ -16,7 +16,7 @@ class Draft:
     `fans_out`: a join repeats rows of `base`.
     """
 
-    network: Network
+    network: SchemaNetwork
     base: str
     select: exp.Select
     names: dict[str, str] = field(kw_only=True)

@@ -4,7 +4,6 @@ from app.modules.sql_generation.builtin.plan import (
     Among,
     ColumnRef,
     Compared,
-    Condition,
     Dimension,
     Entity,
     Flagged,
@@ -14,6 +13,7 @@ from app.modules.sql_generation.builtin.plan import (
     Named,
     Present,
     Query,
+    QueryCondition,
     Related,
     SortOrder,
     Superior,
@@ -72,7 +72,7 @@ def grouping(dimension: Dimension) -> str:
             return str(dimension)
 
 
-def filtering(condition: Condition) -> str:
+def filtering(condition: QueryCondition) -> str:
     match condition:
         case Among(field, values, negated):
             said = " or ".join(repr(value) for value in values)

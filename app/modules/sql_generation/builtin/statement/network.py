@@ -17,7 +17,7 @@ _PEOPLE = frozenset(
 )
 
 
-class Network:
+class SchemaNetwork:
     """Read-only lookups over one schema."""
 
     def __init__(self, schema: Schema, preferences: Preferences = NO_PREFERENCES) -> None:
