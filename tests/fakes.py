@@ -4,6 +4,7 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from graph import Turn
 from graph.answer import Analysis
 from graph.errors import ModelCallFailed, StatementFailed, SummaryFailed
 from graph.events import Step, TextChunk
@@ -11,6 +12,20 @@ from graph.ports import Analysed, Emit, ObservedStep, Ports, Question, Summarize
 from graph.state import Claim, Column, Context, PastExchange, Rows
 
 ROWS = Rows(columns=[Column(name="n", type="integer")], rows=[[3]], row_count=1, truncated=False)
+
+
+TURN = Turn(
+    session_id="s1",
+    db_connection_id="c1",
+    run_id="r1",
+    message_id="m1",
+    question="How many?",
+    metadata={},
+    session_created_at="2026-01-01T00:00:00Z",
+    asked_at="2026-01-02T00:00:00Z",
+    fence=1,
+)
+"""The first turn of a session."""
 
 
 class ProcessDied(BaseException):

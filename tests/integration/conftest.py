@@ -1,13 +1,19 @@
-"""One PostgreSQL server for all tests here, and an embedded store that is up to date."""
+"""One PostgreSQL server for all tests here, an embedded store that is up to date, and a first session."""
 
+import sqlite3
 from collections.abc import AsyncIterator, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from app.bootstrap import Services
+from app.core.auth.caller import LOCAL_OWNER
 from app.core.storage.sqlite import SqliteStorage, open_sqlite
+from app.modules.session.model import Session
 from migrations.runner import migrate
 from tests.support.postgres_server import PostgresServer, postgres_server, programs
+from tests.support.scripted_model import ScriptedModel, scripted_model
 
 
 @pytest.fixture(scope="session")
@@ -25,3 +31,19 @@ async def storage(tmp_path: Path) -> AsyncIterator[SqliteStorage]:
     async with open_sqlite(tmp_path / "kai.db") as opened:
         await migrate(opened)
         yield opened
+
+
+@pytest.fixture
+def model() -> Iterator[ScriptedModel]:
+    with scripted_model() as running:
+        yield running
+
+
+@pytest.fixture
+async def session(services: Services, tmp_path: Path) -> Session:
+    """A session about a database of one table. `services` is the test's own."""
+    path = tmp_path / "shop.db"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE customers (id INTEGER PRIMARY KEY, country TEXT)")
+    known = await services.database_connections.register(LOCAL_OWNER, f"sqlite:///{path}", "shop", "")
+    return await services.sessions.create(LOCAL_OWNER, known.id, None, "ask", {})

@@ -1,9 +1,7 @@
 """What is true by the time a client reads `done`: everything that belongs to the run."""
 
 import json
-import sqlite3
-from collections.abc import AsyncGenerator, Iterator
-from contextlib import closing
+from collections.abc import AsyncGenerator
 from pathlib import Path
 
 import pytest
@@ -12,15 +10,9 @@ from pydantic import SecretStr
 from app.bootstrap import Services, open_services
 from app.core.settings import LlmSettings, Settings
 from app.modules.session.model import Session
-from tests.support.scripted_model import ScriptedModel, scripted_model
+from tests.support.scripted_model import ScriptedModel
 
 OWNER = "local"
-
-
-@pytest.fixture
-def model() -> Iterator[ScriptedModel]:
-    with scripted_model() as running:
-        yield running
 
 
 @pytest.fixture
@@ -28,15 +20,6 @@ async def services(tmp_path: Path, model: ScriptedModel) -> AsyncGenerator[Servi
     llm = LlmSettings(base_url=model.base_url, api_key=SecretStr("sk-x"), model="scripted", max_retries=0)
     async with open_services(Settings(data_dir=tmp_path / "data", llm=llm)) as opened:
         yield opened
-
-
-@pytest.fixture
-async def session(services: Services, tmp_path: Path) -> Session:
-    path = tmp_path / "shop.db"
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("CREATE TABLE customers (id INTEGER PRIMARY KEY, country TEXT)")
-    known = await services.database_connections.register(OWNER, f"sqlite:///{path}", "shop", "")
-    return await services.sessions.create(OWNER, known.id, None, "ask", {})
 
 
 async def test_metrics_usage_session_and_history_are_right_when_done_is_read(

@@ -1,6 +1,5 @@
 """Tokens of a real OpenID Connect provider: sign-in, roles, a change of its keys, and its absence."""
 
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,18 +11,9 @@ from app.core.auth.signing_keys import IssuerUnavailable, SigningKeys
 from app.core.auth.tokens import Tokens
 from app.core.errors import Unauthenticated
 from app.core.settings import OidcSettings
+from tests.support.clock import Clock
 from tests.support.oidc_issuer import ADMINS, AUDIENCE, Issuer, running_issuer
 from tests.support.server import running_server
-
-
-class Clock:
-    """A clock that the test moves."""
-
-    def __init__(self) -> None:
-        self.now = time.monotonic()
-
-    def __call__(self) -> float:
-        return self.now
 
 
 @pytest.fixture(scope="module")

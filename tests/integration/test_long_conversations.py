@@ -1,8 +1,6 @@
 """Sixty turns with a scripted model: what was laid down in the second is known in the last."""
 
-import sqlite3
-from collections.abc import AsyncGenerator, Callable, Iterator
-from contextlib import closing
+from collections.abc import AsyncGenerator, Callable
 from pathlib import Path
 
 import pytest
@@ -12,17 +10,11 @@ from app.bootstrap import Services, open_services
 from app.core.settings import NO_QUOTAS, LlmSettings, Settings
 from app.modules.session.model import Session
 from tests.support.model_script import Asked
-from tests.support.scripted_model import Scripted, ScriptedModel, scripted_model
+from tests.support.scripted_model import Scripted, ScriptedModel
 
 OWNER = "local"
 TURNS = 60
 RULE = "Leave out test customers from now on."
-
-
-@pytest.fixture
-def model() -> Iterator[ScriptedModel]:
-    with scripted_model() as running:
-        yield running
 
 
 @pytest.fixture
@@ -31,15 +23,6 @@ async def services(tmp_path: Path, model: ScriptedModel) -> AsyncGenerator[Servi
     settings = Settings(data_dir=tmp_path / "data", llm=llm, quotas=NO_QUOTAS)
     async with open_services(settings) as opened:
         yield opened
-
-
-@pytest.fixture
-async def session(services: Services, tmp_path: Path) -> Session:
-    path = tmp_path / "shop.db"
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("CREATE TABLE customers (id INTEGER PRIMARY KEY, country TEXT)")
-    known = await services.database_connections.register(OWNER, f"sqlite:///{path}", "shop", "")
-    return await services.sessions.create(OWNER, known.id, None, "ask", {})
 
 
 def is_summary(asked: Asked) -> bool:

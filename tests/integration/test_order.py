@@ -1,9 +1,7 @@
 """The order of a session's messages and its status, over both stores."""
 
 import asyncio
-import sqlite3
-from collections.abc import AsyncGenerator, Iterator
-from contextlib import closing
+from collections.abc import AsyncGenerator
 from pathlib import Path
 from uuid import uuid4
 
@@ -15,15 +13,9 @@ from app.core.settings import NO_QUOTAS, LlmSettings, Settings, TypesenseSetting
 from app.core.storage.typesense_server import TypesenseServer
 from app.modules.session.model import Message, Session
 from app.modules.session.service import SessionFilter
-from tests.support.scripted_model import Scripted, ScriptedModel, scripted_model
+from tests.support.scripted_model import Scripted, ScriptedModel
 
 OWNER = "local"
-
-
-@pytest.fixture
-def model() -> Iterator[ScriptedModel]:
-    with scripted_model() as running:
-        yield running
 
 
 @pytest.fixture(params=["sqlite", "typesense"])
@@ -40,15 +32,6 @@ async def services(
         settings = settings.model_copy(update={"store": "typesense", "typesense": kept_in})
     async with open_services(settings) as opened:
         yield opened
-
-
-@pytest.fixture
-async def session(services: Services, tmp_path: Path) -> Session:
-    path = tmp_path / "shop.db"
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("CREATE TABLE customers (id INTEGER PRIMARY KEY, country TEXT)")
-    known = await services.database_connections.register(OWNER, f"sqlite:///{path}", "shop", "")
-    return await services.sessions.create(OWNER, known.id, None, "ask", {})
 
 
 async def ask(services: Services, session: Session, question: str, key: str | None = None) -> list[str]:

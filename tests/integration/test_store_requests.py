@@ -2,7 +2,7 @@
 
 import sqlite3
 from collections import Counter
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import closing
 from pathlib import Path
 from uuid import uuid4
@@ -17,7 +17,7 @@ from app.core.storage.measured import MeasuredStorage
 from app.core.storage.port import Condition, Document, Page
 from app.core.storage.typesense_server import TypesenseServer
 from app.modules.session.model import Session
-from tests.support.scripted_model import ScriptedModel, scripted_model
+from tests.support.scripted_model import ScriptedModel
 
 OWNER = "local"
 COUNT = "SELECT count(*) AS n FROM customers"
@@ -65,12 +65,6 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(common, "MeasuredStorage", CountingStorage)
     monkeypatch.setattr(httpx.AsyncHTTPTransport, "handle_async_request", counting)
-
-
-@pytest.fixture
-def model() -> Iterator[ScriptedModel]:
-    with scripted_model() as running:
-        yield running
 
 
 @pytest.fixture(params=["sqlite", "typesense"])

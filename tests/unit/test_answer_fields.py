@@ -14,13 +14,13 @@ from app.modules.run.messages import answer_message, message_events
 from app.modules.session.model import Message, Run
 from app.modules.session.repository import document
 from app.modules.session.schemas import MessageBody
-from graph import SessionGraph, Turn
+from graph import SessionGraph
 from graph.answer import Analysis, Answer, Findings, Offer, ResultHeader, TurnAnswer, Understanding
 from graph.checkpoints import sqlite_checkpointer
 from graph.events import FINDING_CHUNKS, Chunk
 from graph.ports import Analysed, Emit, Question, Written
 from graph.state import Rows
-from tests.fakes import FakeWriter, fake_ports
+from tests.fakes import TURN, FakeWriter, fake_ports
 
 EVENTS_LEAVE_OUT = {"route", "results_summary"}
 """The route shows in which chunks come; the summary of the results is for the next questions only."""
@@ -145,19 +145,8 @@ async def _asked(graph: SessionGraph, route: str, text: str) -> TurnAnswer:
     ports = replace(
         fake_ports(FakeWriter([written], dialect="duckdb")), runner=FullRunner(), analyst=FullAnalyst()
     )
-    turn = Turn(
-        session_id="s1",
-        db_connection_id="c1",
-        run_id="r1",
-        message_id="m1",
-        question="How many?",
-        metadata={},
-        session_created_at="2026-01-01T00:00:00Z",
-        asked_at="2026-01-02T00:00:00Z",
-        fence=1,
-    )
-    [_ async for _ in graph.ask(turn, ports)]
-    return await graph.answer(turn)
+    [_ async for _ in graph.ask(TURN, ports)]
+    return await graph.answer(TURN)
 
 
 def _message() -> Message:

@@ -8,18 +8,11 @@ from prometheus_client import CollectorRegistry
 
 from app.modules.session.cache import ConversationCache, MessagePage
 from app.modules.session.model import Message, Session
+from tests.support.clock import Clock
 
 SESSION = Session(
     id="s", owner="o", db_connection_id="d", title=None, mode="ask", metadata={}, created_at=1, updated_at=1
 )
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 class Store:
@@ -43,16 +36,6 @@ class Store:
             sequence=2,
         )
         return [message], None
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-def metrics() -> CollectorRegistry:
-    return CollectorRegistry()
 
 
 @pytest.fixture
@@ -140,7 +123,8 @@ async def test_idle_conversations_go_and_used_ones_stay(
     store, other = Store(), replace(SESSION, id="other")
     await cache.page(SESSION, 20, None, store.load)
     await cache.page(other, 20, None, store.load)
-    for clock.now in (40.0, 80.0, 120.0):
+    for _ in range(3):
+        clock.now += 40
         await cache.page(SESSION, 20, None, store.load)
     assert store.reads == 2
     assert metrics.get_sample_value("kai_cached_conversations") == 1

@@ -20,6 +20,7 @@ from graph.ports import Written
 from graph.state import Author, Option, Rows
 from tests.fakes import (
     ROWS,
+    TURN,
     DyingWriter,
     FailingWriter,
     FakeAnalyst,
@@ -31,18 +32,6 @@ from tests.fakes import (
     FakeWriter,
     ProcessDied,
     fake_ports,
-)
-
-TURN = Turn(
-    session_id="s1",
-    db_connection_id="c1",
-    run_id="r1",
-    message_id="m1",
-    question="How many?",
-    metadata={},
-    session_created_at="2026-01-01T00:00:00Z",
-    asked_at="2026-01-02T00:00:00Z",
-    fence=1,
 )
 
 ALL_ROWS = Rows(**{**ROWS, "rows": [[3], [4]], "row_count": 2})

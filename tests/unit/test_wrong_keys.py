@@ -6,29 +6,10 @@ from prometheus_client import CollectorRegistry
 from app.core.auth.caller import LOCAL_CALLER, Caller, unknown_credential
 from app.core.errors import Unauthenticated
 from app.http.wrong_keys import MAX_WAIT_SECONDS, TooManyWrongKeys, WrongKeys, address_of
+from tests.support.clock import Clock
 
 PER_MINUTE = 30
 ONE_SECONDS = 60 / PER_MINUTE
-
-
-class Clock:
-    """A clock that stands still until a test moves it."""
-
-    def __init__(self) -> None:
-        self.seconds = 1_000.0
-
-    def __call__(self) -> float:
-        return self.seconds
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-def metrics() -> CollectorRegistry:
-    return CollectorRegistry()
 
 
 @pytest.fixture
@@ -79,7 +60,7 @@ async def test_other_addresses_and_later_minutes_are_free(
 ) -> None:
     await guess(wrong_keys, PER_MINUTE)
     await guess(wrong_keys, PER_MINUTE, "192.0.2.2")
-    clock.seconds += 60
+    clock.now += 60
     await guess(wrong_keys, PER_MINUTE)
     assert slept == []
 

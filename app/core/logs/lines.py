@@ -9,8 +9,7 @@ from pythonjsonlogger.core import RESERVED_ATTRS, LogData
 from pythonjsonlogger.json import JsonFormatter
 
 from app.core.logs.ids import ids_bound
-from app.core.logs.redaction import inert, redacted
-from app.core.logs.tracebacks import traceback_without_values
+from app.core.logs.redaction import inert, redacted, traceback_without_values
 
 _NAMES = {"levelname": "level", "name": "logger", "exc_info": "traceback"}
 _HEAD = ("time", "level", "logger", "message")

@@ -1,11 +1,12 @@
-"""Removes secrets and control characters from every text that is logged.
+"""Removes secrets and control characters from every text that is logged, and values from tracebacks.
 
 Every pattern takes linear time: its repetitions are bounded, or end where the next match begins. Texts may
 come from attackers, and are redacted in the event loop.
 """
 
 import re
-from collections.abc import Callable
+import traceback
+from collections.abc import Callable, Iterator
 
 MAX_CHARACTERS = 128 * 1024
 """A longer text is cut. Longer than any statement is by default."""
@@ -51,6 +52,7 @@ _SECRETS: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ..
     (re.compile(r"\bgAAAA[\w-]{50,}={0,2}"), _HIDDEN),  # texts encrypted by Fernet
     (re.compile(r"(?<![\w-])[\w-]{43}=(?![\w=])"), _HIDDEN),  # Fernet keys
 )
+_MOST_LINKS = 10
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
 
@@ -66,3 +68,27 @@ def redacted(text: str) -> str:
 def inert(text: str) -> str:
     """Returns the text with control characters escaped, so that it forges no line and no terminal code."""
     return _CONTROLS.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
+
+
+def traceback_without_values(error: BaseException) -> str:
+    """Returns frames and class names of an exception and of its causes, the first cause first.
+
+    The text of an exception is left out: it may hold a row, a question or a URL.
+    """
+    links = list(_chain(error))[:_MOST_LINKS]
+    return "\n".join(_described(each) for each in reversed(links))
+
+
+def _chain(error: BaseException | None) -> Iterator[BaseException]:
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        yield error
+        if isinstance(error, BaseExceptionGroup):
+            yield from (each for inner in error.exceptions for each in _chain(inner))
+        error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+
+
+def _described(error: BaseException) -> str:
+    frames = "".join(traceback.StackSummary.extract(traceback.walk_tb(error.__traceback__)).format())
+    return f"{frames}{type(error).__module__}.{type(error).__qualname__}"

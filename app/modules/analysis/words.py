@@ -46,7 +46,12 @@ def _rounded(value: Decimal, decimals: int) -> Decimal:
 
 
 def label(cell: JsonValue) -> str:
-    """A cell as one line of text, with Markdown and HTML escaped, at most 80 characters before that."""
+    """Format a cell as one line, with Markdown and HTML escaped, at most 80 characters before that."""
+    return _SPECIAL.sub(r"\\\1", plain_label(cell, _MAX_CELL))
+
+
+def plain_label(cell: JsonValue, max_characters: int) -> str:
+    """Format a cell as one line without escapes. A longer text is cut."""
     if cell is None:
         return "(none)"
     if isinstance(cell, bool):
@@ -54,8 +59,7 @@ def label(cell: JsonValue) -> str:
     text = " ".join(str(cell).split())
     if not text:
         return "(empty)"
-    text = text if len(text) <= _MAX_CELL else text[: _MAX_CELL - 1] + "…"
-    return _SPECIAL.sub(r"\\\1", text)
+    return text if len(text) <= max_characters else text[: max_characters - 1] + "…"
 
 
 def title(name: str) -> str:

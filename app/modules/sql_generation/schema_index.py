@@ -7,15 +7,17 @@ from cachetools import LRUCache
 
 from app.core.llm.tokens import approximate_tokens
 from app.modules.database_connection.scan.scanned import ScannedSchema
+from app.modules.database_connection.schema import Table
 from app.modules.sql_generation.checking.names import SchemaNames
 from app.modules.sql_generation.foreign_keys import ForeignKeyGraph
 from app.modules.sql_generation.linking.bm25 import Bm25
 from app.modules.sql_generation.linking.cards import card
 from app.modules.sql_generation.linking.columns import Columns
-from app.modules.sql_generation.linking.ranking import index_tables
 from app.modules.sql_generation.linking.stored_texts import StoredTexts
+from app.modules.sql_generation.linking.words import words_of
 
 _TEXTS_SHARED_SECONDS = 10
+_NAME_WEIGHT = 2
 
 
 class SchemaIndex:
@@ -42,7 +44,11 @@ class SchemaIndex:
 
     @cached_property
     def words(self) -> Bm25:
-        return index_tables(self.scanned.schema.tables)
+        """The tables by the words of their names, columns and descriptions.
+
+        Stored values are left out: measured, they rank the wrong tables higher.
+        """
+        return Bm25({name: _words(table) for name, table in self.tables.items()})
 
     @cached_property
     def foreign_keys(self) -> ForeignKeyGraph:
@@ -71,6 +77,13 @@ class SchemaIndexes:
             index = SchemaIndex(scanned, stored)
             self._indexes[connection_id] = index
         return index
+
+
+def _words(table: Table) -> list[str]:
+    texts = [table.description]
+    for column in table.columns:
+        texts += [column.name, column.description]
+    return words_of(table.name) * _NAME_WEIGHT + words_of(" ".join(texts))
 
 
 def _texts(index: SchemaIndex | None, scanned: ScannedSchema) -> StoredTexts:

@@ -8,6 +8,7 @@ from decimal import Decimal
 from pydantic import JsonValue
 
 from app.modules.analysis.figures.numbers import exact, number
+from app.modules.analysis.words import plain_label
 
 _LONGEST_NAME = 120
 
@@ -40,14 +41,8 @@ def total(cells: Sequence[JsonValue]) -> int | float | None:
 
 
 def name(cell: JsonValue) -> str:
-    if cell is None:
-        return "(none)"
-    if isinstance(cell, bool):
-        return "yes" if cell else "no"
-    text = " ".join(str(cell).split())
-    if not text:
-        return "(empty)"
-    return text if len(text) <= _LONGEST_NAME else text[: _LONGEST_NAME - 1] + "…"
+    """Format the label of a cell for an axis or a legend."""
+    return plain_label(cell, _LONGEST_NAME)
 
 
 def numbered(names: Sequence[str]) -> list[str]:

@@ -29,6 +29,17 @@ _BREAKS_NOUN = re.compile(
     r"und|von|im|für|mit|bei|than|compared|versus)$",
     re.IGNORECASE,
 )
+_NEAR_CHARACTERS = 16
+_PART_OF = re.compile(r"\b(?:of|out of|von|der|/)\s*(?:the |all |den |insgesamt )?$", re.IGNORECASE)
+_OF_ALL = re.compile(
+    r"\b(?:of|among|all|alle[nr]?|der|unter|out of|across|over)\s(?:the |all |these |den |its |insgesamt )?$",
+    re.IGNORECASE,
+)
+_POINTING = re.compile(
+    r"\b(?:the|these|those|other|all|die|der|den|diese[rn]?|beiden|remaining|our|"
+    r"its|following|next|last|top|another|only|leading|main|key)\s*$",
+    re.IGNORECASE,
+)
 
 
 def judge_count(number: WrittenNumber, sentence: Sentence) -> ClaimVerdict | None:
@@ -148,41 +159,26 @@ def _counted(number: WrittenNumber, sentence: Sentence) -> "ClaimColumn | str | 
 
 def _is_whole(number: WrittenNumber, sentence: Sentence) -> bool:
     """Return True for the second number of "four of ten"."""
-    before = sentence.between(max(sentence.start, number.start - 16), number.start)
     return any(
-        each.end <= number.start and each.end >= number.start - 16 and each.kind == "plain"
+        each.end <= number.start and each.end >= number.start - _NEAR_CHARACTERS and each.kind == "plain"
         for each in sentence.numbers
-    ) and bool(
-        re.search(r"\b(?:of|out of|von|der|/)\s*(?:the |all |den |insgesamt )?$", before, re.IGNORECASE)
-    )
+    ) and _follows(_PART_OF, number, sentence)
 
 
 def is_of_all(number: WrittenNumber, sentence: Sentence) -> bool:
     """Return True for a number of all rows: "the shortest of the 10", "among the 13", "all 24"."""
-    before = sentence.between(max(sentence.start, number.start - 16), number.start)
-    return (
-        re.search(
-            r"\b(?:of|among|all|alle[nr]?|der|unter|out of|across|over)\s(?:the |all |these "
-            r"|den |its |insgesamt )?$",
-            before,
-            re.IGNORECASE,
-        )
-        is not None
-    )
+    return _follows(_OF_ALL, number, sentence)
 
 
 def _is_vague(number: WrittenNumber, sentence: Sentence) -> bool:
     """Return True for a number that only refers back: "the three", "these two"."""
-    before = sentence.between(max(sentence.start, number.start - 16), number.start)
-    return (
-        re.search(
-            r"\b(?:the|these|those|other|all|die|der|den|diese[rn]?|beiden|remaining|our|"
-            r"its|following|next|last|top|another|only|leading|main|key)\s*$",
-            before,
-            re.IGNORECASE,
-        )
-        is not None
-    )
+    return _follows(_POINTING, number, sentence)
+
+
+def _follows(words: re.Pattern[str], number: WrittenNumber, sentence: Sentence) -> bool:
+    """Return True if the words stand right before the number, in the same sentence."""
+    before = sentence.between(max(sentence.start, number.start - _NEAR_CHARACTERS), number.start)
+    return words.search(before) is not None
 
 
 def _counts(

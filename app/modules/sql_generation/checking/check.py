@@ -5,7 +5,7 @@ reported as faults, which help to repair the statement. Statements that sqlglot 
 the guard and the database.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -14,10 +14,10 @@ from sqlglot.errors import SqlglotError
 from app.modules.sql.parsing import sqlglot_errors_only
 from app.modules.sql.statement import statement_of
 from app.modules.sql_generation.checking.columns import check_columns
-from app.modules.sql_generation.checking.findings import Correction, Fault, corrected
+from app.modules.sql_generation.checking.findings import Correction, Fault, corrected, respelled
 from app.modules.sql_generation.checking.grouping import missing_groups
-from app.modules.sql_generation.checking.names import SchemaNames
-from app.modules.sql_generation.checking.tables import check_tables
+from app.modules.sql_generation.checking.names import SchemaNames, nearest, same_but_for_case
+from app.modules.sql_generation.checking.resolution import base_tables
 
 _MOST_PASSES = 4
 """A corrected name may show the next one that was wrong by it."""
@@ -72,12 +72,31 @@ def _findings(sql: str, schema: SchemaNames) -> list[Fault | Correction]:
             statement = statement_of(sql, schema.dialect)
             if not isinstance(statement.tree, exp.Query) or _has_pivot_statement(statement.tree):
                 return []
-            if found := list(check_tables(statement.folded, schema)):
+            if found := list(_unknown_tables(statement.folded, schema)):
                 return found
             resolved = statement.qualified(schema.mapping)
             return [] if resolved is None else list(check_columns(sql, resolved, schema))
     except (SqlglotError, RecursionError):
         return []
+
+
+def _unknown_tables(statement: exp.Expr, schema: SchemaNames) -> Iterator[Fault | Correction]:
+    """Yields the unknown tables of a statement with folded names.
+
+    Tables that are qualified with a schema's name are left to the guard.
+    """
+    real = list(schema.tables.values())
+    for table in base_tables(statement):
+        if table.db or table.name in schema.tables:
+            continue
+        place = table.this
+        start = place.meta.get("start")
+        meant = same_but_for_case(table.name, real)
+        if meant is not None and isinstance(start, int):
+            yield respelled(place, schema.written(meant))
+        else:
+            near = [schema.written(each) for each in nearest(table.name, real)]
+            yield Fault("unknown table", table.name, start if isinstance(start, int) else None, near)
 
 
 def _has_pivot_statement(tree: exp.Expr) -> bool:

@@ -5,19 +5,14 @@ from collections.abc import Collection, Sequence
 
 from app.modules.sql_generation.builtin.periods import unit_of
 from app.modules.sql_generation.builtin.question.lexicon import Lexicon
-from app.modules.sql_generation.builtin.question.words import Token, singular
+from app.modules.sql_generation.builtin.question.words import Token, singular, word_set
 
-
-def _set(words: str) -> frozenset[str]:
-    return frozenset(words.split())
-
-
-_POINTING = _set("those these this theirs same such previous former latter")
-_PRONOUNS = _set("it its they their them he she his her him")
-_TIMED = _set("this previous")
-_ADDING = _set("also too additionally")
-_BEFORE_ONE = _set("which that this the first last")
-_EXISTING = _set("is are was were be exist exists")
+_POINTING = word_set("those these this theirs same such previous former latter")
+_PRONOUNS = word_set("it its they their them he she his her him")
+_TIMED = word_set("this previous")
+_ADDING = word_set("also too additionally")
+_BEFORE_ONE = word_set("which that this the first last")
+_EXISTING = word_set("is are was were be exist exists")
 _OPENING = re.compile(
     r"(?:(?:and|now|then|so|ok|okay|well|but|please|only|just|instead|what about|how about)(?: |$))+"
 )

@@ -9,7 +9,7 @@ from typing import Literal
 from app.modules.sql_generation.builtin.periods import DateRange, PeriodUnit, read_period, unit_of
 from app.modules.sql_generation.builtin.plan import Beyond, Function, Operator
 from app.modules.sql_generation.builtin.question.lexicon import EXACT, Lexicon, Link
-from app.modules.sql_generation.builtin.question.words import REVENUE, Token
+from app.modules.sql_generation.builtin.question.words import REVENUE, Token, word_set
 
 LONGEST_QUESTION = 60
 
@@ -320,17 +320,13 @@ _RULES = (
 )
 
 
-def _set(words: str) -> frozenset[str]:
-    return frozenset(words.split())
-
-
-POSSESSIVE = _set("its their his her")
-_PEOPLE = _set("people person persons member members everyone everybody anyone team")
-_ASKING_WHETHER = _set("is are was were do does did have has")
-_RELATIVE = _set("who that which whose with having have has in from")
-_EVERY = _set("all every each")
-HAVING = _set("with have has had having contain contains containing including")
-_PASSED_OVER = _set(
+POSSESSIVE = word_set("its their his her")
+_PEOPLE = word_set("people person persons member members everyone everybody anyone team")
+_ASKING_WHETHER = word_set("is are was were do does did have has")
+_RELATIVE = word_set("who that which whose with having have has in from")
+_EVERY = word_set("all every each")
+HAVING = word_set("with have has had having contain contains containing including")
+_PASSED_OVER = word_set(
     "a an the of in on at for from to with is are was were be been being do does did has have had having"
     " their its our your my me i we whom you please show list display give get find return tell see want"
     " need living lives would like can could any what which who whose that name named called us each together"
@@ -339,11 +335,11 @@ _PASSED_OVER = _set(
     " use uses used using own owns owned occurred happened across given some either there contain contains"
     " containing belong belongs ever yet already currently still"
 )
-_EXCLUDING = _set(
+_EXCLUDING = word_set(
     "not except excluding exclude never neither nor besides but unless other than both same nobody none"
 )
-_WRITING = _set("delete drop update insert remove create alter truncate add set")
-_CALCULATING = _set(
+_WRITING = word_set("delete drop update insert remove create alter truncate add set")
+_CALCULATING = word_set(
     "why predict forecast growth grow grew growing increase increased decrease decreased change changed trend"
     " compare compared comparison versus vs percentage percent % share ratio proportion rate correlation"
     " correlate median cumulative running moving difference change impact cause if half double twice when"

@@ -87,6 +87,11 @@ class Token:
         return self.raw != self.word
 
 
+def word_set(text: str) -> frozenset[str]:
+    """Returns the words of a text that are separated by spaces."""
+    return frozenset(text.split())
+
+
 def tokenise(text: str) -> list[Token]:
     """Returns the tokens of a text in order. A quoted text is one token; other punctuation is dropped."""
     return [token for match in _TOKEN.finditer(text) for token in _tokens(match)]
