@@ -11,8 +11,17 @@ import sys
 import time
 from contextlib import suppress
 from dataclasses import dataclass
+from importlib import import_module
+from pkgutil import walk_packages
+
+import app
+import graph
+import migrations
+import typesense_checkpoint
 
 ORDER_BYTES = 1 << 17
+_DUCKDB = "app.modules.database_connection.engines.duckdb."
+"""Not imported beforehand: DuckDB writes a warning when a process ends whose objects are frozen."""
 
 _CLOCK = """
 import time
@@ -51,7 +60,11 @@ def main(descriptor: int) -> None:
 
 
 def _import_application() -> None:
-    pass
+    """Import every module, those too that commands import when they need them."""
+    for package in (app, graph, migrations, typesense_checkpoint):
+        for module in walk_packages(package.__path__, f"{package.__name__}."):
+            if not module.name.startswith(_DUCKDB):
+                import_module(module.name)
 
 
 def _fork(orders: socket.socket) -> Order:
