@@ -10,7 +10,7 @@ INSTALL = $(BIN)/uv pip install --quiet --python .venv --compile-bytecode $(1) \
 export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: help demo serve ui test check check-python check-page format screenshots bench bench-scale \
-	bench-checkpointers bench-listing bench-figures bench-claims simulate simulate-mutations conformance wheel-checkpoint lock clean
+	bench-checkpointers bench-store-client bench-listing bench-figures bench-claims simulate simulate-mutations conformance wheel-checkpoint lock clean
 
 help: ## Show what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 24
@@ -57,6 +57,9 @@ bench-scale: .venv/test ## Measure what Redis, more workers and a thousand strea
 
 bench-checkpointers: .venv/test ## Measure checkpointers side by side
 	@$(BIN)/python -m tests.bench.checkpointers
+
+bench-store-client: .venv/test ## Measure what a request to Typesense costs in CPU
+	@$(BIN)/python -m tests.bench.store_client
 
 bench-figures: .venv/test ## Measure the figures of ten thousand rows of sixty columns
 	@$(BIN)/python -m tests.bench.figures

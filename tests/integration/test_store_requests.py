@@ -16,6 +16,7 @@ from app.core.settings import LlmSettings, Settings, TypesenseSettings
 from app.core.storage.measured import MeasuredStorage
 from app.core.storage.port import Condition, Document, Page
 from app.core.storage.typesense_server import TypesenseServer
+from app.core.storage.typesense_transport import KeepAliveTransport
 from app.modules.session.model import Session
 from tests.support.scripted_model import ScriptedModel
 
@@ -56,15 +57,15 @@ class CountingStorage(MeasuredStorage):
 
 @pytest.fixture(autouse=True)
 def counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    send = httpx.AsyncHTTPTransport.handle_async_request
+    send = KeepAliveTransport.handle_async_request
 
-    async def counting(self: httpx.AsyncHTTPTransport, request: httpx.Request) -> httpx.Response:
+    async def counting(self: KeepAliveTransport, request: httpx.Request) -> httpx.Response:
         if request.url.path.startswith(("/collections", "/multi_search")):
             http_requests[f"{request.method} {request.url.path.split('/')[1]}"] += 1
         return await send(self, request)
 
     monkeypatch.setattr(common, "MeasuredStorage", CountingStorage)
-    monkeypatch.setattr(httpx.AsyncHTTPTransport, "handle_async_request", counting)
+    monkeypatch.setattr(KeepAliveTransport, "handle_async_request", counting)
 
 
 @pytest.fixture(params=["sqlite", "typesense"])
