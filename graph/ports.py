@@ -15,7 +15,7 @@ from graph.state import NO_CONTEXT, Author, Context, Option, PastExchange, Repai
 Emit = Callable[[SessionEvent], None]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Question:
     """A question with all that may be known when it is answered.
 
@@ -128,7 +128,7 @@ class Analyst(Protocol):
     Raises `ModelCallFailed` or `ModelCallRejected`.
     """
 
-    async def analyse(self, question: Question, sql: str, rows: Rows, emit: Emit) -> Analysed: ...
+    async def analyse(self, question: Question, sql: str, rows: Rows, *, emit: Emit) -> Analysed: ...
 
 
 class Summarizer(Protocol):
@@ -155,7 +155,7 @@ class StepObserver(Protocol):
     def observe_step(self, step: Step) -> AbstractContextManager[ObservedStep]: ...
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Ports:
     """The typed runtime context of a turn. It is not part of the state and never checkpointed."""
 

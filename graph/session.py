@@ -45,7 +45,7 @@ _READ_TIMEOUT = TimeoutPolicy(run_timeout=300)
 _MODEL_TIMEOUT = TimeoutPolicy(run_timeout=600)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Turn:
     """A question of a session. Times are RFC 3339 in UTC.
 
@@ -64,7 +64,7 @@ class Turn:
     fence: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Checkpoint:
     """A checkpoint of a session, from which it can be forked. `created_at` is RFC 3339 in UTC."""
 

@@ -11,7 +11,7 @@ _AT_ONCE = 500
 
 
 async def backfill(
-    storage: Storage, collection: str, change: Callable[[Document], Document], progress: Progress
+    storage: Storage, collection: str, change: Callable[[Document], Document], *, progress: Progress
 ) -> None:
     """Replace every document by what `change` makes of it. `change` must be idempotent."""
     total = await storage.count(collection, [])

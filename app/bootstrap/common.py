@@ -113,7 +113,7 @@ async def open_common(settings: Settings, role: Role) -> AsyncGenerator[CommonSe
         queue, logs, completed = await opened.enter_async_context(_bus(settings))
         models: Models | None = None
         if settings.llm.configured and role != "api":
-            models = await open_models(settings.llm, calls, unmeasured, opened)
+            models = await open_models(settings.llm, calls, unmeasured, opened=opened)
         checks: list[Check] = [
             ("store", lambda: storage.query("migrations", [], limit=1)),
             ("checkpoints", lambda: graph.checkpoints(new_id(), limit=1)),
@@ -203,12 +203,12 @@ async def _shared_cache(
         return
     box = SecretBox(encryption_key(settings)) if settings.encrypt_checkpoints else None
     async with best_effort_cache(url.get_secret_value(), LIFETIME) as texts:
-        yield SharedConversations(texts, settings.redis.cache_prefix, box, metrics)
+        yield SharedConversations(texts, settings.redis.cache_prefix, box, registry=metrics)
 
 
 def _limits(settings: LimitSettings) -> Limits:
     return Limits(
-        StatementLimits(
+        statement=StatementLimits(
             timeout_seconds=settings.statement_seconds,
             max_rows=settings.result_rows,
             max_bytes=settings.result_bytes,

@@ -20,7 +20,7 @@ logger = logging.getLogger(__name__)
 
 
 async def open_models(
-    settings: LlmSettings, calls: ModelCalls, storage: Storage, opened: AsyncExitStack
+    settings: LlmSettings, calls: ModelCalls, storage: Storage, *, opened: AsyncExitStack
 ) -> Models:
     """One client for each model. Tasks of the same model share a client."""
     instruction = await _instruction(settings, storage)

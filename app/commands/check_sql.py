@@ -103,7 +103,7 @@ class Judge:
         return _of_names(inner, check_names(inner, self.names), self.names)
 
 
-def check_sql(sql: str | None, dialect: str | None, database: str | None, jsonl: str | None) -> int:
+def check_sql(sql: str | None, dialect: str | None, database: str | None, *, jsonl: str | None) -> int:
     """Print a verdict on one statement, or on each of a file of JSON lines. Returns the exit code."""
     logging.getLogger("sqlglot").setLevel(logging.ERROR)  # it warns of what is refused anyway
     try:

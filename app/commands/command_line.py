@@ -109,7 +109,7 @@ def ask(
     question: Annotated[str, typer.Argument(help="For example: 'Top 5 customers by revenue'.")],
     db: Annotated[str, typer.Option(envvar="KAI_DB", help="Database URL, or the path of a SQLite file.")],
 ) -> None:
-    """Ask one question of a database and show the steps, the SQL, the rows and the analysis."""
+    """Ask one question about a database and show the steps, the SQL, the rows and the analysis."""
     from app.commands.ask import ask as run  # noqa: PLC0415
     from app.http.routes import storable  # noqa: PLC0415
 
@@ -141,7 +141,7 @@ def check_sql(
     """
     from app.commands.check_sql import check_sql as run  # noqa: PLC0415
 
-    raise typer.Exit(run(sql, dialect, db, jsonl))
+    raise typer.Exit(run(sql, dialect, db, jsonl=jsonl))
 
 
 @app.command()
@@ -168,7 +168,7 @@ Folder = Annotated[Path, typer.Argument(help="The folder of the backup.")]
 
 @app.command()
 def backup(folder: Folder, data_dir: DataDir = None) -> None:
-    """Copy everything that KAI keeps into a new folder; it may go on serving."""
+    """Back up all data to a new folder, also while KAI is serving."""
     from app.commands.backup import backup as run  # noqa: PLC0415
 
     _run(run(folder, data_dir))
@@ -176,7 +176,7 @@ def backup(folder: Folder, data_dir: DataDir = None) -> None:
 
 @app.command()
 def restore(folder: Folder, data_dir: DataDir = None) -> None:
-    """Put a backup in the place of what KAI keeps; stop it before."""
+    """Replace the data of KAI with a backup. Stop KAI first."""
     from app.commands.backup import restore as run  # noqa: PLC0415
 
     _run(run(folder, data_dir))
@@ -189,7 +189,7 @@ def prune(
     ] = 30,
     data_dir: DataDir = None,
 ) -> None:
-    """Delete the past states of sessions long unused; they can go on, but not be forked from their past."""
+    """Delete old checkpoints of unused sessions. They stay usable; forks need a kept checkpoint."""
     from app.commands.prune import prune as run  # noqa: PLC0415
 
     _run(run(idle_days, data_dir))
@@ -260,7 +260,7 @@ def eval_compare(
     second: Annotated[Path, typer.Argument(help="Other results on the same set.", metavar="B")],
     mode: ModeOption = "exact",
 ) -> None:
-    """Compare two evaluations: what B lost and won against A, and whether that may be chance."""
+    """Compare two evaluations: which answers differ in being right, and whether that may be chance."""
     from app.evaluation.run import compare_results as run  # noqa: PLC0415
 
     _run(run(first, second, mode))
@@ -285,7 +285,7 @@ def create_key(
     name: Annotated[str, typer.Option(help="What it is for.")] = "",
     data_dir: DataDir = None,
 ) -> None:
-    """Make a key and show it, this once."""
+    """Create a key and show it once."""
     from app.commands.keys import create as run  # noqa: PLC0415
 
     lifetime_days = None if never_expires else days
@@ -305,7 +305,7 @@ def revoke_key(
     key_id: Annotated[str, typer.Argument(help="As `kai keys list` shows it.", metavar="ID")],
     data_dir: DataDir = None,
 ) -> None:
-    """Revoke a key for ever; servers stop accepting it within seconds."""
+    """Revoke a key permanently; servers stop accepting it within seconds."""
     from app.commands.keys import revoke as run  # noqa: PLC0415
 
     _run(run(data_dir, key_id))

@@ -46,21 +46,21 @@ async def copy_store(source: StoreKind, target: StoreKind, data_dir: Path | None
                 await migrate(storage)
             with _progress() as progress:
                 for name in sorted(filter(_is_copied, records.collections())):
-                    await _copy_records(records, copied_records, name, progress)
-                await _copy_threads(records, checkpoints, copied_checkpoints, progress)
+                    await _copy_records(records, copied_records, name, progress=progress)
+                await _copy_threads(records, checkpoints, copied_checkpoints, progress=progress)
     say(f"Everything is in {target} now, counted and compared. Set KAI_STORE={target} to use it.")
 
 
-async def _copy_records(source: Storage, target: Storage, name: str, progress: Progress) -> None:
+async def _copy_records(source: Storage, target: Storage, name: str, *, progress: Progress) -> None:
     task = progress.add_task(name.replace("_", " "))
     await copy_collection(
-        source, target, name, lambda done, total: progress.update(task, completed=done, total=total)
+        source, target, name, watch=lambda done, total: progress.update(task, completed=done, total=total)
     )
     progress.update(task, total=progress.tasks[task].completed)
 
 
 async def _copy_threads(
-    records: Storage, source: Checkpointer, target: Checkpointer, progress: Progress
+    records: Storage, source: Checkpointer, target: Checkpointer, *, progress: Progress
 ) -> None:
     """Copy the checkpoint threads, one per session."""
     task = progress.add_task("checkpoints of sessions", total=await records.count("sessions", []))

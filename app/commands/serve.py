@@ -50,7 +50,7 @@ _SAMPLE_QUESTION = "Top 5 products by revenue"
 
 
 async def serve(
-    host: str | None, port: int | None, data_dir: Path | None, role: Literal["all", "api"] = "all"
+    host: str | None, port: int | None, data_dir: Path | None, *, role: Literal["all", "api"] = "all"
 ) -> None:
     """`all`: everything in this process; `api`: the routes and streams, whose runs workers answer."""
     settings = _settings(host, port, data_dir)
@@ -172,7 +172,9 @@ async def _demo_key(keys: ApiKeys) -> str:
     for each in await keys.usable([Equals("owner", _DEMO_OWNER)]):
         if each.name == _DEMO_KEY:
             await keys.revoke(each.id)
-    _, text = await keys.create(NewKey(_DEMO_OWNER, _DEMO_KEY, "admin", frozenset(), expires_at=None))
+    _, text = await keys.create(
+        NewKey(owner=_DEMO_OWNER, name=_DEMO_KEY, role="admin", scopes=frozenset(), expires_at=None)
+    )
     return text
 
 
@@ -183,7 +185,7 @@ async def _sample_session(services: Services, owner: str, file: Path) -> str:
     connection = next((each for each in known if each.name == SAMPLE_NAME), None)
     if connection is None:
         connection = await services.database_connections.register(
-            owner, f"sqlite:///{file}", SAMPLE_NAME, "An invented shop, two years of orders"
+            owner, f"sqlite:///{file}", SAMPLE_NAME, description="An invented shop, two years of orders"
         )
         await services.database_connections.scan(owner, connection.id)
     session = await services.sessions.create(owner, connection.id, None, mode="ask", metadata={})

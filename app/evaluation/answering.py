@@ -44,7 +44,7 @@ _TYPE: TypeAdapter[ColumnType] = TypeAdapter(ColumnType)
 _MODEL_PROBLEMS = tuple(problem_type(each.problem) for each in (ModelCallFailed, ModelCallRejected))
 
 
-@dataclass
+@dataclass(kw_only=True)
 class SystemAnswer:
     """The answer of one run, up to its rows. `sql` is the last statement written, even if it did not run.
 
@@ -131,7 +131,9 @@ class KaiSession:
         started = time.monotonic()
         is_measured = False
         sessions = self._services.sessions
-        session, run = await sessions.ask(LOCAL_OWNER, self._session_id, question, "reject", None)
+        session, run = await sessions.ask(
+            LOCAL_OWNER, self._session_id, question, on_busy="reject", idempotency_key=None
+        )
         async for entry in sessions.follower.events(session, run):
             event = event_of(entry.data)
             answer.take(event)

@@ -44,7 +44,7 @@ async def play(
     respondent = await _respondent(services, connection, costs=costs, baseline=baseline)
     for question in conversation:
         answer = await respondent.ask(_text(question, instructed), last=question is conversation[-1])
-        yield await _score(services, connection, question, answer)
+        yield await _score(services, connection, question, answer=answer)
 
 
 async def _respondent(
@@ -63,7 +63,7 @@ def _text(question: BenchmarkQuestion, instructed: bool) -> str:
 
 
 async def _score(
-    services: Services, connection: Connection, question: BenchmarkQuestion, answer: SystemAnswer
+    services: Services, connection: Connection, question: BenchmarkQuestion, *, answer: SystemAnswer
 ) -> QuestionOutcome:
     ran = [await run_gold(services.database_connections, connection, sql) for sql in question.gold_sql]
     golds = [each for each in ran if isinstance(each, Gold)]

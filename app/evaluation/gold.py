@@ -52,7 +52,9 @@ def ordering_of(sql: str, dialect: str, columns: Sequence[str]) -> Ordering | No
     return Ordering(_keyed(query, hidden).sql(dialect=dialect, comments=False), positions)
 
 
-def tiers(rows: Sequence[DatabaseRow], ordering: Ordering, count: int, width: int) -> list[list[DatabaseRow]]:
+def tiers(
+    rows: Sequence[DatabaseRow], ordering: Ordering, count: int, *, width: int
+) -> list[list[DatabaseRow]]:
     """Group the keyed rows that tie, and cut each to its first `width` cells, which leaves out added keys.
 
     Stops after the group that holds row number `count`.
@@ -94,7 +96,7 @@ def _keyed(query: exp.Expr, hidden: Sequence[exp.Expr]) -> exp.Expr:
     return keyed
 
 
-EVALUATION = Asker(LOCAL_OWNER, "evaluation")
+EVALUATION = Asker(owner=LOCAL_OWNER, purpose="evaluation")
 
 
 @dataclass(frozen=True)
@@ -127,11 +129,11 @@ async def run_gold(connections: DatabaseConnections, connection: Connection, sql
         return GoldFailed(sql, error.detail)
     if ordering is None:
         return Gold(sql, result)
-    return Gold(sql, result, await _ranks(connections, connection, result, ordering))
+    return Gold(sql, result, await _ranks(connections, connection, result, ordering=ordering))
 
 
 async def _ranks(
-    connections: DatabaseConnections, connection: Connection, result: ResultSet, ordering: Ordering
+    connections: DatabaseConnections, connection: Connection, result: ResultSet, *, ordering: Ordering
 ) -> list[list[DatabaseRow]]:
     rows, width = rows_of(result), len(result.columns)
     each_alone = [[row] for row in rows]
@@ -141,5 +143,5 @@ async def _ranks(
         keyed = await connections.run(connection, ordering.keyed_sql, EVALUATION)
     except (StatementFailed, DatabaseUnavailable):
         return each_alone
-    found = tiers(rows_of(keyed), ordering, len(rows), width)
+    found = tiers(rows_of(keyed), ordering, len(rows), width=width)
     return found if sum(map(len, found)) >= len(rows) else each_alone

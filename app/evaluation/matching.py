@@ -114,7 +114,7 @@ Alignment = tuple[int, ...]
 
 
 def counterparts(
-    gold: Sequence[DatabaseRow], predicted: Sequence[DatabaseRow], gold_width: int, width: int
+    gold: Sequence[DatabaseRow], predicted: Sequence[DatabaseRow], gold_width: int, *, width: int
 ) -> list[list[int]]:
     """Return, for each gold column, the predicted columns whose values all occur in it, in any order."""
     return [

@@ -38,7 +38,9 @@ async def compare_prompts(wanted: Evaluation) -> None:
     console = Console(highlight=False)
     if not settings.llm.configured:
         raise Invalid("Instructions are for a language model: set OPENAI_API_KEY or KAI_LLM__BASE_URL.")
-    results = {form: await _measured(wanted, settings, form, console) for form in get_args(InstructionForm)}
+    results = {
+        form: await _measured(wanted, settings, form, console=console) for form in get_args(InstructionForm)
+    }
     comparison = compare(results["short"], results["long"], wanted.mode)
     print_comparison(console, comparison, names=("short", "long"))
     if failed := _failed_too_often(results):
@@ -50,7 +52,7 @@ async def compare_prompts(wanted: Evaluation) -> None:
 
 
 async def _measured(
-    wanted: Evaluation, settings: Settings, form: InstructionForm, console: Console
+    wanted: Evaluation, settings: Settings, form: InstructionForm, *, console: Console
 ) -> Results:
     given = wanted.output or Path(f"{wanted.questions.stem}{ENDING}")
     name = given.name.removesuffix(ENDING).removesuffix(".jsonl")

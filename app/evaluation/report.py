@@ -130,7 +130,7 @@ _TEMPLATE = (Path(__file__).parent / "report.html.jinja").read_text(encoding="ut
 
 
 def write_report(
-    path: Path, header: Header, summary: EvaluationSummary, outcomes: Sequence[QuestionOutcome]
+    path: Path, header: Header, summary: EvaluationSummary, *, outcomes: Sequence[QuestionOutcome]
 ) -> None:
     """Write the HTML page: the numbers, and each wrong answer with gold and prediction side by side."""
     path.write_text(render(header, summary, outcomes), encoding="utf-8")

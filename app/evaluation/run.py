@@ -29,7 +29,7 @@ _PLACE = "{db}"
 _MIDDLES: dict[System, str] = {"kai": "", "plain": ".plain"}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Evaluation:
     """The options of `kai eval`.
 
@@ -77,7 +77,7 @@ async def evaluate_with(wanted: Evaluation, settings: Settings, console: Console
             instruction=services.models.instruction if services.models and wanted.system == "kai" else None,
         )
         databases = await _register(services, conversations, wanted.database)
-        rest = _rest(conversations, resumed(output, header, fresh=wanted.fresh), output, console)
+        rest = _rest(conversations, resumed(output, header, fresh=wanted.fresh), output, console=console)
         jobs = wanted.jobs or (_MODEL_JOBS if settings.llm.configured else 1)
         with appending(output) as file:
             baseline = services.models.sql if services.models and wanted.system == "plain" else None
@@ -86,7 +86,7 @@ async def evaluate_with(wanted: Evaluation, settings: Settings, console: Console
             await asking.ask(rest, jobs)
     outcomes = read_results(output).of(conversations)
     summary = summarize(outcomes, wanted.mode)
-    write_report(report, header, summary, outcomes)
+    write_report(report, header, summary, outcomes=outcomes)
     print_summary(console, summary)
     console.print(f"Results: {output}, report: {report}", markup=False, soft_wrap=True)
     return Results(header, {each.id: each for each in outcomes})
@@ -104,7 +104,7 @@ async def compare_results(first: Path, second: Path, mode: MatchingMode) -> None
 
 
 def _rest(
-    conversations: Sequence[BenchmarkConversation], known: Results, output: Path, console: Console
+    conversations: Sequence[BenchmarkConversation], known: Results, output: Path, *, console: Console
 ) -> list[BenchmarkConversation]:
     """The conversations left to ask; prints a notice when the file already holds some."""
     rest = [each for each in conversations if not known.has(each)]
@@ -135,4 +135,7 @@ async def _register(
         )
     urls = {name: database_url(database.replace(_PLACE, name or "")) for name in names}
     register = services.database_connections.register
-    return {name: await register(LOCAL_OWNER, url, name or "evaluated", "") for name, url in urls.items()}
+    return {
+        name: await register(LOCAL_OWNER, url, name or "evaluated", description="")
+        for name, url in urls.items()
+    }

@@ -153,7 +153,7 @@ def _cost(outcomes: Sequence[QuestionOutcome]) -> Cost:
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class EvaluationSummary:
     """The numbers of one evaluation.
 
@@ -231,7 +231,7 @@ def _interactions(dialogues: Mapping[str, Sequence[QuestionOutcome]], mode: Matc
 Pair = tuple[QuestionOutcome, QuestionOutcome]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Comparison:
     """Two evaluations, over the questions that both asked and whose gold ran in both.
 

@@ -48,7 +48,7 @@ def _kind(predicted: ResultSet, gold: Gold) -> ResultKind:
     rows, right = rows_of(predicted), rows_of(gold.result)
     width, gold_width = len(predicted.columns), len(gold.result.columns)
     pool = right if gold.ranks is None else [row for rank in gold.ranks for row in rank]
-    found = counterparts(pool, rows, gold_width, width)
+    found = counterparts(pool, rows, gold_width, width=width)
     reordered = False
     if len(rows) == len(right):
         for alignment in alignments(pool, rows, found):

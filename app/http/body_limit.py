@@ -50,4 +50,4 @@ class BodyLimit:
 
 
 def _too_large() -> JSONResponse:
-    return problem_response("body-too-large", "The body is too large", 413, _TOO_LARGE)
+    return problem_response("body-too-large", "The body is too large", 413, detail=_TOO_LARGE)

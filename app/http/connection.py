@@ -55,7 +55,7 @@ class HttpConnection(H11Protocol):
         super().connection_lost(exc)
 
     def send_400_response(self, msg: str) -> None:
-        self._refuse(400, "malformed", "Malformed request", msg)
+        self._refuse(400, "malformed", "Malformed request", detail=msg)
 
     def _is_body_unread(self) -> bool:
         """Whether a response is complete before the body of its request has arrived."""
@@ -77,11 +77,11 @@ class HttpConnection(H11Protocol):
         if self._awaited == "head" and self._has_begun:
             seconds = f"{self.settings.head_seconds:g}"
             detail = f"The request line and the headers did not arrive within {seconds} seconds."
-            self._refuse(408, "request-timeout", "The request is too slow", detail)
+            self._refuse(408, "request-timeout", "The request is too slow", detail=detail)
         else:  # an idle client does not expect an answer, and an unread body has its answer already
             self.transport.close()
 
-    def _refuse(self, status: int, kind: str, title: str, detail: str) -> None:
+    def _refuse(self, status: int, kind: str, title: str, *, detail: str) -> None:
         """Answer a request that never reaches the application, and close the connection."""
         if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE) and not self.transport.is_closing():
             problem = {"type": problem_type(kind), "title": title, "status": status, "detail": detail}

@@ -58,6 +58,7 @@ def problem_response(
     kind: str,
     title: str,
     status: int,
+    *,
     detail: str,
     members: Mapping[str, JsonValue] | None = None,
     headers: Mapping[str, str] | None = None,
@@ -69,7 +70,7 @@ def problem_response(
 def internal_problem(request_id: str) -> JSONResponse:
     """The answer to a defect; the log has the details under this request id."""
     detail = f"This is a defect in KAI. Its log tells more under request {request_id}."
-    return problem_response("internal", "Something went wrong", 500, detail)
+    return problem_response("internal", "Something went wrong", 500, detail=detail)
 
 
 def answer_problems(app: FastAPI) -> None:
@@ -100,7 +101,7 @@ async def _validation(_: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)  # noqa: S101
     errors = error.errors()
     if any(each["type"] == "json_invalid" for each in errors):
-        return problem_response("malformed", "Malformed request", 400, "The body is not valid JSON.")
+        return problem_response("malformed", "Malformed request", 400, detail="The body is not valid JSON.")
     listed: list[JsonValue] = [
         {"field": ".".join(map(str, each["loc"])), "message": str(each["msg"])} for each in errors
     ]
@@ -113,12 +114,12 @@ async def _validation(_: Request, error: Exception) -> JSONResponse:
 async def _http(_: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)  # noqa: S101
     kind = _KINDS.get(error.status_code, "http")
-    return problem_response(kind, error.detail, error.status_code, error.detail, headers=error.headers)
+    return problem_response(kind, error.detail, error.status_code, detail=error.detail, headers=error.headers)
 
 
 async def _cursor(_: Request, error: Exception) -> JSONResponse:
     detail = "The cursor does not belong to this list; start again without one."
-    return problem_response("invalid-cursor", "Invalid cursor", 422, detail)
+    return problem_response("invalid-cursor", "Invalid cursor", 422, detail=detail)
 
 
 async def storage_unavailable(_: Request, error: Exception) -> JSONResponse:
@@ -129,17 +130,19 @@ async def storage_unavailable(_: Request, error: Exception) -> JSONResponse:
         detail = f"{error} Nothing is lost."
         retry_after = error.retry_after_seconds or retry_after
     headers = {"Retry-After": str(retry_after)}
-    return problem_response("storage-unavailable", "The store is unavailable", 503, detail, headers=headers)
+    return problem_response(
+        "storage-unavailable", "The store is unavailable", 503, detail=detail, headers=headers
+    )
 
 
 async def turn_problem(_: Request, error: Exception) -> JSONResponse:
     """Answer for an error of a turn that a route meets outside of a run."""
     assert isinstance(error, TurnError)  # noqa: S101 - the handler is registered for such classes
-    return problem_response(error.problem, error.title, error.status, error.detail)
+    return problem_response(error.problem, error.title, error.status, detail=error.detail)
 
 
 async def _bus_unavailable(_: Request, error: Exception) -> JSONResponse:
     detail = "KAI's queue does not answer, so no question is taken in or stopped; try again in a moment."
     return problem_response(
-        "queue-unavailable", "The queue is unavailable", 503, detail, headers={"Retry-After": "5"}
+        "queue-unavailable", "The queue is unavailable", 503, detail=detail, headers={"Retry-After": "5"}
     )

@@ -31,7 +31,7 @@ _RETURN_RATES = {"Footwear": 0.14, "Clothing": 0.08}
 _USUAL_RETURN_RATE = 0.02
 
 
-@dataclass
+@dataclass(kw_only=True)
 class SampleBusiness:
     """The rows of every table, in the order of the tables' columns."""
 
@@ -149,6 +149,7 @@ def _sell(
     business: SampleBusiness,
     chance: Random,
     start: date,
+    *,
     today: date,
     employees: Sequence[_Employee],
     customers: Sequence[_Customer],
@@ -200,6 +201,7 @@ def _add_line(
     business: SampleBusiness,
     chance: Random,
     order: int,
+    *,
     product: _Product,
     customer: _Customer,
     day: date,
@@ -240,6 +242,7 @@ def _draw(
     chance: Random,
     things: Sequence[Thing],
     weights: list[float],
+    *,
     known_from: Callable[[Thing], date],
     day: date,
 ) -> Thing:

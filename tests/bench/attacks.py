@@ -79,7 +79,9 @@ def _in_session(dialect: str, line: Line, target: Target) -> None:
 
 
 def _together(dialect: str, line: Line, target: Target) -> None:
-    UncheckedStatement(line.sql, shop_schema(dialect), target.database, _LIMITS, 5).run(Stop())
+    UncheckedStatement(
+        sql=line.sql, schema=shop_schema(dialect), database=target.database, limits=_LIMITS, connect_seconds=5
+    ).run(Stop())
 
 
 def _made(folder: Path) -> Path:

@@ -161,9 +161,9 @@ def sessions(saver: Saver) -> Callable[[str, int], Awaitable[None]]:
 
     async def turn(thread: str, number: int) -> None:
         asked = Turn(
-            thread,
-            "d",
-            f"r{number}",
+            session_id=thread,
+            db_connection_id="d",
+            run_id=f"r{number}",
             message_id=f"m{number}",
             question="How many?",
             metadata={},

@@ -87,7 +87,7 @@ def linked(
     said: list[str] = []
     for question in conversation:
         said.append(question.question)
-        yield question, link(index, said, [], _BUDGET_TOKENS).mentions
+        yield question, link(index, said, [], budget_tokens=_BUDGET_TOKENS).mentions
 
 
 def report(path: Path, folders: Sequence[Path]) -> None:

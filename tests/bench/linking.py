@@ -55,7 +55,7 @@ class Pool:
 
     def _profiles(self, path: Path) -> list[Profile]:
         found: list[Profile] = []
-        scan(SqliteDatabase(path.resolve()), Limits(), Stop(), found.extend)
+        scan(SqliteDatabase(path.resolve()), Limits(), Stop(), tell=found.extend)
         profiles = found[len(found) // 2 :]  # reported twice: first without their values
         taken = {name.lower() for name in self.names.values()}
         for profile in profiles:
@@ -134,7 +134,7 @@ def share(hits: Iterable[bool]) -> str:
 def ranked(pool: Pool, asked: Asked, count: int) -> tuple[set[str], set[str]]:
     """The best tables, and these with their neighbours."""
     mentioned = mentions(asked.conversation, pool.index.stored, pool.index.columns)
-    best = rank(pool.index, asked.conversation, [], mentioned)[:count]
+    best = rank(pool.index, asked.conversation, [], mentioned=mentioned)[:count]
     return set(best), {*best, *pool.index.foreign_keys.neighbours(best)}
 
 
@@ -148,7 +148,7 @@ def report(pool: Pool, name: str, questions: Sequence[Asked]) -> None:
         print(f"  all right tables @{count} {plain}, with neighbours {wider} ({size:.1f} tables)")
     for budget in BUDGETS:
         begun = time.perf_counter()
-        linked = [link(pool.index, asked.conversation, [], budget) for asked in questions]
+        linked = [link(pool.index, asked.conversation, [], budget_tokens=budget) for asked in questions]
         took = (time.perf_counter() - begun) / len(questions) * 1_000
         hit = share(asked.tables <= set(each.tables) for asked, each in zip(questions, linked, strict=True))
         tokens = sum(approximate_tokens(each.cards) for each in linked) / len(linked)

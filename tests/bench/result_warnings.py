@@ -36,7 +36,7 @@ def warnings_of(gold: str, asked: str, path: Path, index: SchemaIndex) -> list[R
         except sqlite3.Error:
             return None
         rows = Rows(columns=columns, rows=found, row_count=len(found), truncated=False)
-        warnings = find_warnings(gold, rows, index, asked)
+        warnings = find_warnings(gold, rows, index, asked=asked)
         for probe in join_probes(gold, index) if is_empty(rows) else ():
             if database.execute(probe.sql).fetchone() is None:
                 warnings.append(probe.warning)
@@ -56,7 +56,7 @@ def _asked(rows: list[dict[str, object]]) -> Iterator[tuple[str, list[str], str]
 
 def _index(path: Path) -> SchemaIndex:
     profiles: list[Profile] = []
-    schema = scan(SqliteDatabase(path.resolve()), Limits(), Stop(), profiles.extend)
+    schema = scan(SqliteDatabase(path.resolve()), Limits(), Stop(), tell=profiles.extend)
     return SchemaIndex(ScannedSchema(schema, {each.table.name: each.texts for each in profiles}))
 
 

@@ -77,7 +77,7 @@ def database(folder: Path, postgres: bool) -> Iterator[str]:
 
 
 async def scanned(connections: DatabaseConnections, url: str) -> ScannedSchema:
-    connection = await connections.register("bench", url, "thousand", "")
+    connection = await connections.register("bench", url, "thousand", description="")
     begun = time.perf_counter()
     await connections.start_scan("bench", connection.id)
     while (await connections.scan_progress("bench", connection.id)).tables_total is None:  # noqa: ASYNC110
@@ -100,10 +100,10 @@ async def scanned(connections: DatabaseConnections, url: str) -> ScannedSchema:
 def linked(scanned: ScannedSchema) -> None:
     index = SchemaIndex(scanned)
     text = ""
-    question = Question("Total amount of claims of the payment machines by status in City 7?")
+    question = Question(text="Total amount of claims of the payment machines by status in City 7?")
     for turn in ("first", "later"):
         begun = time.perf_counter()
-        shown = context_for(question, index, Business(), BUDGET)
+        shown = context_for(question, index, Business(), budget_tokens=BUDGET)
         text = shown["schema"] + shown["details"]
         took = (time.perf_counter() - begun) * 1_000
         print(f"{turn} question linked in {took:.0f} ms")
@@ -123,7 +123,9 @@ async def main() -> None:
         url = opened.enter_context(database(folder, "--postgres" in sys.argv))
         storage = await opened.enter_async_context(open_sqlite(folder / "kai.db"))
         await migrate(storage)
-        connections = DatabaseConnections(storage, SecretBox(Fernet.generate_key()), Limits(), no_records())
+        connections = DatabaseConnections(
+            storage, SecretBox(Fernet.generate_key()), Limits(), records=no_records()
+        )
         opened.push_async_callback(connections.close)
         linked(await scanned(connections, url))
     print(f"at most {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024} MiB of memory")

@@ -665,7 +665,7 @@ async def places(storage: Storage) -> Storage:
 
 
 async def near(storage: Storage, vector: list[float], *where: Condition, limit: int = 3) -> list[str]:
-    found = await storage.nearest("places", "place", vector, where, limit=limit)
+    found = await storage.nearest("places", "place", vector, where=where, limit=limit)
     return [name_of(each["id"]) for each in found]
 
 

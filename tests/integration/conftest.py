@@ -45,5 +45,7 @@ async def session(services: Services, tmp_path: Path) -> Session:
     path = tmp_path / "shop.db"
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("CREATE TABLE customers (id INTEGER PRIMARY KEY, country TEXT)")
-    known = await services.database_connections.register(LOCAL_OWNER, f"sqlite:///{path}", "shop", "")
-    return await services.sessions.create(LOCAL_OWNER, known.id, None, "ask", {})
+    known = await services.database_connections.register(
+        LOCAL_OWNER, f"sqlite:///{path}", "shop", description=""
+    )
+    return await services.sessions.create(LOCAL_OWNER, known.id, None, mode="ask", metadata={})

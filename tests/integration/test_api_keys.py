@@ -11,7 +11,7 @@ from tests.support.stores import Open
 
 
 def wanted(expires_at: int | None = None) -> NewKey:
-    return NewKey("ann", "Notebook", "user", frozenset(), expires_at)
+    return NewKey(owner="ann", name="Notebook", role="user", scopes=frozenset(), expires_at=expires_at)
 
 
 async def test_only_a_digest_of_a_key_is_kept(reopen: Open) -> None:

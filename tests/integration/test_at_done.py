@@ -25,7 +25,9 @@ async def services(tmp_path: Path, model: ScriptedModel) -> AsyncGenerator[Servi
 async def test_metrics_usage_session_and_history_are_right_when_done_is_read(
     services: Services, session: Session
 ) -> None:
-    asked = await services.sessions.ask(OWNER, session.id, "How many customers?", "reject", None)
+    asked = await services.sessions.ask(
+        OWNER, session.id, "How many customers?", on_busy="reject", idempotency_key=None
+    )
     async for entry in services.sessions.follower.events(*asked):
         if entry.event == "done":
             assert services.metrics.get_sample_value("kai_runs_under_way") == 0

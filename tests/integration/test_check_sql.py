@@ -40,13 +40,13 @@ def lines(text: str) -> list[dict[str, object]]:
 def answers(given: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> list[dict[str, object]]:
     path = tmp_path / "given.jsonl"
     path.write_bytes(given)
-    assert check_sql(None, "postgres", None, str(path)) == 0
+    assert check_sql(None, "postgres", None, jsonl=str(path)) == 0
     return lines(capsys.readouterr().out)
 
 
 def judge(dialect: Dialect, *columns: str) -> Judge:
-    found = [TableColumn(each, "text", "TEXT") for each in columns]
-    schema = Schema(dialect, [Table("Track", "table", found)], "Chinook")
+    found = [TableColumn(name=each, type="text", database_type="TEXT") for each in columns]
+    schema = Schema(dialect, [Table(name="Track", kind="table", columns=found)], "Chinook")
     return Judge(dialect, schema, SchemaNames(schema))
 
 
@@ -104,7 +104,7 @@ def test_a_wrong_use_is_one_line_that_names_it(
 ) -> None:
     monkeypatch.chdir(shop.parent)
     Path("given.txt").write_text("no database, though long enough to hold the header of one" * 20)
-    assert check_sql(sql, dialect, database, jsonl) == 2
+    assert check_sql(sql, dialect, database, jsonl=jsonl) == 2
     printed = capsys.readouterr()
     assert (printed.out, printed.err.count("\n")) == ("", 1)
     assert words in printed.err
@@ -151,7 +151,7 @@ def test_a_huge_line_is_judged_and_a_gigantic_one_skipped(
 
 def test_an_empty_file_is_said_to_be_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert answers(b"", tmp_path, capsys) == []
-    assert check_sql(None, "postgres", None, str(tmp_path / "given.jsonl")) == 0
+    assert check_sql(None, "postgres", None, jsonl=str(tmp_path / "given.jsonl")) == 0
     assert "holds no lines" in capsys.readouterr().err
 
 
@@ -228,9 +228,9 @@ def test_the_setting_bounds_the_statement(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("KAI_LIMITS__STATEMENT_CHARS", "20")
-    assert check_sql("SELECT 1", "sqlite", None, None) == 0
-    assert check_sql("(" * 21, "sqlite", None, None) == 1
+    assert check_sql("SELECT 1", "sqlite", None, jsonl=None) == 0
+    assert check_sql("(" * 21, "sqlite", None, jsonl=None) == 1
     assert "block (parse): The statement is longer than 20 characters" in capsys.readouterr().out
     monkeypatch.setenv("KAI_LIMITS__STATEMENT_CHARS", "many")
-    assert check_sql("SELECT 1", "sqlite", None, None) == 2
+    assert check_sql("SELECT 1", "sqlite", None, jsonl=None) == 2
     assert "KAI_LIMITS__STATEMENT_CHARS" in capsys.readouterr().err

@@ -65,8 +65,8 @@ async def model(server: ScriptedModel) -> AsyncIterator[LanguageModel]:
 async def analysed(model: LanguageModel, said: list[SessionEvent] | None = None) -> Analysed:
     figures = FiguresAnalyst("sqlite", NoBackground(), date(2026, 7, 1))
     events: list[SessionEvent] = [] if said is None else said
-    question = Question("Revenue by category")
-    return await ModelAnalyst(model, figures).analyse(question, SQL, ROWS, events.append)
+    question = Question(text="Revenue by category")
+    return await ModelAnalyst(model, figures).analyse(question, SQL, ROWS, emit=events.append)
 
 
 def statuses(read: Analysed) -> set[str]:

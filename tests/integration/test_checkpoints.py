@@ -23,8 +23,8 @@ async def session(tmp_path: Path) -> AsyncGenerator[httpx.AsyncClient]:
     settings = Settings(data_dir=tmp_path)
     async with open_services(settings) as services:
         url = f"sqlite:///{make_shop(tmp_path / 'shop.db')}"
-        shop = await services.database_connections.register(LOCAL_OWNER, url, "shop", "")
-        made = await services.sessions.create(LOCAL_OWNER, shop.id, None, "ask", {})
+        shop = await services.database_connections.register(LOCAL_OWNER, url, "shop", description="")
+        made = await services.sessions.create(LOCAL_OWNER, shop.id, None, mode="ask", metadata={})
         transport = httpx.ASGITransport(create_app(services, settings))
         base = f"http://127.0.0.1/api/v1/sessions/{made.id}"
         async with httpx.AsyncClient(transport=transport, base_url=base, follow_redirects=True) as client:

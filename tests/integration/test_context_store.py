@@ -27,7 +27,7 @@ COUNT = "select count(*) from customers"
 
 @pytest.fixture
 async def connections(storage: SqliteStorage) -> AsyncIterator[DatabaseConnections]:
-    opened = DatabaseConnections(storage, SecretBox(Fernet.generate_key()), Limits(), no_records())
+    opened = DatabaseConnections(storage, SecretBox(Fernet.generate_key()), Limits(), records=no_records())
     yield opened
     await opened.close()
 
@@ -40,7 +40,7 @@ def store(storage: SqliteStorage, connections: DatabaseConnections) -> ContextSt
 @pytest.fixture
 async def shop(connections: DatabaseConnections, tmp_path: Path) -> Connection:
     path = make_shop(tmp_path / "shop.db")
-    return await connections.register("ann", f"sqlite:///{path}", "Shop", "")
+    return await connections.register("ann", f"sqlite:///{path}", "Shop", description="")
 
 
 @pytest.fixture
@@ -164,8 +164,8 @@ async def test_an_example_is_verified_only_with_sql_that_may_run(
 async def test_the_same_question_is_recognised_whatever_its_case_and_marks(
     store: ContextStore, shop: Connection
 ) -> None:
-    kept = await store.add_example("ann", shop.id, "How many  customers?", COUNT, "verified")
-    await store.add_example("ann", shop.id, "How many orders?", COUNT, "proposed")
+    kept = await store.add_example("ann", shop.id, "How many  customers?", sql=COUNT, status="verified")
+    await store.add_example("ann", shop.id, "How many orders?", sql=COUNT, status="proposed")
     assert await store.verified_answer(shop, "how many customers ") == kept
     assert await store.verified_answer(shop, "How many vip customers?") is None
     assert await store.verified_answer(shop, "How many orders?") is None
@@ -175,7 +175,7 @@ async def test_later_feedback_takes_the_place_of_an_earlier_proposal(
     client: httpx.AsyncClient, store: ContextStore, shop: Connection
 ) -> None:
     for sql in (COUNT, f"{COUNT} where vip"):
-        await store.propose("ann", shop.id, "How many?", sql, "message")
+        await store.propose("ann", shop.id, "How many?", sql=sql, message_id="message")
     (proposal,) = (await client.get("/examples", params={"status": "proposed"})).json()["items"]
     assert (proposal["sql"], proposal["message_id"]) == (f"{COUNT} where vip", "message")
     await store.withdraw("message")
@@ -185,10 +185,10 @@ async def test_later_feedback_takes_the_place_of_an_earlier_proposal(
 async def test_a_reviewed_proposal_is_left_alone(
     client: httpx.AsyncClient, store: ContextStore, shop: Connection
 ) -> None:
-    await store.propose("ann", shop.id, "How many?", COUNT, "message")
+    await store.propose("ann", shop.id, "How many?", sql=COUNT, message_id="message")
     (proposal,) = (await client.get("/examples")).json()["items"]
     await client.patch(f"/examples/{proposal['id']}", json={"status": "rejected"})
-    await store.propose("ann", shop.id, "How many?", COUNT, "message")
+    await store.propose("ann", shop.id, "How many?", sql=COUNT, message_id="message")
     await store.withdraw("message")
     assert [each["status"] for each in (await client.get("/examples")).json()["items"]] == ["rejected"]
 

@@ -44,7 +44,9 @@ def settings(tmp_path: Path, typesense_server: TypesenseServer, monkeypatch: pyt
 
 
 async def ask(services: Services, session_id: str, question: str = QUESTION) -> None:
-    asked = await services.sessions.ask(LOCAL_OWNER, session_id, question, "reject", None)
+    asked = await services.sessions.ask(
+        LOCAL_OWNER, session_id, question, on_busy="reject", idempotency_key=None
+    )
     said = [entry async for entry in services.sessions.follower.events(*asked)]
     assert '"complete"' in said[-1].data
 
@@ -56,10 +58,12 @@ async def fill(settings: Settings, sessions: int = 2) -> list[str]:
         connection.executescript(f"DROP TABLE IF EXISTS customers; {SHOP}")
     async with open_services(settings) as services:
         connection_id = (
-            await services.database_connections.register(LOCAL_OWNER, f"sqlite:///{path}", "shop", "")
+            await services.database_connections.register(
+                LOCAL_OWNER, f"sqlite:///{path}", "shop", description=""
+            )
         ).id
         made = [
-            await services.sessions.create(LOCAL_OWNER, connection_id, None, "ask", {})
+            await services.sessions.create(LOCAL_OWNER, connection_id, None, mode="ask", metadata={})
             for _ in range(sessions)
         ]
         for session in made:
@@ -74,7 +78,7 @@ async def seen(settings: Settings, session_id: str) -> tuple[list[str | None], i
         await ask(services, session_id)
         session = await services.sessions.repository.get(LOCAL_OWNER, session_id)
         messages, _ = await services.sessions.repository.messages(session, 20, None)
-        checkpoints = await services.sessions.checkpoints(LOCAL_OWNER, session_id, 100, None)
+        checkpoints = await services.sessions.checkpoints(LOCAL_OWNER, session_id, 100, cursor=None)
         return [message.sql for message in messages if message.role == "assistant"], len(checkpoints[0])
 
 
@@ -115,7 +119,9 @@ async def test_a_copy_that_was_interrupted_goes_on_and_what_is_there_is_left(set
         done: list[int] = []
         first = (await source.query("messages", [], limit=3)).items
         await target.put("messages", first)
-        copied = await copy_collection(source, target, "messages", lambda so_far, _: done.append(so_far))
+        copied = await copy_collection(
+            source, target, "messages", watch=lambda so_far, _: done.append(so_far)
+        )
         assert (copied.count, done) == (8, [8])
         assert copied == await contents(source, "messages")
 
@@ -127,7 +133,7 @@ async def test_a_copy_that_has_more_than_its_original_is_refused(settings: Setti
         await target.create_collection(next(each for each in COLLECTIONS if each.name == "messages"))
         await target.put("messages", [{"id": str(uuid4()), "owner": "stranger"}])
         with pytest.raises(CopyDiffers, match="4 documents and its copy 5"):
-            await copy_collection(source, target, "messages", lambda *_: None)
+            await copy_collection(source, target, "messages", watch=lambda *_: None)
 
 
 async def test_a_backup_of_a_running_kai_is_restored(settings: Settings, tmp_path: Path) -> None:
@@ -230,7 +236,8 @@ async def test_pruning_leaves_used_sessions_alone_and_unused_ones_able_to_go_on(
     await prune(idle_days=30)
     async with open_services(settings) as services:
         kept = [
-            len((await services.sessions.checkpoints(LOCAL_OWNER, each, 100, None))[0]) for each in (old, new)
+            len((await services.sessions.checkpoints(LOCAL_OWNER, each, 100, cursor=None))[0])
+            for each in (old, new)
         ]
     assert kept[0] == 1
     assert kept[1] > 10

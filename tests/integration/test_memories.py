@@ -41,7 +41,15 @@ async def memories(storage: Storage, service: ScriptedModel) -> AsyncIterator[Co
 
 def memory(summary: str, owner: str = "ann") -> Memory:
     session = new_id()
-    return Memory(session, owner, session, summary, ["sales"], covers=new_id(), updated_at=1)
+    return Memory(
+        id=session,
+        owner=owner,
+        session_id=session,
+        summary=summary,
+        themes=["sales"],
+        covers=new_id(),
+        updated_at=1,
+    )
 
 
 async def test_memories_are_found_by_rare_words_first_and_only_their_owners(storage: Storage) -> None:

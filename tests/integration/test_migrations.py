@@ -123,7 +123,9 @@ async def test_a_starter_that_died_is_waited_for_until_its_lease_runs_out(storag
 async def test_every_document_is_backfilled_once_with_progress(storage: Storage) -> None:
     async def number_notes(storage: Storage, progress: Progress) -> None:
         await storage.add_fields("notes", [Field("number", "integer")])
-        await backfill(storage, "notes", lambda note: {**note, "number": len(str(note["owner"]))}, progress)
+        await backfill(
+            storage, "notes", lambda note: {**note, "number": len(str(note["owner"]))}, progress=progress
+        )
 
     reported: list[tuple[int, int]] = []
 

@@ -36,7 +36,7 @@ async def services(
 
 async def ask(services: Services, session: Session, question: str, key: str | None = None) -> list[str]:
     """Of the events of its run, the answers' last one included."""
-    asked = await services.sessions.ask(OWNER, session.id, question, "enqueue", key)
+    asked = await services.sessions.ask(OWNER, session.id, question, on_busy="enqueue", idempotency_key=key)
     return [entry.event async for entry in services.sessions.follower.events(*asked)]
 
 
@@ -80,7 +80,9 @@ async def test_questions_that_wait_are_answered_in_the_order_in_which_they_came(
     first = asyncio.create_task(ask(services, session, "the held one"))
     await model.until(lambda: model.on_hold == 1)
     waiting = [
-        await services.sessions.ask(OWNER, session.id, f"question {n}", "enqueue", str(n) if n % 2 else None)
+        await services.sessions.ask(
+            OWNER, session.id, f"question {n}", on_busy="enqueue", idempotency_key=str(n) if n % 2 else None
+        )
         for n in range(8)
     ]
     questions = ["the held one", *(f"question {n}" for n in range(8))]
@@ -102,7 +104,12 @@ async def test_a_question_cancelled_while_it_waits_stands_before_those_answered_
     model.rule(lambda asked: asked.text.endswith("the held one"), Scripted("CHAT: held", hold_after=0))
     first = asyncio.create_task(ask(services, session, "the held one"))
     await model.until(lambda: model.on_hold == 1)
-    runs = [await services.sessions.ask(OWNER, session.id, f"question {n}", "enqueue", None) for n in "ab"]
+    runs = [
+        await services.sessions.ask(
+            OWNER, session.id, f"question {n}", on_busy="enqueue", idempotency_key=None
+        )
+        for n in "ab"
+    ]
     await services.sessions.submissions.cancel(*runs[0])
     model.release()
     await first
@@ -124,7 +131,7 @@ async def test_a_fork_goes_on_in_the_order_of_its_origin(
     model.rule("SQL writer", "CHAT: All right.")
     await asyncio.gather(*(ask(services, session, f"question {n}") for n in range(4)))
     order = answered(model)
-    points, _ = await services.sessions.checkpoints(OWNER, session.id, 100, None)
+    points, _ = await services.sessions.checkpoints(OWNER, session.id, 100, cursor=None)
     ends = [point for point in points if not point.next_steps]
     second = next(point for point in ends if point.query == order[1])
     forked = await services.sessions.fork(OWNER, session.id, second.id)
@@ -142,7 +149,7 @@ async def test_a_session_says_error_after_a_failed_run_until_the_next_begins(
     model.say(*3 * ["```sql\nSELECT nothing FROM nowhere\n```"])
     await ask(services, session, "How many?")
     assert await status() == "error"
-    found, _ = await services.sessions.latest(OWNER, SessionFilter(status="error"), 10, None)
+    found, _ = await services.sessions.latest(OWNER, SessionFilter(status="error"), 10, cursor=None)
     assert [each.id for each in found] == [session.id]
     model.say(Scripted("CHAT: held", hold_after=0))
     asking = asyncio.create_task(ask(services, session, "And now?"))
@@ -151,14 +158,16 @@ async def test_a_session_says_error_after_a_failed_run_until_the_next_begins(
     model.release()
     await asking
     assert await status() == "idle"
-    assert await services.sessions.latest(OWNER, SessionFilter(status="error"), 10, None) == ([], None)
+    assert await services.sessions.latest(OWNER, SessionFilter(status="error"), 10, cursor=None) == ([], None)
 
 
 async def test_a_cancelled_run_leaves_no_error(
     services: Services, session: Session, model: ScriptedModel
 ) -> None:
     model.say(Scripted("CHAT: held", hold_after=0))
-    kept, run = await services.sessions.ask(OWNER, session.id, "How many?", "reject", None)
+    kept, run = await services.sessions.ask(
+        OWNER, session.id, "How many?", on_busy="reject", idempotency_key=None
+    )
     await model.until(lambda: model.on_hold == 1)
     await services.sessions.submissions.cancel(session, run)
     assert [entry.event async for entry in services.sessions.follower.events(kept, run)][-1] == "done"
@@ -176,6 +185,6 @@ async def test_the_rolling_summary_is_kept_with_the_session(
     await ask(services, session, "question 5")
     now = await services.sessions.repository.get(OWNER, session.id)
     assert now.summary == "The analyst counts customers."
-    points, _ = await services.sessions.checkpoints(OWNER, session.id, 100, None)
+    points, _ = await services.sessions.checkpoints(OWNER, session.id, 100, cursor=None)
     early = next(point for point in points if not point.next_steps and point.query == "question 1")
     assert (await services.sessions.fork(OWNER, session.id, early.id)).summary is None

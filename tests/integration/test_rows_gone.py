@@ -28,7 +28,9 @@ def calendar(tmp_path: Path) -> str:
 
 
 async def answered(services: Services, session_id: str, question: str, sql: str | None = None) -> Message:
-    session, run = await services.sessions.ask(LOCAL_OWNER, session_id, question, "reject", None, sql)
+    session, run = await services.sessions.ask(
+        LOCAL_OWNER, session_id, question, on_busy="reject", idempotency_key=None, sql=sql
+    )
     assert '"complete"' in [entry async for entry in services.sessions.follower.events(session, run)][-1].data
     messages, _ = await services.sessions.repository.messages(session, 100, None)
     return messages[-1]
@@ -40,8 +42,10 @@ async def test_a_reading_of_rows_that_are_gone_says_that_it_is_of_the_first_ones
     monkeypatch.setenv("KAI_DATA_DIR", str(tmp_path / "kai"))
     settings = read_settings()
     async with open_services(settings) as services:
-        connection = await services.database_connections.register(LOCAL_OWNER, calendar, "calendar", "")
-        session = await services.sessions.create(LOCAL_OWNER, connection.id, None, "ask", {})
+        connection = await services.database_connections.register(
+            LOCAL_OWNER, calendar, "calendar", description=""
+        )
+        session = await services.sessions.create(LOCAL_OWNER, connection.id, None, mode="ask", metadata={})
         first = await answered(
             services, session.id, "Number of orders per day", "SELECT day, orders FROM days"
         )

@@ -47,7 +47,7 @@ class Process:
             return await texts.get("connected") == b"yes"
 
         await until(connected)  # a first command that takes too long is not repeated for a second
-        shared = SharedConversations(texts, prefix, box, self.metrics)
+        shared = SharedConversations(texts, prefix, box, registry=self.metrics)
         self.repository = SessionRepository(self._storage, None, shared)
         return self
 
@@ -71,7 +71,16 @@ class Together:
         return await Process(self.storage, self._opened).open(redis.url, prefix, box)
 
     async def session(self, owner: str = "ada", questions: int = 2) -> Session:
-        session = Session(new_id(), owner, new_id(), "Orders", "ask", {}, 1_000, 2_000)
+        session = Session(
+            id=new_id(),
+            owner=owner,
+            db_connection_id=new_id(),
+            title="Orders",
+            mode="ask",
+            metadata={},
+            created_at=1_000,
+            updated_at=2_000,
+        )
         await self.storage.put("sessions", [document(session)])
         for number in range(questions):
             await self.say(session, f"question {number}", number)
@@ -262,7 +271,15 @@ async def test_the_copy_has_its_messages_as_chats_know_them(
     together: Together, redis_server: RedisServer, redis: Redis
 ) -> None:
     process, session = await together.process(redis_server), await together.session(questions=0)
-    run = Run(new_id(), "ada", session.id, new_id(), "How many?", 1_000, idempotency_key="chat-7")
+    run = Run(
+        id=new_id(),
+        owner="ada",
+        session_id=session.id,
+        message_id=new_id(),
+        question="How many?",
+        created_at=1_000,
+        idempotency_key="chat-7",
+    )
     await process.repository.add_run(run, question_message(run, new_id(), question_sequence(1)))
     ended = replace(
         run,

@@ -99,10 +99,10 @@ async def session(services: Services, tmp_path: Path) -> Session:
         connection.execute("CREATE TABLE customers (id INTEGER PRIMARY KEY, country TEXT)")
         for number in range(60):
             connection.execute(f"CREATE TABLE stock_{number} (id INTEGER PRIMARY KEY, shelf TEXT, size TEXT)")
-    known = await services.database_connections.register(OWNER, f"sqlite:///{path}", "shop", "")
+    known = await services.database_connections.register(OWNER, f"sqlite:///{path}", "shop", description="")
     await services.database_connections.scan(OWNER, known.id)
-    await services.context_store.add_example(OWNER, known.id, VERIFIED, COUNT, "verified")
-    return await services.sessions.create(OWNER, known.id, None, "ask", {})
+    await services.context_store.add_example(OWNER, known.id, VERIFIED, sql=COUNT, status="verified")
+    return await services.sessions.create(OWNER, known.id, None, mode="ask", metadata={})
 
 
 async def ask(
@@ -112,7 +112,9 @@ async def ask(
     model.say(f"```sql\n{COUNT}\n```", "None.")
     reads.clear()
     http_requests.clear()
-    asked = await services.sessions.ask(OWNER, session.id, question, "reject", None, sql)
+    asked = await services.sessions.ask(
+        OWNER, session.id, question, on_busy="reject", idempotency_key=None, sql=sql
+    )
     said = [entry async for entry in services.sessions.follower.events(*asked)]
     assert '"complete"' in said[-1].data, said[-1].data
 

@@ -70,7 +70,9 @@ async def opened(
         settings = replace(PATIENT, model=model, base_url=service.base_url, max_retries=0)
         embedding = EmbeddingModel(settings, ModelCalls(CollectorRegistry()))
         opened.push_async_callback(embedding.close)
-        connections = DatabaseConnections(storage, SECRETS, Limits(), no_records(), embedding=embedding)
+        connections = DatabaseConnections(
+            storage, SECRETS, Limits(), records=no_records(), embedding=embedding
+        )
         opened.push_async_callback(connections.close)
         yield connections
 
@@ -83,7 +85,7 @@ async def connections(storage: Storage, service: ScriptedModel) -> AsyncIterator
 
 async def scanned(connections: DatabaseConnections, url: str) -> Connection:
     """A connection whose tables are embedded."""
-    connection = await connections.register("ann", url, "Many", "")
+    connection = await connections.register("ann", url, "Many", description="")
     await connections.scan("ann", connection.id)
     await until_nearest(connections, connection, "procurement")
     return connection
@@ -102,9 +104,9 @@ async def shown(
 ) -> str:
     """What a model is shown with the question."""
     schema_context = SchemaContext(
-        connections, ContextStore(storage, connections), SchemaIndexes(1), connection
+        connections, ContextStore(storage, connections), SchemaIndexes(1), connection=connection
     )
-    return (await schema_context.context(Question(QUESTION), budget))["schema"]
+    return (await schema_context.context(Question(text=QUESTION), budget))["schema"]
 
 
 async def vectors(storage: Storage) -> int:
@@ -117,7 +119,7 @@ async def test_a_table_that_no_word_names_is_found_through_its_vector(
 ) -> None:
     connection = await scanned(connections, url)
     assert CARD in await shown(connections, storage, connection)
-    plain = DatabaseConnections(storage, SECRETS, Limits(), no_records())
+    plain = DatabaseConnections(storage, SECRETS, Limits(), records=no_records())
     assert CARD not in await shown(plain, storage, connection)
 
 
@@ -125,7 +127,7 @@ async def test_a_table_is_found_through_a_description_given_later(
     connections: DatabaseConnections, url: str
 ) -> None:
     connection = await scanned(connections, url)
-    await connections.describe_table("ann", connection.id, "archive_7", "lighthouse keepers")
+    await connections.describe_table("ann", connection.id, "archive_7", description="lighthouse keepers")
     await until_nearest(connections, connection, "archive_7", "Who keeps the lighthouses?")
 
 
@@ -137,7 +139,7 @@ async def test_only_what_has_changed_is_embedded_and_never_a_stored_value(
     assert "secret" not in " ".join(service.embedded)
     service.embedded.clear()
     await connections.scan("ann", connection.id)
-    await connections.describe_table("ann", connection.id, "archive_7", "lighthouses")
+    await connections.describe_table("ann", connection.id, "archive_7", description="lighthouses")
     await service.until(lambda: bool(service.embedded))
     assert list(service.embedded) == ["archive_7: lighthouses\nreading\nunit\ntaken_at"]
 
@@ -174,7 +176,7 @@ async def test_what_could_not_be_embedded_is_as_soon_as_the_database_is_used_aga
 ) -> None:
     service.embedding = Scripted(status=503)
     async with opened(storage, service) as before:
-        connection = await before.register("ann", url, "Many", "")
+        connection = await before.register("ann", url, "Many", description="")
         await before.scan("ann", connection.id)
         await service.until(lambda: bool(service.embedded))
     service.embedding = Scripted()

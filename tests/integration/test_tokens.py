@@ -63,13 +63,13 @@ def shop(tmp_path: Path) -> Path:
 
 
 async def started(services: Services, shop: Path) -> Session:
-    known = await services.database_connections.register(OWNER, f"sqlite:///{shop}", "shop", "")
-    return await services.sessions.create(OWNER, known.id, None, "ask", {})
+    known = await services.database_connections.register(OWNER, f"sqlite:///{shop}", "shop", description="")
+    return await services.sessions.create(OWNER, known.id, None, mode="ask", metadata={})
 
 
 async def ask(services: Services, session: Session, question: str = "How many customers?") -> int:
     """Its `tokens_used`."""
-    asked = await services.sessions.ask(OWNER, session.id, question, "reject", None)
+    asked = await services.sessions.ask(OWNER, session.id, question, on_busy="reject", idempotency_key=None)
     done = [entry async for entry in services.sessions.follower.events(*asked)][-1]
     return int(json.loads(done.data)["tokens_used"])
 

@@ -44,12 +44,14 @@ def shop(tmp_path: Path) -> Path:
 
 @pytest.fixture
 async def session(services: Services, shop: Path) -> Session:
-    known = await services.database_connections.register(OWNER, f"sqlite:///{shop}", "shop", "")
-    return await services.sessions.create(OWNER, known.id, None, "ask", {})
+    known = await services.database_connections.register(OWNER, f"sqlite:///{shop}", "shop", description="")
+    return await services.sessions.create(OWNER, known.id, None, mode="ask", metadata={})
 
 
 async def ask(services: Services, session: Session) -> list[str]:
-    asked = await services.sessions.ask(OWNER, session.id, "How many customers?", "reject", None)
+    asked = await services.sessions.ask(
+        OWNER, session.id, "How many customers?", on_busy="reject", idempotency_key=None
+    )
     return [entry.event async for entry in services.sessions.follower.events(*asked)]
 
 
@@ -75,8 +77,10 @@ async def test_a_hold_without_a_run_is_cleared_at_the_next_start(settings: Setti
     with closing(sqlite3.connect(tmp_path / "shop.db")) as connection:
         connection.execute("CREATE TABLE customers (id INTEGER PRIMARY KEY)")
     async with open_services(settings) as first:
-        known = await first.database_connections.register(OWNER, f"sqlite:///{tmp_path}/shop.db", "shop", "")
-        kept = await first.sessions.create(OWNER, known.id, None, "ask", {})
+        known = await first.database_connections.register(
+            OWNER, f"sqlite:///{tmp_path}/shop.db", "shop", description=""
+        )
+        kept = await first.sessions.create(OWNER, known.id, None, mode="ask", metadata={})
         await first.storage.patch("sessions", kept.id, {"status": "processing", "active_run_id": "ghost"})
     async with open_services(settings) as second:
 
@@ -105,7 +109,9 @@ async def test_questions_asked_while_their_session_is_deleted_leave_nothing_behi
     async def hurried() -> None:
         for _ in range(3):
             with suppress(SessionUnknown, SessionClosed):
-                await services.sessions.ask(OWNER, session.id, "How many customers?", "enqueue", None)
+                await services.sessions.ask(
+                    OWNER, session.id, "How many customers?", on_busy="enqueue", idempotency_key=None
+                )
 
     deleting = services.sessions.delete(OWNER, session.id)
     await asyncio.wait_for(asyncio.gather(hurried(), deleting, hurried(), hurried()), 20)
@@ -119,7 +125,14 @@ async def test_a_name_given_just_before_the_first_question_stays(
     services: Services, session: Session
 ) -> None:
     await services.sessions.change(OWNER, session.id, {"title": "Mine"})
-    run = Run(new_id(), OWNER, session.id, new_id(), "How many customers?", created_at=session.created_at)
+    run = Run(
+        id=new_id(),
+        owner=OWNER,
+        session_id=session.id,
+        message_id=new_id(),
+        question="How many customers?",
+        created_at=session.created_at,
+    )
     claimed = await SessionRepository(services.storage).claim(session, run)  # which has no title here
     assert claimed is not None
     assert (claimed.title, claimed.active_run_id) == ("Mine", run.id)
@@ -131,8 +144,10 @@ async def test_a_kai_that_keeps_nothing_has_no_titles_and_memories_written(
     async with scripted_model() as model:
         asking = LlmSettings(base_url=model.base_url, model="scripted")
         async with open_services_for_once(settings.model_copy(update={"llm": asking})) as services:
-            known = await services.database_connections.register(OWNER, f"sqlite:///{shop}", "shop", "")
-            session = await services.sessions.create(OWNER, known.id, None, "ask", {})
+            known = await services.database_connections.register(
+                OWNER, f"sqlite:///{shop}", "shop", description=""
+            )
+            session = await services.sessions.create(OWNER, known.id, None, mode="ask", metadata={})
             assert (await ask(services, session))[-1] == "done"
             assert await services.storage.count("conversation_memories", []) == 0
     assert len(model.requests) == 2
@@ -143,9 +158,11 @@ async def test_the_stream_of_a_run_whose_end_was_never_kept_ends_all_the_same(
     settings: Settings, shop: Path
 ) -> None:
     async with open_services(settings) as first:
-        known = await first.database_connections.register(OWNER, f"sqlite:///{shop}", "shop", "")
-        session = await first.sessions.create(OWNER, known.id, None, "ask", {})
-        _, run = await first.sessions.ask(OWNER, session.id, "How many customers?", "reject", None)
+        known = await first.database_connections.register(OWNER, f"sqlite:///{shop}", "shop", description="")
+        session = await first.sessions.create(OWNER, known.id, None, mode="ask", metadata={})
+        _, run = await first.sessions.ask(
+            OWNER, session.id, "How many customers?", on_busy="reject", idempotency_key=None
+        )
         assert [entry.event async for entry in first.sessions.follower.events(session, run)][-1] == "done"
         await first.storage.delete("messages", [Equals("id", run.message_id)])
     async with open_services(settings) as second:  # its log is gone, too

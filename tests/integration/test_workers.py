@@ -141,8 +141,24 @@ class Process:
     async def kept(self) -> tuple[Session, Run]:
         """A run of an idle session."""
         now = now_ms()
-        session = Session(new_id(), OWNER, new_id(), None, "ask", {}, now, now)
-        run = Run(new_id(), OWNER, session.id, new_id(), "How many?", now)
+        session = Session(
+            id=new_id(),
+            owner=OWNER,
+            db_connection_id=new_id(),
+            title=None,
+            mode="ask",
+            metadata={},
+            created_at=now,
+            updated_at=now,
+        )
+        run = Run(
+            id=new_id(),
+            owner=OWNER,
+            session_id=session.id,
+            message_id=new_id(),
+            question="How many?",
+            created_at=now,
+        )
         await self.repository.add(session)
         await self.repository.add_run(run, question_message(run, new_id(now), question_sequence(1)))
         return session, run

@@ -14,7 +14,7 @@ async def test_an_address_that_guesses_is_refused_and_users_of_the_same_address_
     settings = Settings(data_dir=tmp_path, auth=AuthSettings(required=True, wrong_keys_per_minute=2))
     async with open_services(settings) as services:
         _, key = await services.identity.keys.create(
-            NewKey("ann", "Notebook", "user", frozenset(), expires_at=None)
+            NewKey(owner="ann", name="Notebook", role="user", scopes=frozenset(), expires_at=None)
         )
         transport = httpx.ASGITransport(create_app(services, settings))
         async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:

@@ -144,7 +144,16 @@ class Scenario:
 
     def _plan(self) -> Plan:
         chance = self._chance
-        session = Session(new_id(), "ann", new_id(), None, "ask", {}, 1_800_000_000_000, 1_800_000_000_000)
+        session = Session(
+            id=new_id(),
+            owner="ann",
+            db_connection_id=new_id(),
+            title=None,
+            mode="ask",
+            metadata={},
+            created_at=1_800_000_000_000,
+            updated_at=1_800_000_000_000,
+        )
         row = layout.row(_SESSIONS, document(session), new_id())
         self.cluster.store.write("sessions", [row], "create")
         in_turn = chance.random() < 0.5

@@ -4,4 +4,4 @@ from app.core.auth.caller import SCOPES_OF_ROLE, Caller
 
 
 def admin(owner: str) -> Caller:
-    return Caller(owner, "admin", SCOPES_OF_ROLE["admin"], "api_key")
+    return Caller(owner=owner, role="admin", scopes=SCOPES_OF_ROLE["admin"], signed_in_by="api_key")

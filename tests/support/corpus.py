@@ -37,7 +37,9 @@ def categories(lines: Sequence[Line]) -> Sequence[str]:
 
 def shop_schema(dialect: str) -> Schema:
     """The tables that the statements name, as a scan finds them, without columns."""
-    return Schema(dialect, [Table(name, "table", []) for name in _TABLES], _DATABASES[dialect])
+    return Schema(
+        dialect, [Table(name=name, kind="table", columns=[]) for name in _TABLES], _DATABASES[dialect]
+    )
 
 
 def _lines(name: str) -> Sequence[Line]:

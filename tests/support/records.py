@@ -4,7 +4,7 @@ from prometheus_client import CollectorRegistry
 
 from app.modules.database_connection.records import Asker, StatementRecords
 
-ASKER = Asker("local", "question")
+ASKER = Asker(owner="local", purpose="question")
 
 
 def no_records() -> StatementRecords:

@@ -14,7 +14,7 @@ from app.modules.session.model import Run
 from graph.errors import ModelCallFailed
 
 ROOT = Path(__file__).parents[2]
-RUN = Run("r1", "ann", "s1", "m1", "How many?", created_at=0)
+RUN = Run(id="r1", owner="ann", session_id="s1", message_id="m1", question="How many?", created_at=0)
 
 
 def test_kind_and_type_are_inverse() -> None:

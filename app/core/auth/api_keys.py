@@ -30,7 +30,7 @@ _USE_STORED_EVERY_SECONDS = 60
 _PAGE = 200
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ApiKey:
     """A stored key. Of its secret it holds only the SHA-256, which is enough for 256 random bits.
 
@@ -53,7 +53,7 @@ class ApiKey:
         return self.revoked_at is None and (self.expires_at is None or now_ms() < self.expires_at)
 
     def caller(self) -> Caller:
-        return Caller(self.owner, self.role, frozenset(self.scopes), "api_key")
+        return Caller(owner=self.owner, role=self.role, scopes=frozenset(self.scopes), signed_in_by="api_key")
 
 
 _API_KEY = TypeAdapter(ApiKey)
@@ -66,7 +66,7 @@ class KeyUnknown(NotFound):
         super().__init__("There is no API key with this id.")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class NewKey:
     """A key to create. `expires_at`: epoch milliseconds, None for never. No `scopes`: all of the role."""
 

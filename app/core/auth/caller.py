@@ -24,7 +24,7 @@ SCOPES_OF_ROLE: dict[Role, frozenset[Scope]] = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Caller:
     """The caller of a request. Everything stored for the caller names the same owner."""
 
@@ -57,7 +57,7 @@ def current_database_claim() -> str | None:
     return _database_claim.get()
 
 
-LOCAL_CALLER = Caller(LOCAL_OWNER, "admin", SCOPES_OF_ROLE["admin"], "local")
+LOCAL_CALLER = Caller(owner=LOCAL_OWNER, role="admin", scopes=SCOPES_OF_ROLE["admin"], signed_in_by="local")
 
 
 class ScopeMissing(Forbidden):

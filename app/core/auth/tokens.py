@@ -58,9 +58,9 @@ class Tokens:
         role: Role = "admin" if self._settings.admin_value in held else "user"
         claim = claims.get(self._settings.database_claim) if self._settings.database_claim else None
         return Caller(
-            checked_owner(owner),
-            role,
-            SCOPES_OF_ROLE[role],
-            "oidc",
+            owner=checked_owner(owner),
+            role=role,
+            scopes=SCOPES_OF_ROLE[role],
+            signed_in_by="oidc",
             database_claim=claim if isinstance(claim, str) else None,
         )

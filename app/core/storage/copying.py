@@ -31,7 +31,7 @@ class CopyDiffers(CannotRun):
     """The copy differs from the original: one of the stores was written to meanwhile. Copy again."""
 
 
-async def copy_collection(source: Storage, target: Storage, name: str, watch: Watch) -> StoreContents:
+async def copy_collection(source: Storage, target: Storage, name: str, *, watch: Watch) -> StoreContents:
     """Copy all documents of a collection that both stores have, except those copied already.
 
     An interrupted copy continues where it stopped. Raises `CopyDiffers`.

@@ -99,12 +99,12 @@ class MeasuredStorage:
         collection: str,
         field: str,
         vector: Sequence[float],
-        where: Sequence[Condition],
         *,
+        where: Sequence[Condition],
         limit: int = 10,
     ) -> Sequence[Document]:
         with self._timed("nearest"):
-            return await self._store.nearest(collection, field, vector, where, limit=limit)
+            return await self._store.nearest(collection, field, vector, where=where, limit=limit)
 
     @contextmanager
     def _timed(self, operation: str) -> Generator[None]:

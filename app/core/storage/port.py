@@ -257,8 +257,8 @@ class Storage(Protocol):
         collection: str,
         field: str,
         vector: Sequence[float],
-        where: Sequence[Condition],
         *,
+        where: Sequence[Condition],
         limit: int = 10,
     ) -> Sequence[Document]:
         """Returns the documents whose vectors have the greatest cosine with `vector`, nearest first.

@@ -159,8 +159,8 @@ class SqliteStorage:
         collection: str,
         field: str,
         vector: Sequence[float],
-        where: Sequence[Condition],
         *,
+        where: Sequence[Condition],
         limit: int = 10,
     ) -> Sequence[Document]:
         from app.core.storage.nearness import nearest  # noqa: PLC0415  (numpy: few need it, and it loads slowly)

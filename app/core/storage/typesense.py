@@ -145,7 +145,9 @@ class TypesenseStorage:
         if not is_uuid(document_id):
             return None
         with translated_errors():
-            return await self._patches.apply(documents, document_id, {**changes, "id": document_id}, where)
+            return await self._patches.apply(
+                documents, document_id, {**changes, "id": document_id}, where=where
+            )
 
     async def delete(self, collection: str, where: Sequence[Condition]) -> int:
         if not where:
@@ -189,7 +191,7 @@ class TypesenseStorage:
         if place is not None:
             further.append(layout.beyond(order, place))
         search: Search = {"filter_by": " && ".join(further), "sort_by": layout.sorting(order)}
-        found = await self._find(kept, search, where, limit + 1)
+        found = await self._find(kept, search, where, limit=limit + 1)
         if len(found) <= limit:
             return Page(found, None)
         last = found[limit - 1]
@@ -214,7 +216,7 @@ class TypesenseStorage:
             "typo_tokens_threshold": 0,
             "sort_by": f"_text_match:desc,{layout.HIGH}:desc,{layout.LOW}:desc",
         }
-        found = await self._find(kept, search, where, limit)
+        found = await self._find(kept, search, where, limit=limit)
         return [document for document in found if layout.has_words(kept, document, wanted)]
 
     async def nearest(
@@ -222,8 +224,8 @@ class TypesenseStorage:
         collection: str,
         field: str,
         vector: Sequence[float],
-        where: Sequence[Condition],
         *,
+        where: Sequence[Condition],
         limit: int = 10,
     ) -> Sequence[Document]:
         check_limit(limit)
@@ -235,10 +237,10 @@ class TypesenseStorage:
         numbers = ",".join(repr(float(each)) for each in vector)
         compared = max(limit, _COMPARED_VECTORS)
         query = f"{field}:([{numbers}], k:{compared}, flat_search_cutoff:{_COMPARED_EXACTLY})"
-        return await self._find(kept, {"vector_query": query, "filter_by": compiled}, where, limit)
+        return await self._find(kept, {"vector_query": query, "filter_by": compiled}, where, limit=limit)
 
     async def _find(
-        self, collection: Collection, search: Search, where: Sequence[Condition], limit: int
+        self, collection: Collection, search: Search, where: Sequence[Condition], *, limit: int
     ) -> list[Document]:
         """Returns the first matches of one request, without those that do not meet the conditions exactly."""
         searches: list[Search] = [

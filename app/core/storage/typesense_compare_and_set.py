@@ -85,6 +85,7 @@ class CompareAndSet:
         documents: Documents,
         document_id: str,
         changes: Mapping[str, JsonValue],
+        *,
         where: Sequence[Condition],
     ) -> Document | None:
         """Change a document. Returns it changed, or None if it is missing or does not meet the conditions.

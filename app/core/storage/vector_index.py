@@ -30,7 +30,7 @@ class VectorIndex:
     ) -> Sequence[Document]:
         """Returns documents that meet the conditions, nearest first."""
         name = await self._collection(len(vector))
-        return await self._storage.nearest(name, _VECTOR, vector, where, limit=limit)
+        return await self._storage.nearest(name, _VECTOR, vector, where=where, limit=limit)
 
     async def drop(self, where: Sequence[Condition], *, dimensions: int) -> None:
         """Delete the documents with vectors of this length that meet the conditions."""

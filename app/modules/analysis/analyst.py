@@ -51,7 +51,7 @@ class FiguresAnalyst:
             figures, question.text, sql, self._dialect, rows=rows, span=span, keys=keys, today=self._today
         )
 
-    async def analyse(self, question: Question, sql: str, rows: Rows, emit: Emit) -> Analysed:
+    async def analyse(self, question: Question, sql: str, rows: Rows, *, emit: Emit) -> Analysed:
         rows = with_whole_names(rows)
         found = await self.figures(question, sql, rows)
         text = describe(rows, found)
@@ -74,7 +74,7 @@ class ModelAnalyst:
         self._model = model
         self._stand_in = stand_in
 
-    async def analyse(self, question: Question, sql: str, rows: Rows, emit: Emit) -> Analysed:
+    async def analyse(self, question: Question, sql: str, rows: Rows, *, emit: Emit) -> Analysed:
         rows = with_whole_names(rows)
         found = await self._stand_in.figures(question, sql, rows)
         shown = list[str]()

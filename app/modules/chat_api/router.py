@@ -122,7 +122,7 @@ async def queue_question(body: ChatQuestion, owner: Owner, sessions: Sessions) -
     _caller(owner, body.user_id)
     try:
         _, run = await sessions.ask(
-            owner, body.session_id, body.question, "enqueue", idempotency_key=body.chat_message_id
+            owner, body.session_id, body.question, on_busy="enqueue", idempotency_key=body.chat_message_id
         )
         run_id = run.id
     except NotKeptYet as error:  # the stream's address is unknown until the question is stored
@@ -167,7 +167,7 @@ async def list_conversations(user: User, page: PageParameters, sessions: Session
     Send `nextCursor` as `cursor` for the next page; it is null on the last one. `userId` must be the
     caller's own (else 404).
     """
-    found, next_cursor = await sessions.latest(user, SessionFilter(), page.limit, page.cursor)
+    found, next_cursor = await sessions.latest(user, SessionFilter(), page.limit, cursor=page.cursor)
     conversations = [record.conversation(session) for session in found]
     return ConversationPage(user_id=user, conversations=conversations, next_cursor=next_cursor)
 

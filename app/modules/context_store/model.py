@@ -8,7 +8,7 @@ from typing import Literal
 ExampleStatus = Literal["proposed", "verified", "rejected"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Example:
     """A question with the SQL that answers it. Only verified examples are used.
 
@@ -27,7 +27,7 @@ class Example:
     updated_at: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Term:
     """A business term and its meaning; `sql` is its SQL expression, None if it has none."""
 
@@ -41,7 +41,7 @@ class Term:
     updated_at: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Instruction:
     """A rule for reading the data. `scope` is the table it is about; None means the whole database."""
 

@@ -58,7 +58,7 @@ class Entries(Generic[Entry]):
         return [self._adapter.validate_python(each) for each in page.items], page.next_cursor
 
     async def search(
-        self, words: str, where: Sequence[Condition], limit: int, cursor: str | None
+        self, words: str, where: Sequence[Condition], limit: int, *, cursor: str | None
     ) -> tuple[list[Entry], str | None]:
         """Returns a page of the entries that contain all words, and the cursor of the next page.
 

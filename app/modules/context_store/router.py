@@ -193,7 +193,7 @@ async def add_instruction(body: NewInstruction, owner: Owner, store: Store) -> I
     A `scope` must name a scanned table (else 422 `scope-unknown`). May wait for the first scan of the
     database, and answers 503 (`database-unavailable`) if that fails.
     """
-    added = await store.add_instruction(owner, body.db_connection_id, body.text, body.scope)
+    added = await store.add_instruction(owner, body.db_connection_id, body.text, scope=body.scope)
     return InstructionBody.model_validate(added)
 
 
@@ -245,5 +245,5 @@ async def _listed(
 ) -> tuple[list[Entry], str | None]:
     where = [*await store.listed(entries, owner, wanted.db_connection_id), *wanted.conditions()]
     if wanted.q is not None:
-        return await entries.search(wanted.q, where, wanted.limit, wanted.cursor)
+        return await entries.search(wanted.q, where, wanted.limit, cursor=wanted.cursor)
     return await entries.page(where, wanted.limit, wanted.cursor)

@@ -72,7 +72,7 @@ class ContextStore:
         return [mine, Equals("status", "verified")] if only_verified else [mine]
 
     async def add_example(
-        self, owner: str, db_connection_id: str, question: str, sql: str, status: ExampleStatus
+        self, owner: str, db_connection_id: str, question: str, *, sql: str, status: ExampleStatus
     ) -> Example:
         """Raises `ExampleNotRunnable` if a verified example's SQL does not pass the guard, and
         `DatabaseDown` if the database is unavailable.
@@ -80,7 +80,7 @@ class ContextStore:
         connection = await self._connections.repository.own(owner, db_connection_id)
         if status == "verified":
             await self._check(connection, sql)
-        example = _example(connection, question, sql, status, message_id=None)
+        example = _example(connection, question, sql, status=status, message_id=None)
         await self.examples.save(example)
         return example
 
@@ -96,7 +96,7 @@ class ContextStore:
         return await self.examples.change(example, {**changes, "question_key": key, "updated_at": now_ms()})
 
     async def propose(
-        self, owner: str, db_connection_id: str, question: str, sql: str, message_id: str
+        self, owner: str, db_connection_id: str, question: str, *, sql: str, message_id: str
     ) -> None:
         """Propose a liked or corrected answer as an example. Nothing uses it before the owner has verified
         it.
@@ -120,7 +120,7 @@ class ContextStore:
             await self.examples.delete(each, [Equals("status", "proposed")])
 
     async def add_term(
-        self, owner: str, db_connection_id: str, term: str, meaning: str, sql: str | None
+        self, owner: str, db_connection_id: str, term: str, *, meaning: str, sql: str | None
     ) -> Term:
         connection = await self._connections.repository.own(owner, db_connection_id)
         now = now_ms()
@@ -138,7 +138,7 @@ class ContextStore:
         return added
 
     async def add_instruction(
-        self, owner: str, db_connection_id: str, text: str, scope: str | None
+        self, owner: str, db_connection_id: str, text: str, *, scope: str | None
     ) -> Instruction:
         """Raises `ScopeUnknown` if the schema has no such table, and `DatabaseDown` if a scan fails."""
         connection = await self._connections.repository.own(owner, db_connection_id)
@@ -201,7 +201,7 @@ def _is_public(entry: Example | Term | Instruction) -> bool:
 
 
 def _example(
-    connection: Connection, question: str, sql: str, status: ExampleStatus, message_id: str | None
+    connection: Connection, question: str, sql: str, *, status: ExampleStatus, message_id: str | None
 ) -> Example:
     now = now_ms()
     return Example(

@@ -9,7 +9,7 @@ STATEMENT_MEMORY_BYTES = 512 * 1024 * 1024
 """Memory limit of a statement on MariaDB and DuckDB, and of all statements of a process on SQLite."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class StatementLimits:
     """Bounds of one statement. A result that reaches its rows, bytes or characters of a cell is cut and
     says so. A statement of more than `max_characters` is refused."""
@@ -21,7 +21,7 @@ class StatementLimits:
     max_cell_characters: int = 64 * 1024
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Limits:
     """Bounds of a server's dealings with all user databases.
 

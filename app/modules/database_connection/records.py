@@ -28,7 +28,7 @@ _SYSTEMS = {"postgres": "postgresql"}
 logger = logging.getLogger("kai.audit")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Asker:
     """Who has a statement run, what for, and in which run if in any."""
 
@@ -103,7 +103,7 @@ class StatementRecords:
             raise
         finally:
             self._count(connection.dialect, record)
-            self._tell(connection, sql, asker, record)
+            self._tell(connection, sql, asker, record=record)
 
     def scanned(self, connection: Connection, progress: ScanProgress) -> None:
         """A scan is recorded as a whole, in the name of the connection's owner."""
@@ -128,7 +128,7 @@ class StatementRecords:
         if record.refused_as is not None:
             self._refusals.labels(record.refused_as).inc()
 
-    def _tell(self, connection: Connection, sql: str, asker: Asker, record: "Record") -> None:
+    def _tell(self, connection: Connection, sql: str, asker: Asker, *, record: "Record") -> None:
         fields = {
             "owner": asker.owner,
             "purpose": asker.purpose,

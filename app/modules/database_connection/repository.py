@@ -24,7 +24,7 @@ _ALL_USERS = "all"
 _OF_A_CONNECTION = ("tables", "column_texts", "scans", "examples", "glossary", "instructions")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Connection:
     """A registered database. `encrypted_url` holds its secrets; times are epoch milliseconds.
 

@@ -145,7 +145,7 @@ async def list_tables(
 
     Send `next_cursor` as `cursor` for the next page; it is null on the last one.
     """
-    tables, next_cursor = await service.tables(owner, connection_id, page.limit, page.cursor)
+    tables, next_cursor = await service.tables(owner, connection_id, page.limit, cursor=page.cursor)
     return PageOf(items=[TableBody.model_validate(table) for table in tables], next_cursor=next_cursor)
 
 
@@ -195,5 +195,5 @@ async def describe_table(
     """Replaces the description of a scanned table, which users and the model read. Needs scope `manage`;
     owner only (else 403). Answers 404 if the latest scan found no table of this name.
     """
-    table = await service.describe_table(owner, connection_id, table_name, body.description)
+    table = await service.describe_table(owner, connection_id, table_name, description=body.description)
     return TableBody.model_validate(table)

@@ -33,7 +33,7 @@ class Scan:
 
     def __init__(self) -> None:
         now = now_ms()
-        self.progress = ScanProgress("running", started_at=now, updated_at=now)
+        self.progress = ScanProgress(state="running", started_at=now, updated_at=now)
         self.tables_known = asyncio.Event()
         self.ended = asyncio.Event()
 
@@ -58,6 +58,7 @@ class Scans:
         repository: ConnectionRepository,
         schemas: ScannedSchemas,
         threads: DatabaseThreads,
+        *,
         limits: Limits,
         vectors: TableVectors | None,
         records: StatementRecords,
@@ -135,7 +136,7 @@ class Scans:
         # Where rows belong to people, values of some are not for the prompts of others.
         limits = self._limits if connection.roles is None else replace(self._limits, profile_seconds=0)
         reading = asyncio.create_task(
-            self._threads.run(lambda stop: scan(database, limits, stop, tell)),
+            self._threads.run(lambda stop: scan(database, limits, stop, tell=tell)),
             name=f"connection {connection.id}: read the schema",
         )
         reading.add_done_callback(lambda _: found.put_nowait(None))

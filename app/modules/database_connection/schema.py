@@ -7,7 +7,7 @@ from typing import Literal
 ColumnType = Literal["text", "integer", "number", "boolean", "date", "datetime", "time", "binary", "json"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TableColumn:
     """A column and the profile of its values."""
 
@@ -47,7 +47,7 @@ class ForeignKey:
     """Columns that they refer to, in the same order."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Table:
     """A table or view; `row_count` is as of the scan, an estimate on big tables, None if unknown."""
 

@@ -82,6 +82,7 @@ class DatabaseConnections:
         storage: Storage,
         secrets: SecretBox,
         limits: Limits,
+        *,
         records: StatementRecords,
         access: Access = ONE_USER,
         embedding: EmbeddingModel | None = None,
@@ -119,8 +120,8 @@ class DatabaseConnections:
         owner: str,
         url: str,
         name: str,
-        description: str,
         *,
+        description: str,
         shared: bool = False,
         roles: Roles | None = None,
     ) -> Connection:
@@ -219,14 +220,14 @@ class DatabaseConnections:
         return _if_alive(await self.repository.progress(connection))
 
     async def tables(
-        self, owner: str, connection_id: str, limit: int, cursor: str | None
+        self, owner: str, connection_id: str, limit: int, *, cursor: str | None
     ) -> tuple[list[Table], str | None]:
         """The tables that the last scan found, by name. Empty before the first scan."""
         connection = await self.repository.get(owner, connection_id)
         return await self.repository.tables(connection, limit, cursor)
 
     async def describe_table(
-        self, owner: str, connection_id: str, table_name: str, description: str
+        self, owner: str, connection_id: str, table_name: str, *, description: str
     ) -> Table:
         """Raises `TableNotFound`."""
         connection = await self.repository.own(owner, connection_id)
@@ -253,7 +254,7 @@ class DatabaseConnections:
             found = await self.run(
                 connection,
                 sample_statement(table, schema.dialect),
-                Asker(owner, "preview", claim=current_database_claim()),
+                Asker(owner=owner, purpose="preview", claim=current_database_claim()),
             )
         return sampled(found)
 
@@ -329,7 +330,7 @@ class DatabaseConnections:
         await self.examine(sql, check, sql, schema, self._limits.statement.max_characters)
 
     async def run(
-        self, connection: Connection, sql: str, asker: Asker, check_names: CheckNames | None = None
+        self, connection: Connection, sql: str, asker: Asker, *, check_names: CheckNames | None = None
     ) -> ResultSet:
         """Check a statement and run it read-only under limits. Cancellation stops it in the database.
 
@@ -346,9 +347,9 @@ class DatabaseConnections:
                 record.database_role = connection.roles.role_of(asker.owner, asker.claim)
                 database = _acting_as(database, record.database_role)
             statement = UncheckedStatement(
-                sql,
-                schema,
-                database,
+                sql=sql,
+                schema=schema,
+                database=database,
                 limits=limits.statement,
                 connect_seconds=limits.connect_seconds,
             )

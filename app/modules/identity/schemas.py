@@ -48,7 +48,13 @@ class NewApiKey(Body):
     """Days until the key expires. Null for a key that does not expire."""
 
     def wanted(self) -> NewKey:
-        return NewKey(self.owner, self.name, self.role, scopes=self.scopes, expires_at=expires_in(self.days))
+        return NewKey(
+            owner=self.owner,
+            name=self.name,
+            role=self.role,
+            scopes=self.scopes,
+            expires_at=expires_in(self.days),
+        )
 
 
 def expires_in(days: int | None) -> int | None:

@@ -47,11 +47,11 @@ class MemoryJob:
                 return
             known = await self._memories.repository.find(event.session_id)
             new = session.exchanges if known is None else _after(known.covers, session.exchanges)
-            if not new or await self._remember(event.session_id, session.owner, known, new):
+            if not new or await self._remember(event.session_id, session.owner, known, new=new):
                 return
 
     async def _remember(
-        self, session_id: str, owner: str, known: Memory | None, new: dict[str, Exchange]
+        self, session_id: str, owner: str, known: Memory | None, *, new: dict[str, Exchange]
     ) -> bool:
         """Returns False if another job has changed the memory meanwhile."""
         earlier = None if known is None else Summary(known.summary, known.themes)

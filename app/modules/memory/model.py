@@ -32,7 +32,7 @@ class Summary:
     themes: list[str] = field(default_factory=list)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Memory:
     """The memory of one conversation, with the session's id. `covers` is the id of its last message."""
 

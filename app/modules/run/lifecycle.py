@@ -103,7 +103,7 @@ class RunLifecycle:
             Completed(ended.owner, ended.session_id, ended.message_id, run_id=ended.id, outcome=ended.status)
         )
         status: SessionStatus = "error" if ended.status == "failed" else "idle"
-        released = await self._repository.release(session, ended.id, status, answer.summary)
+        released = await self._repository.release(session, ended.id, status, summary=answer.summary)
         await self._start_next(released or await self._repository.find(session.id))
         if released is not None:
             await self._repository.share(released)

@@ -93,7 +93,7 @@ class PortFactory:
         connection = await self._connections.repository.get(session.owner, session.db_connection_id)
         models, today = self._models, datetime.now(UTC).date()
 
-        schema_context = SchemaContext(self._connections, self._context, self._indexes, connection)
+        schema_context = SchemaContext(self._connections, self._context, self._indexes, connection=connection)
         runner = _KeepingRunner(self._connections, connection, schema_context, rows=self._rows, run_of=run)
         checker = RunResultChecker(self._connections, connection, schema_context, run)
         builtin = BuiltinWriter(connection.dialect, schema_context.index, today)
@@ -244,7 +244,7 @@ class _WarningAnalyst:
     schema_context: SchemaContext
 
     async def analyse(self, question: Question, sql: str, rows: Rows, emit: Emit) -> Analysed:
-        read = await self.analyst.analyse(question, sql, rows, emit)
+        read = await self.analyst.analyse(question, sql, rows, emit=emit)
         warnings = await self.checker.find_warnings(question, sql, rows)
         notes = "\n\n**Worth checking:** " + " ".join(each.text for each in warnings) if warnings else ""
         if question.author == "builtin" and (
@@ -271,7 +271,9 @@ class _TryOut:
     async def try_out(self, question: Question, sql: str) -> Tried | None:
         asker = asker_of(self.run_of, "candidate")
         try:
-            fetched = await self.connections.run(self.connection, sql, asker, self.schema_context.check)
+            fetched = await self.connections.run(
+                self.connection, sql, asker, check_names=self.schema_context.check
+            )
         except (StatementFailed, DatabaseUnavailable) as error:
             logger.info("run %s: a candidate failed: %s", self.run_of.id, error.detail)
             return None
@@ -301,7 +303,9 @@ class _KeepingRunner:
         if run.attempt > 1 and (kept := await self.rows.kept(run.message_id, sql)) is not None:
             return kept
         asker = asker_of(run, "question")
-        fetched = await self.connections.run(self.connection, sql, asker, self.schema_context.check)
+        fetched = await self.connections.run(
+            self.connection, sql, asker, check_names=self.schema_context.check
+        )
         rows = _rows_of(fetched)
         self._fetched = (sql, rows)
         return Rows(**{**rows, "rows": fetched.rows[:HEAD_ROWS]})

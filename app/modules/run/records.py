@@ -69,7 +69,7 @@ class SessionRecords(Protocol):
         """Number of a turn for a run that never held the session. Returns 0 if the session is gone."""
 
     async def release(
-        self, session: Session, run_id: str, status: SessionStatus = "idle", summary: str | None = None
+        self, session: Session, run_id: str, status: SessionStatus = "idle", *, summary: str | None = None
     ) -> Session | None:
         """Take the session from the run that holds it. A closed session stays closed.
 
@@ -134,6 +134,7 @@ class ResultRows(Protocol):
         owner: str,
         session_id: str,
         message_id: str,
+        *,
         rows: Sequence[Row],
         result: StoredResult | None = None,
     ) -> None:

@@ -24,7 +24,9 @@ stays unknown."""
 
 def asker_of(run: Run, purpose: Purpose) -> Asker:
     """The owner of a run, as the asker of a statement for this purpose."""
-    return Asker(run.owner, purpose, run.session_id, run.id, claim=run.database_claim)
+    return Asker(
+        owner=run.owner, purpose=purpose, session_id=run.session_id, run_id=run.id, claim=run.database_claim
+    )
 
 
 @dataclass(frozen=True)

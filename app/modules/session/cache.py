@@ -40,7 +40,7 @@ class _Conversations(TLRUCache[_Key, _Conversation]):
     """Callback with the reason of an eviction."""
 
     def __init__(
-        self, max_bytes: int, idle_seconds: float, clock: Callable[[], float], evictions: Counter
+        self, max_bytes: int, idle_seconds: float, clock: Callable[[], float], *, evictions: Counter
     ) -> None:
         super().__init__(
             maxsize=max_bytes,
@@ -84,7 +84,7 @@ class ConversationCache:
         evictions = Counter(
             "kai_conversation_cache_evictions", "Conversations evicted", ["reason"], registry=registry
         )
-        self._kept = _Conversations(max_bytes, idle_seconds, clock, evictions)
+        self._kept = _Conversations(max_bytes, idle_seconds, clock, evictions=evictions)
         self._hits = Counter("kai_conversation_cache_hits", "Pages from memory", registry=registry)
         self._misses = Counter("kai_conversation_cache_misses", "Pages not in memory", registry=registry)
         self._lengths = Histogram(
@@ -98,7 +98,7 @@ class ConversationCache:
         size = Gauge("kai_cached_conversation_bytes", "Their estimated size", registry=registry)
         size.set_function(lambda: self._kept.currsize)
 
-    async def page(self, session: Session, limit: int, cursor: str | None, load: Load) -> MessagePage:
+    async def page(self, session: Session, limit: int, cursor: str | None, *, load: Load) -> MessagePage:
         """Returns a page of the session's messages. `session` is as the store has it now."""
         if session.active_run_id is not None:
             return await load()

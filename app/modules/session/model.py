@@ -18,7 +18,7 @@ TitledBy = Literal["person", "question", "first_exchange", "conversation"]
 first exchange and once more after the conversation has grown."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Session:
     """A conversation about one database; `active_run_id` names the run that holds it.
 
@@ -46,7 +46,7 @@ class Session:
     """Summary of the exchanges that the model no longer reads in full."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Run:
     """A question and its state. It is open until it is answered: it waits for its session, or holds it.
 
@@ -126,7 +126,7 @@ class Message(Answer, MessageFields):
     sequence: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Feedback:
     """The owner's rating of an answer. One per message; the latest replaces earlier ones."""
 

@@ -65,7 +65,7 @@ class SessionRepository:
         return _SESSION.validate_python(found)
 
     async def latest(
-        self, owner: str, filters: Sequence[Condition], limit: int, cursor: str | None
+        self, owner: str, filters: Sequence[Condition], limit: int, *, cursor: str | None
     ) -> tuple[list[Session], str | None]:
         """Returns a page of sessions, last used first."""
         page = await self._storage.query(
@@ -79,7 +79,7 @@ class SessionRepository:
         return [_SESSION.validate_python(each) for each in page.items], page.next_cursor
 
     async def search(
-        self, owner: str, text: str, filters: Sequence[Condition], limit: int, cursor: str | None
+        self, owner: str, text: str, filters: Sequence[Condition], *, limit: int, cursor: str | None
     ) -> tuple[list[Session], str | None]:
         """Returns sessions whose title or questions contain the words, last used first. Only the
         best 250 matches count.
@@ -173,7 +173,7 @@ class SessionRepository:
         return 0
 
     async def release(
-        self, session: Session, run_id: str, status: SessionStatus = "idle", summary: str | None = None
+        self, session: Session, run_id: str, status: SessionStatus = "idle", *, summary: str | None = None
     ) -> Session | None:
         """Release a session that this run holds, with this status; a closed one stays closed. Returns None
         if the run does not hold it.
@@ -292,10 +292,10 @@ class SessionRepository:
                 return shared
             loaded = await load()
             if session.active_run_id is None:
-                await self._shared.put(session, limit, loaded, await self._names(session, loaded[0]))
+                await self._shared.put(session, limit, loaded, names=await self._names(session, loaded[0]))
             return loaded
 
-        return await (self._cache.page(session, limit, cursor, near) if self._cache else near())
+        return await (self._cache.page(session, limit, cursor, load=near) if self._cache else near())
 
     async def share(self, session: Session) -> None:
         """Put the session's latest messages into the cache of all processes, if there is one.
@@ -307,7 +307,9 @@ class SessionRepository:
             return
         with suppress(StorageUnavailable):  # the next reader does the same
             loaded = await self._load(session, _SHARED_MESSAGES, None)
-            await self._shared.put(session, _SHARED_MESSAGES, loaded, await self._names(session, loaded[0]))
+            await self._shared.put(
+                session, _SHARED_MESSAGES, loaded, names=await self._names(session, loaded[0])
+            )
             now = await self.find(session.id)
             if now is None:
                 await self._shared.forget(session)

@@ -118,7 +118,7 @@ async def list_sessions(
     `next_cursor` as `cursor` for the next page; it is null on the last one.
     """
     wanted = SessionFilter(query.db_connection_id, query.status, query.q)
-    sessions, next_cursor = await service.latest(owner, wanted, query.limit, query.cursor)
+    sessions, next_cursor = await service.latest(owner, wanted, query.limit, cursor=query.cursor)
     items = [SessionBody.model_validate(session) for session in sessions]
     return PageOf(items=items, next_cursor=next_cursor)
 
@@ -319,7 +319,7 @@ async def list_checkpoints(
 
     Send `next_cursor` as `cursor` for the next page; it is null on the last one.
     """
-    checkpoints, next_cursor = await service.checkpoints(owner, session_id, page.limit, page.cursor)
+    checkpoints, next_cursor = await service.checkpoints(owner, session_id, page.limit, cursor=page.cursor)
     items = [CheckpointBody.model_validate(checkpoint) for checkpoint in checkpoints]
     return PageOf(items=items, next_cursor=next_cursor)
 

@@ -24,6 +24,7 @@ class RowStore:
         owner: str,
         session_id: str,
         message_id: str,
+        *,
         rows: Sequence[Row],
         result: StoredResult | None = None,
     ) -> None:
@@ -88,4 +89,4 @@ class RowStore:
             rows = await self.read(from_message_id, 0, message.row_count or 0)
         except RowsGone:
             return
-        await self.keep(message.owner, message.session_id, message.id, rows)
+        await self.keep(message.owner, message.session_id, message.id, rows=rows)

@@ -56,6 +56,7 @@ class SessionService:
         repository: SessionRepository,
         rows: RowStore,
         submissions: Submissions,
+        *,
         follower: RunFollower,
         graph: SessionGraph,
         connections: DatabaseConnections,
@@ -78,6 +79,7 @@ class SessionService:
         owner: str,
         db_connection_id: str,
         title: str | None,
+        *,
         mode: Mode,
         metadata: dict[str, JsonValue],
     ) -> Session:
@@ -100,12 +102,12 @@ class SessionService:
         return session
 
     async def latest(
-        self, owner: str, wanted: SessionFilter, limit: int, cursor: str | None
+        self, owner: str, wanted: SessionFilter, limit: int, *, cursor: str | None
     ) -> tuple[list[Session], str | None]:
         conditions = wanted.conditions()
         if wanted.text is not None:
             return await self.repository.search(owner, wanted.text, conditions, limit=limit, cursor=cursor)
-        return await self.repository.latest(owner, conditions, limit, cursor)
+        return await self.repository.latest(owner, conditions, limit, cursor=cursor)
 
     async def change(self, owner: str, session_id: str, changes: Mapping[str, JsonValue]) -> Session:
         """Change a session for its owner. Raises `StatusHeld` if a run prevents a change of status."""
@@ -140,6 +142,7 @@ class SessionService:
         owner: str,
         session_id: str,
         question: str,
+        *,
         on_busy: OnBusy,
         idempotency_key: str | None,
         sql: str | None = None,
@@ -190,6 +193,7 @@ class SessionService:
         owner: str,
         session_id: str,
         message_id: str,
+        *,
         rating: Rating,
         comment: str | None,
         corrected_sql: str | None,
@@ -222,7 +226,7 @@ class SessionService:
         return feedback
 
     async def checkpoints(
-        self, owner: str, session_id: str, limit: int, cursor: str | None
+        self, owner: str, session_id: str, limit: int, *, cursor: str | None
     ) -> tuple[list[Checkpoint], str | None]:
         """Returns checkpoints, newest first. A cursor is the id of a checkpoint; raises
         `InvalidCursor` for any other.

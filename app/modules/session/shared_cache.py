@@ -74,7 +74,7 @@ class SharedConversations:
     """Encrypts copies if it has a key, and then ignores copies that are not encrypted."""
 
     def __init__(
-        self, texts: BestEffortCache, prefix: str, box: SecretBox | None, registry: CollectorRegistry
+        self, texts: BestEffortCache, prefix: str, box: SecretBox | None, *, registry: CollectorRegistry
     ) -> None:
         self._texts = texts
         self._prefix = prefix
@@ -101,7 +101,7 @@ class SharedConversations:
         self._misses.inc()
         return None
 
-    async def put(self, session: Session, limit: int, page: MessagePage, names: Mapping[str, str]) -> None:
+    async def put(self, session: Session, limit: int, page: MessagePage, *, names: Mapping[str, str]) -> None:
         """Store the latest page. `names` are the idempotency keys of its runs, by run id."""
         messages, next_cursor = page
         kept = _Conversation(

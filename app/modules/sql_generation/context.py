@@ -26,6 +26,7 @@ def context_for(
     question: Question,
     index: SchemaIndex,
     business: Business,
+    *,
     budget_tokens: int,
     near: Sequence[str] = (),
 ) -> Context:

@@ -27,7 +27,7 @@ _MOST_PLACES = 3
 
 
 def repair_messages(
-    question: Question, repair: Repair, index: SchemaIndex, today: date
+    question: Question, repair: Repair, index: SchemaIndex, *, today: date
 ) -> list[PromptMessage]:
     """Fewer words than the first request: no conversation, no rows, and of the schema only what is concerned.
 

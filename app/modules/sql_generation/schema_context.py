@@ -32,6 +32,7 @@ class SchemaContext:
         connections: DatabaseConnections,
         context: ContextStore,
         indexes: SchemaIndexes,
+        *,
         connection: Connection,
     ) -> None:
         self._connections = connections

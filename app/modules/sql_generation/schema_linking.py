@@ -31,6 +31,7 @@ def link(
     index: SchemaIndex,
     conversation: Sequence[str],
     at_hand: Sequence[str],
+    *,
     budget_tokens: int,
     near: Sequence[str] = (),
 ) -> Linked:
@@ -56,6 +57,7 @@ def rank(
     index: SchemaIndex,
     conversation: Sequence[str],
     at_hand: Sequence[str],
+    *,
     mentioned: Sequence[StoredTextMention],
     near: Sequence[str] = (),
 ) -> list[str]:

@@ -29,7 +29,7 @@ async def measure(ground: Ground, reads: int) -> None:
     ):
         await migrate(storage)
         session = await _conversation(storage)
-        shared = SharedConversations(texts, "", None, CollectorRegistry())
+        shared = SharedConversations(texts, "", None, registry=CollectorRegistry())
         memory = ConversationCache(max_bytes=10**8, idle_seconds=3_600, registry=CollectorRegistry())
         levels = {
             "from Typesense": SessionRepository(storage),
@@ -41,7 +41,16 @@ async def measure(ground: Ground, reads: int) -> None:
 
 
 async def _conversation(storage: Storage) -> Session:
-    session = Session(new_id(), "ada", new_id(), "Customers", "ask", {}, 1_000, 2_000)
+    session = Session(
+        id=new_id(),
+        owner="ada",
+        db_connection_id=new_id(),
+        title="Customers",
+        mode="ask",
+        metadata={},
+        created_at=1_000,
+        updated_at=2_000,
+    )
     await storage.put("sessions", [document(session)])
     for number in range(MESSAGES):
         message = Message(

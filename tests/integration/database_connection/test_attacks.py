@@ -79,7 +79,11 @@ def test_guard_and_session_together_stop_every_attack(dialect: str, category: st
     for line in attacks(dialect):
         if line.category == category:
             statement = UncheckedStatement(
-                line.sql, shop_schema(dialect), target.database, LIMITS, connect_seconds=5
+                sql=line.sql,
+                schema=shop_schema(dialect),
+                database=target.database,
+                limits=LIMITS,
+                connect_seconds=5,
             )
             with pytest.raises(StatementFailed):
                 statement.run(Stop())
@@ -91,9 +95,9 @@ def test_an_honest_question_gets_what_the_database_would_answer(
     dialect: str, sql: str, target: Target
 ) -> None:
     limits = StatementLimits(timeout_seconds=10)
-    answer = UncheckedStatement(sql, shop_schema(dialect), target.database, limits, connect_seconds=5).run(
-        Stop()
-    )
+    answer = UncheckedStatement(
+        sql=sql, schema=shop_schema(dialect), database=target.database, limits=limits, connect_seconds=5
+    ).run(Stop())
     plain = in_session(sql, target)
     assert answer.rows == plain.rows
     assert [column.type for column in answer.columns] == [column.type for column in plain.columns]
@@ -112,7 +116,7 @@ def test_check_sql_knows_the_tables_and_columns_of_a_real_database(
     dialect: str, own: str, target: Target, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for table, column in ((own, "name"), (own, "nme"), ("secret.salaries", "name")):
-        check_sql(f"select {column} from {table}", dialect, target.database.url, None)
+        check_sql(f"select {column} from {table}", dialect, target.database.url, jsonl=None)
     allowed, unknown, foreign = capsys.readouterr().out.splitlines()
     assert allowed == "allow"
     assert unknown.startswith("block (column): unknown column nme")

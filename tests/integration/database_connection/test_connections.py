@@ -33,7 +33,7 @@ from tests.support.shop import make_shop
 
 @pytest.fixture
 def connections(storage: SqliteStorage) -> DatabaseConnections:
-    return DatabaseConnections(storage, SecretBox(Fernet.generate_key()), Limits(), no_records())
+    return DatabaseConnections(storage, SecretBox(Fernet.generate_key()), Limits(), records=no_records())
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 async def shop(connections: DatabaseConnections, path: Path) -> Connection:
-    return await connections.register("ann", f"sqlite:///{path}", "Shop", "")
+    return await connections.register("ann", f"sqlite:///{path}", "Shop", description="")
 
 
 def change(path: Path, script: str) -> None:
@@ -67,7 +67,7 @@ async def test_a_question_needs_no_scan_beforehand(
 async def test_a_url_is_kept_encrypted_and_shown_masked(
     connections: DatabaseConnections, storage: SqliteStorage, postgres: PostgresServer
 ) -> None:
-    kept = await connections.register("ann", postgres.url("postgres"), "Server", "")
+    kept = await connections.register("ann", postgres.url("postgres"), "Server", description="")
     document = await storage.get("database_connections", kept.id)
     assert "s3cret" not in f"{document} {kept!r}"
     assert kept.masked_url == f"postgresql://analyst@127.0.0.1:{postgres.port}/postgres"
@@ -77,7 +77,7 @@ async def test_a_url_is_kept_encrypted_and_shown_masked(
 async def test_an_account_that_may_write_is_registered_with_a_warning(
     connections: DatabaseConnections, postgres: PostgresServer
 ) -> None:
-    kept = await connections.register("ann", postgres.url("postgres"), "Server", "")
+    kept = await connections.register("ann", postgres.url("postgres"), "Server", description="")
     warning, without_tables = kept.warnings
     assert "no tables" in without_tables
     assert "superuser" in warning
@@ -88,11 +88,11 @@ async def test_a_host_that_may_not_be_reached_is_refused_now_and_at_every_later_
     connections: DatabaseConnections, storage: SqliteStorage, postgres: PostgresServer
 ) -> None:
     secrets, strict = SecretBox(Fernet.generate_key()), Access(networks=())
-    careful = DatabaseConnections(storage, secrets, Limits(), no_records(), strict)
+    careful = DatabaseConnections(storage, secrets, Limits(), records=no_records(), access=strict)
     with pytest.raises(DatabaseUnreachable, match="KAI_DATABASES__NETWORKS"):
-        await careful.register("ann", postgres.url("postgres"), "Server", "")
-    kept = await DatabaseConnections(storage, secrets, Limits(), no_records()).register(
-        "ann", postgres.url("postgres"), "Server", ""
+        await careful.register("ann", postgres.url("postgres"), "Server", description="")
+    kept = await DatabaseConnections(storage, secrets, Limits(), records=no_records()).register(
+        "ann", postgres.url("postgres"), "Server", description=""
     )
     with pytest.raises(DatabaseUnavailable, match="KAI_DATABASES__NETWORKS"):
         await careful.run(kept, "select 1", ASKER)
@@ -101,9 +101,9 @@ async def test_a_host_that_may_not_be_reached_is_refused_now_and_at_every_later_
 async def test_what_cannot_be_reached_is_not_kept(connections: DatabaseConnections, tmp_path: Path) -> None:
     (tmp_path / "notes.db").write_text("This is no database, whatever its name says." * 100)
     with pytest.raises(DatabaseUnreachable, match="not a SQLite database"):
-        await connections.register("ann", f"sqlite:///{tmp_path}/notes.db", "Notes", "")
+        await connections.register("ann", f"sqlite:///{tmp_path}/notes.db", "Notes", description="")
     with pytest.raises(UrlNotSupported, match="names no existing file"):
-        await connections.register("ann", f"sqlite:///{tmp_path}", "Folder", "")
+        await connections.register("ann", f"sqlite:///{tmp_path}", "Folder", description="")
     assert await connections.repository.page("ann", 10, None) == ([], None)
 
 
@@ -120,7 +120,10 @@ async def test_connections_of_others_are_as_unknown_as_those_that_never_were(
 
 
 async def test_lists_come_in_pages(connections: DatabaseConnections, path: Path) -> None:
-    made = [(await connections.register("ann", f"sqlite:///{path}", "Same name", "")).id for _ in range(3)]
+    made = [
+        (await connections.register("ann", f"sqlite:///{path}", "Same name", description="")).id
+        for _ in range(3)
+    ]
     first, cursor = await connections.repository.page("ann", 2, None)
     rest, end = await connections.repository.page("ann", 2, cursor)
     assert ([each.id for each in first + rest], end) == (made, None)
@@ -130,10 +133,10 @@ async def test_a_scan_follows_the_database_and_keeps_descriptions(
     connections: DatabaseConnections, shop: Connection, path: Path
 ) -> None:
     await connections.scan("ann", shop.id)
-    await connections.describe_table("ann", shop.id, "order lines", "What was bought")
+    await connections.describe_table("ann", shop.id, "order lines", description="What was bought")
     change(path, "drop view spending; drop table files; create table visits (at date)")
     assert (await connections.scan("ann", shop.id)).table_count == 5
-    tables, _ = await connections.tables("ann", shop.id, 10, None)
+    tables, _ = await connections.tables("ann", shop.id, 10, cursor=None)
     assert [(each.name, each.description) for each in tables] == [
         ("categories", ""),
         ("customers", ""),
@@ -149,7 +152,7 @@ async def test_a_description_is_in_the_schema_at_once(
     connections: DatabaseConnections, shop: Connection
 ) -> None:
     await connections.schema(shop)
-    await connections.describe_table("ann", shop.id, "orders", "One row an order")
+    await connections.describe_table("ann", shop.id, "orders", description="One row an order")
     schema = await connections.schema(shop)
     assert [each.description for each in schema.tables if each.name == "orders"] == ["One row an order"]
 
@@ -158,9 +161,9 @@ async def test_a_table_that_was_never_found_cannot_be_described(
     connections: DatabaseConnections, shop: Connection
 ) -> None:
     with pytest.raises(TableNotFound):
-        await connections.describe_table("ann", shop.id, "nothing", "x")
+        await connections.describe_table("ann", shop.id, "nothing", description="x")
     with pytest.raises(ConnectionNotFound):
-        await connections.describe_table("bob", shop.id, "orders", "x")
+        await connections.describe_table("bob", shop.id, "orders", description="x")
 
 
 async def test_a_schema_read_by_a_new_process_is_the_one_that_was_scanned(
@@ -168,7 +171,7 @@ async def test_a_schema_read_by_a_new_process_is_the_one_that_was_scanned(
 ) -> None:
     scanned = await connections.schema(shop)
     change(path, "create table later (a)")
-    other = DatabaseConnections(storage, SecretBox(Fernet.generate_key()), Limits(), no_records())
+    other = DatabaseConnections(storage, SecretBox(Fernet.generate_key()), Limits(), records=no_records())
     again = await other.schema(shop)
     assert [replace(each, columns=()) for each in again.tables] == [
         replace(each, columns=()) for each in scanned.tables
@@ -221,7 +224,7 @@ async def test_a_url_under_another_key_is_unavailable_with_the_cure(
     storage: SqliteStorage, connections: DatabaseConnections, shop: Connection
 ) -> None:
     await connections.schema(shop)
-    other = DatabaseConnections(storage, SecretBox(Fernet.generate_key()), Limits(), no_records())
+    other = DatabaseConnections(storage, SecretBox(Fernet.generate_key()), Limits(), records=no_records())
     with pytest.raises(DatabaseUnavailable, match="Register the database again"):
         await other.run(shop, "select 1", ASKER)
 
@@ -234,9 +237,9 @@ async def test_a_statement_on_an_unknown_table_is_refused_with_advice(
 
 
 async def test_a_statement_that_timed_out_is_not_run_again(storage: SqliteStorage, path: Path) -> None:
-    limits = Limits(StatementLimits(timeout_seconds=0.2))
-    connections = DatabaseConnections(storage, SecretBox(Fernet.generate_key()), limits, no_records())
-    shop = await connections.register("ann", f"sqlite:///{path}", "Shop", "")
+    limits = Limits(statement=StatementLimits(timeout_seconds=0.2))
+    connections = DatabaseConnections(storage, SecretBox(Fernet.generate_key()), limits, records=no_records())
+    shop = await connections.register("ann", f"sqlite:///{path}", "Shop", description="")
     endless = "with recursive n(x) as (select 1 union all select x + 1 from n) select count(*) from n"
     with pytest.raises(StatementTimedOut, match="add filters"):
         await connections.run(shop, endless, ASKER)
@@ -248,9 +251,9 @@ async def test_a_statement_that_timed_out_is_not_run_again(storage: SqliteStorag
 async def test_a_statement_is_refused_for_its_length_before_anything_else(
     storage: SqliteStorage, path: Path
 ) -> None:
-    limits = Limits(StatementLimits(max_characters=20))
-    connections = DatabaseConnections(storage, SecretBox(Fernet.generate_key()), limits, no_records())
-    shop = await connections.register("ann", f"sqlite:///{path}", "Shop", "")
+    limits = Limits(statement=StatementLimits(max_characters=20))
+    connections = DatabaseConnections(storage, SecretBox(Fernet.generate_key()), limits, records=no_records())
+    shop = await connections.register("ann", f"sqlite:///{path}", "Shop", description="")
     with pytest.raises(StatementRefused, match="longer than 20 characters") as refused:
         await connections.run(shop, "(" * 21, ASKER)
     assert refused.value.rule == "length"
@@ -258,7 +261,7 @@ async def test_a_statement_is_refused_for_its_length_before_anything_else(
 
 async def test_a_check_that_takes_too_long_is_given_up(storage: SqliteStorage, path: Path) -> None:
     limits = Limits(check_seconds=0.05, max_checks=1)
-    connections = DatabaseConnections(storage, SecretBox(Fernet.generate_key()), limits, no_records())
+    connections = DatabaseConnections(storage, SecretBox(Fernet.generate_key()), limits, records=no_records())
     released = threading.Event()
     try:
         with pytest.raises(StatementRefused, match="could not be checked within"):

@@ -59,7 +59,11 @@ def schema(shop: Database) -> Schema:
 
 def run(sql: str, database: Database, schema: Schema) -> ResultSet:
     return UncheckedStatement(
-        sql, schema, database, StatementLimits(timeout_seconds=5), connect_seconds=5
+        sql=sql,
+        schema=schema,
+        database=database,
+        limits=StatementLimits(timeout_seconds=5),
+        connect_seconds=5,
     ).run(Stop())
 
 

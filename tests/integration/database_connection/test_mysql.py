@@ -48,7 +48,9 @@ def schema(shop: Database) -> Schema:
 
 def run(sql: str, database: Database, schema: Schema, **limits: int) -> ResultSet:
     bounds = StatementLimits(timeout_seconds=5, **limits)
-    return UncheckedStatement(sql, schema, database, bounds, connect_seconds=5).run(Stop())
+    return UncheckedStatement(
+        sql=sql, schema=schema, database=database, limits=bounds, connect_seconds=5
+    ).run(Stop())
 
 
 def test_rows_come_as_json_under_the_servers_types(shop: Database, schema: Schema) -> None:

@@ -56,18 +56,24 @@ async def services(tmp_path: Path) -> AsyncGenerator[Services]:
 
 
 async def connected(services: Services, url: str, roles: Roles) -> Connection:
-    return await services.database_connections.register("ada", url, "Sales", "", shared=True, roles=roles)
+    return await services.database_connections.register(
+        "ada", url, "Sales", description="", shared=True, roles=roles
+    )
 
 
 def person(owner: str, claim: str | None = None) -> Caller:
-    return Caller(owner, "user", SCOPES_OF_ROLE["user"], "oidc", database_claim=claim)
+    return Caller(
+        owner=owner, role="user", scopes=SCOPES_OF_ROLE["user"], signed_in_by="oidc", database_claim=claim
+    )
 
 
 async def ask(services: Services, connection: Connection, who: Caller, sql: str = TOTAL) -> str:
     """The events of a turn."""
     with calling(who):
-        session = await services.sessions.create(who.owner, connection.id, None, "ask", {})
-        asked = await services.sessions.ask(who.owner, session.id, "mine", "reject", None, sql)
+        session = await services.sessions.create(who.owner, connection.id, None, mode="ask", metadata={})
+        asked = await services.sessions.ask(
+            who.owner, session.id, "mine", on_busy="reject", idempotency_key=None, sql=sql
+        )
     return "\n".join([entry.data async for entry in services.sessions.follower.events(*asked)])
 
 
@@ -185,7 +191,7 @@ async def test_roles_can_be_changed_later_but_not_given_to_a_scanned_database(
     assert '"urn:kai:database-role"' in await ask(services, changed, person("ben"))
     with pytest.raises(RolesRefused, match="GRANT"):
         await connections.change_roles(connection, Roles("owner", (("eve", "stranger"),)))
-    plain = await connections.register("ada", url, "Sales", "")
+    plain = await connections.register("ada", url, "Sales", description="")
     with pytest.raises(RolesRefused, match="Register it again"):
         await connections.change_roles(plain, BY_OWNER)
 

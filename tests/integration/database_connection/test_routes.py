@@ -33,7 +33,9 @@ ROUTE = "/api/v1/database-connections"
 async def client(tmp_path: Path) -> AsyncIterator[httpx.AsyncClient]:
     async with open_sqlite(tmp_path / "kai.db") as storage:
         await migrate(storage)
-        connections = DatabaseConnections(storage, SecretBox(Fernet.generate_key()), Limits(), no_records())
+        connections = DatabaseConnections(
+            storage, SecretBox(Fernet.generate_key()), Limits(), records=no_records()
+        )
         app = FastAPI()
         rates = Rates(MemoryStorage(), [Policy("questions", 5, 60)])
         app.state.services = SimpleNamespace(database_connections=connections, rates=rates)

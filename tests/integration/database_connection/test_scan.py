@@ -148,7 +148,7 @@ def test_many_texts_are_counted_and_only_their_format_is_shown(tmp_path: Path) -
 
 def test_all_tables_are_reported_before_their_profiles(shop: SqliteDatabase) -> None:
     reported: list[Sequence[Profile]] = []
-    scan(shop, LIMITS, Stop(), reported.append)
+    scan(shop, LIMITS, Stop(), tell=reported.append)
     assert [each.table.row_count for each in reported[0]] == [None] * 6
     assert [each.table.name for some in reported[1:] for each in some] == [
         each.table.name for each in reported[0]

@@ -20,7 +20,9 @@ LIMITS = StatementLimits(timeout_seconds=5)
 
 
 def run(sql: str, database: SqliteDatabase, schema: Schema) -> ResultSet:
-    return UncheckedStatement(sql, schema, database, LIMITS, connect_seconds=5).run(Stop())
+    return UncheckedStatement(
+        sql=sql, schema=schema, database=database, limits=LIMITS, connect_seconds=5
+    ).run(Stop())
 
 
 def test_a_column_keeps_its_name_though_the_statement_is_rewritten(

@@ -38,7 +38,9 @@ def database(request: pytest.FixtureRequest, tmp_path: Path) -> Database:
 
 
 def statement(sql: str, database: Database, limits: StatementLimits) -> UncheckedStatement:
-    return UncheckedStatement(sql, Schema(database.dialect, []), database, limits, connect_seconds=5)
+    return UncheckedStatement(
+        sql=sql, schema=Schema(database.dialect, []), database=database, limits=limits, connect_seconds=5
+    )
 
 
 async def test_a_runaway_statement_ends_at_its_time_limit_with_advice(database: Database) -> None:

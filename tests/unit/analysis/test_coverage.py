@@ -6,19 +6,22 @@ from app.modules.analysis.figures.coverage import key_columns, read_span, span_s
 from app.modules.database_connection.schema import ForeignKey, Schema, Table, TableColumn
 
 ORDERS = Table(
-    "orders",
-    "table",
-    [
-        TableColumn("id", "integer", "", primary_key=True),
-        TableColumn("day", "date", ""),
-        TableColumn("status", "text", ""),
+    name="orders",
+    kind="table",
+    columns=[
+        TableColumn(name="id", type="integer", database_type="", primary_key=True),
+        TableColumn(name="day", type="date", database_type=""),
+        TableColumn(name="status", type="text", database_type=""),
     ],
 )
 LINES = Table(
-    "lines",
-    "table",
-    [TableColumn("order_id", "integer", ""), TableColumn("amount", "number", "")],
-    [ForeignKey(["order_id"], "orders", ["id"])],
+    name="lines",
+    kind="table",
+    columns=[
+        TableColumn(name="order_id", type="integer", database_type=""),
+        TableColumn(name="amount", type="number", database_type=""),
+    ],
+    foreign_keys=[ForeignKey(["order_id"], "orders", ["id"])],
 )
 
 

@@ -109,7 +109,7 @@ def _table(connection: sqlite3.Connection, name: str) -> Table:
     keys = connection.execute(f'pragma foreign_key_list("{name}")')
     foreign = [ForeignKey([row[3]], row[2], [row[4] or "id"]) for row in keys]
     (count,) = connection.execute(f'select count(*) from "{name}"').fetchone()
-    return Table(name, "table", columns, foreign, count)
+    return Table(name=name, kind="table", columns=columns, foreign_keys=foreign, row_count=count)
 
 
 def _column(connection: sqlite3.Connection, table: str, row: tuple[Any, ...]) -> TableColumn:
@@ -124,11 +124,11 @@ def _column(connection: sqlite3.Connection, table: str, row: tuple[Any, ...]) ->
     if kind in ("integer", "number"):
         (maximum,) = connection.execute(f'select max({name}) from "{table}"').fetchone()
     return TableColumn(
-        row[1],
-        kind,
-        row[2],
-        not row[3],
-        bool(row[5]),
+        name=row[1],
+        type=kind,
+        database_type=row[2],
+        nullable=not row[3],
+        primary_key=bool(row[5]),
         values=values,
         maximum=None if maximum is None else str(maximum),
     )

@@ -105,8 +105,8 @@ def test_periods_are_cut_in_the_words_of_postgres() -> None:
 
 
 def test_names_and_values_are_quoted_whatever_they_hold() -> None:
-    name = TableColumn('na"me', "text", "TEXT", values=["O'Hara; drop table x"])
-    schema = Schema("sqlite", [Table("odd table", "table", [name])])
+    name = TableColumn(name='na"me', type="text", database_type="TEXT", values=["O'Hara; drop table x"])
+    schema = Schema("sqlite", [Table(name="odd table", kind="table", columns=[name])])
     answer = write('odd tables "O\'Hara; drop table x"', schema, previous=None, today=TODAY)
     assert isinstance(answer, WrittenSql)
     assert """'O''Hara; drop table x'""" in answer.sql

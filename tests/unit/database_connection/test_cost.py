@@ -8,7 +8,12 @@ from graph.errors import StatementFailed, StatementRefused
 
 
 def table(name: str, rows: int | None, *columns: str) -> Table:
-    return Table(name, "table", [TableColumn(each, "integer", "INTEGER") for each in columns], row_count=rows)
+    return Table(
+        name=name,
+        kind="table",
+        columns=[TableColumn(name=each, type="integer", database_type="INTEGER") for each in columns],
+        row_count=rows,
+    )
 
 
 TABLES = [

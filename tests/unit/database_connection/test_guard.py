@@ -10,8 +10,8 @@ from graph.errors import StatementFailed, StatementRefused
 
 OPERATIONS = (Path(__file__).parents[3] / "docs" / "operations.md").read_text()
 NAMES = ["orders", "customers", "Invoice"]
-POSTGRES = Schema("postgres", [Table(name, "table", []) for name in NAMES])
-SQLITE = Schema("sqlite", [Table(name, "table", []) for name in NAMES])
+POSTGRES = Schema("postgres", [Table(name=name, kind="table", columns=[]) for name in NAMES])
+SQLITE = Schema("sqlite", [Table(name=name, kind="table", columns=[]) for name in NAMES])
 
 
 def refusal(sql: str, schema: Schema) -> str:
@@ -215,7 +215,7 @@ def test_a_statement_that_the_parser_misreads_is_refused(sql: str, dialect: str,
 def test_a_table_of_another_database_is_refused_with_the_own_one_named(
     sql: str, schema: str, advice: str
 ) -> None:
-    tables = [Table("Track" if schema == "mysql" else "track", "table", [])]
+    tables = [Table(name="Track" if schema == "mysql" else "track", kind="table", columns=[])]
     assert advice in refusal(sql, Schema(schema, tables, "Chinook"))
 
 
@@ -229,7 +229,7 @@ def test_a_table_of_another_database_is_refused_with_the_own_one_named(
     ],
 )
 def test_a_table_may_be_named_with_its_own_database(sql: str, dialect: str) -> None:
-    assert check(sql, Schema(dialect, [Table("Track", "table", [])], "Chinook"))
+    assert check(sql, Schema(dialect, [Table(name="Track", kind="table", columns=[])], "Chinook"))
 
 
 def test_an_escaped_string_is_checked_as_what_it_means() -> None:

@@ -26,16 +26,20 @@ from graph.state import Rows
 P = ParamSpec("P")
 T = TypeVar("T")
 
-CUSTOMERS = Table("customers", "table", [TableColumn("id", "integer", "INTEGER", primary_key=True)])
+CUSTOMERS = Table(
+    name="customers",
+    kind="table",
+    columns=[TableColumn(name="id", type="integer", database_type="INTEGER", primary_key=True)],
+)
 INVOICES = Table(
-    "invoices",
-    "table",
-    [
-        TableColumn("id", "integer", "INTEGER", primary_key=True),
-        TableColumn("customer_id", "integer", "INTEGER"),
-        TableColumn("day", "date", "TEXT"),
+    name="invoices",
+    kind="table",
+    columns=[
+        TableColumn(name="id", type="integer", database_type="INTEGER", primary_key=True),
+        TableColumn(name="customer_id", type="integer", database_type="INTEGER"),
+        TableColumn(name="day", type="date", database_type="TEXT"),
     ],
-    [ForeignKey(["customer_id"], "customers", ["id"])],
+    foreign_keys=[ForeignKey(["customer_id"], "customers", ["id"])],
 )
 SCHEMA = Schema("sqlite", [CUSTOMERS, INVOICES])
 INDEX = SchemaIndex(ScannedSchema(SCHEMA, {}))

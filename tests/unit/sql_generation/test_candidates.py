@@ -47,7 +47,7 @@ async def chosen(
 
     candidates = Candidates(len(replies), database.try_out, "sqlite", "r1")
     emit = (said if said is not None else []).append
-    return await candidates.choose(Question("How many?"), first, write_another, emit=emit)
+    return await candidates.choose(Question(text="How many?"), first, write_another, emit=emit)
 
 
 def statement(sql: str) -> Written:
@@ -112,7 +112,7 @@ async def test_cancelling_ends_all_that_is_under_way() -> None:
 
     candidates = Candidates(2, Database({}).try_out, "sqlite", "r1")
     choosing = asyncio.create_task(
-        candidates.choose(Question("?"), statement("SELECT a"), write_another, emit=lambda _: None)
+        candidates.choose(Question(text="?"), statement("SELECT a"), write_another, emit=lambda _: None)
     )
     await asyncio.wait_for(under_way.wait(), 30)
     choosing.cancel()

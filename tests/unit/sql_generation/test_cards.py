@@ -12,35 +12,54 @@ from app.modules.sql_generation.linking.contents import contents_of
 
 ADA = "ada@example.org"
 CUSTOMER = Table(
-    "customer",
-    "table",
-    [
-        TableColumn("id", "integer", "INTEGER", primary_key=True, minimum="1", maximum="90"),
-        TableColumn("first_name", "text", "TEXT", values=["Ada", "Bo"]),
-        TableColumn("email", "text", "TEXT", values=[ADA]),
+    name="customer",
+    kind="table",
+    columns=[
         TableColumn(
-            "birth_date", "date", "TEXT", minimum="1947-09-19", maximum="1990-01-02", format="YYYY-MM-DD"
+            name="id", type="integer", database_type="INTEGER", primary_key=True, minimum="1", maximum="90"
         ),
-        TableColumn("tier", "text", "TEXT", values=["gold", "silver"], description="What they pay"),
-        TableColumn("city", "text", "TEXT", values=[f"City {number}" for number in range(13)]),
+        TableColumn(name="first_name", type="text", database_type="TEXT", values=["Ada", "Bo"]),
+        TableColumn(name="email", type="text", database_type="TEXT", values=[ADA]),
         TableColumn(
-            "since", "datetime", "TEXT", minimum="2024-01-01 00:00:00", maximum="2024-05-01 00:00:00"
+            name="birth_date",
+            type="date",
+            database_type="TEXT",
+            minimum="1947-09-19",
+            maximum="1990-01-02",
+            format="YYYY-MM-DD",
         ),
-        TableColumn("spent", "number", "REAL", minimum="0.5", maximum="812"),
-        TableColumn("agent", "integer", "INTEGER"),
+        TableColumn(
+            name="tier",
+            type="text",
+            database_type="TEXT",
+            values=["gold", "silver"],
+            description="What they pay",
+        ),
+        TableColumn(
+            name="city", type="text", database_type="TEXT", values=[f"City {number}" for number in range(13)]
+        ),
+        TableColumn(
+            name="since",
+            type="datetime",
+            database_type="TEXT",
+            minimum="2024-01-01 00:00:00",
+            maximum="2024-05-01 00:00:00",
+        ),
+        TableColumn(name="spent", type="number", database_type="REAL", minimum="0.5", maximum="812"),
+        TableColumn(name="agent", type="integer", database_type="INTEGER"),
     ],
-    [ForeignKey(["agent"], "staff", ["id"])],
+    foreign_keys=[ForeignKey(["agent"], "staff", ["id"])],
     row_count=90,
     description="Who buys",
 )
 
 
 def text(name: str, *values: str) -> TableColumn:
-    return TableColumn(name, "text", "TEXT", values=values)
+    return TableColumn(name=name, type="text", database_type="TEXT", values=values)
 
 
 def shown(column: TableColumn, row_count: int | None = 1_000, table: str = "things") -> str:
-    return card(Table(table, "table", [column], row_count=row_count)).splitlines()[1]
+    return card(Table(name=table, kind="table", columns=[column], row_count=row_count)).splitlines()[1]
 
 
 def test_a_card_names_columns_types_keys_and_few_values() -> None:
@@ -60,9 +79,9 @@ def test_a_card_names_columns_types_keys_and_few_values() -> None:
 
 
 def test_a_name_that_needs_quotes_has_them_and_a_key_of_several_columns_is_a_line() -> None:
-    columns = [TableColumn("Order Id", "integer", "INTEGER", primary_key=True)]
-    columns.append(TableColumn("line", "integer", "INTEGER", primary_key=True))
-    assert card(Table("order details", "view", columns)).splitlines() == [
+    columns = [TableColumn(name="Order Id", type="integer", database_type="INTEGER", primary_key=True)]
+    columns.append(TableColumn(name="line", type="integer", database_type="INTEGER", primary_key=True))
+    assert card(Table(name="order details", kind="view", columns=columns)).splitlines() == [
         'CREATE VIEW "order details" (',
         '  "Order Id" integer,',
         "  line integer,",
@@ -106,7 +125,7 @@ def test_identifiers_have_no_values(name: str) -> None:
     ],
 )
 def test_a_name_reveals_private_columns(name: str) -> None:
-    assert contents_of(Table("t", "table", []), text(name), ["x"]) == "private"
+    assert contents_of(Table(name="t", kind="table", columns=[]), text(name), ["x"]) == "private"
 
 
 @pytest.mark.parametrize(
@@ -121,7 +140,7 @@ def test_a_name_reveals_private_columns(name: str) -> None:
     ],
 )
 def test_the_form_of_its_texts_reveals_a_private_column(stored: list[str]) -> None:
-    assert contents_of(Table("t", "table", []), text("a"), stored) == "private"
+    assert contents_of(Table(name="t", kind="table", columns=[]), text("a"), stored) == "private"
 
 
 @pytest.mark.parametrize(
@@ -129,7 +148,9 @@ def test_the_form_of_its_texts_reveals_a_private_column(stored: list[str]) -> No
     [("t", "LastName"), ("t", "customer_name"), ("teacher", "name"), ("t", "nickname"), ("t", "author")],
 )
 def test_names_of_people_are_known_by_their_column(table: str, column: str) -> None:
-    assert contents_of(Table(table, "table", []), text(column), ["Ada Lovelace"]) == "person"
+    assert (
+        contents_of(Table(name=table, kind="table", columns=[]), text(column), ["Ada Lovelace"]) == "person"
+    )
 
 
 @pytest.mark.parametrize(
@@ -147,7 +168,7 @@ def test_names_of_people_are_known_by_their_column(table: str, column: str) -> N
     ],
 )
 def test_what_people_filter_by_is_a_category(column: str, stored: list[str]) -> None:
-    assert contents_of(Table("t", "table", []), text(column), stored) == "category"
+    assert contents_of(Table(name="t", kind="table", columns=[]), text(column), stored) == "category"
 
 
 @given(st.lists(st.emails(), min_size=1, max_size=12, unique=True), st.sampled_from(["a", "contact", "x_2"]))
@@ -158,7 +179,7 @@ def test_no_card_shows_an_e_mail_address(addresses: list[str], name: str) -> Non
 @given(st.text(max_size=40), st.lists(st.text(min_size=1, max_size=20), max_size=5))
 def test_a_column_is_one_line_whatever_is_stored(name: str, values: list[str]) -> None:
     column = replace(text("c", *values), description=name)
-    assert len(card(Table("t", "table", [column])).split("\n")) == 3
+    assert len(card(Table(name="t", kind="table", columns=[column])).split("\n")) == 3
 
 
 def test_a_brief_card_has_the_keys_and_what_was_asked_for() -> None:

@@ -8,7 +8,11 @@ from app.modules.sql_generation.checking.names import SchemaNames
 
 
 def table(name: str, *columns: str) -> Table:
-    return Table(name, "table", [TableColumn(each, "text", "TEXT") for each in columns])
+    return Table(
+        name=name,
+        kind="table",
+        columns=[TableColumn(name=each, type="text", database_type="TEXT") for each in columns],
+    )
 
 
 TABLES = [

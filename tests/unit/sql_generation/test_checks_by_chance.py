@@ -29,10 +29,13 @@ NOTHING = Rows(columns=[{"name": "a", "type": "text"}], rows=[], row_count=0, tr
 def index(dialect: str) -> SchemaIndex:
     tables = [
         Table(
-            name,
-            "table",
-            [TableColumn(each, "text", "TEXT", primary_key=each == "id") for each in columns],
-            REFERENCES.get(name, ()),
+            name=name,
+            kind="table",
+            columns=[
+                TableColumn(name=each, type="text", database_type="TEXT", primary_key=each == "id")
+                for each in columns
+            ],
+            foreign_keys=REFERENCES.get(name, ()),
         )
         for name, columns in COLUMNS.items()
     ]

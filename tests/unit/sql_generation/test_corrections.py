@@ -16,8 +16,11 @@ from tests.unit.sql_generation.test_checks_by_chance import INDEXES
 
 def table(name: str, columns: str, *keys: ForeignKey, primary: str = "id") -> Table:
     primaries = primary.split()
-    made = [TableColumn(each, "text", "TEXT", primary_key=each in primaries) for each in columns.split()]
-    return Table(name, "table", made, keys)
+    made = [
+        TableColumn(name=each, type="text", database_type="TEXT", primary_key=each in primaries)
+        for each in columns.split()
+    ]
+    return Table(name=name, kind="table", columns=made, foreign_keys=keys)
 
 
 TABLES = [
@@ -375,26 +378,26 @@ def test_a_join_that_no_correction_touches_stays_though_no_column_is_read_from_i
 
 
 SHOPS = Table(
-    "shop",
-    "table",
-    [
-        TableColumn("id", "integer", "INTEGER", primary_key=True),
-        TableColumn("sales", "integer", "INTEGER"),
-        TableColumn("area", "number", "REAL"),
-        TableColumn("opened", "integer", "INTEGER"),
-        TableColumn("visits", "integer", "BIGINT"),
+    name="shop",
+    kind="table",
+    columns=[
+        TableColumn(name="id", type="integer", database_type="INTEGER", primary_key=True),
+        TableColumn(name="sales", type="integer", database_type="INTEGER"),
+        TableColumn(name="area", type="number", database_type="REAL"),
+        TableColumn(name="opened", type="integer", database_type="INTEGER"),
+        TableColumn(name="visits", type="integer", database_type="BIGINT"),
     ],
 )
 
 
 SONGS = Table(
-    "song",
-    "table",
-    [
-        TableColumn("released", "integer", "INTEGER", minimum="1967", maximum="2024"),
-        TableColumn("birth_year", "integer", "INTEGER"),
-        TableColumn("plays", "integer", "INTEGER", minimum="3", maximum="2024"),
-        TableColumn("day", "date", "TEXT"),
+    name="song",
+    kind="table",
+    columns=[
+        TableColumn(name="released", type="integer", database_type="INTEGER", minimum="1967", maximum="2024"),
+        TableColumn(name="birth_year", type="integer", database_type="INTEGER"),
+        TableColumn(name="plays", type="integer", database_type="INTEGER", minimum="3", maximum="2024"),
+        TableColumn(name="day", type="date", database_type="TEXT"),
     ],
 )
 

@@ -15,10 +15,15 @@ from app.modules.sql_generation.schema_index import SchemaIndex
 def table(name: str, columns: str, *keys: ForeignKey, kind: ColumnType = "integer") -> Table:
     """A star marks the columns of the primary key."""
     made = [
-        TableColumn(each.rstrip("*"), "text" if "name" in each else kind, "", primary_key=each.endswith("*"))
+        TableColumn(
+            name=each.rstrip("*"),
+            type="text" if "name" in each else kind,
+            database_type="",
+            primary_key=each.endswith("*"),
+        )
         for each in columns.split()
     ]
-    return Table(name, "table", made, keys)
+    return Table(name=name, kind="table", columns=made, foreign_keys=keys)
 
 
 AUTHOR = table("author", "aid* name")

@@ -14,8 +14,10 @@ from app.modules.sql_generation.checking.names import SchemaNames
 from graph.errors import StatementRefused
 from tests.support.counting import calls_of
 
-COLUMNS = [TableColumn(f"c{number}", "integer", "INTEGER") for number in range(8)]
-SCHEMA = Schema("postgres", [Table(f"t{number}", "table", COLUMNS, row_count=10) for number in range(4)])
+COLUMNS = [TableColumn(name=f"c{number}", type="integer", database_type="INTEGER") for number in range(8)]
+SCHEMA = Schema(
+    "postgres", [Table(name=f"t{number}", kind="table", columns=COLUMNS, row_count=10) for number in range(4)]
+)
 NAMES = SchemaNames(SCHEMA)
 FEW, MANY = 60, 240
 QUADRATIC = 16

@@ -25,8 +25,10 @@ NO_COLUMNS = Columns([], {})
 def table(name: str, *columns: str, refers: tuple[str, ...] = (), description: str = "") -> Table:
     keys = [ForeignKey([f"{other}_id"], other, ["id"]) for other in refers]
     names = ["id", *columns, *(f"{other}_id" for other in refers)]
-    described = [TableColumn(each, "text", "TEXT", primary_key=each == "id") for each in names]
-    return Table(name, "table", described, keys, description=description)
+    described = [
+        TableColumn(name=each, type="text", database_type="TEXT", primary_key=each == "id") for each in names
+    ]
+    return Table(name=name, kind="table", columns=described, foreign_keys=keys, description=description)
 
 
 def thousand() -> list[Table]:
@@ -46,7 +48,7 @@ SHOP = SchemaIndex(ScannedSchema(Schema("sqlite", thousand()), TEXTS))
 
 def test_a_schema_that_fits_is_shown_whole() -> None:
     small = SchemaIndex(ScannedSchema(Schema("sqlite", thousand()[:5])))
-    assert link(small, ["anything"], [], 2_000).tables == [
+    assert link(small, ["anything"], [], budget_tokens=2_000).tables == [
         "customer",
         "orders",
         "order_line",
@@ -56,28 +58,28 @@ def test_a_schema_that_fits_is_shown_whole() -> None:
 
 
 def test_of_a_thousand_tables_the_right_ones_fit_the_budget() -> None:
-    linked = link(SHOP, ["How many articles did each customer order?"], [], 600)
+    linked = link(SHOP, ["How many articles did each customer order?"], [], budget_tokens=600)
     assert {"customer", "orders", "order_line", "article"} <= set(linked.tables)
     assert approximate_tokens(linked.cards) <= 640
     assert "more tables are not shown" in linked.cards
 
 
 def test_tables_on_the_way_between_two_are_shown_too() -> None:
-    linked = link(SHOP, ["customer country per maker brand"], [], 400)
+    linked = link(SHOP, ["customer country per maker brand"], [], budget_tokens=400)
     assert {"orders", "order_line", "article"} <= set(linked.tables)
 
 
 def test_a_follow_up_is_linked_by_what_was_said_before_and_by_the_statement_at_hand() -> None:
-    assert "customer" in link(SHOP, ["customers by city", "and for 2024?"], [], 200).tables
-    assert "maker" in link(SHOP, ["and for 2024?"], ["maker"], 200).tables
+    assert "customer" in link(SHOP, ["customers by city", "and for 2024?"], [], budget_tokens=200).tables
+    assert "maker" in link(SHOP, ["and for 2024?"], ["maker"], budget_tokens=200).tables
 
 
 def test_a_stored_text_brings_its_table() -> None:
-    assert link(SHOP, ["sales in Brazil"], [], 100).tables[0] == "customer"
+    assert link(SHOP, ["sales in Brazil"], [], budget_tokens=100).tables[0] == "customer"
 
 
 def test_one_table_is_shown_however_small_the_budget() -> None:
-    assert len(link(SHOP, ["makers"], [], 1).tables) == 1
+    assert len(link(SHOP, ["makers"], [], budget_tokens=1).tables) == 1
 
 
 @pytest.mark.parametrize(
@@ -106,11 +108,21 @@ def test_common_words_mean_no_stored_text(said: str) -> None:
 
 PRODUCTS = [
     Table(
-        "product",
-        "table",
-        [TableColumn("package_option", "text", "TEXT"), TableColumn("homepage", "text", "TEXT")],
+        name="product",
+        kind="table",
+        columns=[
+            TableColumn(name="package_option", type="text", database_type="TEXT"),
+            TableColumn(name="homepage", type="text", database_type="TEXT"),
+        ],
     ),
-    Table("sale", "table", [TableColumn("city", "text", "TEXT"), TableColumn("status", "text", "TEXT")]),
+    Table(
+        name="sale",
+        kind="table",
+        columns=[
+            TableColumn(name="city", type="text", database_type="TEXT"),
+            TableColumn(name="status", type="text", database_type="TEXT"),
+        ],
+    ),
 ]
 STORED = {
     "product": {"package_option": ["Option", "Basic"], "homepage": ["www.lovelace.org"]},

@@ -14,19 +14,19 @@ from graph.state import Rows
 
 
 def key(name: str) -> TableColumn:
-    return TableColumn(name, "integer", "INTEGER", primary_key=True)
+    return TableColumn(name=name, type="integer", database_type="INTEGER", primary_key=True)
 
 
 def plain(name: str) -> TableColumn:
-    return TableColumn(name, "text", "TEXT")
+    return TableColumn(name=name, type="text", database_type="TEXT")
 
 
-CUSTOMERS = Table("Customers", "table", [key("id"), plain("Country"), plain("note")])
+CUSTOMERS = Table(name="Customers", kind="table", columns=[key("id"), plain("Country"), plain("note")])
 INVOICES = Table(
-    "invoices",
-    "table",
-    [key("id"), plain("customer_id"), plain("total")],
-    [ForeignKey(["customer_id"], "Customers", ["id"])],
+    name="invoices",
+    kind="table",
+    columns=[key("id"), plain("customer_id"), plain("total")],
+    foreign_keys=[ForeignKey(["customer_id"], "Customers", ["id"])],
 )
 INDEX = SchemaIndex(
     ScannedSchema(Schema("sqlite", [CUSTOMERS, INVOICES]), {"Customers": {"Country": ["Brazil", "Norway"]}})
@@ -41,7 +41,7 @@ def rows(*found: list[JsonValue]) -> Rows:
 
 
 def texts(sql: str, found: Rows, asked: str = "") -> list[str]:
-    return [each.text for each in find_warnings(sql, found, INDEX, asked)]
+    return [each.text for each in find_warnings(sql, found, INDEX, asked=asked)]
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_an_aggregate_over_rows_that_stand_once_is_not(sql: str) -> None:
 
 def sized(name: str, count: int, *columns: TableColumn, refers: dict[str, str] | None = None) -> Table:
     keys = [ForeignKey([column], other, ["id"]) for column, other in (refers or {}).items()]
-    return Table(name, "table", [*columns], keys, count)
+    return Table(name=name, kind="table", columns=[*columns], foreign_keys=keys, row_count=count)
 
 
 SHOPS = SchemaIndex(
@@ -134,7 +134,7 @@ FOUR_OF_64 = rows(*TITLES)
 
 
 def found_in(sql: str, found: Rows, asked: str = "") -> list[ResultWarning]:
-    return find_warnings(sql, found, SHOPS, asked)
+    return find_warnings(sql, found, SHOPS, asked=asked)
 
 
 @pytest.mark.parametrize(

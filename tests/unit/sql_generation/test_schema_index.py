@@ -4,7 +4,9 @@ from app.modules.database_connection.scan.scanned import ScannedSchema
 from app.modules.database_connection.schema import Schema, Table, TableColumn
 from app.modules.sql_generation.schema_index import SchemaIndexes
 
-ORDERS = Table("orders", "table", [TableColumn("id", "integer", "INTEGER")])
+ORDERS = Table(
+    name="orders", kind="table", columns=[TableColumn(name="id", type="integer", database_type="INTEGER")]
+)
 KNOWN = ScannedSchema(Schema("sqlite", [ORDERS]), {"orders": {"status": ["paid"]}})
 
 
@@ -16,7 +18,9 @@ def test_the_same_knowledge_has_one_index() -> None:
 def test_a_new_description_is_in_a_new_index_over_the_same_texts() -> None:
     indexes = SchemaIndexes(limit=2)
     before = indexes.of("a", KNOWN)
-    after = indexes.of("a", KNOWN.with_table(Table("orders", "table", ORDERS.columns, description="Sales")))
+    after = indexes.of(
+        "a", KNOWN.with_table(Table(name="orders", kind="table", columns=ORDERS.columns, description="Sales"))
+    )
     assert after.cards["orders"].startswith("CREATE TABLE orders ( -- Sales")
     assert after.stored is before.stored
 

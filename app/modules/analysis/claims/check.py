@@ -74,9 +74,9 @@ def _sentences(plain: Plain, table: ClaimTable, mentions: Mentions) -> list[Sent
         here = mentions.within(start, end)
         found.append(
             Sentence(
-                start,
-                end,
-                plain.text[start:end],
+                start=start,
+                end=end,
+                text=plain.text[start:end],
                 table=table,
                 mentions=mentions,
                 here=here,

@@ -77,7 +77,7 @@ class Change(NamedTuple):
         return ClaimSource(column=self.column, row=None, how=f"{kind}, {self.how}")
 
 
-@dataclass
+@dataclass(kw_only=True)
 class Sentence:
     """A sentence: `here` are its mentions, `before` the last earlier mention of each column."""
 

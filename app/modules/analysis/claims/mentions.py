@@ -88,7 +88,7 @@ _ALIASES = {
 }
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class LabelMention:
     """A label or a period in the text, and the rows that carry it."""
 
@@ -233,7 +233,9 @@ class Mentions:
             kept.append((start, end, column, key))
         rows = {index: self._table.columns[index].rows_of(keys) for index, keys in wanted.items()}
         for start, end, column, key in kept:
-            mentions.append(LabelMention(start, end, column.index, key=key, rows=rows[column.index][key]))
+            mentions.append(
+                LabelMention(start=start, end=end, column=column.index, key=key, rows=rows[column.index][key])
+            )
         return mentions
 
     def _means(self, span: tuple[int, int], key: str, original: str) -> bool:
@@ -300,7 +302,11 @@ class Mentions:
             column = next((each for each in self._table.labels if each.nulls), None)
             if column is not None:
                 rows = np.array([at for at, cell in enumerate(column.cells) if cell is None], dtype=np.intp)
-                found.append(LabelMention(place.start(), place.end(), column.index, key=NO_LABEL, rows=rows))
+                found.append(
+                    LabelMention(
+                        start=place.start(), end=place.end(), column=column.index, key=NO_LABEL, rows=rows
+                    )
+                )
         return found
 
     @cached_property
@@ -326,7 +332,7 @@ class Mentions:
             rows = np.flatnonzero(column.values == float(digits))
             if len(rows):
                 self._taken[after:to] = b"\1" * (to - after)
-                mentions.append(LabelMention(after, to, column.index, key=digits, rows=rows))
+                mentions.append(LabelMention(start=after, end=to, column=column.index, key=digits, rows=rows))
         for found in _KEY_FIRST.finditer(self.text):
             column = named.get(stem(found["word"]))
             if column is None or any(self._taken[found.start() : found.end("digits")]):
@@ -335,7 +341,9 @@ class Mentions:
             if len(rows) and column.distinct == self._table.size:
                 start, end = found.span("digits")
                 self._taken[start:end] = b"\1" * (end - start)
-                mentions.append(LabelMention(start, end, column.index, key=found["digits"], rows=rows))
+                mentions.append(
+                    LabelMention(start=start, end=end, column=column.index, key=found["digits"], rows=rows)
+                )
         return mentions
 
     def _periods(self) -> list[LabelMention]:
@@ -365,7 +373,13 @@ class Mentions:
             return None
         loose = None if written.period.year or period == written.period else self._rows_in(written.period)
         return LabelMention(
-            written.start, written.end, TIME, key=str(period), rows=rows, period=period, loose=loose
+            start=written.start,
+            end=written.end,
+            column=TIME,
+            key=str(period),
+            rows=rows,
+            period=period,
+            loose=loose,
         )
 
     def _rows_in(self, period: PartialDate) -> Places:

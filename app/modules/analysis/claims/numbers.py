@@ -177,7 +177,7 @@ _OR_MORE = re.compile(r" ?(?:or|oder) (?:more|above|higher|greater|mehr)|\+", re
 _OR_LESS = re.compile(r" ?(?:or|oder) (?:less|fewer|below|lower|weniger)", re.IGNORECASE)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class WrittenNumber:
     """A number in a text.
 
@@ -295,9 +295,9 @@ def _in_digits(text: str, found: re.Match[str]) -> WrittenNumber | None:
         scaled += tuple((value * negative, step) for value, step in readings)
     digits = len(found["digits"].replace(",", "").replace(".", "").strip("0 ").lstrip("0")) or 1
     return WrittenNumber(
-        start,
-        found.end(),
-        scaled,
+        start=start,
+        end=found.end(),
+        readings=scaled,
         kind=kind,
         bound=bound_around(text, start, found.end()),
         currency=bool(found["currency"]),
@@ -373,7 +373,12 @@ def _in_words(text: str, found: re.Match[str]) -> WrittenNumber | None:
         word = found["factor"].lower()
         value = next(value for start, value in _FACTORS.items() if word.startswith(start))
         return WrittenNumber(
-            found.start(), found.end(), ((value, value * 0.16),), kind="times", bound=bound, spoken=True
+            start=found.start(),
+            end=found.end(),
+            readings=((value, value * 0.16),),
+            kind="times",
+            bound=bound,
+            spoken=True,
         )
     factor = 1.0
     kind: NumberKind = "plain"
@@ -390,9 +395,9 @@ def _in_words(text: str, found: re.Match[str]) -> WrittenNumber | None:
             factor *= {"m": 1e6, "t": 1e3, "h": 100, "b": 1e9}[found["scale"].strip()[0].lower()]
     step = factor if kind != "times" else 0.2
     return WrittenNumber(
-        found.start(),
-        found.end(),
-        ((value * factor, step),),
+        start=found.start(),
+        end=found.end(),
+        readings=((value * factor, step),),
         kind=kind,
         bound=bound,
         spoken=True,
@@ -405,7 +410,12 @@ def _over(word: str | None) -> int:
 
 def _share(found: re.Match[str], value: float, bound: Bound) -> WrittenNumber:
     return WrittenNumber(
-        found.start(), found.end(), ((value, 0.05),), kind="percent", bound=bound, spoken=True
+        start=found.start(),
+        end=found.end(),
+        readings=((value, 0.05),),
+        kind="percent",
+        bound=bound,
+        spoken=True,
     )
 
 

@@ -48,7 +48,7 @@ class Partial:
     day: date
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Year:
     """The latest two years of full periods, the second of which ends with `last`.
 

@@ -34,7 +34,7 @@ _Cells = tuple[JsonValue, ...]
 _Pair = tuple[Decimal, _Cells]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Ranking:
     """Values with the cells of `columns` that name them: `pairs`, highest first, never empty.
 

@@ -32,7 +32,7 @@ _CROSSED = 1.5
 _TELLING = 0.5
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class MeasureRole:
     """A measure: its column, and flags for adding its values up over groups and over time."""
 
@@ -300,7 +300,11 @@ def _measure(at: int, name: str, output: Output | None, *, statement: StatementR
     additive = (kind in _ADDED and not is_ratio(name)) or (kind == "plain" and is_additive(name))
     additive = additive and not statement.added_up
     return MeasureRole(
-        at, name, kind, additive=additive, adds_over_time=additive and not any(map(is_level, named))
+        column=at,
+        name=name,
+        kind=kind,
+        additive=additive,
+        adds_over_time=additive and not any(map(is_level, named)),
     )
 
 

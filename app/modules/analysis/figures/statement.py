@@ -70,7 +70,7 @@ class Output:
     unit: CalendarUnit | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class StatementReading:
     """The facts read from a statement. `outputs` is None when its columns are not listed (`SELECT *`).
 

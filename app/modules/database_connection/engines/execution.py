@@ -10,7 +10,7 @@ from app.modules.database_connection.schema import Schema
 from app.modules.database_connection.threads import Stop
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class UncheckedStatement:
     """A statement that is not checked yet, with its database and limits."""
 

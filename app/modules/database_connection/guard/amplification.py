@@ -26,9 +26,9 @@ def check_amplification(statement: exp.Expr, dialect: str) -> None:
     repeated = 1
     longest = 1
     for function in statement.find_all(exp.Func):
-        if (times := _argument(function, _REPEATING, exp.Repeat, "times")) is not None:
+        if (times := _argument(function, _REPEATING, exp.Repeat, name="times")) is not None:
             repeated *= _factor(times)
-        if (length := _argument(function, _PADDING, exp.Pad, "expression")) is not None:
+        if (length := _argument(function, _PADDING, exp.Pad, name="expression")) is not None:
             longest = max(longest, _factor(length))
         if isinstance(function, exp.Replace | exp.RegexpReplace):
             repeated *= _widening(function)
@@ -41,7 +41,7 @@ def check_amplification(statement: exp.Expr, dialect: str) -> None:
 
 
 def _argument(
-    function: exp.Func, places: Mapping[str, int], known: type[exp.Func], name: str
+    function: exp.Func, places: Mapping[str, int], known: type[exp.Func], *, name: str
 ) -> exp.Expr | None:
     """Returns the length argument of a function in `places`, an empty literal if it is missing.
 

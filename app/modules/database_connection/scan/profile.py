@@ -28,11 +28,11 @@ def profiled(plain: Table, questions: Questions) -> Profile:
         for each, sample in zip(plain.columns, samples, strict=True)
     ]
     counted = [] if whole or plain.row_count is not None else [func.count()]
-    columns, rows_there = _measured(plain.name, columns, counted, questions)
+    columns, rows_there = _measured(plain.name, columns, counted, questions=questions)
     count = len(rows) if whole else plain.row_count or rows_there
     found = replace(plain, columns=columns, row_count=count)
     texts = {
-        each.name: distinct_texts(found, each, sample, questions if not whole else None)
+        each.name: distinct_texts(found, each, sample, questions=questions if not whole else None)
         for each, sample in zip(columns, samples, strict=True)
         if each.type == "text"
     }
@@ -75,7 +75,7 @@ def _with_format(each: TableColumn, sample: Sequence[object]) -> TableColumn:
 
 
 def _measured(
-    name: str, columns: Sequence[TableColumn], counted: Sequence[ColumnElement[int]], questions: Questions
+    name: str, columns: Sequence[TableColumn], counted: Sequence[ColumnElement[int]], *, questions: Questions
 ) -> tuple[Sequence[TableColumn], int | None]:
     """Returns the columns with their ranges, and the row count if requested, by one statement."""
     ordered = [each.name for each in columns if each.type in _ORDERED]

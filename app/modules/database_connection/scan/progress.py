@@ -6,7 +6,7 @@ from typing import Literal
 ScanState = Literal["never", "running", "complete", "failed"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ScanProgress:
     """Progress of a scan. Times are epoch milliseconds. `tables_total` is None until the catalog has been
     read.

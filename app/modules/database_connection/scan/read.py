@@ -22,7 +22,7 @@ Tell: TypeAlias = Callable[[Sequence[Profile]], None]
 _REPORT_SECONDS = 0.5
 
 
-def scan(database: Database, limits: Limits, stop: Stop, tell: Tell = lambda _: None) -> Schema:
+def scan(database: Database, limits: Limits, stop: Stop, *, tell: Tell = lambda _: None) -> Schema:
     """Returns the schema. Blocks the calling thread. Raises `DatabaseUnavailable`.
 
     The scan fails if the catalog takes longer than `scan_seconds`. The profiles get `profile_seconds` and

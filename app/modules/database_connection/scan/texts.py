@@ -18,7 +18,7 @@ _BIG_TABLE_ROWS = 200_000
 
 
 def distinct_texts(
-    source: Table, each: TableColumn, sample: Sequence[object], questions: Questions | None
+    source: Table, each: TableColumn, sample: Sequence[object], *, questions: Questions | None
 ) -> Sequence[str] | None:
     """Returns every distinct value, in order; None if they are too many, too long, or not read in time.
 

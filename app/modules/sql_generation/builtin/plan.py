@@ -191,7 +191,7 @@ class SortOrder:
     descending: bool
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Query:
     """A plan. `base` is the table whose rows are counted, measured or listed.
 

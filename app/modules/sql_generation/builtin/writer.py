@@ -117,7 +117,7 @@ def write(
     except Unclear as unclear:
 
         def understand(asked: str) -> exp.Select:
-            return _planned(tokenise(asked), schema, lexicon, today)[0]
+            return _planned(tokenise(asked), schema, lexicon, today=today)[0]
 
         return Clarification(unclear.text, choices(question, unclear, understand))
 
@@ -136,7 +136,7 @@ def _answer(
             said = tokens[points[0]].text if points else opening
             raise Beyond(f"“{said}” refers to something before this question. {_why_unseen(previous)}")
     if previous is None:
-        return _statement(_planned(tokens, schema, lexicon, today), schema)
+        return _statement(_planned(tokens, schema, lexicon, today=today), schema)
     if (
         previous.sql is not None
         and asked
@@ -148,7 +148,7 @@ def _answer(
     if not (points or opening or incomplete):
         if not names_rows(roles) and (previous.sql is None or is_narrowed(previous.sql, schema.dialect)):
             raise Beyond(_EITHER)
-        return _statement(_planned(tokens, schema, lexicon, today), schema)
+        return _statement(_planned(tokens, schema, lexicon, today=today), schema)
     if previous.sql is None:
         raise Beyond(f"This is no whole question. {_why_unseen(previous)}")
     found = edit(previous.sql, roles, SchemaNetwork(schema), points=bool(points), adds=is_adding(tokens))
@@ -168,7 +168,7 @@ def _statement(found: tuple[exp.Select, str], schema: Schema) -> WrittenSql:
     return WrittenSql(select.sql(dialect=schema.dialect, pretty=True), explanation)
 
 
-def _planned(tokens: list[Token], schema: Schema, lexicon: Lexicon, today: date) -> tuple[exp.Select, str]:
+def _planned(tokens: list[Token], schema: Schema, lexicon: Lexicon, *, today: date) -> tuple[exp.Select, str]:
     """Returns the statement of a question that is no follow-up, and its explanation."""
     asked, preferences = split(tokens, lexicon)
     network = SchemaNetwork(schema, preferences)
@@ -176,6 +176,6 @@ def _planned(tokens: list[Token], schema: Schema, lexicon: Lexicon, today: date)
     planner = Planner(network, assign([one.item for one in said]))
     query = planner.plan()
     select = compose(query, network, planner.anchors)
-    account(said, query, select, network)
+    account(said, query, select, network=network)
     preferences.check(select)
     return select, explain(query)

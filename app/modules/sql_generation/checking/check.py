@@ -96,7 +96,12 @@ def _unknown_tables(statement: exp.Expr, schema: SchemaNames) -> Iterator[Fault 
             yield respelled(place, schema.written(meant))
         else:
             near = [schema.written(each) for each in nearest(table.name, real)]
-            yield Fault("unknown table", table.name, start if isinstance(start, int) else None, near)
+            yield Fault(
+                kind="unknown table",
+                name=table.name,
+                offset=start if isinstance(start, int) else None,
+                nearest=near,
+            )
 
 
 def _has_pivot_statement(tree: exp.Expr) -> bool:

@@ -32,30 +32,38 @@ def check_columns(sql: str, statement: exp.Expr, schema: SchemaNames) -> Iterato
             # A name without an offset was added when the statement was qualified.
             if not _is_placed(column.this) or column.name in schema.hidden:
                 continue
-            for found in _check(sql, column, names, schema):
+            for found in _check(sql, column, names, schema=schema):
                 yield found
                 faults += isinstance(found, Fault)
             if faults >= _MOST_FAULTS:
                 return
 
 
-def _check(sql: str, column: exp.Column, names: Names, schema: SchemaNames) -> Iterator[Fault | Correction]:
+def _check(
+    sql: str, column: exp.Column, names: Names, *, schema: SchemaNames
+) -> Iterator[Fault | Correction]:
     if column.table:
-        yield from _check_qualified(sql, column, names, schema)
+        yield from _check_qualified(sql, column, names, schema=schema)
     elif not names.is_output(column):
-        yield from _check_bare(sql, column, names, schema)
+        yield from _check_bare(sql, column, names, schema=schema)
 
 
 def _check_qualified(
-    sql: str, column: exp.Column, names: Names, schema: SchemaNames
+    sql: str, column: exp.Column, names: Names, *, schema: SchemaNames
 ) -> Iterator[Fault | Correction]:
     alias = column.table
     place = column.this
     known = names.columns_of(alias)
     if known is None:
         near = nearest(alias, [*names.visible])
-        meant = source_of(sql, column, names, schema)
-        yield Fault("unknown alias", alias, _offset(column.args["table"]), nearest=near, correction=meant)
+        meant = source_of(sql, column, names, schema=schema)
+        yield Fault(
+            kind="unknown alias",
+            name=alias,
+            offset=_offset(column.args["table"]),
+            nearest=near,
+            correction=meant,
+        )
     elif isinstance(place, exp.Star):
         return  # a whole row, as in COUNT(i.*)
     elif known and "*" not in known and column.name not in known:
@@ -67,16 +75,16 @@ def _check_qualified(
             spelled = [names.real(alias, each) for each in known]
             near = [f"{alias}.{schema.written(each)}" for each in nearest(column.name, spelled)]
             yield Fault(
-                "unknown column",
-                f"{alias}.{column.name}",
-                _offset(place),
+                kind="unknown column",
+                name=f"{alias}.{column.name}",
+                offset=_offset(place),
                 nearest=near or _elsewhere(column, schema),
-                correction=source_of(sql, column, names, schema),
+                correction=source_of(sql, column, names, schema=schema),
             )
 
 
 def _check_bare(
-    sql: str, column: exp.Column, names: Names, schema: SchemaNames
+    sql: str, column: exp.Column, names: Names, *, schema: SchemaNames
 ) -> Iterator[Fault | Correction]:
     place = column.this
     if names.is_source(column.name) or not names.are_known:
@@ -85,8 +93,14 @@ def _check_bare(
     if len(having) > 1 and not _is_natural(names.expression):
         shown = having[:_MOST_CHOICES]
         choices = [f"{alias}.{schema.written(names.real(alias, column.name))}" for alias in shown]
-        meant = same_in_all(sql, column, having, names)
-        yield Fault("ambiguous column", column.name, _offset(place), nearest=choices, correction=meant)
+        meant = same_in_all(sql, column, having, names=names)
+        yield Fault(
+            kind="ambiguous column",
+            name=column.name,
+            offset=_offset(place),
+            nearest=choices,
+            correction=meant,
+        )
     if names.are_found(column.name):
         return
     if schema.takes_any_case and any(
@@ -96,20 +110,20 @@ def _check_bare(
     if schema.dialect == "sqlite" and _is_text(sql, column):
         yield _as_text(place, _quoted_text(sql, place))
         return
-    yield _unknown(sql, column, names, schema)
+    yield _unknown(sql, column, names, schema=schema)
 
 
-def _unknown(sql: str, column: exp.Column, names: Names, schema: SchemaNames) -> Fault | Correction:
+def _unknown(sql: str, column: exp.Column, names: Names, *, schema: SchemaNames) -> Fault | Correction:
     place = column.this
     spelled = {names.real(alias, each): alias for alias, known in names.visible.items() for each in known}
     if (meant := same_but_for_case(column.name, spelled)) is not None:
         return respelled(place, schema.written(meant))
     near = [f"{spelled[each]}.{schema.written(each)}" for each in nearest(column.name, spelled)]
-    meant_source = source_of(sql, column, names, schema)
+    meant_source = source_of(sql, column, names, schema=schema)
     return Fault(
-        "unknown column",
-        column.name,
-        _offset(place),
+        kind="unknown column",
+        name=column.name,
+        offset=_offset(place),
         nearest=_elsewhere(column, schema) or near,
         correction=meant_source,
     )

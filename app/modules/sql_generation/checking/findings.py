@@ -34,7 +34,7 @@ class Correction:
     left: str | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Fault:
     """An unknown or ambiguous name. `offset` is its position in the statement, counted from 0.
 

@@ -42,7 +42,7 @@ def _missing(select: exp.Select, scope: Scope, schema: SchemaNames) -> list[exp.
     grouped = list(group.expressions) if isinstance(group, exp.Group) else []
     fixed = _determined(scope, grouped, schema)
     covered = frozenset(grouped)
-    return [each for item in select.selects for each in _bare(item.unalias(), scope, covered, fixed)]
+    return [each for item in select.selects for each in _bare(item.unalias(), scope, covered, fixed=fixed)]
 
 
 def _is_plain(select: exp.Select) -> bool:
@@ -86,26 +86,28 @@ def _is_aggregate(node: exp.Expr) -> bool:
     return isinstance(node, exp.AggFunc | exp.Filter | exp.WithinGroup)
 
 
-def _bare(node: exp.Expr, scope: Scope, grouped: Collection[exp.Expr], fixed: set[str]) -> Iterator[exp.Expr]:
+def _bare(
+    node: exp.Expr, scope: Scope, grouped: Collection[exp.Expr], *, fixed: set[str]
+) -> Iterator[exp.Expr]:
     """Yields the parts of a selected expression that are neither grouped nor determined by the groups."""
-    if _is_covered(node, scope, grouped, fixed):
+    if _is_covered(node, scope, grouped, fixed=fixed):
         return
     if not any(_is_aggregate(each) for each in walk_in_scope(node)):
         yield node
         return
     for each in walk_in_scope(node, prune=_is_aggregate):
-        if isinstance(each, exp.Column) and not _is_covered(each, scope, grouped, fixed):
+        if isinstance(each, exp.Column) and not _is_covered(each, scope, grouped, fixed=fixed):
             yield each
 
 
-def _is_covered(node: exp.Expr, scope: Scope, grouped: Collection[exp.Expr], fixed: set[str]) -> bool:
+def _is_covered(node: exp.Expr, scope: Scope, grouped: Collection[exp.Expr], *, fixed: set[str]) -> bool:
     if node in grouped:
         return True
     if isinstance(node, exp.Column):
         return node.table in fixed or node.table not in scope.selected_sources
     if _is_aggregate(node) or isinstance(node, exp.Query):
         return True
-    return all(_is_covered(each, scope, grouped, fixed) for each in node.iter_expressions())
+    return all(_is_covered(each, scope, grouped, fixed=fixed) for each in node.iter_expressions())
 
 
 def _determined(scope: Scope, grouped: list[exp.Expr], schema: SchemaNames) -> set[str]:

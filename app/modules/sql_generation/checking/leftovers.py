@@ -91,18 +91,18 @@ def _unused(statement: exp.Expr, sources: Collection[str], schema: SchemaNames) 
         if select.is_star or id(select) not in scopes:
             continue
         for position, join in enumerate(joins):
-            others = _others(join.this, join, scopes[id(select)], sources)
+            others = _others(join.this, join, scopes[id(select)], sources=sources)
             if others is not None:
                 return _Unused(original, original.args["joins"][position], others)
         if joins and _is_inner(joins[0]):
             first = select.args["from_"].this
-            others = _others(first, joins[0], scopes[id(select)], sources)
+            others = _others(first, joins[0], scopes[id(select)], sources=sources)
             if others == {joins[0].alias_or_name}:
                 return _Unused(original, None, others)
     return None
 
 
-def _others(source: exp.Expr, join: exp.Join, scope: Scope, sources: Collection[str]) -> set[str] | None:
+def _others(source: exp.Expr, join: exp.Join, scope: Scope, *, sources: Collection[str]) -> set[str] | None:
     """Returns the other sources in a join's condition.
 
     Returns None if `source` is not a table among `sources`, or is read outside of this condition.

@@ -15,17 +15,17 @@ from app.modules.sql_generation.checking.resolution import Names
 from app.modules.sql_generation.foreign_keys import Hop
 
 
-def source_of(sql: str, column: exp.Column, names: Names, schema: SchemaNames) -> Correction | None:
+def source_of(sql: str, column: exp.Column, names: Names, *, schema: SchemaNames) -> Correction | None:
     """Returns the correction of a column whose source lacks it or is unknown; None if it is not certain."""
     return (
-        _renamed(sql, column, names, schema)
+        _renamed(sql, column, names, schema=schema)
         or _along_key(column, names, schema)
-        or _moved(sql, column, names, schema)
-        or _joined(sql, column, names, schema)
+        or _moved(sql, column, names, schema=schema)
+        or _joined(sql, column, names, schema=schema)
     )
 
 
-def same_in_all(sql: str, column: exp.Column, having: Sequence[str], names: Names) -> Correction | None:
+def same_in_all(sql: str, column: exp.Column, having: Sequence[str], *, names: Names) -> Correction | None:
     """Returns the correction of an ambiguous column that the joins make equal in all sources that have it.
 
     The column is then read from the first source whose rows no outer join fills with NULL.
@@ -44,7 +44,7 @@ def same_in_all(sql: str, column: exp.Column, having: Sequence[str], names: Name
     return Correction("source", said, (Edit(start, start, f"{_written(sql, names, whole[0])}."),))
 
 
-def _renamed(sql: str, column: exp.Column, names: Names, schema: SchemaNames) -> Correction | None:
+def _renamed(sql: str, column: exp.Column, names: Names, *, schema: SchemaNames) -> Correction | None:
     """Corrects a column that names its table although the table has an alias here."""
     if not column.table or names.columns_of(column.table) is not None:
         return None
@@ -88,7 +88,7 @@ def _has_places(column: exp.Column) -> bool:
     )
 
 
-def _moved(sql: str, column: exp.Column, names: Names, schema: SchemaNames) -> Correction | None:
+def _moved(sql: str, column: exp.Column, names: Names, *, schema: SchemaNames) -> Correction | None:
     """Corrects a column to the only other source in scope that has it.
 
     Does nothing if the source itself is unknown: then a table is missing.
@@ -135,7 +135,7 @@ class _Neighbour:
     column: str
 
 
-def _joined(sql: str, column: exp.Column, names: Names, schema: SchemaNames) -> Correction | None:
+def _joined(sql: str, column: exp.Column, names: Names, *, schema: SchemaNames) -> Correction | None:
     """Corrects a column by joining the only table that has it and is one foreign key away."""
     select = names.expression
     scope = names.scope
@@ -155,7 +155,7 @@ def _joined(sql: str, column: exp.Column, names: Names, schema: SchemaNames) -> 
 
 
 def _join(
-    sql: str, column: exp.Column, names: Names, schema: SchemaNames, neighbour: _Neighbour
+    sql: str, column: exp.Column, names: Names, *, schema: SchemaNames, neighbour: _Neighbour
 ) -> Correction | None:
     scope = names.scope
     select = scope.expression
@@ -164,7 +164,7 @@ def _join(
     if place is None:
         return None
     clauses = Clauses(sql, schema.dialect, place)
-    alias = _free_alias(column, names, schema, table)
+    alias = _free_alias(column, names, schema, table=table)
     written = {each: _written(sql, names, each) for each in scope.selected_sources}
     source = written[neighbour.alias]
     called = schema.written(table) + ("" if alias == table else f" AS {schema.written(alias)}")
@@ -175,7 +175,7 @@ def _join(
     )
     end = clauses.end_of_from
     edits = [Edit(end, end, f" JOIN {called} ON {on}")]
-    edits += [_of(each, own, neighbour.column, schema) for each in _same(column, scope)]
+    edits += [_of(each, own, neighbour.column, schema=schema) for each in _same(column, scope)]
     joined = {schema.folded(each) for each in schema.columns(schema.folded(table))}
     edits += [
         Edit(start, start, f"{written[each.table]}.")
@@ -242,7 +242,7 @@ def _same(column: exp.Column, scope: Scope) -> Iterator[exp.Column]:
             yield each
 
 
-def _of(column: exp.Column, alias: str, name: str, schema: SchemaNames) -> Edit:
+def _of(column: exp.Column, alias: str, name: str, *, schema: SchemaNames) -> Edit:
     qualifier = column.args.get("table")
     start = column.this.meta["start"] if qualifier is None else qualifier.meta["start"]
     return Edit(start, column.this.meta["end"] + 1, f"{alias}.{schema.written(name)}")
@@ -256,7 +256,7 @@ def _bare_place(column: exp.Column) -> Iterator[int]:
         yield start
 
 
-def _free_alias(column: exp.Column, names: Names, schema: SchemaNames, table: str) -> str:
+def _free_alias(column: exp.Column, names: Names, schema: SchemaNames, *, table: str) -> str:
     """Returns an alias for a table to join: the unknown alias that the column names, or the table's name."""
     statement = names.expression.root()
     taken = {each.alias_or_name.casefold() for each in statement.find_all(exp.Table, exp.Subquery, exp.CTE)}

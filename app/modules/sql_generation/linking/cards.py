@@ -46,7 +46,7 @@ DETAIL = CardDetail()
 def card(table: Table, detail: CardDetail = DETAIL) -> str:
     """Returns the card of a table with all its columns."""
     references = _references(table)
-    lines = [_line(table, column, references.get(column.name), detail) for column in table.columns]
+    lines = [_line(table, column, references.get(column.name), detail=detail) for column in table.columns]
     return _created(table, [*lines, *_composite_key(table)])
 
 
@@ -54,7 +54,7 @@ def brief_card(table: Table, asked: Collection[str], detail: CardDetail = DETAIL
     """Returns the card of a table with only its keys and the columns that share a word with `asked`."""
     references = _references(table)
     lines = [
-        _line(table, column, references.get(column.name), detail)
+        _line(table, column, references.get(column.name), detail=detail)
         for column in table.columns
         if column.primary_key or column.name in references or not set(words_of(column.name)).isdisjoint(asked)
     ]
@@ -122,7 +122,7 @@ def _references(table: Table) -> dict[str, str]:
     }
 
 
-def _line(table: Table, column: TableColumn, reference: str | None, detail: CardDetail) -> str:
+def _line(table: Table, column: TableColumn, reference: str | None, *, detail: CardDetail) -> str:
     parts = [f"  {_written(column.name)} {column.type}"]
     if column.primary_key and not _composite_key(table):
         parts.append("primary key")

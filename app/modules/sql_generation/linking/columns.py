@@ -26,9 +26,11 @@ class Columns:
         """Returns the kind of text in a column. A column that is not in the schema is judged by its texts."""
         key = table, column
         if key not in self._contents:
-            found = self._tables.get(table) or Table(table, "table", [])
+            found = self._tables.get(table) or Table(name=table, kind="table", columns=[])
             texts = self._texts.get(table, {}).get(column, ())
-            self._contents[key] = contents_of(found, TableColumn(column, "text", ""), texts)
+            self._contents[key] = contents_of(
+                found, TableColumn(name=column, type="text", database_type=""), texts
+            )
         return self._contents[key]
 
 

@@ -25,7 +25,7 @@ def find_repeated_rows(
         alias = _aggregated(aggregate, tables, names)
         if alias is None:
             continue
-        for many in _repeating(alias, joins, tables, names):
+        for many in _repeating(alias, joins, tables, names=names):
             if not _key(tables[many], names) <= grouped.get(many, set()):
                 one = tables[alias].name
                 other = tables[many].name
@@ -54,7 +54,9 @@ def _aggregated(aggregate: exp.Expr, tables: Mapping[str, Table], names: SchemaN
     return alias
 
 
-def _repeating(start: str, joins: _Joins, tables: Mapping[str, Table], names: SchemaNames) -> Iterator[str]:
+def _repeating(
+    start: str, joins: _Joins, tables: Mapping[str, Table], *, names: SchemaNames
+) -> Iterator[str]:
     """Yields the aliases, reached by joins from `start`, of which several rows may match one row."""
     seen = {start}
     ahead = deque([start])
@@ -67,12 +69,12 @@ def _repeating(start: str, joins: _Joins, tables: Mapping[str, Table], names: Sc
                 if (
                     here in tables
                     and there in tables
-                    and _is_many(tables[here], tables[there], columns, names)
+                    and _is_many(tables[here], tables[there], columns, names=names)
                 ):
                     yield there
 
 
-def _is_many(one: Table, other: Table, columns: set[str], names: SchemaNames) -> bool:
+def _is_many(one: Table, other: Table, columns: set[str], *, names: SchemaNames) -> bool:
     """True if `other` refers to `one` by these columns, and they do not include its own primary key."""
     key = _key(other, names)
     refers = any(

@@ -37,7 +37,7 @@ def find_unjoined_tables(
 
 
 def find_multiplied_rows(
-    scope: Scope, tables: Mapping[str, Table], names: SchemaNames, rows: Rows
+    scope: Scope, tables: Mapping[str, Table], names: SchemaNames, *, rows: Rows
 ) -> Iterator[ResultWarning]:
     """Yields a warning if no joined table has one row for each row of the list, and the rows show it.
 

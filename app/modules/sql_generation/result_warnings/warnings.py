@@ -22,12 +22,12 @@ from graph.state import Rows
 MOST_WARNINGS = 4
 
 
-def find_warnings(sql: str, rows: Rows, index: SchemaIndex, asked: str = "") -> list[ResultWarning]:
+def find_warnings(sql: str, rows: Rows, index: SchemaIndex, *, asked: str = "") -> list[ResultWarning]:
     """Returns warnings, most important first; empty if nothing is certain.
 
     `asked` is the text of all questions of the conversation so far.
     """
-    found = [*_of_readable(sql, rows, index, asked), *_null_columns(rows)]
+    found = [*_of_readable(sql, rows, index, asked=asked), *_null_columns(rows)]
     return list(dict.fromkeys(found))[:MOST_WARNINGS]
 
 
@@ -37,16 +37,16 @@ def is_empty(rows: Rows) -> bool:
     return all(cell is None for cell in cells) or (len(rows["rows"]) == 1 and not any(cells))
 
 
-def _of_readable(sql: str, rows: Rows, index: SchemaIndex, asked: str) -> list[ResultWarning]:
+def _of_readable(sql: str, rows: Rows, index: SchemaIndex, *, asked: str) -> list[ResultWarning]:
     """Returns no warnings for a statement that sqlglot cannot read."""
     try:
         with sqlglot_errors_only():
-            return list(_of_statement(sql, rows, index, asked))
+            return list(_of_statement(sql, rows, index, asked=asked))
     except (SqlglotError, RecursionError):
         return []
 
 
-def _of_statement(sql: str, rows: Rows, index: SchemaIndex, asked: str) -> Iterator[ResultWarning]:
+def _of_statement(sql: str, rows: Rows, index: SchemaIndex, *, asked: str) -> Iterator[ResultWarning]:
     resolved = read_statement(sql, index.names)
     if resolved is None:
         return
@@ -60,7 +60,7 @@ def _of_statement(sql: str, rows: Rows, index: SchemaIndex, asked: str) -> Itera
         else:
             yield from find_unjoined_tables(scope, tables, index.names)
         if scope.is_root:
-            yield from find_multiplied_rows(scope, tables, index.names, rows)
+            yield from find_multiplied_rows(scope, tables, index.names, rows=rows)
     yield from find_cut_list(resolved, rows, asked)
 
 

@@ -53,7 +53,7 @@ class _Opened(NamedTuple):
     cancel: Callable[[], None]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class MysqlDatabase:
     """One database of a server."""
 
@@ -85,7 +85,12 @@ class MysqlDatabase:
     @contextmanager
     def session(self, stop: Stop, connect_seconds: float) -> Iterator[MysqlSession]:
         with self._opened(SSCursor, stop, connect_seconds) as opened:
-            session = MysqlSession(opened.connection, opened.connection.cursor(), opened.server, stop)
+            session = MysqlSession(
+                connection=opened.connection,
+                cursor=opened.connection.cursor(),
+                server=opened.server,
+                stop=stop,
+            )
             try:
                 yield session
             finally:

@@ -31,7 +31,7 @@ _STOPPED = {ER.QUERY_INTERRUPTED, ER.STATEMENT_TIMEOUT, ER.QUERY_TIMEOUT}
 _GONE = range(2000, 3000)  # the driver's own codes, for failures of the connection
 
 
-@dataclass
+@dataclass(kw_only=True)
 class MysqlSession:
     """Session for one statement in a read-only transaction. The driver never sends two.
 

@@ -51,7 +51,7 @@ _CAUSES: Sequence[tuple[str, str]] = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PostgresDatabase:
     """One database of a server; `options` are URL parameters, each known to be harmless."""
 

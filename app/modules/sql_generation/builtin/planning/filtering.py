@@ -71,7 +71,9 @@ class Filters(Resolver):
         found: list[QueryCondition] = [*self._values(base)]
         found += [self._within(period, mention, base) for period, mention in self.roles.times]
         for comparison, by, owner in self.roles.compared:
-            found.append(self._compared(comparison, by, self.table(owner, base) if owner else base, base))
+            found.append(
+                self._compared(comparison, by, self.table(owner, base) if owner else base, base=base)
+            )
         found += [self._lacking(mention, base) for mention in self.roles.lacking]
         found += [self._present(mention, base) for mention in self.roles.present]
         found += self._held(base)
@@ -152,7 +154,7 @@ class Filters(Resolver):
         own = None if valued.named else self._own_column(near, link)
         if own is not None:
             return replace(link, table=near, field=own, surname=None), True
-        self._refuse_far(valued, link, near, base)
+        self._refuse_far(valued, link, near, base=base)
         return link, False
 
     def _listed(self) -> set[str]:
@@ -196,7 +198,7 @@ class Filters(Resolver):
         ]
         return own[0] if len(own) == 1 else None
 
-    def _refuse_far(self, valued: Valued, link: Link, near: str, base: str) -> None:
+    def _refuse_far(self, valued: Valued, link: Link, near: str, *, base: str) -> None:
         """Raises `Beyond` if the value is reached only through tables that the question does not mention."""
         bought = valued.owner is not None and is_verb(valued.owner)
         held = valued.mention.lead in HAVING
@@ -242,7 +244,9 @@ class Filters(Resolver):
             return True
         return is_table(by) and isinstance(by, Mention) and self.table(by, base) != base
 
-    def _compared(self, comparison: NumberComparison, by: Measured | None, owner: str, base: str) -> Compared:
+    def _compared(
+        self, comparison: NumberComparison, by: Measured | None, owner: str, *, base: str
+    ) -> Compared:
         if by is not None and self._is_related(by, base):
             return Compared(self.related(by, base), comparison.operator, comparison.numbers)
         if isinstance(by, Revenue) or (is_table(by) and not is_number(by)):

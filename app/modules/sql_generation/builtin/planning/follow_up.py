@@ -439,7 +439,9 @@ def _draft(sql: str, network: SchemaNetwork) -> Draft:
     names = {known[each.name.lower()]: each.alias_or_name for each in tables if each.name.lower() in known}
     if not isinstance(source, exp.Table) or len(names) < 1 + len(joined):
         raise Beyond("The previous statement is too complex for me to change.")
-    return Draft(network, known[source.name.lower()], select, names=names, through=tuple(names))
+    return Draft(
+        network=network, base=known[source.name.lower()], select=select, names=names, through=tuple(names)
+    )
 
 
 def _parsed(sql: str, dialect: str) -> exp.Select:

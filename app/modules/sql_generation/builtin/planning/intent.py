@@ -167,7 +167,7 @@ class Planner(Filters):
             raise Beyond("I cannot rank within each group.")
         ranked = self._ranked_entity()
         rest = [mention for mention in self.roles.free if not is_table(mention) and mention is not ranked]
-        query = self._with_conditions(Query(measure.table, (measure,), (dimension,)))
+        query = self._with_conditions(Query(base=measure.table, measures=(measure,), dimensions=(dimension,)))
         query = replace(query, with_tables=self._required_tables(query))
         if rest:
             query = replace(query, dimensions=(self._shown_with(dimension, rest),))
@@ -214,7 +214,7 @@ class Planner(Filters):
         base = measured[0].table
         if any(measure.table != base for measure in measured):
             raise Beyond("The numbers asked for lie in different tables; ask for one at a time.")
-        query = Query(base, measured, self._dimensions(base))
+        query = Query(base=base, measures=measured, dimensions=self._dimensions(base))
         if any(isinstance(one, Entity) and one.table == base for one in query.dimensions):
             raise Beyond(f"Each row of {base} has one of these numbers; ask for it without “per”.")
         if self.roles.limit and not query.dimensions:
@@ -252,7 +252,9 @@ class Planner(Filters):
         shown = self._shown(base) or self._counted_beside(base)
         base = self._finest(base, shown)
         query = Query(
-            base, shown=shown, distinct=bool(shown) and (self.roles.distinct or self._is_of_values(shown))
+            base=base,
+            shown=shown,
+            distinct=bool(shown) and (self.roles.distinct or self._is_of_values(shown)),
         )
         query = self._with_conditions(query)
         return self._ordered(replace(query, with_tables=self._required_tables(query), limit=self.roles.limit))

@@ -69,7 +69,7 @@ class Resolver:
         preferred = self.network.preferences.fields
         for table in near:
             for field in self.network.fields(table):
-                if field in preferred and Link(table, EXACT, field).is_date:
+                if field in preferred and Link(table=table, score=EXACT, field=field).is_date:
                     return field
         for table in near:
             if dates := self._dates_of(table):

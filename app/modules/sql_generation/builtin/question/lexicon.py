@@ -30,7 +30,7 @@ _MARKERS = ("is", "has", "was", "are", "can", "flag", "yn")
 _TRUE_AND_FALSE = ({"y", "n"}, {"yes", "no"}, {"true", "false"}, {"t", "f"})
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Link:
     """One meaning of a phrase: a table, a column of it, or a value stored in that column. Higher scores are
     closer matches.
@@ -175,7 +175,7 @@ class Lexicon:
 
     def _places(self, key: str) -> tuple[Link, ...]:
         return tuple(
-            Link(each.table, EXACT, self._fields[each.table, each.column], each.text)
+            Link(table=each.table, score=EXACT, field=self._fields[each.table, each.column], value=each.text)
             for each in self._stored.of_key(key)
             if (each.table, each.column) in self._fields
         )
@@ -189,12 +189,12 @@ class Lexicon:
 
     def _add_table(self, table: Table) -> None:
         phrase = words_of(table.name)
-        self._add(phrase, Link(table.name, EXACT_TABLE))
+        self._add(phrase, Link(table=table.name, score=EXACT_TABLE))
         if ORDERING.intersection(phrase) and len(phrase) == 1:
             for word in SELLING:
-                self._add((word,), Link(table.name, CLOSE, verb=True))
+                self._add((word,), Link(table=table.name, score=CLOSE, verb=True))
         if len(phrase) == 1:
-            self._add((_participle(phrase[0]),), Link(table.name, CLOSE, verb=True))
+            self._add((_participle(phrase[0]),), Link(table=table.name, score=CLOSE, verb=True))
 
     def _add_column(self, table: Table, column: TableColumn) -> None:
         phrase = words_of(column.name)
@@ -203,12 +203,12 @@ class Lexicon:
         score = PARTIAL if column.name in foreign else EXACT
         key = _is_key(column, foreign)
         flag = not key and is_flag(column)
-        self._add(phrase, Link(table.name, score, field, key=key, flag=flag))
+        self._add(phrase, Link(table=table.name, score=score, field=field, key=key, flag=flag))
         if column.primary_key and column.name not in foreign:
-            self._add(("id",), Link(table.name, EXACT, field, key=True))
+            self._add(("id",), Link(table=table.name, score=EXACT, field=field, key=True))
         elif flag:
             said = tuple(word for word in phrase if word not in _MARKERS)
-            self._add(said, Link(table.name, EXACT, field, flag=True))
+            self._add(said, Link(table=table.name, score=EXACT, field=field, flag=True))
         elif column.name not in foreign:
             self._add_shorter(words_of(table.name), phrase, field)
         for value in column.values:
@@ -217,29 +217,29 @@ class Lexicon:
     def _add_shorter(self, table: Phrase, phrase: Phrase, field: ColumnRef) -> None:
         """Adds parts of a column's name, and the name qualified with that of its table."""
         own = phrase[len(table) :] if phrase[: len(table)] == table else phrase
-        self._add(own, Link(field.table, EXACT, field))
-        self._add((*table, *own), Link(field.table, EXACT_TABLE, field))
+        self._add(own, Link(table=field.table, score=EXACT, field=field))
+        self._add((*table, *own), Link(table=field.table, score=EXACT_TABLE, field=field))
         if own[-1:] == ("name",):
-            self._add(own[:-1], Link(field.table, CLOSE, field))
+            self._add(own[:-1], Link(table=field.table, score=CLOSE, field=field))
         if own[:1] in (("number",), ("count",)):
-            self._add(("number", "of", *own[1:]), Link(field.table, EXACT, field))
+            self._add(("number", "of", *own[1:]), Link(table=field.table, score=EXACT, field=field))
         if own[-1:] and own[-1] in _NUMBERED:
-            self._add((*own, "number"), Link(field.table, EXACT, field))
+            self._add((*own, "number"), Link(table=field.table, score=EXACT, field=field))
         if own[-1:] == ("email",):
-            self._add((*own, "address"), Link(field.table, EXACT, field))
+            self._add((*own, "address"), Link(table=field.table, score=EXACT, field=field))
         if own[-1:] in (("number",), ("num",), ("count",)) and own[:-1] not in self._tables:
-            self._add(("number", "of", *own[:-1]), Link(field.table, EXACT, field))
+            self._add(("number", "of", *own[:-1]), Link(table=field.table, score=EXACT, field=field))
         if "of" in own:
             at = own.index("of")
-            self._add((*own[at + 1 :], *own[:at]), Link(field.table, EXACT, field))
-        if Link(field.table, CLOSE, field).is_date:
+            self._add((*own[at + 1 :], *own[:at]), Link(table=field.table, score=EXACT, field=field))
+        if Link(table=field.table, score=CLOSE, field=field).is_date:
             for verb in {*own, *_phrasal(own)} - {"date", "year", "of", "on", "at", "time"}:
                 for said in _happened(verb):
-                    self._add(said, Link(field.table, CLOSE, field, verb=True))
+                    self._add(said, Link(table=field.table, score=CLOSE, field=field, verb=True))
         for start in range(1, len(own)):
-            self._add(own[start:], Link(field.table, PARTIAL, field))
+            self._add(own[start:], Link(table=field.table, score=PARTIAL, field=field))
         for end in range(2, len(own)):
-            self._add(own[:end], Link(field.table, PARTIAL, field))
+            self._add(own[:end], Link(table=field.table, score=PARTIAL, field=field))
 
     def _add(self, phrase: Phrase, link: Link) -> None:
         if not phrase or phrase[0] == "of" or (len(phrase) == 1 and phrase[0] in _PREPOSITIONS):
@@ -252,7 +252,7 @@ class Lexicon:
     def _add_value(self, table: Table, field: ColumnRef, value: str) -> None:
         phrase = words_of(value)
         if phrase and not value.strip().isdigit() and len(phrase) <= 8:
-            self._values[phrase].append(Link(table.name, EXACT, field, value))
+            self._values[phrase].append(Link(table=table.name, score=EXACT, field=field, value=value))
             if len(phrase) == 1:
                 self._spellings.setdefault(phrase[0], value)
 

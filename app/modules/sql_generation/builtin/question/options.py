@@ -34,17 +34,17 @@ def choices(question: str, unclear: Unclear, understand: Understand) -> tuple[Ch
 
     Raises `Beyond` when fewer than two are left.
     """
-    found = _choices(question, unclear, understand, _DEPTH)[:MOST]
+    found = _choices(question, unclear, understand, depth=_DEPTH)[:MOST]
     if len(found) < 2:
         raise Beyond(f"I cannot answer this as it stands, nor offer a choice. {unclear.text}")
     return tuple(found)
 
 
-def _choices(question: str, unclear: Unclear, understand: Understand, depth: int) -> list[Choice]:
+def _choices(question: str, unclear: Unclear, understand: Understand, *, depth: int) -> list[Choice]:
     kept: dict[str, Choice] = {}
     for reading in unclear.readings:
         for asked in _rewritten(question, reading):
-            found = _answered(Choice(reading.label, asked), reading, understand, depth)
+            found = _answered(Choice(reading.label, asked), reading, understand, depth=depth)
             for sql, choice in found:
                 kept.setdefault(sql, choice)
             if found:
@@ -53,7 +53,7 @@ def _choices(question: str, unclear: Unclear, understand: Understand, depth: int
 
 
 def _answered(
-    choice: Choice, reading: Reading, understand: Understand, depth: int
+    choice: Choice, reading: Reading, understand: Understand, *, depth: int
 ) -> list[tuple[str, Choice]]:
     """Returns the choice with its statement; if its question is unclear again, the choices of that one."""
     try:
@@ -63,7 +63,7 @@ def _answered(
     except Unclear as again:
         if depth == 1:
             return []
-        inner = _choices(choice.question, again, understand, depth - 1)
+        inner = _choices(choice.question, again, understand, depth=depth - 1)
         further = [Choice(f"{choice.label}, {each.label}", each.question) for each in inner]
         return [(understand(each.question).sql(), each) for each in further]
     return [(select.sql(), choice)] if _reads(select, reading.mark) else []

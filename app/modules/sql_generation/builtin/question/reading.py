@@ -14,7 +14,7 @@ from app.modules.sql_generation.builtin.question.words import REVENUE, Token, wo
 LONGEST_QUESTION = 60
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Mention:
     """Words that name something in the schema; `links` is empty for a quoted text that is not stored."""
 
@@ -409,7 +409,11 @@ class _Reading:
         said = tokens[:length]
         last = tokens[length - 1]
         mention = Mention(
-            " ".join(token.text for token in said), links, lead, last.plural, owns=bool(said) and last.owns
+            text=" ".join(token.text for token in said),
+            links=links,
+            lead=lead,
+            plural=last.plural,
+            owns=bool(said) and last.owns,
         )
         if rule and isinstance(rule[1][0] if rule[1] else None, Relation | Unrelated):
             return rule
@@ -459,7 +463,7 @@ class _Reading:
             found = _first_rule(" ".join([*raws[:at], raws[end]]), _RULES)
             if found and found[0] == at + 1 and isinstance(found[1][0], NumberComparison):
                 text = " ".join(token.text for token in tokens[at:end])
-                return end + 1, (Mention(text, links), found[1][0])
+                return end + 1, (Mention(text=text, links=links), found[1][0])
         return None
 
     def _is_compared(self, mention: Mention, rest: Sequence[str]) -> bool:
@@ -525,9 +529,9 @@ class _Reading:
         for prefix in ("un", "in", "non"):
             rest = token.raw.removeprefix(prefix)
             if token.kind == "word" and rest != token.raw and len(rest) > 3:
-                _, links = self._lexicon.find([Token(rest, rest, rest, "word")])
+                _, links = self._lexicon.find([Token(text=rest, raw=rest, word=rest, kind="word")])
                 if links and all(link.verb or link.flag or link.value or link.is_date for link in links):
-                    return 1, (Lacking(), Mention(rest, links))
+                    return 1, (Lacking(), Mention(text=rest, links=links))
         return 0, ()
 
     def _pass_over(self, at: int) -> None:

@@ -54,7 +54,7 @@ class Reports:
     people: tuple[Mention, ...] = ()
 
 
-@dataclass
+@dataclass(kw_only=True)
 class QuestionRoles:
     """The roles in a question, filled item by item. Each list keeps the order of the question."""
 
@@ -367,9 +367,13 @@ class _Walk:
 
     def _keep_owner(self, column: Mention) -> None:
         """Keeps the table of a column that its value replaces: "cartoons directed by Ben Jones"."""
-        owners = (Link(link.table, EXACT_TABLE) for link in column.links if link.score == EXACT_TABLE)
+        owners = (
+            Link(table=link.table, score=EXACT_TABLE) for link in column.links if link.score == EXACT_TABLE
+        )
         if links := tuple(dict.fromkeys(owners)):
-            self._roles.free.append(Mention(column.text, links, column.lead, column.plural))
+            self._roles.free.append(
+                Mention(text=column.text, links=links, lead=column.lead, plural=column.plural)
+            )
 
     def _give_calendar(self, item: Calendar) -> None:
         if not isinstance(self._role, Group):

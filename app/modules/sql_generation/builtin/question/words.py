@@ -67,7 +67,7 @@ SELLING = ("sold", "bought", "buy", "buying", "purchased", "ordered")
 ORDERING = frozenset({"order", "invoice", "sale", "purchase"})
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Token:
     """`text` is as written, `raw` its lower case, `word` the singular it is looked up by."""
 
@@ -100,14 +100,14 @@ def tokenise(text: str) -> list[Token]:
 def _tokens(match: re.Match[str]) -> list[Token]:
     match match.lastgroup:
         case "double" | "curly" | "single":
-            return [Token(match[match.lastgroup], "“”", "“”", "quoted")]
+            return [Token(text=match[match.lastgroup], raw="“”", word="“”", kind="quoted")]
         case "number":
             digits = match[0].replace(",", "")
-            return [Token(match[0], digits, digits, "number")]
+            return [Token(text=match[0], raw=digits, word=digits, kind="number")]
         case "date":
-            return [Token(match[0], match[0], match[0], "date")]
+            return [Token(text=match[0], raw=match[0], word=match[0], kind="date")]
         case "sign":
-            return [Token(match[0], match[0], match[0], "sign")]
+            return [Token(text=match[0], raw=match[0], word=match[0], kind="sign")]
         case _:
             parts = [_word(part) for part in words.split_identifier(_without_clitic(match[0])).split()]
             owns = match[0].lower().replace("\u2019", "'").endswith("'s")
@@ -123,8 +123,8 @@ def _without_clitic(text: str) -> str:
 
 def _word(text: str) -> Token:
     if number := _NUMBERS.get(text.lower()):
-        return Token(text, number, number, "number")
-    return Token(text, text.lower(), singular(text.lower()), "word")
+        return Token(text=text, raw=number, word=number, kind="number")
+    return Token(text=text, raw=text.lower(), word=singular(text.lower()), kind="word")
 
 
 def singular(word: str) -> str:

@@ -34,7 +34,7 @@ _FUNCTIONS: dict[str, type[exp.AggFunc]] = {"avg": exp.Avg, "sum": exp.Sum, "min
 _NEGATIONS = (exp.Not, exp.NEQ, exp.Is, exp.EQ)
 
 
-def account(said: Sequence[Said], query: Query, select: exp.Select, network: SchemaNetwork) -> None:
+def account(said: Sequence[Said], query: Query, select: exp.Select, *, network: SchemaNetwork) -> None:
     """Raises `Beyond`, naming the words, when an item of `said` has no effect on the statement.
 
     Words that are not in `said` were skipped as meaningless.

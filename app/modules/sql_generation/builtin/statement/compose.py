@@ -27,7 +27,9 @@ def compose(query: Query, network: SchemaNetwork, through: tuple[str, ...] = ())
     Raises `Beyond` when a join would count a measured row more than once.
     """
     source = exp.Select().from_(table_expression(query.base))
-    draft = Draft(network, query.base, source, names={query.base: query.base}, through=through)
+    draft = Draft(
+        network=network, base=query.base, select=source, names={query.base: query.base}, through=through
+    )
     if not query.measures:
         return _listed(draft, query)
     groups = [keys for dimension in query.dimensions for keys in group_keys(draft, dimension)]

@@ -74,7 +74,7 @@ def filters(
             found += [] if isinstance(one, str) else [condition(draft, one)]
     if wanted:
         path = _branch(draft, wanted.measure.table)
-        return [_counted(draft, path, wanted.measure, _rest(branches.get(path, []), wanted))]
+        return [_counted(draft, path, wanted.measure, ones=_rest(branches.get(path, []), wanted))]
     if ranked:
         path = _branch(draft, ranked.measure.table)
         if ranked not in map(_subject, branches.get(path, [])):
@@ -91,7 +91,7 @@ def condition(draft: Draft, one: QueryCondition) -> exp.Expr:
             if isinstance(subject, ColumnRef):
                 return _compared(draft.column(subject), operator, numbers)
             branch = _branch(draft, subject.measure.table)
-            return _compared(_counted(draft, branch, subject.measure, []), operator, numbers)
+            return _compared(_counted(draft, branch, subject.measure, ones=[]), operator, numbers)
         case Without(table):
             return exp.Not(this=_exists(draft, _branch(draft, table), [table]))
         case Superior():
@@ -169,8 +169,8 @@ def _beyond(draft: Draft, path: Path, ones: Sequence[QueryCondition | str]) -> e
         raise Beyond(f"I cannot combine several conditions on {path[-1].right} safely.")
     if counted:
         ((compared, related),) = counted
-        _refuse_aside(draft, path, related, _rest(ones, related))
-        number = _counted(draft, path, related.measure, _rest(ones, related))
+        _refuse_aside(draft, path, related, rest=_rest(ones, related))
+        number = _counted(draft, path, related.measure, ones=_rest(ones, related))
         return _compared(number, compared.operator, compared.numbers)
     if lacking:
         rest = [one for one in ones if one not in lacking]
@@ -186,7 +186,9 @@ def _beyond(draft: Draft, path: Path, ones: Sequence[QueryCondition | str]) -> e
     return _exists(draft, path, ones)
 
 
-def _refuse_aside(draft: Draft, path: Path, related: Related, rest: Sequence[QueryCondition | str]) -> None:
+def _refuse_aside(
+    draft: Draft, path: Path, related: Related, *, rest: Sequence[QueryCondition | str]
+) -> None:
     """Raises `Beyond` if it is unclear whether a condition is on the counted rows.
 
     An example: "with at least 3 albums and no Rock tracks".
@@ -213,7 +215,13 @@ def _inner(
         draft.join(hop)
     last = path[-1]
     source = select.from_(table_expression(base))
-    inner = Draft(draft.network, base, source, names={base: base}, through=(*draft.through, last.right))
+    inner = Draft(
+        network=draft.network,
+        base=base,
+        select=source,
+        names={base: base},
+        through=(*draft.through, last.right),
+    )
     inner.reach(last.right)
     where = [meeting(last, draft.names[last.left])]
     for one in ones:
@@ -228,7 +236,7 @@ def _exists(draft: Draft, path: Path, ones: Sequence[QueryCondition | str]) -> e
     return exp.Exists(this=_inner(draft, path, ones, select=select, base=path[-1].right).select)
 
 
-def _counted(draft: Draft, path: Path, measure: Measure, ones: Sequence[QueryCondition | str]) -> exp.Expr:
+def _counted(draft: Draft, path: Path, measure: Measure, *, ones: Sequence[QueryCondition | str]) -> exp.Expr:
     inner = _inner(draft, path, ones, select=exp.Select(), base=measure.table)
     return inner.select.select(measured(inner, measure)).subquery()
 
@@ -237,7 +245,7 @@ def _superior(draft: Draft, one: Superior) -> exp.Expr:
     """Returns the condition that a row refers to a matching row; with `above`, that one refers to it."""
     table = one.field.table
     source = exp.Select().from_(table_expression(table, _OTHER))
-    other = Draft(draft.network, table, source, names={table: _OTHER})
+    other = Draft(network=draft.network, base=table, select=source, names={table: _OTHER})
     theirs, mine = (one.field, one.key) if one.above else (one.key, one.field)
     where = [_filter(other, each) for each in one.of]
     rows = other.select.select(column_expression(_OTHER, theirs.column)).where(*where)

@@ -9,7 +9,7 @@ from app.modules.sql_generation.builtin.statement.network import SchemaNetwork
 from app.modules.sql_generation.foreign_keys import Hop
 
 
-@dataclass
+@dataclass(kw_only=True)
 class Draft:
     """A SELECT over `base`. `names` maps each table in it to its alias there.
 
