@@ -194,12 +194,12 @@ class Client:
                 self._world.later(0.001, lambda: _answer(response, result))
 
         loop.spawn(site.process, serve(), f"request {new_id()[-4:]}")
-        lost = self._world.connections.setdefault(site.process.name, set())
-        lost.add(response)
+        lost = self._world.connections.setdefault(site.process.name, {})
+        lost[response] = None
         try:
             return await response
         finally:
-            lost.discard(response)
+            lost.pop(response, None)
 
 
 def _answer(response: asyncio.Future[T], result: T) -> None:

@@ -5,10 +5,10 @@ import heapq
 from collections import deque
 from collections.abc import Callable, Coroutine
 from contextvars import Context, ContextVar, copy_context
-from operator import attrgetter
-from typing import Any, Literal, TypeVar, cast
+from typing import Any, Literal, TypeVar, TypeVarTuple
 
 T = TypeVar("T")
+Args = TypeVarTuple("Args")
 
 
 class Process:
@@ -22,12 +22,10 @@ class Process:
         self.name = name
         self.skew_seconds = skew_seconds
         self.state: Literal["alive", "paused", "dead"] = "alive"
-        self.waiting: deque[asyncio.Handle] = deque()
+        self.waiting: deque[Callback] = deque()
         """Callbacks that became ready while it was paused or dead. A dead process's wait for the end."""
         self.tasks: list[asyncio.Task[Any]] = []
 
-
-_context_of: Callable[[asyncio.Handle], Context] = attrgetter("_context")
 
 CURRENT: ContextVar[Process | None] = ContextVar("simulated process", default=None)
 
@@ -36,15 +34,32 @@ class NothingHappens(Exception):
     """No callback is ready or scheduled."""
 
 
+class Callback(asyncio.TimerHandle):
+    """A handle without what debugging needs. A seed makes thousands."""
+
+    __slots__ = ()
+
+    def __init__(self, call: Callable[..., object], args: tuple[Any, ...], context: Context | None) -> None:
+        self._callback = call
+        self._args = args
+        self._context = copy_context() if context is None else context
+        self._cancelled = False
+
+    def cancel(self) -> None:
+        self._cancelled = True
+
+
 class VirtualLoop(asyncio.BaseEventLoop):
     """Time passes only when nothing is ready; then it jumps to the next timer."""
 
     def __init__(self) -> None:
         super().__init__()
         self._now = 0.0
-        self._clock_resolution = 1e-9
-        self._ready: deque[asyncio.Handle]
-        self._scheduled: list[asyncio.TimerHandle]
+        self._stopping: bool
+        self._next: deque[Callback] = deque()
+        self._timers: list[tuple[float, int, Callback]] = []
+        """With a number each, so that those of one time keep their order."""
+        self._timers_made = 0
         self.errors: list[dict[str, Any]] = []
         self.outside: Context = copy_context()
         """The context of servers and of the world, which no death stops."""
@@ -52,6 +67,26 @@ class VirtualLoop(asyncio.BaseEventLoop):
 
     def time(self) -> float:
         return self._now
+
+    def call_soon(
+        self, callback: Callable[[*Args], object], *args: *Args, context: Context | None = None
+    ) -> Callback:
+        made = Callback(callback, args, context)
+        self._next.append(made)
+        return made
+
+    def call_at(
+        self, when: float, callback: Callable[[*Args], object], *args: *Args, context: Context | None = None
+    ) -> Callback:
+        made = Callback(callback, args, context)
+        self._timers_made += 1
+        heapq.heappush(self._timers, (when, self._timers_made, made))
+        return made
+
+    def call_later(
+        self, delay: float, callback: Callable[[*Args], object], *args: *Args, context: Context | None = None
+    ) -> Callback:
+        return self.call_at(self._now + delay, callback, *args, context=context)
 
     def spawn(self, process: Process, work: Coroutine[Any, Any, T], name: str) -> asyncio.Task[T]:
         """Start a task that dies and pauses with the process."""
@@ -64,32 +99,38 @@ class VirtualLoop(asyncio.BaseEventLoop):
     def resume(self, process: Process) -> None:
         """Let a paused process go on."""
         if process.state == "paused":
-            process.state = "alive"
-            self._ready.extend(process.waiting)
-            process.waiting.clear()
+            self.revive(process)
+
+    def revive(self, process: Process) -> None:
+        process.state = "alive"
+        self._next.extend(process.waiting)
+        process.waiting.clear()
 
     def _run_once(self) -> None:
-        scheduled, ready = self._scheduled, self._ready
-        while scheduled and scheduled[0]._cancelled:
-            heapq.heappop(scheduled)
-        if not ready:
-            if not scheduled:
-                raise NothingHappens
-            self._now = max(self._now, scheduled[0].when())
-        while scheduled and scheduled[0].when() <= self._now:
-            ready.append(heapq.heappop(scheduled))
-        for _ in range(len(ready)):
-            handle = ready.popleft()
-            if handle._cancelled:
+        ready = self._next
+        while not self._stopping:
+            if not ready:
+                self._pass_time()
+            callback = ready.popleft()
+            if callback._cancelled:
                 continue
-            process = cast("Process | None", _context_of(handle).get(CURRENT))
+            context = callback._context
+            process = context.get(CURRENT)
             if process is None or process.state == "alive":
-                handle._run()
+                try:
+                    context.run(callback._callback, *callback._args)
+                except Exception as error:  # noqa: BLE001
+                    self.errors.append({"exception": error})
             else:
-                process.waiting.append(handle)
+                process.waiting.append(callback)
 
-    def _process_events(self, _: object) -> None:
-        """There is no input but the simulated."""
-
-    def _write_to_self(self) -> None:
-        """There are no threads."""
+    def _pass_time(self) -> None:
+        """Jump to the next timer."""
+        timers = self._timers
+        while timers and timers[0][2]._cancelled:
+            heapq.heappop(timers)
+        if not timers:
+            raise NothingHappens
+        self._now = max(self._now, timers[0][0])
+        while timers and timers[0][0] <= self._now:
+            self._next.append(heapq.heappop(timers)[2])

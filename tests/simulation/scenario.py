@@ -126,6 +126,7 @@ class Scenario:
         self._sites: dict[str, Site] = {}
         self._born = 0
         self._all: list[Process] = []
+        self._asked = 0
         roles: list[Role] = ["all"] if alone else ["api", "worker", "worker", "history"]
         if not alone and chance.random() < 0.3:
             roles.append("api")
@@ -158,11 +159,12 @@ class Scenario:
         self.cluster.store.write("sessions", [row], "create")
         in_turn = chance.random() < 0.5
         questions = chance.choice([1, 2, 2, 3])
-        return Plan([self._question(session.id, number, in_turn) for number in range(questions)], in_turn)
+        return Plan([self._question(session.id, in_turn) for _ in range(questions)], in_turn)
 
-    def _question(self, session_id: str, number: int, in_turn: bool) -> Asked:
+    def _question(self, session_id: str, in_turn: bool) -> Asked:
         chance = self._chance
-        text = f"question {session_id[-3:]} {number}"
+        text = f"question {self._asked} of {session_id[-3:]}"  # ends of ids may be the same
+        self._asked += 1
         usual: list[OnBusy] = ["reject"] if in_turn else ["enqueue", "enqueue", "enqueue", "interrupt"]
         key = new_id() if chance.random() < 0.6 else None
         cancels = chance.random() * 2 if chance.random() < 0.12 else None
@@ -177,7 +179,7 @@ class Scenario:
         if self._chance.random() < 0.3 and not self._world.violations:
             await asyncio.sleep(_KEPT_SECONDS + 1)
             for plan in self.plans:
-                last = self._question(plan.asked[0].session_id, len(plan.asked), in_turn=True)
+                last = self._question(plan.asked[0].session_id, in_turn=True)
                 plan.asked.append(last)
                 asking.append(asyncio.create_task(self._client.talk(last)))
             await self._rest(asking)
@@ -190,9 +192,7 @@ class Scenario:
         world, loop = self._world, self._world.loop
         world.over = True
         for process in self._all:
-            process.state = "alive"
-            loop._ready.extend(process.waiting)
-            process.waiting.clear()
+            loop.revive(process)
         for process in self._all:
             for task in process.tasks:
                 task.cancel()
@@ -258,7 +258,7 @@ class Scenario:
         for run_id in story.under_way.pop(name, set()):
             counted = story.deaths if killer in (None, run_id) else story.poisoned
             counted[run_id] = counted.get(run_id, 0) + 1
-        for response in self._world.connections.pop(name, set()):
+        for response in self._world.connections.pop(name, {}):
             if not response.done():
                 response.set_exception(ConnectionLost())
         self._sites.pop(name, None)

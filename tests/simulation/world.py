@@ -37,6 +37,10 @@ KINDS: tuple[Kind, ...] = (
 )
 
 TIMEOUT_SECONDS = 2.0
+_NO_BREAK_SECONDS = 2.0
+"""A store that answers for less than this between two outages has, to those that ask it twice a second
+and wait for its answer, been unreachable all the time."""
+
 STORE_PATIENCE_SECONDS = 15.0
 
 
@@ -49,7 +53,8 @@ class Server:
     """A server: the store, or one of the bus. Until `down_until` it answers nothing."""
 
     name: Literal["store", "queue", "logs", "completed"]
-    down_until: float = 0.0
+    down_since: float = -1_000.0
+    down_until: float = -1_000.0
 
 
 @dataclass
@@ -69,8 +74,8 @@ class World:
     on_stop: Callable[[Process], None] = lambda _: None
     on_queue_loss: Callable[[], None] = lambda: None
     on_done: Callable[[str, str], None] = lambda _, __: None
-    connections: dict[str, set[asyncio.Future[Any]]] = field(default_factory=dict)
-    """Responses that clients wait for, by process."""
+    connections: dict[str, dict[asyncio.Future[Any], None]] = field(default_factory=dict)
+    """Responses that clients wait for, by process, oldest first."""
 
     def __post_init__(self) -> None:
         self.chance = random.Random(f"world {self.seed}")
@@ -160,8 +165,7 @@ class World:
                 return await self._serve(server, what, act)
             case "store unreachable":
                 seconds = self.chance.choice([0.7, 2.5, 6.0, 10.0, 25.0])
-                self.long_outage = self.long_outage or seconds > STORE_PATIENCE_SECONDS
-                self.store.down_until = self.loop.time() + seconds
+                self._lose_store(seconds)
                 return await self._serve(server, what, act)
             case "bus unreachable":
                 until = self.loop.time() + self.chance.choice([0.7, 2.5, 6.0])
@@ -176,6 +180,14 @@ class World:
                 return await self._serve(server, what, act)
             case _:
                 assert_never(fault)
+
+    def _lose_store(self, seconds: float) -> None:
+        now = self.loop.time()
+        if now - self.store.down_until > _NO_BREAK_SECONDS:
+            self.store.down_since = now
+        self.store.down_until = max(self.store.down_until, now + seconds)
+        outage = self.store.down_until - self.store.down_since
+        self.long_outage = self.long_outage or outage > STORE_PATIENCE_SECONDS
 
     async def _serve(self, server: Server, what: str, act: Callable[[], T]) -> T:
         """The request arrives also if its sender dies meanwhile; the answer is the sender's own affair."""
