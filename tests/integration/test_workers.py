@@ -121,6 +121,14 @@ class UnreadableOnce(RunLifecycle):
         return await super().look_up(leased)
 
 
+class FenceUnknown(SessionRepository):
+    """Over a store whose answer to a raised fence is lost."""
+
+    async def raise_fence(self, session: Session) -> Session | None:
+        await super().raise_fence(session)
+        raise StorageUnavailable("no answer")
+
+
 @dataclass(frozen=True)
 class Process:
     """What a worker stands on, and the worker; it has not started."""
@@ -248,6 +256,24 @@ async def test_a_delivery_given_back_late_does_not_join_the_attempt_that_has_beg
         assert late is not None
         assert (begun[1].attempt, late[1].attempt) == (2, 3)
         assert late[0].fence > begun[0].fence
+
+
+async def test_an_attempt_that_the_store_did_not_let_begin_does_not_count_against_its_run(
+    tmp_path: Path,
+) -> None:
+    bus = local_bus()
+    async with process(tmp_path, bus, fake_ports()) as here:
+        session, run = await here.asked()
+        unlucky = FenceUnknown(here.storage)
+        turns = RunLifecycle(unlucky, bus.queue, bus.logs, LocalCompletedEvents(LEASE_SECONDS))
+        with pytest.raises(StorageUnavailable):
+            await turns.take_up(LeasedRun(ref_of(run), first=False), session, run)
+        taken = await here.taken_up(run, first=False)
+        assert taken is not None
+        await turns.begin(taken[1])
+        again = await here.taken_up(run, first=False)
+        assert again is not None
+        assert (taken[1].unclean_ends, again[1].unclean_ends) == (1, 2)
 
 
 async def test_a_worker_goes_on_after_a_defect_in_one_of_its_loops(

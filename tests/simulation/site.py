@@ -41,7 +41,7 @@ from tests.simulation.bus import (
 )
 from tests.simulation.loop import Process
 from tests.simulation.store import SimulatedSqlite, SimulatedTypesense, StoreData
-from tests.simulation.turn import SimulatedGraph, Story, bind
+from tests.simulation.turn import SimulatedGraph, Story
 from tests.simulation.world import STORE_PATIENCE_SECONDS, World
 
 Role = Literal["all", "api", "worker", "history"]
@@ -119,12 +119,13 @@ class Site:
         self.worker: Worker | None = None
         self.listeners: list[Listener] = []
         if self.role in ("all", "worker"):
+            graph = SimulatedGraph(world, cluster.story)
             services = RunServices(
-                graph=SimulatedGraph(world, cluster.story),
+                graph=graph,
                 lifecycle=lifecycle,
                 repository=repository,
                 logs=logs,
-                bind=bind,
+                bind=graph.bind,
                 allowances=allowances,
                 observer=CountingObserver(cluster),
                 store_patience_seconds=STORE_PATIENCE_SECONDS,

@@ -61,16 +61,18 @@ class Script:
     run: Run
 
 
-async def bind(_: Session, run: Run) -> Ports:
-    return cast("Ports", Script(run))
-
-
 class SimulatedGraph(SessionGraph):
     """Keeps its checkpoints in the simulated store, by fence as the checkpointer does."""
 
     def __init__(self, world: World, story: Story) -> None:
         self._world = world
         self._story = story
+
+    async def bind(self, _: Session, run: Run) -> Ports:
+        """An attempt counts against its run from here on; the first one, from its first checkpoint on."""
+        if run.attempt > 1:
+            self._under_way().add(run.id)
+        return cast("Ports", Script(run))
 
     async def ask(
         self, turn: Turn, ports: Ports, control: RunControl | None = None
@@ -118,7 +120,7 @@ class SimulatedGraph(SessionGraph):
     async def _steps(self, turn: Turn, done: int, control: RunControl | None) -> AsyncGenerator[SessionEvent]:
         process = CURRENT.get()
         assert process is not None
-        under_way = self._story.under_way.setdefault(process.name, set())
+        under_way = self._under_way()
         under_way.add(turn.run_id)
         try:
             for step in range(done, STEPS):
@@ -135,6 +137,11 @@ class SimulatedGraph(SessionGraph):
             yield AnalysisChunk(content=self._story.answer_of(turn.question))
         finally:
             under_way.discard(turn.run_id)
+
+    def _under_way(self) -> set[str]:
+        process = CURRENT.get()
+        assert process is not None
+        return self._story.under_way.setdefault(process.name, set())
 
     async def _save(self, turn: Turn, steps: int) -> None:
         def act() -> None:

@@ -118,9 +118,10 @@ class RunAttempt:
             logger.error("run %s of session %s is given up after %d tries", run.id, run.session_id, MAX_TRIES)
             raise TooManyTries(f"It failed {MAX_TRIES} times and is not tried again.")
         patience = StorePatience(stream, self._services.store_patience_seconds)
-        if run.attempt > 1:
-            self._tokens_before = (await patience.over(lambda: graph.answer(self._turn))).tokens_used
         ports = await patience.over(lambda: self._services.bind(self._session, run))
+        if run.attempt > 1:
+            await patience.over(lambda: self._services.lifecycle.begin(run))
+            self._tokens_before = (await patience.over(lambda: graph.answer(self._turn))).tokens_used
         ask = graph.ask if run.attempt == 1 else graph.resume
         while True:
             try:

@@ -95,6 +95,7 @@ class AttemptEnd:
             except (StorageUnavailable, CheckpointsUnavailable) as error:
                 await self._wait_for_store(error)
             except BusUnavailable as error:
+                self._unavailable_since = None  # the store has answered
                 logger.warning("run %s waits for the bus to end: %s", self._run.id, error)
             except Exception as error:
                 if self._defective:

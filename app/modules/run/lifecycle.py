@@ -9,6 +9,8 @@ import asyncio
 import logging
 from dataclasses import replace
 
+from pydantic import JsonValue
+
 from app.core.bus.completed import Completed, CompletedEvents
 from app.core.bus.port import BusUnavailable, EventLogs, LeasedRun, RunQueue, RunRef
 from app.core.clock import now_ms
@@ -179,14 +181,22 @@ class RunLifecycle:
     async def take_up(self, leased: LeasedRun, session: Session, run: Run) -> tuple[Session, Run] | None:
         """The run at its new attempt; as it is, if only its ending is to be finished.
 
-        None when another process has taken it up meanwhile.
+        None when another process has taken it up meanwhile. In the store the attempt is counted as handed
+        over until `begin`, so one that never begins, because the store fails, does not count against the run.
         """
         if run.status != "open" or (leased.first and run.attempt == 1):
             return session, run
         await self._repository.place_question(run, question_sequence(session.turn))
-        again = await self._repository.change_run(run, {"attempt": run.attempt + 1})
+        changes: dict[str, JsonValue] = {"attempt": run.attempt + 1, "handovers": run.handovers + 1}
+        again = await self._repository.change_run(run, changes)
         fenced = await self._repository.raise_fence(session)
-        return None if again is None or fenced is None else (fenced, again)
+        if again is None or fenced is None:
+            return None
+        return fenced, replace(again, handovers=run.handovers)
+
+    async def begin(self, run: Run) -> None:
+        """Count the attempt that has been taken up; from now on its unclean end counts. May be repeated."""
+        await self._repository.change_run(run, {"handovers": run.handovers})
 
 
 def _end_of(message: Message) -> tuple[str, int, int]:
