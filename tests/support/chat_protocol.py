@@ -100,7 +100,10 @@ def usage_event(reply: Scripted) -> bytes:
 
 def event(data: str) -> bytes:
     """A server-sent event in an HTTP chunk of its own."""
-    content = f"data: {data}\n\n".encode()
+    return http_chunk(f"data: {data}\n\n".encode())
+
+
+def http_chunk(content: bytes) -> bytes:
     return b"%x\r\n%b\r\n" % (len(content), content)
 
 

@@ -24,7 +24,8 @@ class Scripted:
     A token is a word with the blanks before it; `events_before` are sent as they stand before the first.
     `delay_seconds` pass before each token. With another status than 200, the body is an error that
     repeats the request's key, as unkind services do, and says `error` and `code`. With `tool`, the text
-    comes as the arguments of a call of that tool.
+    comes as the arguments of a call of that tool. `recorded` is sent as it stands instead of all else,
+    `piece_bytes` at a time.
     """
 
     text: str = ""
@@ -39,6 +40,8 @@ class Scripted:
     finish_reason: str = "stop"
     usage: bool = True
     tool: str | None = None
+    recorded: bytes = b""
+    piece_bytes: int = 65_536
 
     @property
     def tokens(self) -> list[str]:

@@ -40,6 +40,8 @@ class ScriptedModel:
         """Its delay, status and text (a whole body) are those of every answer with embeddings."""
         self.afterwards: deque[Asked] = deque(maxlen=1_000)
         """Requests for titles and memories; nothing is said to them but what `rule_after` has scripted."""
+        self.connections = 0
+        """Connections accepted so far."""
         self._rules: list[tuple[Callable[[Asked], bool], Scripted]] = []
         self._rules_after: list[tuple[str, Scripted]] = []
         self._queue: deque[Scripted] = deque()
@@ -131,6 +133,7 @@ class ScriptedModel:
             await self._stopped.wait()
 
     async def _serve_connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.connections += 1
         try:
             while (request := await chat_protocol.read_request(reader)) is not None:
                 match request.method, request.path:
@@ -159,6 +162,8 @@ class ScriptedModel:
             writer.write(chat_protocol.refusal(reply, asked.headers.get("authorization", "")))
         elif not asked.body.get("stream"):
             writer.write(chat_protocol.completion(reply))
+        elif reply.recorded:
+            await _replay(reply, writer)
         else:
             try:
                 await self._stream(reply, asked, reader, writer)
@@ -234,6 +239,15 @@ def scripted_model() -> ScriptedModel:
 
 def _scripted(reply: str | Scripted) -> Scripted:
     return Scripted(reply) if isinstance(reply, str) else reply
+
+
+async def _replay(reply: Scripted, writer: asyncio.StreamWriter) -> None:
+    writer.write(chat_protocol.STREAM_HEAD)
+    for start in range(0, len(reply.recorded), reply.piece_bytes):
+        writer.write(chat_protocol.http_chunk(reply.recorded[start : start + reply.piece_bytes]))
+        await writer.drain()
+        await asyncio.sleep(0)
+    writer.write(chat_protocol.STREAM_END)
 
 
 def _end_stream(reply: Scripted, writer: asyncio.StreamWriter) -> None:

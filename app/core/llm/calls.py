@@ -22,12 +22,14 @@ _Outcome = Literal["ok", "unavailable", "rejected", "cancelled", "failed"]
 class Meter:
     """Usage of model calls so far, including failed calls.
 
-    `calls` counts calls of language models; tokens of embeddings count as input only.
+    `calls` counts calls of language models; tokens of embeddings count as input only. `cached_tokens` are
+    the input tokens that providers read from their prefix caches; None if no provider reported them.
     """
 
     calls: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
+    cached_tokens: int | None = None
 
     @property
     def tokens(self) -> int:
@@ -38,6 +40,8 @@ class Meter:
         self.calls += other.calls
         self.input_tokens += other.input_tokens
         self.output_tokens += other.output_tokens
+        if other.cached_tokens is not None:
+            self.cached_tokens = (self.cached_tokens or 0) + other.cached_tokens
 
 
 _METER: ContextVar[Meter | None] = ContextVar("meter", default=None)
@@ -90,7 +94,7 @@ class ModelCalls:
         )
         self.tokens = Counter(
             "kai_model_tokens",
-            "Tokens of prompts (input) and replies (output)",
+            "Tokens of prompts (input), of these from the provider's cache (cached), and of replies (output)",
             ["model", "kind"],
             registry=registry,
         )
@@ -144,11 +148,16 @@ class Call:
     def tried_again(self) -> None:
         self._calls.retries.labels(self._model).inc()
 
-    def used(self, input_tokens: int, output_tokens: int) -> None:
-        """Count tokens, as the provider reports or as estimated."""
-        self._used.add(Meter(input_tokens=input_tokens, output_tokens=output_tokens))
-        self._calls.tokens.labels(self._model, "input").inc(input_tokens)
-        self._calls.tokens.labels(self._model, "output").inc(output_tokens)
-        self._span.set_attributes(
-            {"gen_ai.usage.input_tokens": input_tokens, "gen_ai.usage.output_tokens": output_tokens}
+    def used(self, input_tokens: int, output_tokens: int, cached_tokens: int | None = None) -> None:
+        """Count tokens, as the provider reports or as estimated. Cached tokens are input tokens too."""
+        self._used.add(
+            Meter(input_tokens=input_tokens, output_tokens=output_tokens, cached_tokens=cached_tokens)
         )
+        counted = {"input": input_tokens, "output": output_tokens}
+        attributes = {"gen_ai.usage.input_tokens": input_tokens, "gen_ai.usage.output_tokens": output_tokens}
+        if cached_tokens is not None:
+            counted["cached"] = cached_tokens
+            attributes["gen_ai.usage.cache_read.input_tokens"] = cached_tokens
+        for kind, tokens in counted.items():
+            self._calls.tokens.labels(self._model, kind).inc(tokens)
+        self._span.set_attributes(attributes)

@@ -1,21 +1,23 @@
 """Clients of model services. The client library is imported on first use, which takes a second."""
 
+import asyncio
+import ssl
 import warnings
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import aclosing
-from typing import TYPE_CHECKING, cast
+from functools import cache
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+import httpx
 from pydantic import JsonValue, SecretStr
 
-from app.core.llm.errors import translated
+from app.core.llm.chunks import ReplyChunk
 from app.core.llm.settings import ModelSettings
 
 if TYPE_CHECKING:
-    from langchain_core.messages import AIMessageChunk
     from openai import AsyncOpenAI
 
-    from app.core.llm.chat_client import ChatClient
+    from app.core.llm.chat_client import ChatClient, ChatConnection
 
 _OPENAI = "https://api.openai.com/v1"
 _NO_KEY = SecretStr("none")
@@ -64,14 +66,29 @@ def make_embedding_client(settings: ModelSettings) -> "AsyncOpenAI":
     )
 
 
-async def stream_chunks(
-    client: "ChatClient",
+async def connect(settings: ModelSettings) -> "ChatConnection":
+    """Returns connections to the service of a chat model. The first call imports its client in a thread."""
+    client = await asyncio.to_thread(make_client, settings)
+    certificates = await asyncio.to_thread(_certificates)
+    from app.core.llm.chat_client import ChatConnection  # noqa: PLC0415 - loaded with the client by now
+
+    return ChatConnection(client, certificates, settings.connect_timeout_seconds)
+
+
+@cache
+def _certificates() -> ssl.SSLContext:
+    """Returns the trusted authorities, from certifi or `SSL_CERT_FILE`. Reading them takes a while."""
+    return httpx.create_ssl_context()
+
+
+def stream_chunks(
+    connection: "ChatConnection",
     prompt: Sequence[tuple[str, str]],
     *,
     usage: bool,
     max_tokens: int | None = None,
     fields: Mapping[str, JsonValue] | None = None,
-) -> "AsyncGenerator[AIMessageChunk]":
+) -> AsyncGenerator[ReplyChunk]:
     """Yields the chunks of a reply as they arrive. `usage` requests a count of tokens in the last one.
 
     `max_tokens` limits this reply; None is the model's configured limit. `fields` are added to the request
@@ -80,37 +97,14 @@ async def stream_chunks(
     Raises `ModelUnavailable` or `ModelRejected`. Closing the generator, or cancelling its reader,
     closes the request.
     """
-    body = dict(client.extra_body or {})
+    client = connection.client
+    limit: Mapping[str, JsonValue] = client.extra_body or {}
     if max_tokens is not None:
-        body = {**_output_limit(client.openai_api_base or _OPENAI, max_tokens)}
-    # In `extra_body`: given a `response_format` parameter, the library would parse every reply as JSON.
-    stream = client.astream(list(prompt), stream_usage=usage, extra_body={**body, **(fields or {})})
-    chunks = cast("AsyncGenerator[AIMessageChunk]", stream)
-    async with aclosing(chunks):
-        while (chunk := await _next_chunk(chunks, client.model_name)) is not None:
-            yield chunk
+        limit = _output_limit(client.openai_api_base or _OPENAI, max_tokens)
+    return connection.chunks(client.request(prompt, usage=usage, fields={**limit, **(fields or {})}))
 
 
-async def _next_chunk(chunks: "AsyncGenerator[AIMessageChunk]", model: str) -> "AIMessageChunk | None":
-    import openai  # noqa: PLC0415 - loaded with the client by now
-
-    try:
-        return await anext(chunks, None)
-    except (
-        openai.OpenAIError,
-        OSError,
-        ArithmeticError,
-        AttributeError,
-        LookupError,
-        RecursionError,
-        TypeError,
-        ValueError,
-    ) as error:
-        # The library raises any of these for a malformed chunk.
-        raise translated(error, model) from None
-
-
-def _output_limit(base_url: str, tokens: int) -> dict[str, int]:
+def _output_limit(base_url: str, tokens: int) -> dict[str, JsonValue]:
     """Returns the output limit by the name that the service accepts.
 
     OpenAI's newer models refuse `max_tokens`. Mistral refuses, and Ollama ignores, `max_completion_tokens`.

@@ -5,10 +5,7 @@ The service's own text is neither passed on nor chained, because some services r
 
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from openai import APIStatusError
+from dataclasses import dataclass
 
 MAX_PAUSE_SECONDS = 10.0
 """The longest pause that a service may ask for before a retry."""
@@ -61,38 +58,70 @@ class FormatRejected(ModelRejected):
     text may be answered."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Refusal:
+    """A response that is not a success. `code` is the service's own code of the error, if it names one."""
+
+    status: int
+    code: str
+    message: str
+    path: str
+    headers: Mapping[str, str]
+
+
 def translated(error: Exception, model: str) -> ModelUnavailable | ModelRejected:
     """Returns an error of the client library as one of KAI's."""
     import openai  # noqa: PLC0415 - loaded with the client by now
 
     match error:
         case openai.APIStatusError():
-            return _refusal(error, model)
+            refusal = Refusal(
+                status=error.status_code,
+                code=error.code or "",
+                message=error.message,
+                path=error.request.url.path,
+                headers=error.response.headers,
+            )
+            return refused(refusal, model)
         case openai.APITimeoutError():
-            return ModelUnavailable(
-                "The model's service did not accept a connection in time. Check KAI_LLM__BASE_URL."
-            )
+            return not_accepted()
         case openai.APIConnectionError():
-            return PassingFailure("The connection to the model's service failed. Check KAI_LLM__BASE_URL.")
-        case RecursionError():
-            return ReplyTooDeep()
-        case openai.APIError() if _TOO_LONG.search(error.message):
-            return _too_long(model)
+            return not_connected()
         case _:
-            return PassingFailure(
-                "The model's service broke its answer off or sent one that cannot be read. If it does so "
-                "every time, check KAI_LLM__BASE_URL."
-            )
+            return broken_off(model)
 
 
-def _refusal(error: "APIStatusError", model: str) -> ModelUnavailable | ModelRejected:
-    status = error.status_code
-    if status in {404, 500, 501} and _FORMAT.search(error.message):
-        return _rejected(error)
+def not_accepted() -> ModelUnavailable:
+    """Returns the error for a connection that was not made in time."""
+    return ModelUnavailable(
+        "The model's service did not accept a connection in time. Check KAI_LLM__BASE_URL."
+    )
+
+
+def not_connected() -> ModelUnavailable:
+    """Returns the error for a connection that failed."""
+    return PassingFailure("The connection to the model's service failed. Check KAI_LLM__BASE_URL.")
+
+
+def broken_off(model: str, error: str = "") -> ModelUnavailable | ModelRejected:
+    """Returns the error for a stream that ended early, held something else than chunks, or an `error`."""
+    if _TOO_LONG.search(error):
+        return _too_long(model)
+    return PassingFailure(
+        "The model's service broke its answer off or sent one that cannot be read. If it does so "
+        "every time, check KAI_LLM__BASE_URL."
+    )
+
+
+def refused(refusal: Refusal, model: str) -> ModelUnavailable | ModelRejected:
+    """Returns the error for a refusal."""
+    status = refusal.status
+    if status in {404, 500, 501} and _FORMAT.search(refusal.message):
+        return _rejected(refusal)
     if status in {401, 403}:
         return ModelRejected(f"The model's service refused the key ({status}). Check KAI_LLM__API_KEY.")
     if status == 404:
-        if not _VERSION.search(error.request.url.path):
+        if not _VERSION.search(refusal.path):
             return ModelRejected(
                 f"The model's service has nothing at this address, or no model {model} (404). Check "
                 "KAI_LLM__MODEL, and KAI_LLM__BASE_URL: most services need /v1 at its end, as in "
@@ -100,22 +129,22 @@ def _refusal(error: "APIStatusError", model: str) -> ModelUnavailable | ModelRej
             )
         cure = "Check KAI_LLM__MODEL and KAI_LLM__BASE_URL."
         return ModelRejected(f"The model's service does not know the model {model} (404). {cure}")
-    if status == 402 or error.code == _OUT_OF_QUOTA:
+    if status == 402 or refusal.code == _OUT_OF_QUOTA:
         cure = "Check the plan behind KAI_LLM__API_KEY."
         return ModelRejected(f"The account with the model's service is used up ({status}). {cure}")
     if status in {408, 409, 429} or status >= 500:
-        return _passing(status, error.response.headers)
-    if status == 413 or error.code == "context_length_exceeded" or _TOO_LONG.search(error.message):
+        return _passing(status, refusal.headers)
+    if status == 413 or refusal.code == "context_length_exceeded" or _TOO_LONG.search(refusal.message):
         return _too_long(model)
-    if "stream_options" in error.message:
+    if "stream_options" in refusal.message:
         return UsageNotCounted(f"The model's service does not count tokens ({status}).")
-    return _rejected(error)
+    return _rejected(refusal)
 
 
-def _rejected(error: "APIStatusError") -> FormatRejected:
-    code = f", {error.code}" if error.code and _ERROR_CODE.fullmatch(error.code) else ""
+def _rejected(refusal: Refusal) -> FormatRejected:
+    code = f", {refusal.code}" if _ERROR_CODE.fullmatch(refusal.code) else ""
     cure = "Check KAI_LLM__MODEL, KAI_LLM__TEMPERATURE and KAI_LLM__MAX_OUTPUT_TOKENS."
-    return FormatRejected(f"The model's service refused the request ({error.status_code}{code}). {cure}")
+    return FormatRejected(f"The model's service refused the request ({refusal.status}{code}). {cure}")
 
 
 def _passing(status: int, headers: Mapping[str, str]) -> ModelUnavailable:

@@ -10,7 +10,7 @@ from typing import Literal
 
 from app.core.llm.calls import Call, ModelCalls
 from app.core.llm.capabilities import ReplyFormat, reply_format_for
-from app.core.llm.client import make_client, stream_chunks
+from app.core.llm.client import connect, stream_chunks
 from app.core.llm.errors import (
     MAX_PAUSE_SECONDS,
     EmptyReply,
@@ -86,8 +86,8 @@ class LanguageModel:
         self._usage_is_counted = True
         self._reply_format = reply_format_for(settings.model, settings.reply_format)
         # The client library takes a second to import: a thread does it while the server starts.
-        self._client = asyncio.create_task(
-            asyncio.to_thread(make_client, settings), name=f"model {settings.model}: import its client"
+        self._connection = asyncio.create_task(
+            connect(settings), name=f"model {settings.model}: import its client"
         )
 
     async def reply(
@@ -161,8 +161,8 @@ class LanguageModel:
                 raise ModelUnavailable(f"The model {self.name} did not finish within {total:g} s.") from error
 
     async def close(self) -> None:
-        client = await self._client
-        await client.root_async_client.close()
+        connection = await self._connection
+        await connection.close()
 
     async def _try_until_replied(self, request: "_Request", call: Call) -> Reply:
         tries = 0
@@ -196,7 +196,7 @@ class LanguageModel:
         return Reply(text, used, transcript.cut)
 
     async def _listen(self, request: "_Request", transcript: ReplyStream) -> None:
-        client = await asyncio.shield(self._client)
+        connection = await asyncio.shield(self._connection)
         silence = self._settings.first_token_timeout_seconds
         now = asyncio.get_running_loop().time
         prompt = [(message.role, message.content) for message in request.messages]
@@ -204,7 +204,7 @@ class LanguageModel:
         fields = dict(request.schema.request_fields(request.reply_format)) if request.schema else {}
         if request.temperature is not None:
             fields["temperature"] = request.temperature
-        chunks = stream_chunks(client, prompt, usage=usage, max_tokens=limit, fields=fields)
+        chunks = stream_chunks(connection, prompt, usage=usage, max_tokens=limit, fields=fields)
         try:
             async with asyncio.timeout(silence) as patience, aclosing(chunks):
                 async for chunk in chunks:
@@ -225,7 +225,7 @@ def _note_usage(request: _Request, transcript: ReplyStream, call: Call) -> int:
         asked = sum(approximate_tokens(message.content) for message in request.messages)
         used = asked + approximate_tokens(transcript.text)
     if used:
-        call.used(asked, used - asked)
+        call.used(asked, used - asked, transcript.cached_tokens)
     return used
 
 

@@ -1,14 +1,11 @@
 """A reply while it is streamed."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
+from app.core.llm.chunks import ReplyChunk
 from app.core.llm.errors import EmptyReply, ModelRejected, PassingFailure
 from app.core.llm.reply_schema import ReplySchema
 from app.core.llm.thinking import VisibleText
-
-if TYPE_CHECKING:
-    from langchain_core.messages import AIMessageChunk
 
 _MOST_LOOKS = 100
 """The most searches for the end of an object, each in the whole reply."""
@@ -34,12 +31,12 @@ class ReplyStream:
         self._looks = 0
         self._schema = schema
         self._chunks_after_object: int | None = None
-        self._call: str | int | None = None
         self._visible = VisibleText()
         self._pieces: list[str] = []
         self._finish_reason: str | None = None
         self.tokens_used = 0
         self.input_tokens = 0
+        self.cached_tokens: int | None = None
 
     @property
     def begun(self) -> bool:
@@ -51,19 +48,19 @@ class ReplyStream:
         """The text passed on so far."""
         return "".join(self._pieces)
 
-    def take(self, chunk: "AIMessageChunk") -> None:
+    def take(self, chunk: ReplyChunk) -> None:
         """Add a chunk. Raises `ModelRejected` if the reply exceeds its maximum length."""
-        if chunk.usage_metadata is not None:
-            self.tokens_used = chunk.usage_metadata["total_tokens"]
-            self.input_tokens = chunk.usage_metadata["input_tokens"]
-        self._finish_reason = chunk.response_metadata.get("finish_reason") or self._finish_reason
+        if chunk.usage is not None:
+            self.tokens_used = chunk.usage.total_tokens
+            self.input_tokens = chunk.usage.input_tokens
+            self.cached_tokens = chunk.usage.cached_tokens
+        self._finish_reason = chunk.finish_reason or self._finish_reason
         before = len(self._pieces)
-        arguments = self._arguments(chunk) if self._schema is not None else ""
-        refusal = str(chunk.additional_kwargs.get("refusal") or "")
-        self._count(len(chunk.text) + len(arguments) + len(refusal))
-        self._pass_on(self._visible.feed(chunk.text))
+        arguments = _first_call(chunk) if self._schema is not None else ""
+        self._count(len(chunk.text) + len(arguments) + len(chunk.refusal))
+        self._pass_on(self._visible.feed(chunk.text) if chunk.text else "")
         self._pass_on(arguments)
-        self._pass_on(refusal)
+        self._pass_on(chunk.refusal)
         if self._chunks_after_object is not None:
             self._chunks_after_object += 1
         elif self._may_end_object(before):
@@ -94,18 +91,20 @@ class ReplyStream:
     @property
     def cut(self) -> bool:
         """True if the reply reached its token limit."""
-        return self._finish_reason == "length"
+        return self._finish_reason in {"length", "model_length"}
 
     def whole_text(self, model: str, *, may_be_cut: bool = False) -> str:
         """Returns the text. Raises `ModelUnavailable` or `ModelRejected` if it is incomplete."""
         match self._finish_reason:
-            case None | "length" if self._chunks_after_object is not None:
+            case None | "length" | "model_length" if self._chunks_after_object is not None:
                 pass
             case None if not self.tokens_used:
                 raise PassingFailure("The model's service broke its answer off.")
-            case "length" if not may_be_cut:
+            case "length" | "model_length" if not may_be_cut:
                 cure = "Raise KAI_LLM__MAX_OUTPUT_TOKENS."
                 raise ModelRejected(f"The answer of the model {model} is longer than it may be. {cure}")
+            case "error" | "abort" | "insufficient_system_resource":
+                raise PassingFailure("The model's service broke its answer off.")
             case "content_filter":
                 raise ModelRejected("The model's service withheld its answer: its content filter objected.")
             case _:
@@ -115,17 +114,12 @@ class ReplyStream:
             raise EmptyReply(f"The model {model} gave an empty answer.")
         return text
 
-    def _arguments(self, chunk: "AIMessageChunk") -> str:
-        """Returns the part of the first tool call's arguments in a chunk."""
-        pieces = ""
-        for call in chunk.tool_call_chunks:
-            if self._call is None:
-                self._call = call["index"]
-            if call["index"] == self._call:
-                pieces += call["args"] or ""
-        return pieces
-
     def _pass_on(self, piece: str) -> None:
         if piece:
             self._pieces.append(piece)
             self._on_token(piece)
+
+
+def _first_call(chunk: ReplyChunk) -> str:
+    """Returns the part of the first tool call's arguments in a chunk."""
+    return "".join(call.arguments for call in chunk.tool_calls if call.index == 0)
