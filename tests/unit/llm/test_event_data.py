@@ -1,5 +1,7 @@
 """Server-sent events, however their bytes are cut."""
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,7 +16,9 @@ def data_of(*pieces: bytes) -> list[bytes]:
     return [*found, *events.end()]
 
 
-STREAM = ': comment\n\ndata: {"a": "é"}\n\nevent: x\ndata:two\ndata: lines\nid: 7\n\ndata: [DONE]\n\n'.encode()
+STREAM = (
+    ': comment\n\ndata: {"a": "é"}\n\nevent: x\ndata:two\ndata: lines\nid: 7\n\ndata: [DONE]\n\n'
+).encode()
 
 
 @pytest.mark.parametrize("line_end", [b"\n", b"\r\n", b"\r"])
@@ -22,7 +26,7 @@ STREAM = ': comment\n\ndata: {"a": "é"}\n\nevent: x\ndata:two\ndata: lines\nid:
 def test_events_are_the_same_wherever_the_stream_is_cut(line_end: bytes, cuts: list[int]) -> None:
     stream = STREAM.replace(b"\n", line_end)
     ends = [0, *sorted(cuts), len(stream)]
-    pieces = [stream[start:end] for start, end in zip(ends, ends[1:], strict=False)]
+    pieces = [stream[start:end] for start, end in pairwise(ends)]
     assert data_of(*pieces) == ['{"a": "é"}'.encode(), b"two\nlines", b"[DONE]"]
 
 
