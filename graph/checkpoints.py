@@ -22,9 +22,6 @@ from typesense.exceptions import TypesenseClientError
 from graph.errors import CheckpointsUnavailable, CheckpointUnreadable
 from typesense_checkpoint import CheckpointIncomplete, TypesenseCheckpointer
 
-Checkpointer = BaseCheckpointSaver[str]
-
-
 _GO_ON = "or go on in a new session: the messages of this one stay readable."
 _DAMAGED = f"The state of this conversation is damaged. Restore a backup of KAI's store, {_GO_ON}"
 _OTHER_KEY = (
@@ -48,8 +45,15 @@ _DAMAGE = (
 _PARTS = {"id", "channel_values", "channel_versions", "versions_seen"}
 
 
-class _ReadableCheckpoints(BaseCheckpointSaver[str]):
-    """Saver whose reads raise `CheckpointUnreadable` for a damaged checkpoint, whatever the damage."""
+class Checkpointer(BaseCheckpointSaver[str]):
+    """Saver that can delete earlier turns. Its reads raise `CheckpointUnreadable` for any damage."""
+
+    async def aprune_turns(self, thread_id: str, *, keep_turns: int, ended_run_id: str | None) -> None:
+        """Delete the checkpoints of all turns but the latest; each turn is a run.
+
+        Turns after that of `ended_run_id` are kept, too, and do not count. Several calls at once do no harm.
+        """
+        raise NotImplementedError
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         with _translated_damage():
@@ -69,11 +73,14 @@ class _ReadableCheckpoints(BaseCheckpointSaver[str]):
                 yield _checked(found)
 
 
-class _Typesense(_ReadableCheckpoints, TypesenseCheckpointer):
+class _Typesense(Checkpointer, TypesenseCheckpointer):
     """The Typesense checkpointer, with clear errors for damage."""
 
+    async def aprune_turns(self, thread_id: str, *, keep_turns: int, ended_run_id: str | None) -> None:
+        await self.aprune_runs(thread_id, keep_runs=keep_turns, ended_run_id=ended_run_id)
 
-class SqliteCheckpointer(_ReadableCheckpoints, AsyncSqliteSaver):
+
+class SqliteCheckpointer(Checkpointer, AsyncSqliteSaver):
     """LangGraph's SQLite saver with pruning, which it lacks."""
 
     async def aprune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
@@ -87,7 +94,28 @@ class SqliteCheckpointer(_ReadableCheckpoints, AsyncSqliteSaver):
                     await self.conn.execute(_PRUNING[strategy].format(table=table), {"thread_id": thread_id})
             await self.conn.commit()
 
+    async def aprune_turns(self, thread_id: str, *, keep_turns: int, ended_run_id: str | None) -> None:
+        async with self.lock:
+            of_thread = {"thread_id": thread_id}
+            found = await self.conn.execute_fetchall(_RUNS, of_thread)
+            latest_first = [str(run) for (run,) in found]
+            later = latest_first.index(ended_run_id) if ended_run_id in latest_first else 0
+            for run_id in latest_first[later + keep_turns :]:
+                for table in ("writes", "checkpoints"):
+                    earlier = {**of_thread, "run_id": run_id}
+                    await self.conn.execute(_PRUNING_RUN.format(table=table), earlier)
+            await self.conn.commit()
 
+
+_RUNS = """
+    SELECT coalesce(json_extract(CAST(metadata AS TEXT), '$.run_id'), '') AS run_id FROM checkpoints
+    WHERE thread_id = :thread_id GROUP BY run_id ORDER BY max(checkpoint_id) DESC"""
+_PRUNING_RUN = """
+    DELETE FROM {table} WHERE thread_id = :thread_id AND (checkpoint_ns, checkpoint_id) IN (
+        SELECT checkpoint_ns, checkpoint_id FROM checkpoints WHERE thread_id = :thread_id
+        AND coalesce(json_extract(CAST(metadata AS TEXT), '$.run_id'), '') = :run_id
+        EXCEPT SELECT checkpoint_ns, max(checkpoint_id) FROM checkpoints
+        WHERE thread_id = :thread_id GROUP BY checkpoint_ns)"""
 _PRUNING = {
     "delete": "DELETE FROM {table} WHERE thread_id = :thread_id",
     "keep_latest": """
@@ -118,7 +146,7 @@ async def sqlite_checkpointer(path: Path, cipher: CipherProtocol) -> AsyncGenera
 
 async def typesense_checkpointer(
     client: AsyncClient, collection: str, cipher: CipherProtocol
-) -> TypesenseCheckpointer:
+) -> Checkpointer:
     """Open the checkpointer of a Typesense collection, which is created if missing.
 
     Raises `TypesenseClientError` or `httpx.HTTPError`.

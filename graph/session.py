@@ -166,6 +166,17 @@ class SessionGraph:
         with translated_errors():
             await self._checkpointer.adelete_thread(session_id)
 
+    async def prune_turns(self, session_id: str, *, keep_turns: int, ended_run_id: str | None = None) -> None:
+        """Delete the checkpoints of all turns but the latest. The session cannot be forked from these.
+
+        Turns after that of `ended_run_id` are kept, too, and do not count. Any number of processes may call
+        it at any time.
+        """
+        with translated_errors():
+            await self._checkpointer.aprune_turns(
+                session_id, keep_turns=keep_turns, ended_run_id=ended_run_id
+            )
+
     async def prune(self, session_id: str) -> None:
         """Delete all checkpoints of a session but the latest. It can continue, but not be forked earlier."""
         with translated_errors():

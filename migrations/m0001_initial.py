@@ -42,7 +42,7 @@ COLLECTIONS = [
             Field("created_at", "integer"),
         ],
     ),
-    Collection("result_chunks", _OF_MESSAGE),
+    Collection("result_chunks", [*_OF_MESSAGE, Field("created_at", "integer")]),
     Collection("feedback", _OF_MESSAGE),
     Collection(
         "conversation_memories",

@@ -1,8 +1,31 @@
 """Selection of the checkpoints that a pruned thread keeps."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
-from typesense_checkpoint.records import CheckpointRecord, ThreadNamespace
+from typesense_checkpoint.records import (
+    CheckpointDocument,
+    CheckpointRecord,
+    ThreadNamespace,
+    hash_run,
+    sort_key_of,
+)
+
+NO_RUN = ""
+"""The run of checkpoints that name none."""
+
+
+def earlier_runs(
+    documents: Sequence[CheckpointDocument], *, keep_runs: int, ended_run_id: str | None
+) -> Collection[str]:
+    """Returns the hashes of the runs that are older than the latest `keep_runs`, as `aprune_runs` counts."""
+    newest: dict[str, tuple[int, int, int]] = {}
+    for document in documents:
+        run = document.get("run", NO_RUN)
+        newest[run] = max(sort_key_of(document), newest.get(run, sort_key_of(document)))
+    latest_first = sorted(newest, key=newest.__getitem__, reverse=True)
+    ended = None if ended_run_id is None else hash_run(ended_run_id)
+    later = latest_first.index(ended) if ended in latest_first else 0
+    return set(latest_first[later + keep_runs :])
 
 
 def latest_with_ancestors(

@@ -6,6 +6,7 @@ from itertools import chain
 from typesense_checkpoint.collection import MAX_HITS, Search, TypesenseCollection, searches_by_id
 from typesense_checkpoint.filters import LATEST_FIRST, NEWEST_FIRST, has_id, is_older_than
 from typesense_checkpoint.records import (
+    CheckpointDocument,
     CheckpointRecord,
     Document,
     ThreadNamespace,
@@ -48,6 +49,16 @@ async def find_page(
         listed = {document["id"] for document in found}
         found += [document for document in same_id if document["id"] not in listed]
     return [CheckpointRecord.from_document(document) for document in found]
+
+
+async def find_heads(collection: TypesenseCollection[Document], thread_id: str) -> list[CheckpointDocument]:
+    """Returns the documents of a thread's checkpoints without their `data`, in no set order."""
+    search: Search = {
+        "filter_by": f"thread:={hash_thread(thread_id)} && kind:=checkpoint",
+        "include_fields": "id,kind,run,fence,id_high,id_low",
+    }
+    found = await collection.find_all(search)
+    return [document for document in found if document["kind"] == "checkpoint"]
 
 
 async def find_thread(collection: TypesenseCollection[Document], thread_id: str) -> list[CheckpointRecord]:

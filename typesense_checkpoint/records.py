@@ -366,6 +366,11 @@ def split_id(checkpoint_id: str) -> tuple[int, int]:
     return (number >> 64) - 2**63, (number & (2**64 - 1)) - 2**63
 
 
+def sort_key_of(document: CheckpointDocument) -> tuple[int, int, int]:
+    """Returns the sort key of the document's record, whose `data` may be left out."""
+    return document["fence"], document["id_high"], document["id_low"]
+
+
 def _pack(record: _PackedNamespace) -> str:
     _, packed = _PACKING.dumps_typed(record)
     return base64.b64encode(zlib.compress(packed, 1)).decode()

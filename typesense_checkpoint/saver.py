@@ -22,13 +22,14 @@ from langgraph.checkpoint.serde.base import SerializerProtocol
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from typesense import AsyncClient
 
-from typesense_checkpoint.collection import TypesenseCollection
+from typesense_checkpoint.collection import TypesenseCollection, searches_by_id
 from typesense_checkpoint.filters import checkpoints_in_scope, config_of, is_in_scope, location_of
 from typesense_checkpoint.group_commit import GroupCommit
-from typesense_checkpoint.pruning import latest_with_ancestors
+from typesense_checkpoint.pruning import NO_RUN, earlier_runs, latest_with_ancestors
 from typesense_checkpoint.queries import (
     LIST_PAGE,
     find_ancestors,
+    find_heads,
     find_page,
     find_record,
     find_thread,
@@ -51,7 +52,10 @@ from typesense_checkpoint.sync import SynchronousCheckpointer
 
 
 class CheckpointIncomplete(Exception):
-    """A channel value of the checkpoint is missing: its thread was deleted or pruned during the read."""
+    """A channel value of a checkpoint is missing, although the checkpoint itself is stored.
+
+    A checkpoint that is deleted while it is read counts as deleted instead.
+    """
 
 
 class TypesenseCheckpointer(SynchronousCheckpointer):
@@ -271,14 +275,22 @@ class TypesenseCheckpointer(SynchronousCheckpointer):
 
         Raises:
             KeyError: The config has no `thread_id`.
-            CheckpointIncomplete: The thread was deleted or pruned during the read.
+            CheckpointIncomplete: A value of the checkpoint is missing.
             TypesenseClientError: Typesense refused a request.
             httpx.HTTPError: The server is unavailable.
         """
-        record = await find_record(self._collection, location_of(config), get_checkpoint_id(config))
+        location = location_of(config)
+        checkpoint_id = get_checkpoint_id(config)
+        record = await find_record(self._collection, location, checkpoint_id)
         if record is None:
             return None
-        (found,) = await self._tuples([record])
+        try:
+            (found,) = await self._tuples([record])
+        except CheckpointIncomplete:  # deleted since, unless it is still there
+            record = await find_record(self._collection, location, checkpoint_id)
+            if record is None:
+                return None
+            (found,) = await self._tuples([record])
         return found
 
     async def alist(
@@ -307,7 +319,7 @@ class TypesenseCheckpointer(SynchronousCheckpointer):
         Raises:
             KeyError: The config has no `thread_id`.
             ValueError: A `checkpoint_id` is not a UUID.
-            CheckpointIncomplete: The thread was deleted or pruned during the read.
+            CheckpointIncomplete: A value of a checkpoint is missing.
             TypesenseClientError: Typesense refused a request.
             httpx.HTTPError: The server is unavailable.
         """
@@ -322,7 +334,7 @@ class TypesenseCheckpointer(SynchronousCheckpointer):
                 for record in records
                 if is_in_scope(record.location, config) and self._has_metadata(record, entries)
             ][:remaining]
-            for found in await self._tuples(matching):
+            for found in await self._existing_tuples(matching):
                 yield found
             if len(records) < LIST_PAGE:
                 return
@@ -332,6 +344,15 @@ class TypesenseCheckpointer(SynchronousCheckpointer):
     def _has_metadata(self, record: CheckpointRecord, entries: Mapping[str, object]) -> bool:
         metadata = self.serde.loads_typed(record.metadata)
         return all(metadata.get(name) == value for name, value in entries.items())
+
+    async def _existing_tuples(self, records: Sequence[CheckpointRecord]) -> list[CheckpointTuple]:
+        """Returns complete checkpoints, without those that have been deleted since they were found."""
+        try:
+            return await self._tuples(records)
+        except CheckpointIncomplete:
+            found = await self._collection.find(*searches_by_id([record.key for record in records]))
+            existing = {document["id"] for document in chain.from_iterable(found)}
+            return await self._tuples([record for record in records if record.key in existing])
 
     async def _tuples(self, records: Sequence[CheckpointRecord]) -> list[CheckpointTuple]:
         """Returns complete checkpoints; one request reads the values and writes of all of them."""
@@ -362,8 +383,8 @@ class TypesenseCheckpointer(SynchronousCheckpointer):
         found = values.get(record.value_keys()[channel])
         if found is None:
             raise CheckpointIncomplete(
-                f"The checkpoint {record.id} has lost its value of {channel!r}. Its thread was deleted or "
-                "pruned during the read: read it again."
+                f"The checkpoint {record.id} has lost its value of {channel!r}. If its thread is being "
+                "deleted or pruned, read it again."
             )
         return self.serde.loads_typed(found.value)
 
@@ -504,12 +525,43 @@ class TypesenseCheckpointer(SynchronousCheckpointer):
                 records = await find_thread(self._collection, thread_id)
                 await self._keep_only(latest_with_ancestors(records, self._delta_channels), records)
 
+    async def aprune_runs(self, thread_id: str, *, keep_runs: int, ended_run_id: str | None = None) -> None:
+        """Delete the checkpoints of all runs of a thread but the latest, while the thread is used.
+
+        Runs are distinguished by the `run_id` of their metadata and ordered by their latest checkpoints.
+        Checkpoints without one count as one run. The latest checkpoint of each namespace is always kept,
+        with the ancestors that its delta channels are rebuilt from. Several calls at once do no harm.
+
+        Args:
+            thread_id: Id of the thread. An unknown thread is no error.
+            keep_runs: Number of runs to keep, at least 1.
+            ended_run_id: The latest run that counts: all later ones are kept, too. The default is the
+                latest run of the thread.
+
+        Raises:
+            ValueError: `keep_runs` is less than 1.
+            TypesenseClientError: Typesense refused a request.
+            httpx.HTTPError: The server is unavailable. Call it again.
+        """
+        if keep_runs < 1:
+            raise ValueError(f"At least one run must be kept, not {keep_runs}.")
+        heads = await find_heads(self._collection, thread_id)
+        runs = earlier_runs(heads, keep_runs=keep_runs, ended_run_id=ended_run_id)
+        earlier = {document["id"] for document in heads if document.get("run", NO_RUN) in runs}
+        if not earlier:
+            return
+        records = await find_thread(self._collection, thread_id)
+        latest = latest_with_ancestors(records, self._delta_channels)
+        needed = {record.key for record in latest}
+        kept = [record for record in records if record.key not in earlier or record.key in needed]
+        await self._keep_only(kept, records)
+
     def _delta_channels(self, record: CheckpointRecord) -> Collection[str]:
         metadata: CheckpointMetadata = self.serde.loads_typed(record.metadata)
         return metadata.get("counters_since_delta_snapshot", {}).keys()
 
     async def _keep_only(self, kept: Sequence[CheckpointRecord], records: Sequence[CheckpointRecord]) -> None:
-        """Delete the other records of a thread. Checkpoints go first, so none is left without its values."""
+        """Delete the other records of a thread. Checkpoints go before their values, so none is incomplete."""
         kept_keys = {record.key for record in kept}
         deleted = [record for record in records if record.key not in kept_keys]
         orphans = [
@@ -517,10 +569,11 @@ class TypesenseCheckpointer(SynchronousCheckpointer):
             for record in kept
             if record.parent_key is not None and record.parent_key not in kept_keys
         ]
-        await self._collection.write([self._to_document(record) for record in orphans], "upsert")
+        # An update, because another process may be deleting the same checkpoints and have gone further.
+        await self._collection.write([self._to_document(record) for record in orphans], "update")
         deleted_keys = [record.key for record in deleted]
-        await self._collection.delete_any("id", deleted_keys)
         await self._collection.delete_any("checkpoint", deleted_keys)
+        await self._collection.delete_any("id", deleted_keys)
         needed = {key for record in kept for key in record.value_keys().values()}
         unneeded = {key for record in deleted for key in record.value_keys().values()} - needed
         await self._collection.delete_any("id", sorted(unneeded))

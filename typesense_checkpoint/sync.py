@@ -112,6 +112,14 @@ class SynchronousCheckpointer(BaseCheckpointSaver[str]):
         """Blocking form of `aprune`: same arguments and errors."""
         self._background.run(self.aprune(thread_ids, strategy=strategy))
 
+    async def aprune_runs(self, thread_id: str, *, keep_runs: int, ended_run_id: str | None = None) -> None:
+        """Delete the checkpoints of all runs of a thread but the latest."""
+        raise NotImplementedError
+
+    def prune_runs(self, thread_id: str, *, keep_runs: int, ended_run_id: str | None = None) -> None:
+        """Blocking form of `aprune_runs`: same arguments and errors."""
+        self._background.run(self.aprune_runs(thread_id, keep_runs=keep_runs, ended_run_id=ended_run_id))
+
     def get_delta_channel_history(
         self, *, config: RunnableConfig, channels: Sequence[str]
     ) -> Mapping[str, DeltaChannelHistory]:

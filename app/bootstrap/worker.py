@@ -15,6 +15,7 @@ from app.modules.memory.memory_job import MemoryJob
 from app.modules.run.engine import RunServices
 from app.modules.run.observer import RunObserver
 from app.modules.run.ports import PortFactory
+from app.modules.run.retention import Age, Retention
 from app.modules.run.worker import Worker
 from app.modules.session.exchanges import SessionExchangeReader
 from app.modules.session.title_job import TitleJob
@@ -62,7 +63,12 @@ async def answer_runs(common: CommonServices) -> AsyncGenerator[None]:
         store_patience_seconds=settings.worker.store_patience_seconds,
     )
     waiting = Gauge("kai_runs_waiting", "Runs that wait for a worker, any worker", registry=common.metrics)
-    worker = Worker(services, common.queue, settings.worker.concurrency, waiting)
+    ages = [
+        Age("runs", common.sessions, settings.retention.run_days),
+        Age("rows", common.rows, settings.retention.row_days),
+    ]
+    retention = Retention(common.graph, settings.checkpoints.keep_turns, ages)
+    worker = Worker(services, common.queue, settings.worker.concurrency, waiting, retention=retention)
     if settings.redis.url is None:
         await worker.sweep(before=now_ms())
     worker.start()

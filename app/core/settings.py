@@ -197,6 +197,22 @@ class TypesenseSettings(_Group):
     max_retries: Annotated[int, Field(ge=0, le=10)] = 2
 
 
+class CheckpointSettings(_Group):
+    """`KAI_CHECKPOINTS__...`: the states of conversations, from which they can be forked."""
+
+    keep_turns: Annotated[int, Field(ge=0, le=1_000_000)] = 20
+    """Turns of a session whose checkpoints are kept. 0 keeps all."""
+
+
+class RetentionSettings(_Group):
+    """`KAI_RETENTION__...`: days after which records are deleted. 0 keeps them."""
+
+    run_days: Annotated[int, Field(ge=0, le=36_500)] = 0
+    """For the records of ended runs."""
+    row_days: Annotated[int, Field(ge=0, le=36_500)] = 0
+    """For the rows of answers."""
+
+
 class RedisSettings(_Group):
     """`KAI_REDIS__...`: the Redis through which several processes share the work. Without it one
     process does everything.
@@ -353,6 +369,8 @@ class Settings(BaseSettings):
     quotas: QuotaSettings = QuotaSettings()
     typesense: TypesenseSettings = TypesenseSettings()
     conversations: ConversationSettings = ConversationSettings()
+    checkpoints: CheckpointSettings = CheckpointSettings()
+    retention: RetentionSettings = RetentionSettings()
     redis: RedisSettings = RedisSettings()
     worker: WorkerSettings = WorkerSettings()
     databases: DatabaseSettings = DatabaseSettings()

@@ -25,6 +25,7 @@ from app.modules.run.engine import RunServices
 from app.modules.run.lifecycle import RunLifecycle, ref_of
 from app.modules.run.messages import Ending, question_message, question_sequence
 from app.modules.run.observer import RunObserver
+from app.modules.run.retention import Retention
 from app.modules.run.submission import Submissions
 from app.modules.run.worker import Worker
 from app.modules.session.model import Run, Session
@@ -217,7 +218,7 @@ async def process(
             store_patience_seconds=15,
         )
         waiting = Gauge("waiting", "Runs that wait", registry=CollectorRegistry())
-        worker = Worker(services, bus.queue, 4, waiting)
+        worker = Worker(services, bus.queue, 4, waiting, retention=Retention(services.graph, 0))
         yield Process(storage, repository, turns, bus, worker)
 
 

@@ -19,6 +19,7 @@ from app.modules.run.engine import RunServices
 from app.modules.run.follower import RunFollower
 from app.modules.run.lifecycle import RunLifecycle
 from app.modules.run.observer import RunObserver
+from app.modules.run.retention import Retention
 from app.modules.run.submission import Submissions
 from app.modules.run.worker import Worker
 from app.modules.session.exchanges import SessionExchangeReader
@@ -131,7 +132,9 @@ class Site:
                 store_patience_seconds=STORE_PATIENCE_SECONDS,
             )
             waiting = Gauge("waiting", "Runs that wait", registry=CollectorRegistry())
-            self.worker = Worker(services, queue, _CONCURRENCY, waiting)
+            self.worker = Worker(
+                services, queue, _CONCURRENCY, waiting, retention=Retention(services.graph, 0)
+            )
             if cluster.alone:
                 await self.worker.sweep(before=now_ms())
             self.worker.start()

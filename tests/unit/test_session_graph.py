@@ -8,12 +8,11 @@ from pathlib import Path
 import ormsgpack
 import pytest
 from cryptography.fernet import Fernet
-from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
 from app.core.secrets import ClearCheckpoints
 from graph import SessionEvent, SessionGraph, Turn
-from graph.checkpoints import sqlite_checkpointer
+from graph.checkpoints import Checkpointer, sqlite_checkpointer
 from graph.errors import StatementFailed
 from graph.events import AnalysisChunk, ClarificationChunk, Reset, ResultsChunk, SqlChunk, Status
 from graph.ports import Written
@@ -41,13 +40,13 @@ CIPHER = ClearCheckpoints(Fernet.generate_key())
 
 
 @pytest.fixture
-async def saver(tmp_path: Path) -> AsyncGenerator[BaseCheckpointSaver[str]]:
+async def saver(tmp_path: Path) -> AsyncGenerator[Checkpointer]:
     async with sqlite_checkpointer(tmp_path / "checkpoints.db", CIPHER) as opened:
         yield opened
 
 
 @pytest.fixture
-def graph(saver: BaseCheckpointSaver[str]) -> SessionGraph:
+def graph(saver: Checkpointer) -> SessionGraph:
     return SessionGraph(saver)
 
 
@@ -419,7 +418,7 @@ async def test_long_exchanges_are_summarized_sooner_but_no_more_often(graph: Ses
 
 
 async def test_a_checkpoint_does_not_grow_with_the_conversation(
-    graph: SessionGraph, saver: BaseCheckpointSaver[str]
+    graph: SessionGraph, saver: Checkpointer
 ) -> None:
     sizes = []
     for number in range(20):
@@ -441,9 +440,7 @@ async def test_a_tampered_checkpoint_cannot_run_code(tmp_path: Path) -> None:
     assert mark.exists()
 
 
-async def test_a_deleted_session_leaves_no_checkpoint(
-    graph: SessionGraph, saver: BaseCheckpointSaver[str]
-) -> None:
+async def test_a_deleted_session_leaves_no_checkpoint(graph: SessionGraph, saver: Checkpointer) -> None:
     [_ async for _ in graph.ask(TURN, fake_ports())]
     await graph.forget("s1")
     assert await saver.aget({"configurable": {"thread_id": "s1"}}) is None

@@ -46,7 +46,7 @@ def test_every_public_method_has_a_docstring() -> None:
     "name",
     [
         *("aput", "aput_writes", "aget_tuple", "alist", "aget_delta_channel_history"),
-        *("adelete_thread", "adelete_for_runs", "acopy_thread", "aprune"),
+        *("adelete_thread", "adelete_for_runs", "acopy_thread", "aprune", "aprune_runs"),
     ],
 )
 def test_an_asynchronous_method_documents_each_argument_and_its_errors(name: str) -> None:

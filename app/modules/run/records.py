@@ -126,6 +126,13 @@ class SessionRecords(Protocol):
         """Do so only if its present place is `waiting_from` or beyond."""
 
 
+class AgedRecords(Protocol):
+    """Records that may be deleted by their age."""
+
+    async def delete_old(self, before: int) -> int:
+        """Delete records made before then (epoch ms) that no open run needs. Returns their number."""
+
+
 class ResultRows(Protocol):
     """Rows of results, by the message that they answer."""
 

@@ -15,6 +15,7 @@ from app.modules.run.attempt import MAX_TRIES, AttemptResult, RunAttempt
 from app.modules.run.engine import RunServices
 from app.modules.run.isolation import Isolation
 from app.modules.run.observer import Action, log_run
+from app.modules.run.retention import Retention
 from app.modules.session.model import Run, Session
 from graph.errors import CheckpointsUnavailable
 
@@ -37,11 +38,14 @@ class Worker:
         queue: RunQueue,
         concurrency: int,
         waiting: Gauge,
+        *,
+        retention: Retention,
     ) -> None:
         self._services = services
         self._lifecycle = services.lifecycle
         self._repository = services.repository
         self._queue = queue
+        self._retention = retention
         self._room = asyncio.Semaphore(concurrency)
         self._waiting = waiting
         self._attempts: dict[RunRef, RunAttempt] = {}
@@ -58,6 +62,8 @@ class Worker:
             "renew leases": self._keep,
             "cancel runs": self._cancel,
             "sweep runs": self._sweep,
+            "prune checkpoints": self._retention.prune_noted,
+            "delete old records": self._retention.sweep_hourly,
         }
         self._loops = [
             asyncio.create_task(_for_ever(loop), name=f"worker: {name}") for name, loop in loops.items()
@@ -165,6 +171,8 @@ class Worker:
             result = await attempt.run()
             if result == "handed over":
                 await self._lifecycle.hand_over(taken[1])
+            elif result == "ended":
+                self._retention.note(*taken)
             return result
         finally:
             self._attempts.pop(ref, None)

@@ -25,10 +25,13 @@ class MessageUnknown(NotFound):
 
 
 class CheckpointUnknown(NotFound):
-    """The session has no such checkpoint."""
+    """The session has no such checkpoint, or it belonged to an earlier turn and was deleted."""
 
-    def __init__(self) -> None:
-        super().__init__("This session has no checkpoint with this id.")
+    def __init__(self, session_id: str) -> None:
+        super().__init__(
+            "This session has no checkpoint with this id. Only the checkpoints of its latest turns are kept "
+            f"(KAI_CHECKPOINTS__KEEP_TURNS): GET /api/v1/sessions/{session_id}/checkpoints lists them."
+        )
 
 
 class StatusHeld(Conflict):

@@ -29,6 +29,7 @@ _OF_A_SESSION = ("messages", "runs", "result_chunks", "feedback")
 _SEARCHED_MATCHES = 250
 _MAX_TITLE = 80
 _SHARED_MESSAGES = 20
+_DELETED_AT_ONCE = 50
 
 _SESSION = TypeAdapter(Session)
 _RUN = TypeAdapter(Run)
@@ -218,6 +219,27 @@ class SessionRepository:
         at another attempt."""
         changed = await self._storage.patch("runs", run.id, changes, where=[Equals("attempt", run.attempt)])
         return None if changed is None else _RUN.validate_python(changed)
+
+    async def delete_old(self, before: int) -> int:
+        """Delete runs that were asked before then (epoch ms), have ended and hold no session.
+
+        Returns their number.
+        """
+        ended: list[Condition] = [
+            AnyOf("status", ["complete", "failed", "cancelled"]),
+            Range("created_at", below=before),
+        ]
+        deleted = 0
+        cursor: str | None = None
+        while True:
+            page = await self._storage.query("runs", ended, limit=_DELETED_AT_ONCE, cursor=cursor)
+            sessions = AnyOf("id", sorted({str(run["session_id"]) for run in page.items}))
+            held = await self._storage.query("sessions", [sessions], limit=_DELETED_AT_ONCE)
+            needed = {session["active_run_id"] for session in held.items}
+            ids = [str(run["id"]) for run in page.items if run["id"] not in needed]
+            deleted += await self._storage.delete("runs", [AnyOf("id", ids)])
+            if (cursor := page.next_cursor) is None:
+                return deleted
 
     async def get_run(self, session: Session, run_id: str) -> Run:
         """Raises `RunUnknown`."""

@@ -3,14 +3,16 @@
 from collections.abc import AsyncGenerator, Sequence
 from typing import cast
 
+from app.core.clock import now_ms
 from app.core.ids import id_of
-from app.core.storage.port import AnyOf, Document, Storage
+from app.core.storage.port import AnyOf, Document, Range, Storage
 from app.modules.run.records import HEAD_ROWS, Row, RowsGone, StoredResult
 from app.modules.session.model import Message
 from graph.state import Rows
 
 ROWS_PER_CHUNK = 500
 _ROWS_PER_READ = 10 * ROWS_PER_CHUNK
+_DELETED_AT_ONCE = 20
 
 
 class RowStore:
@@ -32,6 +34,7 @@ class RowStore:
 
         The first chunk is written last: if it is there, all are.
         """
+        now = now_ms()
         first, *others = [
             cast(
                 "Document",
@@ -40,6 +43,7 @@ class RowStore:
                     "owner": owner,
                     "session_id": session_id,
                     "message_id": message_id,
+                    "created_at": now,
                     "rows": rows[start : start + ROWS_PER_CHUNK],
                 },
             )
@@ -82,6 +86,15 @@ class RowStore:
         """Yields all rows, some chunks at a time. Raises `RowsGone`."""
         for start in range(0, row_count, _ROWS_PER_READ):
             yield await self.read(message_id, start, min(start + _ROWS_PER_READ, row_count))
+
+    async def delete_old(self, before: int) -> int:
+        """Delete rows stored before then (epoch ms); returns the number of chunks. Their answers stay."""
+        deleted = 0
+        old = Range("created_at", below=before)
+        while chunks := (await self._storage.query("result_chunks", [old], limit=_DELETED_AT_ONCE)).items:
+            ids = [str(chunk["id"]) for chunk in chunks]
+            deleted += await self._storage.delete("result_chunks", [AnyOf("id", ids), old])
+        return deleted
 
     async def copy(self, from_message_id: str, message: Message) -> None:
         """Copy the rows of one message to another one, if they are still stored."""

@@ -247,7 +247,7 @@ class SessionService:
         async with self._allowances.new_session(owner):
             state = await self._graph.state_at(session.id, checkpoint_id)
             if state is None:
-                raise CheckpointUnknown
+                raise CheckpointUnknown(session.id)
             forked = replace(
                 session,
                 id=new_id(),
