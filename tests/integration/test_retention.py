@@ -44,8 +44,8 @@ def settings(request: pytest.FixtureRequest, tmp_path: Path) -> Settings:
 async def session_of(settings: Settings) -> AsyncGenerator[tuple[Services, str]]:
     async with open_services(settings) as services:
         url = f"sqlite:///{make_shop(settings.data_dir / 'shop.db')}"
-        shop = await services.database_connections.register(LOCAL_OWNER, url, "shop", "")
-        session = await services.sessions.create(LOCAL_OWNER, shop.id, None, "ask", {})
+        shop = await services.database_connections.register(LOCAL_OWNER, url, "shop", description="")
+        session = await services.sessions.create(LOCAL_OWNER, shop.id, None, mode="ask", metadata={})
         yield services, session.id
 
 
@@ -77,14 +77,16 @@ class FailsOnce:
 
 
 async def ask(services: Services, session_id: str, question: str = QUESTION) -> Run:
-    session, run = await services.sessions.ask(LOCAL_OWNER, session_id, question, "reject", None)
+    session, run = await services.sessions.ask(
+        LOCAL_OWNER, session_id, question, on_busy="reject", idempotency_key=None
+    )
     said = [entry async for entry in services.sessions.follower.events(session, run)]
     assert '"complete"' in said[-1].data
     return run
 
 
 async def checkpoints_of(services: Services, session_id: str) -> list[Checkpoint]:
-    return (await services.sessions.checkpoints(LOCAL_OWNER, session_id, 1_000, None))[0]
+    return (await services.sessions.checkpoints(LOCAL_OWNER, session_id, 1_000, cursor=None))[0]
 
 
 def turns_of(checkpoints: list[Checkpoint]) -> list[str | None]:
