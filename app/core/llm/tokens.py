@@ -50,6 +50,10 @@ _OTHER_SCRIPTS = [
 
 def approximate_tokens(text: str) -> int:
     """Returns about the number of tokens: within 10 % for most texts of a paragraph or more, rounded up."""
+    return max(ceil(unrounded_tokens(text)), 1 if text else 0)
+
+
+def unrounded_tokens(text: str) -> float:
+    """Returns the estimate as a fraction: that of a text is the sum of those of its lines."""
     parts = _ANY_SCRIPT if text.isascii() else [*_ANY_SCRIPT, *_OTHER_SCRIPTS]
-    tokens = sum(len(part.findall(text)) * weight for part, weight in parts)
-    return max(ceil(tokens), 1 if text else 0)
+    return sum(len(part.findall(text)) * weight for part, weight in parts)

@@ -8,8 +8,9 @@ mean") are dropped last.
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
-from app.core.llm.tokens import approximate_tokens
+from app.core.llm.tokens import approximate_tokens, unrounded_tokens
 from graph.state import PastExchange
 
 MAX_TOKENS = 499
@@ -59,6 +60,11 @@ class _Line:
     @property
     def text(self) -> str:
         return f"Asked: {self.asked}{self.found}{self.sql}"
+
+    @cached_property
+    def tokens(self) -> float:
+        """Estimated, not rounded."""
+        return unrounded_tokens(self.text)
 
     @property
     def weight(self) -> int:
@@ -158,22 +164,22 @@ def _with_short_question(line: _Line) -> _Line:
 def _shortened(lines: Sequence[_Line], shorten: Callable[[_Line], _Line], room: int) -> list[_Line]:
     """Shortens lines, oldest first, until they fit."""
     kept = list(lines)
+    tokens = sum(line.tokens for line in kept)
     for index, line in enumerate(kept):
-        if _tokens(kept) <= room:
+        if tokens <= room:
             break
         kept[index] = shorten(line)
+        tokens += kept[index].tokens - line.tokens
     return kept
 
 
 def _dropped(lines: Sequence[_Line], weight: int, room: int) -> list[_Line]:
     """Drops lines of this weight, oldest first, until they fit."""
     kept = list(lines)
+    tokens = sum(line.tokens for line in kept)
     for line in [each for each in lines if each.weight == weight]:
-        if _tokens(kept) <= room:
+        if tokens <= room:
             break
         kept.remove(line)
+        tokens -= line.tokens
     return kept
-
-
-def _tokens(lines: Sequence[_Line]) -> int:
-    return approximate_tokens("\n".join(line.text for line in lines))
