@@ -50,12 +50,12 @@ def _make(dialect: str, folder: Path, request: pytest.FixtureRequest) -> Target:
             return targets.mysql_target(request.getfixturevalue("mariadb"))
 
 
-def in_session(sql: str, target: Target) -> ResultSet:
+def in_session(sql: str, target: Target, limits: StatementLimits = LIMITS) -> ResultSet:
     """Run it with the guard off."""
     stop = Stop()
     with target.database.session(stop, 5) as session:
-        stop.after(LIMITS.timeout_seconds)
-        return collect(session.execute(sql), LIMITS)
+        stop.after(limits.timeout_seconds)
+        return collect(session.execute(sql), limits)
 
 
 @pytest.mark.parametrize(("dialect", "category"), [each for each in HOSTILE if each not in UNSTOPPABLE])
@@ -98,7 +98,7 @@ def test_an_honest_question_gets_what_the_database_would_answer(
     answer = UncheckedStatement(
         sql=sql, schema=shop_schema(dialect), database=target.database, limits=limits, connect_seconds=5
     ).run(Stop())
-    plain = in_session(sql, target)
+    plain = in_session(sql, target, limits)
     assert answer.rows == plain.rows
     assert [column.type for column in answer.columns] == [column.type for column in plain.columns]
 
