@@ -9,6 +9,7 @@ from graph.answer import Claims, Offer, Understanding
 from graph.state import Rows
 
 Step = Literal[
+    "waiting",
     "loading_context",
     "generating_sql",
     "executing_sql",
@@ -46,6 +47,10 @@ class Status(_Event):
     """The statement to be repaired, in step `repairing_sql`. Null in every other step."""
     error: str | None = None
     """The error of that statement, in step `repairing_sql`. Null in every other step."""
+    place: int | None = None
+    """The run's place in the line when it began to wait, in step `waiting`: 1 is the next to begin. Null in
+    every other step.
+    """
 
 
 class _Chunk(_Event):

@@ -78,7 +78,7 @@ async def open_services(
             common.sessions,
             common.rows,
             submissions,
-            follower=RunFollower(common.sessions, common.rows, common.logs),
+            follower=RunFollower(common.sessions, common.rows, common.logs, common.queue.waiting),
             graph=common.graph,
             connections=common.connections,
             context=common.context_store,

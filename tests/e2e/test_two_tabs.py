@@ -65,7 +65,8 @@ async def test_enqueued_questions_are_answered_in_order(
         kai.asking(session, "two", on_busy="enqueue") as two,
         kai.asking(session, "three", on_busy="enqueue") as three,
     ):
-        assert (await two.next()).data["step"] == "loading_context"
+        waiting = (await two.next()).data
+        assert (waiting["step"], waiting["place"]) == ("waiting", 1)
         model.release()
         answers = [chunks(await stream.rest(), "analysis") for stream in (one, two, three)]
     assert answers == [["first"], ["second"], ["third"]]

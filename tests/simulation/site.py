@@ -116,7 +116,7 @@ class Site:
             max_waiting=_MAX_WAITING,
             store_patience_seconds=STORE_PATIENCE_SECONDS,
         )
-        self.follower = RunFollower(repository, RowStore(storage), logs)
+        self.follower = RunFollower(repository, RowStore(storage), logs, queue.waiting)
         self.worker: Worker | None = None
         self.listeners: list[Listener] = []
         if self.role in ("all", "worker"):

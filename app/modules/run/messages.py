@@ -12,7 +12,7 @@ from app.modules.session.model import Message, Outcome, Run
 from graph.answer import Answer, TurnAnswer
 from graph.chunks import answer_chunks
 from graph.errors import TurnError
-from graph.events import Chunk, Done, Failure, RunError, SessionEvent
+from graph.events import Chunk, Done, Failure, RunError, SessionEvent, Status
 from graph.state import Rows
 
 logger = logging.getLogger(__name__)
@@ -52,6 +52,16 @@ def ending_of(done: Done, run: Run, ending: Ending) -> Ending:
 def wire(event: SessionEvent) -> tuple[str, str]:
     """Returns the name and the data of an event, as in the log. The data hold the name, too."""
     return event.event, event.model_dump_json()
+
+
+def waiting_event(run: Run, place: int, *, is_session_busy: bool = False) -> Status:
+    """Returns the event of a run that has to wait: for the questions before it in its session, or for a
+    worker.
+    """
+    message = f"Waiting for a free worker: number {place} in the line"
+    if is_session_busy:
+        message = "Waiting for the question before this one"
+    return Status(step="waiting", message=message, run_id=run.id, place=place)
 
 
 def done_event(run: Run, ending: Ending) -> Done:

@@ -29,13 +29,13 @@ from app.modules.run.messages import (
     question_message,
     question_sequence,
     turn_of,
+    waiting_event,
     waiting_sequence,
     wire,
 )
 from app.modules.run.records import MAX_WAITING, SessionRecords
 from app.modules.session.model import Message, Run, Session
 from app.modules.usage.service import Allowances
-from graph.events import Status
 
 logger = logging.getLogger(__name__)
 
@@ -104,7 +104,11 @@ class Submissions:
                 self._check_room(session, on_busy, others)
             expected = waiting_sequence(run) if others else _expected_sequence(session, run)
             asked = question_message(run, new_id(), expected)
-            return await self._outlasting_store(session, run, asked, on_busy)
+            run = await self._outlasting_store(session, run, asked, on_busy)
+        if waiting and expected < WAITING_FROM:
+            # Before any worker is free. Dropped if one has begun the run.
+            await self._logs.say(run.id, 0, [wire(waiting_event(run, waiting + 1))], ended=False)
+        return run
 
     def _turnstile(self, session_id: str) -> asyncio.Lock:
         """Returns the lock by which this process stores the questions of a session in the order of their
@@ -242,9 +246,8 @@ class Submissions:
         if asked.sequence < WAITING_FROM:
             await self._repository.move(asked, waiting_sequence(run))
             await self._place_if_over(session, run)
-        notice = Status(
-            step="loading_context", message="Waiting for the question before this one", run_id=run.id
-        )
+        place = sum(each.place < run.place for each in others) or 1
+        notice = waiting_event(run, place, is_session_busy=True)
         await self._logs.say(run.id, 0, [wire(notice)], ended=False)
         await self._lifecycle.start_next(session.id)
 

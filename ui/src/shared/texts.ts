@@ -91,6 +91,7 @@ export const texts = {
     repaired: (count: number) => (count === 1 ? "repaired once" : `repaired ${count} times`),
     details: "Steps of the answer",
     names: {
+      waiting: "Wait to begin",
       loading_context: "Read the context",
       generating_sql: "Write SQL",
       repairing_sql: "Repair the SQL",
