@@ -1,4 +1,4 @@
-"""What the commands share: a database as people name it, and a run's events shown in a terminal."""
+"""Shared by the commands: settings, database URLs, and the events of a run in a terminal."""
 
 import re
 import sys
@@ -36,7 +36,7 @@ _NUMBERS = ("integer", "number")
 
 _FILE_URL = re.compile(r"(?P<kind>sqlite|duckdb):///(?P<path>[^?#]+)")
 _DEMO_FOLDER = Path(".kai")
-"""Where `make demo` keeps everything."""
+"""The data folder of `make demo`."""
 
 
 def say(text: str) -> None:

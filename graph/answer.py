@@ -36,12 +36,12 @@ class _Part(BaseModel):
 
 
 class Understanding(_Part):
-    """How the question was understood, and what became of its statement."""
+    """The interpretation of the question, and the corrections of its statement."""
 
     dialect: str = ""
     """SQL dialect of the statement. Empty without a statement."""
     explanation: str = ""
-    """How the question was understood."""
+    """The interpretation of the question, in words."""
     standalone_question: str = ""
     """A follow-up in words that stand alone. Empty if the question stands alone as asked."""
     corrections: list[str] = Field(
@@ -69,7 +69,7 @@ class Offer(_Part):
 
 
 class Findings(_Part):
-    """What goes with the text of an analysis."""
+    """Parts of an analysis besides its text."""
 
     claims: Claims = Field(default_factory=list)
     chart: dict[str, JsonValue] | None = None

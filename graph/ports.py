@@ -41,7 +41,7 @@ class Question:
 
 
 class Written(Understanding, Offer):
-    """What the writer decided. `text` is the statement for route `sql`, the reply for `clarify` and
+    """The decision of the writer. `text` is the statement for route `sql`, the reply for `clarify` and
     `chat`, and empty for `rows` (the rows already fetched answer the question).
     """
 

@@ -130,9 +130,9 @@ class SessionGraph:
         return _answer(snapshot) if snapshot.values.get("run_id") == turn.run_id else TurnAnswer()
 
     async def has_begun(self, session_id: str, run_id: str) -> bool:
-        """Whether the latest checkpoint of the session is of this run: it has one before its first step.
+        """True if the latest checkpoint of the session is of this run. A run writes one when it starts.
 
-        An unreadable checkpoint may be of this run.
+        True also if the checkpoint is unreadable, because it may be of this run.
         """
         try:
             snapshot = await self._state(session_id)

@@ -106,7 +106,7 @@ class Precedent(TypedDict):
 
 
 class Context(TypedDict):
-    """What a model is shown with a question, as sections of a prompt.
+    """Context of a question for a model, as sections of a prompt.
 
     `schema` hardly depends on the question, so that a provider's cache of prompts holds it; `details` are
     looked up for this question.

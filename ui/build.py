@@ -69,7 +69,7 @@ def install(*options: str) -> None:
 
 
 def fingerprint() -> str:
-    """Of the sources' names and contents."""
+    """Returns a digest of the names and contents of the sources."""
     digest = hashlib.sha256()
     for path in sorted(sources()):
         digest.update(path.relative_to(UI).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")

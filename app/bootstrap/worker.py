@@ -22,14 +22,14 @@ from app.modules.session.title_job import TitleJob
 
 _DRAIN_ALL_SECONDS = 1.0
 _CONCURRENT_JOBS = 8
-"""Of a process for one kind of job. A process that does everything runs one job of each kind at a time."""
+"""Jobs at a time in a process for one kind of job. A process for everything runs one job of each kind."""
 
 
 @asynccontextmanager
 async def open_worker(
     settings: Settings, role: Literal["worker", "history", "memory"]
 ) -> AsyncGenerator[CommonServices]:
-    """A worker of one role, at work until the block ends. Raises what `open_common` raises."""
+    """Run a worker of one role until the block ends. Raises what `open_common` raises."""
     async with AsyncExitStack() as opened:
         common = await opened.enter_async_context(open_common(settings, role))
         if role == "worker":

@@ -58,7 +58,7 @@ class BoundedThreads:
         self._executor.shutdown(wait=False, cancel_futures=True)
 
     def _withdraw(self, future: "Future[T]") -> bool:
-        """Whether the work had not started, and will not."""
+        """Cancel the work. Returns False if it has started already."""
         if future.cancel():
             return True
         with self._lock:

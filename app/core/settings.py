@@ -321,7 +321,7 @@ class HttpSettings(_Group):
     """`KAI_HTTP__...`: how long a client may take to send a request."""
 
     head_seconds: Seconds = 10
-    """For the request line and the headers."""
+    """Time limit for the request line and the headers."""
     body_seconds: Seconds = 30
 
 

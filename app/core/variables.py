@@ -39,7 +39,7 @@ def check_names(variables: Iterable[tuple[str, str]], settings: type[BaseModel])
 
 
 def is_of_kubernetes(name: str, value: str) -> bool:
-    """Whether Kubernetes sets such a variable for a Service."""
+    """True if Kubernetes sets such a variable for a Service."""
     port = name.upper().endswith("_PORT") and value.startswith(("tcp://", "udp://", "sctp://"))
     return port or _OF_KUBERNETES.fullmatch(name.upper()) is not None
 

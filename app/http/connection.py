@@ -58,7 +58,7 @@ class HttpConnection(H11Protocol):
         self._refuse(400, "malformed", "Malformed request", detail=msg)
 
     def _is_body_unread(self) -> bool:
-        """Whether a response is complete before the body of its request has arrived."""
+        """True if a response is complete before the body of its request has arrived."""
         return self.conn.their_state is h11.SEND_BODY and self.conn.our_state is h11.DONE
 
     def _await(self, awaited: _Awaited | None) -> None:
@@ -100,7 +100,7 @@ class HttpConnection(H11Protocol):
 
 
 def connection_class(its_settings: HttpSettings) -> type[HttpConnection]:
-    """The class that uvicorn makes an object of for each connection."""
+    """Returns the class for uvicorn, which creates an instance for each connection."""
 
     class Connection(HttpConnection):
         settings = its_settings

@@ -1,10 +1,10 @@
-"""What a limit of KAI's own left out of a result, in words."""
+"""Sentence about rows or values that KAI's limits left out of a result."""
 
 from graph.state import Rows
 
 
 def cut_sentence(rows: Rows) -> str:
-    """One sentence; empty when no limit cut the result."""
+    """Returns one sentence, or an empty text if no limit cut the result."""
     if not rows["truncated"]:
         return ""
     kept = f"{rows['row_count']:,}"

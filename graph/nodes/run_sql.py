@@ -54,8 +54,9 @@ def _repair_of(state: SessionState, cause: Literal["error", "warnings"], reasons
 
 
 async def _reasons(state: SessionState, ports: Ports, sql: str, *, rows: Rows) -> list[str]:
-    """What speaks for a repair; nothing does of a statement that no model wrote, or after a repair of an
-    error, for there is one repair a turn."""
+    """Returns the reasons to repair a statement that ran. Empty for a statement that no model wrote, and
+    after the repair of an error: a turn has at most one repair.
+    """
     repair = state["repair"]
     if state["author"] != "model" or (repair is not None and repair["cause"] == "error"):
         return []
@@ -63,7 +64,7 @@ async def _reasons(state: SessionState, ports: Ports, sql: str, *, rows: Rows) -
 
 
 def _is_better(rows: Rows, reasons: list[str], state: SessionState, *, repair: Repair) -> bool:
-    """Whether a repaired result has fewer warnings, and has rows if the first had any."""
+    """True if a repaired result has fewer warnings, and has rows if the first result had any."""
     first = state.get("current_results")
     has_lost_rows = first is not None and first["row_count"] > 0 and rows["row_count"] == 0
     return len(reasons) < len(repair["reasons"]) and not has_lost_rows

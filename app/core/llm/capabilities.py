@@ -34,8 +34,7 @@ _SMALL_BILLIONS = 15
 """Models with fewer parameters write better SQL with the short form, as measured with 1.5 billion."""
 
 _SMALL_CONTEXT = 16
-"""In thousands of tokens. In a context of this size or less, the long form leaves too little room
-for a schema."""
+"""Thousands of tokens. A context of this size or less has too little room for the long form and a schema."""
 
 _SIZE = re.compile(r"(?<![a-z0-9.])(?:(\d+)x)?[a-z]?(\d+(?:\.\d+)?)([bm])(?![a-z0-9])")
 _ACTIVE = re.compile(r"(?<![a-z0-9.])a(\d+(?:\.\d+)?)b(?![a-z0-9])")

@@ -1,4 +1,4 @@
-"""How much a statement may cost."""
+"""Limits of a statement: time, rows, bytes, memory and threads."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Where databases may stand: which addresses may be connected to, and which files may be opened."""
+"""Addresses that KAI may connect to, and files that it may open as databases."""
 
 import socket
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ LOCAL_NETWORKS: Sequence[IpNetwork] = tuple(
 
 @dataclass(frozen=True)
 class Access:
-    """What a server of KAI may connect to besides public addresses.
+    """Networks and folders of databases that KAI may open, besides public addresses.
 
     `ONE_USER`, the default, is for one user on their own machine: every file they may read, and every
     network they are in, but no link-local address. No setting allows the metadata services of clouds.
@@ -48,9 +48,9 @@ class Access:
             )
 
     def addresses(self, host: str, port: int) -> list[str]:
-        """Where a host is now, if all its addresses may be connected to; connect to these, not to the name.
+        """Resolve a host and check all its addresses. Connect to these, not to the name.
 
-        Raises `DatabaseUnavailable`.
+        Raises `DatabaseUnavailable` if the host is unknown or one of the addresses is not allowed.
         """
         if is_metadata_name(host):
             raise DatabaseUnavailable("The host is a cloud's metadata service, which is no database.")

@@ -23,14 +23,14 @@ Purpose = Literal["question", "candidate", "join_probe", "coverage", "preview", 
 _Outcome = Literal["ok", "refused", "failed", "timed_out", "cancelled"]
 
 _SYSTEMS = {"postgres": "postgresql"}
-"""Where OpenTelemetry's name of a database is not sqlglot's."""
+"""OpenTelemetry's names of databases that differ from sqlglot's."""
 
 logger = logging.getLogger("kai.audit")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Asker:
-    """Who has a statement run, what for, and in which run if in any."""
+    """The user for whom a statement runs, its purpose, and the run that it belongs to, if any."""
 
     owner: str
     purpose: Purpose
@@ -147,7 +147,7 @@ class StatementRecords:
 
 
 class Record:
-    """What becomes of a statement; a failure unless something else is known."""
+    """Outcome of a statement. It counts as failed until another outcome is set."""
 
     def __init__(self) -> None:
         self.outcome: _Outcome = "failed"

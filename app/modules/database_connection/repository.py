@@ -69,14 +69,14 @@ class ConnectionRepository:
         await self._storage.put("database_connections", [cast("Document", kept)])
 
     async def get(self, reader: str, connection_id: str) -> Connection:
-        """One that may be read. Raises `ConnectionNotFound`."""
+        """Returns a connection that the reader may use. Raises `ConnectionNotFound`."""
         found = await self._storage.get("database_connections", connection_id)
         if found is None or found["readers"] not in _read_by(reader):
             raise _not_found()
         return _CONNECTION.validate_python(found)
 
     async def own(self, owner: str, connection_id: str) -> Connection:
-        """One that may be changed. Raises `ConnectionNotFound`, and `NotTheOwner` where it may be read."""
+        """Returns a connection of this owner. Raises `ConnectionNotFound` or `NotTheOwner`."""
         connection = await self.get(owner, connection_id)
         if connection.owner != owner:
             raise NotTheOwner
@@ -161,7 +161,7 @@ class ConnectionRepository:
     async def tables(
         self, connection: Connection, limit: int, cursor: str | None
     ) -> tuple[list[Table], str | None]:
-        """By name."""
+        """Returns a page of tables, sorted by name, and the cursor of the next page."""
         tables = await self._tables(connection)
         start = cursor_position(cursor)
         more = len(tables) > start + limit
@@ -177,7 +177,6 @@ class ConnectionRepository:
         return ScannedSchema(Schema(connection.dialect, await self._tables(connection), database), texts)
 
     async def _tables(self, connection: Connection) -> list[Table]:
-        """By name."""
         found = [_TABLE.validate_python(each["table"]) async for each in self._all("tables", connection)]
         return sorted(found, key=lambda table: table.name)
 

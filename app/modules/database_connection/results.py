@@ -159,7 +159,7 @@ class _Cell(NamedTuple):
 
 
 def _nested(value: object) -> JsonValue:
-    """What stands in lists and maps, by the same rules; keys are text."""
+    """Convert a value inside a list or map to JSON, by the same rules. Keys become text."""
     match value:
         case None | bool() | str():
             return value
@@ -175,7 +175,7 @@ def _nested(value: object) -> JsonValue:
 
 
 def _duration(value: timedelta) -> str:
-    """As PostgreSQL writes an interval: `2 days 03:04:05`."""
+    """Format an interval as PostgreSQL does: `2 days 03:04:05`."""
     hours, rest = divmod(value - timedelta(days=value.days), timedelta(hours=1))
     minutes, seconds = divmod(rest, timedelta(minutes=1))
     clock = f"{hours:02}:{minutes:02}:{seconds.total_seconds():0>9.6f}".removesuffix(".000000")

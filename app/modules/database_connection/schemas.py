@@ -36,11 +36,11 @@ class RolesBody(Body):
     model_config = ConfigDict(json_schema_extra={"examples": [{"names": {"ada": "sales_north"}}]})
 
     by: Literal["owner", "claim"] = "owner"
-    """What the roles are chosen by: the owner, or the token's claim `KAI_AUTH__OIDC__DATABASE_CLAIM`."""
+    """The key that chooses a role: the owner, or the token's claim `KAI_AUTH__OIDC__DATABASE_CLAIM`."""
     names: Annotated[dict[Person, RoleName], Field(default_factory=dict, max_length=1_000)]
     """Roles by owner or by the value of the claim."""
     default: RoleName | None = None
-    """Role of everyone else; without one, their questions are refused (403 `database-role`)."""
+    """Role of all other users. Without it, their questions are refused (403 `database-role`)."""
 
     @model_validator(mode="after")
     def _not_empty(self) -> Self:

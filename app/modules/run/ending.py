@@ -208,7 +208,7 @@ class AttemptEnd:
         await self._stream.end(done_event(self._run, self._ending))
 
     def _counted(self, answer: TurnAnswer) -> TurnAnswer:
-        """With the tokens that its `done` gives, or those of failed steps."""
+        """Returns the answer with the tokens of its `done` event, or with those of failed steps."""
         if self._emitted:
             return answer.model_copy(update={"tokens_used": self._ending.answer.tokens_used})
         return answer.model_copy(update={"tokens_used": max(answer.tokens_used, self._used_tokens)})

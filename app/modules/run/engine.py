@@ -31,7 +31,7 @@ class RunServices:
     allowances: Allowances
     observer: RunObserver
     store_patience_seconds: float
-    """How long a run waits for a store that is unavailable: as long as the election of a leader takes."""
+    """Time that a run waits for an unavailable store: as long as the election of a leader takes."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What the engine needs of the store: sessions, runs, messages and rows. The session module implements it.
+"""Ports of the engine to stored sessions, runs, messages and rows. The session module implements them.
 
 Implementations are structural. Every method raises `StorageUnavailable`.
 """

@@ -38,7 +38,7 @@ class RunResultChecker:
     schema_context: SchemaContext
     run_of: Run
     _probed: dict[str, bool] = field(default_factory=dict)
-    """Whether a probe found a pair, by the probe's text."""
+    """Results of probes by their SQL: True if the join has a pair of rows."""
 
     async def find_reasons(self, question: Question, sql: str, rows: Rows) -> list[str]:
         warnings = await self.find_warnings(question, sql, rows)

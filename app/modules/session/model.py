@@ -73,13 +73,13 @@ class Run:
     sql: str | None = None
     """The user's own statement, run instead of a generated one."""
     database_claim: str | None = None
-    """Of the token it was asked with; it chooses the role in a database."""
+    """Claim of the token that the question was asked with. It chooses the role in a database."""
     turn: int | None = None
     """The number of its turn, if it was cancelled before it held its session."""
 
     @property
     def unclean_ends(self) -> int:
-        """How many of its earlier attempts have ended with the death of their process."""
+        """Number of earlier attempts that ended because their process died."""
         return max(0, self.attempt - 1 - self.handovers)
 
     @property
@@ -104,7 +104,7 @@ class MessageFields(BaseModel):
     query: str
     """The question."""
     status: Outcome = "complete"
-    """How the run ended."""
+    """Outcome of the run."""
     error: RunError | None = None
     """Why the run failed. Null if it did not fail."""
     tokens_used: int = 0

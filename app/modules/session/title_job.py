@@ -27,7 +27,7 @@ _MAX_CHARACTERS = 80
 _MAX_WORDS = 9
 """A longer reply is not a title."""
 _MAX_PART_CHARACTERS = 1_000
-"""Of one question or answer in the prompt."""
+"""Longest part of one question or answer in the prompt."""
 
 _INSTRUCTIONS = (
     (Path(__file__).parent / "prompts" / "title.md")
@@ -69,7 +69,7 @@ class TitleJob:
 
 
 def _next_title(titled_by: TitledBy, exchanges: int) -> TitledBy | None:
-    """What the session is to be titled by now. Returns None if its title stays."""
+    """Returns the source of the next title, or None if the session keeps its title."""
     if exchanges >= GROWN_EXCHANGES:
         return "conversation"
     return "first_exchange" if titled_by == "question" and exchanges else None

@@ -30,12 +30,11 @@ def context_for(
     budget_tokens: int,
     near: Sequence[str] = (),
 ) -> Context:
-    """What a model is shown; the budget is the schema's, the other parts have small ones of their own.
+    """Returns the context that a model gets with the question.
 
-    What depends least on the question comes first, so that a provider's cache of prompts holds it: a schema
-    that fits, then the house rules.
-
-    `near`: tables that an embedding model takes to be meant, the likeliest first.
+    `budget_tokens` limits the schema; the other parts have small limits of their own. The parts that depend
+    least on the question come first, so that a provider's prompt cache can hold them: a schema that fits,
+    then the house rules. `near` are the tables that an embedding model found, nearest first.
     """
     conversation = conversation_of(question)
     asked = frozenset(words_of(question.text))

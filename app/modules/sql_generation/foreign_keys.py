@@ -50,7 +50,7 @@ class ForeignKeyGraph:
 
     @classmethod
     def inferring(cls, tables: Sequence[Table]) -> "ForeignKeyGraph":
-        """With keys inferred from equal names where the schema declares none at all."""
+        """Build the graph. Keys are inferred from equal names if the schema declares none."""
         return cls(tables, inferred_keys(tables))
 
     def __init__(
@@ -144,8 +144,11 @@ class ForeignKeyGraph:
 
 
 def inferred_keys(tables: Sequence[Table]) -> Mapping[str, Sequence[ForeignKey]]:
-    """By table, its columns that have the name and type of the single primary key of exactly one other table,
-    as `writes.aid` and `author.aid`; none where the schema declares any foreign key."""
+    """Returns inferred foreign keys by table. Empty if the schema declares any foreign key.
+
+    A column refers to another table if it has the name and type of its single primary key, and of no other
+    table's: `writes.aid` refers to `author.aid`.
+    """
     if any(table.foreign_keys for table in tables):
         return _NONE_INFERRED
     keys: defaultdict[str, list[tuple[Table, TableColumn]]] = defaultdict(list)

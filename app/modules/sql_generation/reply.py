@@ -103,11 +103,11 @@ class _Candidate(NamedTuple):
 
 
 def read_reply(text: str, dialect: str, max_characters: int = STATEMENT_CHARACTERS) -> Written:
-    """What the model decided; a reply with nothing in it is empty talk.
+    """Parse a model's reply. An empty reply is small talk without text.
 
-    Of several statements the last one counts that parses as a query in the dialect. One that does not
-    parse is taken only where none does: its error is then what the model is shown. So is one that is longer
-    than `max_characters`, or nested too deeply to be parsed. Raises `ReplyTooDeep` for an object that is.
+    The last statement that parses as a query in the dialect counts. If none parses, the last one is taken
+    all the same, so that the model gets its error. This also holds for a statement longer than
+    `max_characters`, or nested too deeply to be parsed. Raises `ReplyTooDeep` for an object nested so.
     """
     tries = _Tries(dialect, max_characters)
     text = _without_reasoning(text)
@@ -189,7 +189,7 @@ def _statement(text: str, tries: "_Tries") -> _Candidate | None:
 
 
 def _blocks(text: str) -> list[_Candidate]:
-    """What stands between fences, or after one that is never closed; the last few.
+    """Returns the last few parts between fences, or after a fence that is never closed.
 
     A model that repeats its instructions may open a fence in a sentence, so each part between two
     fences may be a block.

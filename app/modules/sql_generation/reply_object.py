@@ -31,7 +31,7 @@ _ESCAPED = re.compile(r'\\(["\\/n])')
 
 @dataclass(frozen=True, kw_only=True)
 class ReplyObject:
-    """What a model wrote into the fields; a field that it left out is empty."""
+    """Fields of a model's reply. A field that the model left out is empty."""
 
     route: Route
     question: str

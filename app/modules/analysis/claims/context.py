@@ -89,7 +89,7 @@ class Sentence:
     here: list[LabelMention]
     before: dict[int, LabelMention] = field(default_factory=dict)
     topic: dict[int, LabelMention] = field(default_factory=dict)
-    """For each column, the first mention in the last earlier sentence that named one."""
+    """The first mention in the last earlier sentence that named one, by column."""
     measured_before: list[ClaimColumn] = field(default_factory=list)
     numbers: list[WrittenNumber] = field(default_factory=list)
     lines: set[int] = field(default_factory=set)

@@ -99,7 +99,7 @@ class LabelMention:
     rows: Places
     period: PartialDate | None = None
     loose: Places | None = None
-    """For a period whose year was inferred from the text around it: its rows in all years."""
+    """Rows of the period in all years, if its year was inferred from the text around it."""
 
     @property
     def found(self) -> bool:

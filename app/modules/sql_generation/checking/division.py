@@ -16,7 +16,7 @@ _CUTTING = {"sqlite", "postgres"}
 _KEEPING_TYPE = (exp.Min, exp.Max, exp.Paren, exp.Neg, exp.Abs)
 _BIG = ("BIGINT", "BIGSERIAL", "INT8")
 _MOST_INTEGER = 2**31 - 1
-"""Of PostgreSQL's INTEGER; whole numbers beyond it are BIGINT."""
+"""The greatest INTEGER of PostgreSQL; greater whole numbers are BIGINT."""
 
 
 def keep_fractions(sql: str, schema: SchemaNames) -> Correction | None:

@@ -11,7 +11,7 @@ from app.modules.sql_generation.checking.names import SchemaNames
 
 _LONGEST_SAID = 60
 _MOST_STEPS = 20
-"""Of one equal column to the next."""
+"""The most steps from one equal column to the next."""
 
 
 def missing_groups(sql: str, statement: exp.Expr, schema: SchemaNames) -> Iterator[Correction]:

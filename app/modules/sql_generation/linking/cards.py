@@ -18,11 +18,11 @@ from app.modules.sql_generation.linking.words import words_of
 
 _MOST_VALUES = 12
 _MOST_CHARACTERS = 120
-"""Of the values of one column."""
+"""The most characters of one column's values."""
 _IDENTIFIERS = {"id", "identifier", "key"}
 _MOST_NAMED = 4
 _SAMPLES = 3
-"""Of a column that looks like personal data or free text: enough to see how it is written."""
+"""Samples of a column that looks like personal data or free text: enough to show its format."""
 _DATES = {"date", "datetime"}
 _MIDNIGHT = " 00:00:00"
 
@@ -40,7 +40,7 @@ class CardDetail:
 
 
 DETAIL = CardDetail()
-"""Of all prompts."""
+"""The detail of cards in prompts."""
 
 
 def card(table: Table, detail: CardDetail = DETAIL) -> str:

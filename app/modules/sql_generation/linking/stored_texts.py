@@ -12,12 +12,12 @@ from rapidfuzz import fuzz, process
 from app.modules.sql_generation.linking.words import text_key
 
 _MOST_TEXTS = 100_000
-"""Of a whole database; bounds memory at some 30 MB, and the making at a second or two."""
+"""The most texts of a database. They take about 30 MB, and a second or two to index."""
 _CLOSE = 80
 _LONGEST_NAME = 5
 """Words of a text that may be called by one of them."""
 _SELECTIVE = 4
-"""A word that more texts hold tells nothing."""
+"""A word that occurs in more texts is not looked up."""
 
 
 class StoredText(NamedTuple):

@@ -12,7 +12,7 @@ from app.modules.sql_generation.checking.names import SchemaNames
 from app.modules.sql_generation.result_warnings.model import ResultWarning
 
 _Joins: TypeAlias = Mapping[str, Mapping[str, set[str]]]
-"""By alias, the aliases joined to it, with the columns of these that are equated to its own."""
+"""Aliases joined to an alias, by that alias, with their columns that are equal to its own."""
 
 
 def find_repeated_rows(
