@@ -205,5 +205,5 @@ def translated_errors() -> Generator[None]:
         yield
     except (TypesenseClientError, httpx.HTTPError, sqlite3.OperationalError, CheckpointIncomplete) as error:
         raise CheckpointsUnavailable(
-            "The store does not answer, so the conversation cannot go on just now. Ask again."
+            "The store does not answer, so the conversation cannot continue now. Ask again."
         ) from error

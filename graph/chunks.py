@@ -27,7 +27,7 @@ def answer_chunks(answer: Answer, head: Rows | None) -> list[Chunk]:
 
 
 def sql_chunk(sql: str, understanding: Understanding) -> SqlChunk:
-    """Returns the chunk of a statement, with how the question was understood."""
+    """Returns the chunk of a statement, with the interpretation of the question."""
     return SqlChunk(content=sql, **understanding.model_dump(include=set(Understanding.model_fields)))
 
 

@@ -70,7 +70,7 @@ class TextChunk(_Chunk):
 
 
 class SqlChunk(_Chunk, Understanding):
-    """The whole statement about to run, with how the question was understood."""
+    """The whole statement about to run, with the interpretation of the question."""
 
     type: Literal["sql"] = "sql"
     """Kind of the chunk."""
@@ -149,7 +149,7 @@ class Reset(_Event):
 
 
 class RunError(BaseModel):
-    """Why a run failed, as a problem object (RFC 9457)."""
+    """Error of a failed run, as a problem object (RFC 9457)."""
 
     model_config = ConfigDict(frozen=True, use_attribute_docstrings=True)
 

@@ -54,7 +54,7 @@ class ClaimSource(TypedDict):
     column: str
     """Name of the column."""
     row: int | None
-    """0-based index into all stored rows. None for a value computed from several rows."""
+    """0-based index into all stored rows. Null for a value computed from several rows."""
     how: str
     """The computation, such as `sum of revenue over 12 rows`."""
 
@@ -67,7 +67,10 @@ Claim = TypedDict(
             list[int], Field(description="Start and end in Unicode code points of the whole analysis text.")
         ],
         "status": Annotated[
-            ClaimStatus, Field(description="Whether the rows confirm, do not decide or contradict the claim.")
+            ClaimStatus,
+            Field(
+                description="Result of the check: the rows confirm, do not decide or contradict the claim."
+            ),
         ],
         "from": Annotated[
             ClaimSource | None, Field(description="The place that decides the claim. Null if not found.")

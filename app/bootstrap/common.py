@@ -161,7 +161,7 @@ def _check_role(settings: Settings, role: Role) -> None:
     if settings.redis.url is not None and settings.encryption_key is None:
         raise CannotRun(
             "Processes that share a Redis need one key to share: set KAI_ENCRYPTION_KEY to what the data "
-            f"folder's secret.key holds, or for a new store make one by {MAKE_A_KEY}"
+            f"folder's secret.key holds, or for a new store create one with {MAKE_A_KEY}"
         )
 
 

@@ -56,7 +56,7 @@ def _new_folder(folder: Path) -> Generator[Path]:
     used again.
     """
     if folder.exists():
-        raise Invalid(f"{folder} is there already. Name a folder that is not, so that no backup is lost.")
+        raise Invalid(f"{folder} exists already. Name a new folder, so that no backup is overwritten.")
     folder.mkdir(parents=True, mode=0o700)
     try:
         yield folder.resolve()
@@ -87,7 +87,7 @@ def _copy_database(source: Path, target: Path) -> None:
 
 def _check_databases(folder: Path, data_dir: Path) -> None:
     if folder.resolve() == data_dir.resolve():
-        raise Invalid(f"{folder} is what KAI works with. Name the folder of a backup.")
+        raise Invalid(f"{folder} is the data folder of KAI. Name the folder of a backup.")
     for name in _DATABASES:
         if not (folder / name).is_file():
             raise Invalid(f"{folder} is no backup of an embedded store: it has no {name}.")

@@ -34,7 +34,7 @@ async def create(
     except ValidationError as error:
         first = error.errors()[0]
         said = first["msg"].removeprefix("Value error, ")
-        raise Invalid(f"The key cannot be made, for its {first['loc'][0]}: {said}.") from error
+        raise Invalid(f"The key cannot be created: its {first['loc'][0]} is not valid: {said}.") from error
     async with _keys(data_dir) as keys:
         key, text = await keys.create(wanted)
     until = "does not expire" if key.expires_at is None else f"expires at {rfc3339(key.expires_at)}"

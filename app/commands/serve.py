@@ -147,7 +147,7 @@ async def _check_door(services: Services, settings: Settings) -> None:
         return
     if not await services.identity.keys.usable():
         raise Invalid(
-            f"On {settings.host} KAI asks for a login, and there is no key yet. Make one: "
+            f"On {settings.host} KAI requires a login, and there is no key yet. Create one: "
             "kai keys create --owner YOU --role admin"
         )
 

@@ -20,7 +20,7 @@ def make_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError as error:
-        raise CannotRun(f"The data folder {folder} cannot be made ({reason(error)}). {_CURE}") from error
+        raise CannotRun(f"The data folder {folder} cannot be created ({reason(error)}). {_CURE}") from error
 
 
 @contextmanager
@@ -35,7 +35,7 @@ def exclusive_folder(folder: Path) -> Generator[None]:
         lock.acquire()
     except Timeout as error:
         raise FolderInUse(
-            f"Another KAI works in {folder}. Stop it, or name another folder by --data-dir or KAI_DATA_DIR."
+            f"Another KAI uses {folder}. Stop it, or name another folder with --data-dir or KAI_DATA_DIR."
         ) from error
     except OSError as error:
         raise CannotRun(

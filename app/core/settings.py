@@ -50,7 +50,7 @@ def _fernet_key(secret: SecretStr) -> SecretStr:
     try:
         Fernet(secret.get_secret_value())
     except ValueError:
-        raise ValueError(f"it has to be a Fernet key; make one by {MAKE_A_KEY}") from None
+        raise ValueError(f"it must be a Fernet key; create one with {MAKE_A_KEY}") from None
     return secret
 
 
@@ -73,7 +73,7 @@ def _redis_url(secret: SecretStr) -> SecretStr:
     """Raises `ValueError` without any part of the URL: an unencoded password could stand in its host."""
     text = secret.get_secret_value()
     if not text.startswith(("redis://", "rediss://", "unix://")):
-        raise ValueError("it has to begin with redis://, rediss:// or unix://")
+        raise ValueError("it must begin with redis://, rediss:// or unix://")
     try:
         _ = urlsplit(text).port
     except ValueError:
@@ -278,7 +278,7 @@ Algorithm = Literal["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256
 def _safe_url(text: str) -> str:
     url = HttpUrl(text)
     if url.scheme != "https" and not is_loopback(url.host or ""):
-        raise ValueError("it has to begin with https://, unless it is on this machine")
+        raise ValueError("it must begin with https://, unless it is on this machine")
     return text
 
 
@@ -301,9 +301,9 @@ class OidcSettings(_Group):
     @model_validator(mode="after")
     def _for_us(self) -> Self:
         if self.issuer is not None and not self.audience:
-            raise ValueError("with an issuer, KAI_AUTH__OIDC__AUDIENCE has to say which tokens are for KAI")
+            raise ValueError("with an issuer, set KAI_AUTH__OIDC__AUDIENCE to the tokens' audience")
         if self.audience is not None and self.issuer is None:
-            raise ValueError("with an audience, KAI_AUTH__OIDC__ISSUER has to say whose tokens are accepted")
+            raise ValueError("with an audience, set KAI_AUTH__OIDC__ISSUER to the issuer of accepted tokens")
         return self
 
 

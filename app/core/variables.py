@@ -18,7 +18,7 @@ _OF_KUBERNETES = re.compile(
     r"KAI_(\w+_)?(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)"
 )
 
-_LIST = 'it has to be a JSON list, such as ["..."]'
+_LIST = 'it must be a JSON list, such as ["..."]'
 _WORDS = {"tuple_type": _LIST, "list_type": _LIST, "extra_forbidden": "there is no such setting"}
 
 

@@ -131,7 +131,7 @@ class Selection:
         drawn = sorted(chosen, key=lambda each: self._draw("limit", each))[: self.limit]
         kept = {each[0].interaction for each in drawn}
         if not kept:
-            raise Invalid("No question is left to ask; change --tag, --split or --limit.")
+            raise Invalid("No question matches; change --tag, --split or --limit.")
         return [each for each in chosen if each[0].interaction in kept]
 
     def _is_tagged(self, conversation: BenchmarkConversation) -> bool:

@@ -61,8 +61,8 @@ def _credential(headers: Headers) -> str | None:
     for each in headers.getlist("authorization"):
         scheme, _, rest = each.partition(" ")
         if scheme.lower() != "bearer":
-            raise Unauthenticated("Authorization has to be of the form `Bearer <API key or token>`.")
+            raise Unauthenticated("Authorization must have the form `Bearer <API key or token>`.")
         brought.append(rest)
     if len(brought) > 1:
-        raise Unauthenticated("The request brings several credentials. Send one.")
+        raise Unauthenticated("The request has several credentials. Send one.")
     return brought[0].strip() if brought else None

@@ -15,14 +15,14 @@ API_PREFIX = "/api/v1"
 def storable(text: str) -> str:
     """Returns the text. Raises `ValueError` for text that a store or a database cannot hold."""
     if "\x00" in text or any("\ud800" <= character <= "\udfff" for character in text):
-        raise ValueError("the text holds a character that cannot be kept (NUL or half a surrogate pair)")
+        raise ValueError("the text contains a character that cannot be stored (NUL or half a surrogate pair)")
     return text
 
 
 def not_null(value: object) -> object:
     """Returns the value of a field that may be left out. Raises `ValueError` for null."""
     if value is None:
-        raise ValueError("null is no value of this field; leave it out to keep what is there")
+        raise ValueError("this field cannot be null; leave it out to keep its value")
     return value
 
 

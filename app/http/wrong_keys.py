@@ -91,7 +91,7 @@ class WrongKeys:
             raise TooManyWrongKeys(wait)
         self._used_until[address] = until
         if wait >= seconds / 2:
-            logger.warning("wrong credentials come from %s; they are slowed down", address)
+            logger.warning("wrong credentials from %s; answers to them are delayed", address)
             await asyncio.sleep(wait)
 
     def _refund(self, address: str, seconds: float) -> None:

@@ -83,7 +83,7 @@ REPLIES = {
 ERRORS = {
     "vllm_error": (ModelRejected, "KAI_LLM__CONTEXT_TOKENS"),
     "llamacpp_error": (ModelRejected, "KAI_LLM__CONTEXT_TOKENS"),
-    "ollama_error": (ModelUnavailable, "broke its answer off"),
+    "ollama_error": (ModelUnavailable, "ended its answer too early"),
 }
 
 

@@ -81,7 +81,7 @@ NO_TYPESENSE = {
         (["ask", "x", "--db", "/proc"], {}, "/proc is a folder"),
         (["ask", "x", "--db", "postgresql://u:s3cr3t@127.0.0.1:1/d"], {}, "cannot be"),
         (["ask", "x", "--db", "oracle://u:s3cr3t@h/d"], {}, "no driver"),
-        (["ask", "bad \udcff byte", "--db", "shop.db"], {}, "cannot be kept"),
+        (["ask", "bad \udcff byte", "--db", "shop.db"], {}, "cannot be stored"),
         (["backup", "new"], {}, "--data-dir"),
         (["prune"], {}, "--data-dir"),
         (["keys", "list", "--data-dir", "/proc/nowhere"], {}, "/proc/nowhere"),

@@ -164,10 +164,10 @@ async def test_what_is_no_backup_changes_nothing(settings: Settings, tmp_path: P
     folder = tmp_path / "backup"
     with pytest.raises(Invalid, match="is no backup"):
         await restore(folder)
-    with pytest.raises(Invalid, match="is what KAI works with"):
+    with pytest.raises(Invalid, match="is the data folder of KAI"):
         await restore(settings.data_dir)
     await backup(folder)
-    with pytest.raises(Invalid, match="is there already"):
+    with pytest.raises(Invalid, match="exists already"):
         await backup(folder)
     (folder / "checkpoints.db").write_bytes(b"SQLite format 3\0" + b"damaged" * 1_000)
     with pytest.raises(Invalid, match="is damaged"):

@@ -63,7 +63,7 @@ def assert_one_line(complaint: str, words: str) -> None:
         ({"KAI_AUTH__OIDC__ALGORITHMS": '["HS256"]'}, "KAI_AUTH__OIDC__ALGORITHMS"),
         ({"KAI_AUTH__OIDC__AUDIENCE": "kai"}, "KAI_AUTH__OIDC__ISSUER"),
         ({"KAI_TYPESENSE__NODES": "localhost"}, "KAI_TYPESENSE"),
-        ({"KAI_DATABASES__FOLDERS": "/data"}, "KAI_DATABASES__FOLDERS: it has to be a JSON list"),
+        ({"KAI_DATABASES__FOLDERS": "/data"}, "KAI_DATABASES__FOLDERS: it must be a JSON list"),
         ({"KAI_ALLOWED_HOSTS": '["kai.*"]'}, "KAI_ALLOWED_HOSTS"),
         ({"OPENAI_BASE_URL": "localhost"}, "OPENAI_BASE_URL"),
         ({"KAI_REDIS__URL": "http://:s3cr3t@127.0.0.1"}, "redis://"),

@@ -75,10 +75,10 @@ def checked_owner(owner: str) -> str:
     """Returns the owner of a credential. Raises `ValueError` with a reason if the name is not allowed."""
     if not 0 < len(owner) <= MAX_OWNER_CHARACTERS or not owner.isprintable() or owner != owner.strip():
         raise ValueError(
-            f"an owner is 1 to {MAX_OWNER_CHARACTERS} printable characters without blanks around them"
+            f"an owner has 1 to {MAX_OWNER_CHARACTERS} printable characters, without spaces at its ends"
         )
     if owner.casefold() == LOCAL_OWNER:
-        raise ValueError(f"{LOCAL_OWNER!r} owns what is made without a login; choose another name")
+        raise ValueError(f"{LOCAL_OWNER!r} is the owner of requests without a login; choose another name")
     return owner
 
 

@@ -53,7 +53,7 @@ class Tokens:
     def _caller(self, claims: Mapping[str, object]) -> Caller:
         owner, roles = claims.get(self._settings.owner_claim), claims.get(self._settings.role_claim)
         if not isinstance(owner, str):
-            raise Unauthenticated(f"The token has no {self._settings.owner_claim!r} to say whose it is.")
+            raise Unauthenticated(f"The token has no {self._settings.owner_claim!r}, which names its owner.")
         held = roles if isinstance(roles, list) else [roles]
         role: Role = "admin" if self._settings.admin_value in held else "user"
         claim = claims.get(self._settings.database_claim) if self._settings.database_claim else None

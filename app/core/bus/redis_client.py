@@ -58,7 +58,7 @@ def _client(url: str, timeout_seconds: float) -> Redis:
         pool.connection_class(**pool.connection_kwargs)  # not connected yet, but it takes the parameters
     except (TypeError, ValueError, RedisError):
         raise CannotRun(
-            "KAI_REDIS__URL brings a parameter that is unknown or has no such value. Leave it out."
+            "KAI_REDIS__URL has an unknown parameter, or a parameter with an invalid value. Remove it."
         ) from None
     return Redis.from_pool(pool)
 

@@ -108,7 +108,7 @@ def broken_off(model: str, error: str = "") -> ModelUnavailable | ModelRejected:
     if _TOO_LONG.search(error):
         return _too_long(model)
     return PassingFailure(
-        "The model's service broke its answer off or sent one that cannot be read. If it does so "
+        "The model's service ended its answer too early or sent one that cannot be read. If it does so "
         "every time, check KAI_LLM__BASE_URL."
     )
 

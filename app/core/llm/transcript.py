@@ -79,8 +79,8 @@ class ReplyStream:
         self._characters_left -= characters
         if self._characters_left < 0:
             raise ModelRejected(
-                "The model's answer was stopped: it is longer than it may be. "
-                "If such answers are meant, raise KAI_LLM__REPLY_CHARS."
+                "The model's answer was stopped: it is too long. "
+                "To allow such answers, raise KAI_LLM__REPLY_CHARS."
             )
 
     @property
@@ -99,12 +99,12 @@ class ReplyStream:
             case None | "length" | "model_length" if self._chunks_after_object is not None:
                 pass
             case None if not self.tokens_used:
-                raise PassingFailure("The model's service broke its answer off.")
+                raise PassingFailure("The model's service ended its answer too early.")
             case "length" | "model_length" if not may_be_cut:
                 cure = "Raise KAI_LLM__MAX_OUTPUT_TOKENS."
-                raise ModelRejected(f"The answer of the model {model} is longer than it may be. {cure}")
+                raise ModelRejected(f"The answer of the model {model} is too long. {cure}")
             case "error" | "abort" | "insufficient_system_resource":
-                raise PassingFailure("The model's service broke its answer off.")
+                raise PassingFailure("The model's service ended its answer too early.")
             case "content_filter":
                 raise ModelRejected("The model's service withheld its answer: its content filter objected.")
             case _:

@@ -217,7 +217,7 @@ def _make(connection: Connection, collection: Collection) -> CollectionTable:
         return table
     found = _collection(collection.name, kept)
     if any(field not in found.fields for field in collection.fields):
-        raise ValueError(f"the collection {collection.name!r} is kept with other fields")
+        raise ValueError(f"the collection {collection.name!r} exists with other fields")
     return CollectionTable(found)
 
 

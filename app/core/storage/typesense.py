@@ -81,7 +81,7 @@ class TypesenseStorage:
                 await self._documents(collection.name).create_if_missing(layout.fields_of(collection))
                 await self._remember(collection)
             elif any(field not in kept.fields for field in collection.fields):
-                raise ValueError(f"the collection {collection.name!r} is kept with other fields")
+                raise ValueError(f"the collection {collection.name!r} exists with other fields")
 
     async def add_fields(self, collection: str, fields: Sequence[Field]) -> None:
         kept = await self._collection(collection)

@@ -113,7 +113,7 @@ async def start_session(
 async def queue_question(body: ChatQuestion, owner: Owner, sessions: Sessions) -> QueuedMessage:
     """Stores the question and answers 202 at once; follow the answer at `streamUrl`. Needs scope `ask`.
 
-    Questions of one session are answered one after another, at most ten wait (then 429 `queue-full`).
+    Questions of one session are answered one after another; at most ten wait (then 429 `queue-full`).
     Idempotent by `chatMessageId`: the same id and question return the first run, and another question under
     the same id answers 422 (`idempotency-key-reused`). Answers 503 if the question cannot be queued.
     Then nothing of it is stored. If the store becomes unavailable while it stores the question, `streamUrl`

@@ -40,7 +40,7 @@ class Access:
     def check_file(self, path: Path) -> None:
         """`path` is resolved already and exists. Raises `UrlNotSupported`."""
         if any(own.exists() and path.samefile(own) for own in self.own_files):
-            raise UrlNotSupported("This file is KAI's own; it cannot be asked about.")
+            raise UrlNotSupported("This file is part of KAI's own data. Questions about it are not allowed.")
         if not any(path.is_relative_to(folder.resolve()) for folder in self.folders):
             raise UrlNotSupported(
                 "Database files are opened in certain folders only. Move the file into one of them, or "
@@ -53,7 +53,7 @@ class Access:
         Raises `DatabaseUnavailable` if the host is unknown or one of the addresses is not allowed.
         """
         if is_metadata_name(host):
-            raise DatabaseUnavailable("The host is a cloud's metadata service, which is no database.")
+            raise DatabaseUnavailable("The host is a cloud's metadata service, not a database.")
         try:
             found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
         except (OSError, UnicodeError):
@@ -61,8 +61,8 @@ class Access:
         addresses = list(dict.fromkeys(str(each[4][0]) for each in found))
         if not all(is_connectable(ip_address(each), self.networks) for each in addresses):
             raise DatabaseUnavailable(
-                "The host has a private, local or reserved address, which is not connected to from here. "
-                "If databases stand there, name the network in KAI_DATABASES__NETWORKS; a cloud's metadata "
+                "The host has a private, local or reserved address, and KAI does not connect to those here. "
+                "To allow databases there, add the network to KAI_DATABASES__NETWORKS; a cloud's metadata "
                 "service is never connected to."
             )
         return addresses

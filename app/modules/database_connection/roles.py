@@ -50,7 +50,7 @@ def checked_role(name: str) -> str:
     the server's.
     """
     if name.lower() == "none" or name.startswith("pg_") or not name.isprintable():
-        raise ValueError("this is no role of a person")
+        raise ValueError("this name cannot be a role of a user")
     if len(name.encode()) > MAX_ROLE_BYTES:
         raise ValueError(f"a role has at most {MAX_ROLE_BYTES} bytes")
     return name

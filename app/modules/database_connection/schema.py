@@ -30,7 +30,7 @@ class TableColumn:
     maximum: str | None = None
     """Largest number or date, as text."""
     distinct_count: int | None = None
-    """Number of distinct values. None if they were not counted."""
+    """Number of distinct values. Null if they were not counted."""
     format: str = ""
     """Format of dates and codes that are stored as text."""
 

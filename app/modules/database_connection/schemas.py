@@ -72,7 +72,7 @@ class NewConnection(Body):
     shared: bool = False
     """All users may see and ask about the database."""
     roles: RolesBody | None = None
-    """PostgreSQL roles that statements run as, one a person; null for the account of the URL."""
+    """PostgreSQL roles that statements run as, one for each user; null for the account of the URL."""
 
 
 class ConnectionChange(Body):
@@ -88,7 +88,7 @@ class ConnectionChange(Body):
     @model_validator(mode="after")
     def _not_empty(self) -> Self:
         if self.shared is None and self.roles is None:
-            raise ValueError("name what changes: shared or roles")
+            raise ValueError("give at least one field: shared or roles")
         return self
 
 

@@ -106,7 +106,7 @@ class MessageFields(BaseModel):
     status: Outcome = "complete"
     """Outcome of the run."""
     error: RunError | None = None
-    """Why the run failed. Null if it did not fail."""
+    """Error of the run. Null if it did not fail."""
     tokens_used: int = 0
     """Tokens of the run, as in its `done` event. Title and memory of the session are not included."""
     elapsed_ms: int = 0

@@ -27,7 +27,7 @@ def _small(metadata: dict[str, JsonValue]) -> dict[str, JsonValue]:
     try:
         size = len(json.dumps(metadata, ensure_ascii=False, allow_nan=False).encode())
     except UnicodeEncodeError as error:
-        raise ValueError("the metadata holds half a surrogate pair") from error
+        raise ValueError("the metadata contains half a surrogate pair") from error
     if size > MAX_METADATA_BYTES:
         raise ValueError(f"the metadata takes {size} bytes; {MAX_METADATA_BYTES} are allowed")
     return metadata

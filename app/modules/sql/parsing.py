@@ -34,4 +34,4 @@ def sqlglot_errors_only() -> Generator[None]:
     except (SqlglotError, RecursionError):
         raise
     except Exception as error:
-        raise ParseError(f"It makes no sense to the parser ({type(error).__name__}).") from error
+        raise ParseError(f"The statement cannot be parsed ({type(error).__name__}).") from error

@@ -186,9 +186,7 @@ class ModelWriter:
 def _refuse_empty(index: SchemaIndex) -> None:
     """Raises `DatabaseEmpty`."""
     if not index.scanned.schema.tables:
-        raise DatabaseEmpty(
-            "This database has no tables that can be read, so there is nothing to ask it yet."
-        )
+        raise DatabaseEmpty("This database has no readable tables, so there is nothing to ask about yet.")
 
 
 def _previous(question: Question) -> builtin.Previous | None:

@@ -63,14 +63,14 @@ def _file(url: URL, access: Access) -> Path:
     if url.host or url.username or url.password:
         raise UrlNotSupported(f"The URL has three slashes before the path: {url.drivername}:///path/to/file")
     if not url.database or url.database == ":memory:" or url.database.startswith("file:"):
-        raise UrlNotSupported(f"The URL has to name a file: {url.drivername}:///path/to/file")
+        raise UrlNotSupported(f"The URL must name a file: {url.drivername}:///path/to/file")
     try:
         path = Path(url.database).resolve()
         if not path.is_file():
             raise UrlNotSupported("The URL names no existing file.")
         access.check_file(path)
     except (OSError, ValueError):
-        raise UrlNotSupported("The URL names a file that cannot be looked at.") from None
+        raise UrlNotSupported("The URL names a file that KAI may not read.") from None
     return path
 
 
@@ -124,9 +124,9 @@ def _mysql(url: URL, access: Access) -> Database:
 def _server(url: URL) -> tuple[str, str, str]:
     """Returns user, host and database. Raises `UrlNotSupported`."""
     if not (url.host and url.username and url.database):
-        raise UrlNotSupported("The URL has to name a user, a host and a database.")
+        raise UrlNotSupported("The URL must name a user, a host and a database.")
     if "/" in url.host or "," in url.host:
-        raise UrlNotSupported("The host has to be one name or one address.")
+        raise UrlNotSupported("The host must be one name or one address.")
     return url.username, url.host, url.database
 
 

@@ -61,7 +61,7 @@ def _factor(length: exp.Expr) -> int:
     """Returns the number of repetitions or characters. Raises `StatementRefused` if not a small literal."""
     if not isinstance(length, exp.Literal) or not length.name.isdigit():
         raise StatementRefused(
-            "The length of repeated or padded text has to be written as a plain number.", "amplification"
+            "The length of repeated or padded text must be written as a plain number.", "amplification"
         )
     if int(length.name) > _LARGEST_FACTOR:
         raise StatementRefused(
@@ -85,7 +85,7 @@ def _check_template(function: exp.Func, dialect: str) -> None:
     )
     if not harmless:
         raise StatementRefused(
-            "The format has to be a literal, with widths below 1000 and without *.", "amplification"
+            "The format must be a literal, with widths below 1000 and without *.", "amplification"
         )
 
 

@@ -115,12 +115,10 @@ def _parse_one(sql: str, dialect: str) -> exp.Expr:
         each for each in parsed(sql, dialect) if each is not None and not isinstance(each, exp.Semicolon)
     ]
     if len(statements) != 1:
-        raise StatementRefused(
-            f"Exactly one statement is run at a time; these are {len(statements)}.", "one-statement"
-        )
+        raise StatementRefused(f"Send exactly one statement; these are {len(statements)}.", "one-statement")
     if not is_query(statements[0], dialect):
         raise StatementRefused(
-            "Only queries are run: SELECT, WITH ... SELECT, VALUES, and their unions.", "not-a-query"
+            "Only queries may run: SELECT, WITH ... SELECT, VALUES, and their unions.", "not-a-query"
         )
     return statements[0]
 
@@ -129,12 +127,10 @@ def _check_node(node: exp.Expr, catalog: Catalog, common: CommonTables) -> None:
     if has_placeholder(node):
         raise StatementRefused("The statement has a placeholder; write the value itself.", "placeholder")
     if not is_allowed(node):
-        raise StatementRefused(
-            f"{node.key.upper()} is not part of the queries that are run here.", "construct"
-        )
+        raise StatementRefused(f"{node.key.upper()} is not allowed in queries here.", "construct")
     if isinstance(node, exp.Limit | exp.Offset) and node.find(exp.Func) is not None:
         # sqlglot simplifies such a bound while generating, and that may not terminate.
-        raise StatementRefused("LIMIT and OFFSET take numbers here, no functions.", "construct")
+        raise StatementRefused("LIMIT and OFFSET take numbers here, not functions.", "construct")
     if isinstance(node, exp.SetOperation):
         _check_operands(node, catalog.dialect)
     if isinstance(node, exp.Func):
@@ -142,12 +138,12 @@ def _check_node(node: exp.Expr, catalog: Catalog, common: CommonTables) -> None:
     if isinstance(node, exp.Table):
         catalog.check(node, common)
     if isinstance(node, exp.Identifier) and not node.quoted and not _UNQUOTED.fullmatch(node.name):
-        raise StatementRefused("A name that is no plain word has to be in quotes.", "text")
+        raise StatementRefused("Quote a name that is not a plain word.", "text")
 
 
 def _check_operands(node: exp.SetOperation, dialect: str) -> None:
     if not all(is_query(each, dialect) for each in (node.this, node.expression)):
-        raise StatementRefused("On both sides of UNION, EXCEPT and INTERSECT stands a query.", "syntax")
+        raise StatementRefused("UNION, EXCEPT and INTERSECT need a query on both sides.", "syntax")
 
 
 def _check_function(function: exp.Func, dialect: str) -> None:

@@ -60,15 +60,13 @@ def check_words(sql: str, dialect: str) -> None:
 def _check_characters(tokens: Sequence[Token]) -> None:
     """Refuse unusual characters outside quotes: sqlglot reads DuckDB's zero-width space as a letter."""
     if any(each.token_type not in _QUOTED and not _PLAIN.fullmatch(each.text) for each in tokens):
-        raise StatementRefused(
-            "Names with characters that are no letters or digits have to be in quotes.", "text"
-        )
+        raise StatementRefused("Quote names with characters other than letters and digits.", "text")
 
 
 def _check_comments(tokens: Sequence[Token]) -> None:
     """Refuse comments whose contents MySQL runs, because sqlglot skips them."""
     if any(comment.startswith(("!", "M!")) for token in tokens for comment in token.comments):
-        raise StatementRefused("Comments that are run (/*! ... */) are not allowed here.", "comment")
+        raise StatementRefused("Executable comments (/*! ... */) are not allowed here.", "comment")
 
 
 def _check_escapes(tokens: Sequence[Token]) -> None:
@@ -78,5 +76,5 @@ def _check_escapes(tokens: Sequence[Token]) -> None:
         quoted = text.token_type in {TokenType.IDENTIFIER, TokenType.STRING}
         if u.text.upper() == "U" and ampersand.token_type == TokenType.AMP and quoted and adjacent:
             raise StatementRefused(
-                "Write a name's characters themselves: U& before a name is not allowed here.", "text"
+                "U& before a name is not allowed here: write the name's characters themselves.", "text"
             )

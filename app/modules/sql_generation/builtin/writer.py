@@ -150,7 +150,7 @@ def _answer(
             raise Beyond(_EITHER)
         return _statement(_planned(tokens, schema, lexicon, today=today), schema)
     if previous.sql is None:
-        raise Beyond(f"This is no whole question. {_why_unseen(previous)}")
+        raise Beyond(f"This is not a complete question. {_why_unseen(previous)}")
     found = edit(previous.sql, roles, SchemaNetwork(schema), points=bool(points), adds=is_adding(tokens))
     return _statement(found, schema)
 

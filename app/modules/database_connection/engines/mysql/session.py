@@ -46,7 +46,7 @@ class MysqlSession:
 
     def execute(self, sql: str) -> RawRows:
         if not _QUERY.match(sql):
-            raise StatementFailed("Only queries are run: SELECT, WITH ... SELECT, VALUES.")
+            raise StatementFailed("Only queries may run: SELECT, WITH ... SELECT, VALUES.")
         with _in_our_words(self.stop):
             self._limit_time()
             self.cursor.execute(sql)
@@ -119,7 +119,7 @@ def restrict(connection: MysqlConnection) -> Server:
             cursor.execute("START TRANSACTION READ ONLY")
             return server
     except pymysql.Error:
-        raise DatabaseUnavailable("The server lets no session be made read-only.") from None
+        raise DatabaseUnavailable("The server does not support read-only sessions.") from None
 
 
 @contextmanager
