@@ -86,11 +86,11 @@ class ChatConnection:
         except (aiohttp.ClientConnectionError, OSError):
             raise errors.not_connected() from None
         except ErrorInStream as error:
-            raise errors.broken_off(model, str(error)) from None
+            raise errors.ended_early(model, str(error)) from None
         except RecursionError:
             raise errors.ReplyTooDeep from None
         except (aiohttp.ClientError, ValueError):
-            raise errors.broken_off(model) from None
+            raise errors.ended_early(model) from None
 
     async def close(self) -> None:
         await self._session.close()

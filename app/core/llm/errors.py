@@ -88,7 +88,7 @@ def translated(error: Exception, model: str) -> ModelUnavailable | ModelRejected
         case openai.APIConnectionError():
             return not_connected()
         case _:
-            return broken_off(model)
+            return ended_early(model)
 
 
 def not_accepted() -> ModelUnavailable:
@@ -103,7 +103,7 @@ def not_connected() -> ModelUnavailable:
     return PassingFailure("The connection to the model's service failed. Check KAI_LLM__BASE_URL.")
 
 
-def broken_off(model: str, error: str = "") -> ModelUnavailable | ModelRejected:
+def ended_early(model: str, error: str = "") -> ModelUnavailable | ModelRejected:
     """Returns the error for a stream that ended early, held something else than chunks, or an `error`."""
     if _TOO_LONG.search(error):
         return _too_long(model)
