@@ -15,7 +15,8 @@ from tests.e2e.conftest import model_settings
 from tests.e2e.test_turn import PER_COUNTRY, sql
 from tests.support.fault_proxy import FaultProxy, fault_proxy
 from tests.support.scripted_model import Scripted, ScriptedModel
-from tests.support.server import Server, chunks, client_of, running_server, steps
+from tests.support.server import Client, Server, chunks, client_of, running_server, steps
+from tests.support.waiting import until
 
 QUESTION = "How many customers per country?"
 ROWS = [["Brazil", 2], ["Norway", 1]]
@@ -41,6 +42,12 @@ async def proxy(typesense_server: TypesenseServer) -> AsyncGenerator[FaultProxy]
 async def start(server: Server) -> None:
     """Without holding up the proxy, which lives in this event loop."""
     await asyncio.to_thread(server.start)
+
+
+async def followed(kai: Client, session: str, run_id: str) -> int:
+    """The status of an answer to a request for the run's stream."""
+    async with kai.http.stream("GET", f"/sessions/{session}/runs/{run_id}/stream") as answer:
+        return answer.status_code
 
 
 async def test_a_conversation_outlives_its_process_and_encrypts_what_it_remembers(
@@ -101,6 +108,52 @@ async def test_a_store_that_goes_away_in_a_turn_ends_it_retryably_and_the_sessio
             assert chunks(events, "results")[0]["rows"] == ROWS
             history = (await kai.session(session))["messages"]["items"]
             assert [each["query"] for each in history if each["role"] == "human"] == [QUESTION, QUESTION]
+    finally:
+        server.kill()
+
+
+@pytest.mark.parametrize("fault", ["unheard", "unanswered"])
+async def test_a_question_that_a_failing_store_may_hold_is_named_by_its_run_and_asked_once(
+    typesense_server: TypesenseServer,
+    proxy: FaultProxy,
+    model: ScriptedModel,
+    shop: str,
+    tmp_path: Path,
+    fault: str,
+) -> None:
+    patience = {"KAI_WORKER__STORE_PATIENCE_SECONDS": "2"}
+    settings = {**model_settings(model), **on_typesense(typesense_server, proxy.url), **patience}
+    server = Server(tmp_path, settings)
+    await start(server)
+    try:
+        async with client_of(server) as kai:
+            session = await kai.open_session(await kai.connect(shop))
+            url, key = f"/sessions/{session}/query/stream", {"Idempotency-Key": str(uuid4())}
+            setattr(proxy, fault, b"/documents/import")
+            answer = await kai.http.post(url, json={"query": QUESTION}, headers=key)
+            named = answer.json()
+            assert (answer.status_code, named["type"]) == (202, "urn:kai:not-kept-yet")
+            assert named["run_id"] == answer.headers["X-Run-Id"]
+            model.say(sql(PER_COUNTRY), "Two in Brazil.")
+            if fault == "unheard":
+                assert await followed(kai, session, named["run_id"]) == 404
+            setattr(proxy, fault, None)
+
+            async def known() -> bool:
+                return await followed(kai, session, named["run_id"]) == 200
+
+            await until(known)
+            async with kai.following(session, named["run_id"]) as stream:
+                events = await stream.rest()
+            async with kai.asking(session, QUESTION, key["Idempotency-Key"]) as again:
+                assert again.run_id == named["run_id"]
+                assert (await again.rest())[-1].data == events[-1].data
+            assert events[-1].data["status"] == "complete"
+            history = (await kai.session(session))["messages"]["items"]
+            assert [(each["role"], each["query"]) for each in history] == [
+                ("human", QUESTION),
+                ("assistant", QUESTION),
+            ]
     finally:
         server.kill()
 

@@ -18,6 +18,10 @@ class FaultProxy:
     refusing: bool = False
     swallowing: bool = False
     """A black hole: connections are taken, and nothing comes back."""
+    unheard: bytes | None = None
+    """A connection on which a request holds this is a black hole from then on: the request is lost."""
+    unanswered: bytes | None = None
+    """The same after the request: it is carried, and its answer is lost."""
     connections: set[asyncio.StreamWriter] = field(default_factory=set)
 
     @property
@@ -35,22 +39,35 @@ class FaultProxy:
             return
         behind, ahead = await asyncio.open_connection("127.0.0.1", self.target_port)
         self.connections |= {writer, ahead}
+        lost = asyncio.Event()
         try:
             async with asyncio.TaskGroup() as both:
-                both.create_task(self._carry(reader, ahead))
-                both.create_task(self._carry(behind, writer))
+                both.create_task(self._carry(reader, ahead, lost, are_requests=True))
+                both.create_task(self._carry(behind, writer, lost, are_requests=False))
         finally:
             self.connections -= {writer, ahead}
 
-    async def _carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _carry(
+        self,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        lost: asyncio.Event,
+        *,
+        are_requests: bool,
+    ) -> None:
+        """Carry one direction of a connection. `lost` is set when it has become a black hole."""
         with suppress(OSError):
             while data := await reader.read(65_536):
                 await asyncio.sleep(self.delay_seconds)
+                if are_requests and self.unheard is not None and self.unheard in data:
+                    lost.set()
                 if self.refusing:
                     _reset(writer)
-                elif not self.swallowing:
+                elif not self.swallowing and not lost.is_set():
                     writer.write(data)
                     await writer.drain()
+                if are_requests and self.unanswered is not None and self.unanswered in data:
+                    lost.set()
         with suppress(OSError):
             writer.close()
 
