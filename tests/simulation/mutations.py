@@ -7,14 +7,20 @@ import inspect
 import os
 import sys
 import textwrap
+import time
 from collections.abc import Generator
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
+from multiprocessing import get_context
 
 from tests.simulation.scenario import Outcome, simulate
 
-MOST_SEEDS = 5_000
+MOST_SEEDS = 10_000
+"""Those of `make simulate`."""
+
+AT_ONCE = 2
 
 
 @dataclass(frozen=True)
@@ -138,13 +144,12 @@ def mutated(mutation: Mutation) -> Generator[None]:
         setattr(owner, method, original)
 
 
-def find(mutation: Mutation, most: int = MOST_SEEDS) -> Outcome | None:
-    """The first seed that shows the defect."""
+def find(mutation: Mutation) -> tuple[Outcome | None, float]:
+    """The first seed that shows the defect, and the seconds of processor that it took."""
+    began = time.process_time()
     with mutated(mutation):
-        for seed in range(most):
-            if (outcome := simulate(seed)).violations:
-                return outcome
-    return None
+        found = next((each for each in map(simulate, range(MOST_SEEDS)) if each.violations), None)
+    return found, time.process_time() - began
 
 
 def main() -> None:
@@ -153,16 +158,17 @@ def main() -> None:
         command = [sys.executable, "-m", "tests.simulation.mutations", *sys.argv[1:]]
         os.execve(sys.executable, command, environment)
     wanted = " ".join(sys.argv[1:])
+    chosen = [each for each in MUTATIONS if wanted in each.name]
     missed = 0
-    for mutation in MUTATIONS:
-        if wanted not in mutation.name:
-            continue
-        outcome = find(mutation)
-        if outcome is None:
-            missed += 1
-            print(f"NOT FOUND in {MOST_SEEDS} seeds: {mutation.name}", flush=True)
-        else:
-            print(f"found by seed {outcome.seed}: {mutation.name}\n    {outcome.violations[0]}", flush=True)
+    with ProcessPoolExecutor(AT_ONCE, max_tasks_per_child=1, mp_context=get_context("spawn")) as pool:
+        for mutation, (outcome, seconds) in zip(chosen, pool.map(find, chosen), strict=True):
+            if outcome is None:
+                missed += 1
+                print(f"NOT FOUND in {MOST_SEEDS} seeds ({seconds:.0f} s): {mutation.name}", flush=True)
+            else:
+                print(f"found by seed {outcome.seed} ({seconds:.0f} s): {mutation.name}", flush=True)
+                print(f"    {outcome.violations[0]}", flush=True)
+    print(f"{len(chosen) - missed} of {len(chosen)} defects found")
     sys.exit(1 if missed else 0)
 
 

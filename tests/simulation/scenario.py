@@ -7,6 +7,7 @@ import random
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import cast
 from unittest.mock import patch
 
@@ -86,9 +87,13 @@ def _faults(chance: random.Random) -> dict[int, Kind]:
     return {chance.randrange(1, span): chance.choice(KINDS) for _ in range(number)}
 
 
+_known_key = lru_cache(10_000)(layout.key)
+
+
 @contextmanager
 def _short_times() -> Generator[None]:
     with (
+        patch.object(layout, "key", _known_key),
         patch.object(typesense_compare_and_set, "_KEPT_SECONDS", _KEPT_SECONDS),
         patch.object(worker, "SWEEP_SECONDS", _SWEEP_SECONDS),
     ):

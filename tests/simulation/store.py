@@ -68,9 +68,13 @@ class StoreData:
         return True
 
     def find(self, name: str, search: Search) -> list[Row]:
-        name = search.get("collection", name)
-        tests = _compiled(search.get("filter_by", ""))
-        found = [row for row in self.rows.get(name, {}).values() if all(test(row) for test in tests)]
+        rows = self.rows.get(search.get("collection", name), {})
+        filter_by = search.get("filter_by", "")
+        if filter_by.startswith("id:=") and filter_by[4:] in rows:
+            return [rows[filter_by[4:]]]
+        found = list(rows.values())
+        for test in _compiled(filter_by):
+            found = [row for row in found if test(row)]
         for part in reversed(search.get("sort_by", "").split(",")):
             if part:
                 field, way = part.split(":")
