@@ -2,13 +2,17 @@
 
 import asyncio
 import random
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import httpx
 
 from tests.support.server import Event, Server, client_of, running_server
+from tests.support.waiting import until
 
-SESSIONS, CLIENTS, CYCLES, SECONDS = 4, 8, 3, 2.0
+SESSIONS, CLIENTS, CYCLES = 4, 8, 3
+PER_CYCLE = 3 * CLIENTS
+"""Acknowledged questions, after which the process ends."""
 QUESTIONS = ["How many customers?", "customers per country", "hello", "Why?", "only Brazil"]
 
 
@@ -37,6 +41,13 @@ async def use_rudely(
                         break
 
 
+def enough(acknowledged: dict[str, str], number: int) -> Callable[[], Awaitable[bool]]:
+    async def is_reached() -> bool:
+        return len(acknowledged) >= number
+
+    return is_reached
+
+
 async def stream_of(server: Server, session: str, run_id: str) -> list[Event]:
     async with client_of(server) as kai, kai.following(session, run_id) as stream:
         return await stream.rest()
@@ -53,12 +64,11 @@ async def test_every_acknowledged_question_ends_exactly_once(shop: str, tmp_path
                 asyncio.create_task(use_rudely(server, sessions, acknowledged, chance))
                 for _ in range(CLIENTS)
             ]
-            await asyncio.sleep(SECONDS)
+            await until(enough(acknowledged, len(acknowledged) + PER_CYCLE))
             await asyncio.to_thread(server.kill if cycle % 2 == 0 else server.stop)
             for outcome in await asyncio.gather(*users, return_exceptions=True):
                 assert isinstance(outcome, httpx.HTTPError), outcome
             server.start()
-        assert len(acknowledged) > CLIENTS
         for run_id, session in acknowledged.items():
             events = await stream_of(server, session, run_id)
             assert [event.name for event in events].count("done") == 1

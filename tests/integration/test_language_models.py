@@ -78,9 +78,9 @@ async def test_tokens_are_passed_on_while_the_model_still_writes(
     server.say(Scripted("one two three", hold_after=2))
     tokens: asyncio.Queue[str] = asyncio.Queue()
     asking = asyncio.create_task(model.reply(QUESTION, tokens.put_nowait))
-    assert [await asyncio.wait_for(tokens.get(), 5) for _ in range(2)] == ["one", " two"]
+    assert [await asyncio.wait_for(tokens.get(), 60) for _ in range(2)] == ["one", " two"]
     server.release()
-    assert (await asyncio.wait_for(asking, 5)).text == "one two three"
+    assert (await asyncio.wait_for(asking, 60)).text == "one two three"
 
 
 async def test_the_service_is_asked_for_what_is_configured(server: ScriptedModel) -> None:

@@ -118,7 +118,7 @@ async def test_a_listener_goes_on_after_a_defect_in_taking_an_event(caplog: pyte
     listener = Listener(events, "history", work, 1, LEASE_SECONDS)
     listener.start()
     await events.publish(EVENT)
-    await asyncio.wait_for(heard.wait(), 5)
+    await asyncio.wait_for(heard.wait(), 60)
     await listener.stop(5)
     assert [record.message for record in caplog.records if record.exc_info] == [
         "history failed to take a message, and goes on"

@@ -114,7 +114,7 @@ async def test_questions_asked_while_their_session_is_deleted_leave_nothing_behi
                 )
 
     deleting = services.sessions.delete(OWNER, session.id)
-    await asyncio.wait_for(asyncio.gather(hurried(), deleting, hurried(), hurried()), 20)
+    await asyncio.wait_for(asyncio.gather(hurried(), deleting, hurried(), hurried()), 60)
     for collection in ("runs", "messages", "result_chunks"):
         assert await services.storage.count(collection, [Equals("session_id", session.id)]) == 0
     with closing(sqlite3.connect(settings.data_dir / "checkpoints.db")) as opened:

@@ -44,6 +44,8 @@ from tests.support.redis_server import RedisServer
 from tests.support.waiting import until
 
 OWNER = "ann"
+STORE_PATIENCE_SECONDS = 600
+"""Longer than any test waits."""
 CIPHER = ClearCheckpoints(Fernet.generate_key())
 
 
@@ -215,7 +217,7 @@ async def process(
             bind=bind,
             allowances=allowances,
             observer=RunObserver(CollectorRegistry()),
-            store_patience_seconds=15,
+            store_patience_seconds=STORE_PATIENCE_SECONDS,
         )
         waiting = Gauge("waiting", "Runs that wait", registry=CollectorRegistry())
         worker = Worker(services, bus.queue, 4, waiting, retention=Retention(services.graph, 0))
@@ -310,7 +312,7 @@ async def test_an_answer_is_kept_before_done_also_when_the_store_is_not_heard_to
         session, run = await here.asked()
         await bus.queue.put(ref_of(run), first=True)
         async with bus.logs.follow(run.id) as log:
-            await asyncio.wait_for(heard(log), 10)
+            await asyncio.wait_for(heard(log), 60)
         answer = await here.repository.get_answer(session, run.message_id)
         assert (answer.status, answer.analysis) == ("complete", "Three.")
 
@@ -325,7 +327,7 @@ async def test_a_worker_can_stop_although_the_end_of_a_cancelled_run_cannot_be_k
             await log.news()
         await bus.queue.cancel(run.id)
         await asyncio.sleep(0.5)  # it has stopped, and its end is tried to be kept
-        await asyncio.wait_for(here.worker.stop(0), 5)
+        await asyncio.wait_for(here.worker.stop(0), 60)
         assert await bus.queue.waiting() == 1
 
 
