@@ -52,7 +52,7 @@ screenshots: .venv/test ui ## Take the screenshots of the documents again
 bench: .venv/test ## Measure the server with a scripted model
 	@$(BIN)/python -m tests.bench.turns
 
-bench-scale: .venv/test ## Measure what Redis, more workers and a thousand streams cost (eight minutes)
+bench-scale: .venv/test ## Measure what NATS, more workers and a thousand streams cost (eight minutes)
 	@$(BIN)/python -m tests.bench.scale
 
 bench-checkpointers: .venv/test ## Measure checkpointers side by side

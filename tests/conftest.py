@@ -1,13 +1,15 @@
-"""One Typesense and one Redis server for all tests that do not break them, and the stores to be held to one
-contract."""
+"""One Typesense, one NATS and one Redis server for all tests that do not break them, and the stores to be
+held to one contract."""
 
 from collections.abc import Iterator
 
 import pytest
 from hypothesis import settings
 
+from app.core.bus.nats_server import NatsNotInstalled, NatsServer
 from app.core.storage.typesense_server import TypesenseNotInstalled, TypesenseServer
 from tests.support import redis_server as redis_program
+from tests.support.nats_server import FragileNats, running_nats
 from tests.support.redis_server import RedisServer, running_redis
 from tests.support.stores import ADAPTERS, Open
 
@@ -25,6 +27,25 @@ def typesense_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Types
         pytest.skip(str(missing))
     yield server
     server.stop()
+
+
+@pytest.fixture(scope="session")
+def nats_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NatsServer]:
+    try:
+        with running_nats(tmp_path_factory.mktemp("nats")) as server:
+            yield server
+    except NatsNotInstalled as missing:
+        pytest.skip(str(missing))
+
+
+@pytest.fixture
+def fragile_nats(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FragileNats]:
+    """A NATS of the test's own, to break."""
+    try:
+        with running_nats(tmp_path_factory.mktemp("nats")) as server:
+            yield server
+    except NatsNotInstalled as missing:
+        pytest.skip(str(missing))
 
 
 @pytest.fixture(scope="session")

@@ -13,10 +13,10 @@ from app.bootstrap.common import open_common
 from app.bootstrap.models import measured_instruction
 from app.bootstrap.worker import answer_runs, work_on_answers
 from app.core.auth.identity import Identity, identity
-from app.core.bus.completed import KINDS
+from app.core.bus.port import FOLLOW_UPS
 from app.core.llm.calls import ModelCalls
 from app.core.rates import Policy, Rates, open_rates
-from app.core.settings import NO_QUOTAS, QuotaSettings, RedisSettings, Settings
+from app.core.settings import NO_QUOTAS, NatsSettings, QuotaSettings, RedisSettings, Settings
 from app.core.storage.port import Storage
 from app.http.readiness import Readiness
 from app.modules.context_store.service import ContextStore
@@ -60,7 +60,7 @@ async def open_services(
         common = await opened.enter_async_context(open_common(settings, role))
         rates = await opened.enter_async_context(open_rates(settings.redis, _policies(settings.quotas)))
         if role == "all":
-            for kind in KINDS:
+            for kind in FOLLOW_UPS:
                 await opened.enter_async_context(work_on_answers(common, kind))
         if role != "api":
             await opened.enter_async_context(answer_runs(common))
@@ -111,8 +111,9 @@ async def open_services_for_once(settings: Settings) -> AsyncGenerator[Services]
     """
     llm = settings.llm.model_copy(update={"instruction": await measured_instruction(settings)})
     with tempfile.TemporaryDirectory(prefix="kai-") as folder:
-        own = {"data_dir": Path(folder), "store": "sqlite", "redis": RedisSettings(), "quotas": NO_QUOTAS}
-        alone = settings.model_copy(update={**own, "llm": llm, "migrate_at_start": True})
+        own = {"data_dir": Path(folder), "store": "sqlite", "quotas": NO_QUOTAS}
+        no_servers = {"nats": NatsSettings(), "redis": RedisSettings()}
+        alone = settings.model_copy(update={**own, **no_servers, "llm": llm, "migrate_at_start": True})
         async with open_services(alone, "once") as services:
             yield services
 

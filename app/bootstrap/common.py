@@ -10,19 +10,16 @@ from prometheus_client import CollectorRegistry, GCCollector, PlatformCollector,
 from app.bootstrap.models import open_embedding, open_models
 from app.bootstrap.store import encryption_key, open_store
 from app.core.best_effort_cache import best_effort_cache
-from app.core.bus.completed import CompletedEvents
-from app.core.bus.local import LocalLogs, LocalQueue
-from app.core.bus.local_completed import LocalCompletedEvents
-from app.core.bus.port import EventLogs, RunQueue
-from app.core.bus.redis_client import redis_clients
-from app.core.bus.redis_completed import RedisCompletedEvents
-from app.core.bus.redis_keys import RedisKeys
-from app.core.bus.redis_logs import RedisLogs
-from app.core.bus.redis_queue import RedisQueue
+from app.core.bus.local import LocalJobs, LocalLogs
+from app.core.bus.nats_connection import nats_connection
+from app.core.bus.nats_jobs import NatsJobs
+from app.core.bus.nats_logs import NatsLogs
+from app.core.bus.port import EventLogs, JobQueue
 from app.core.errors import CannotRun
 from app.core.exclusive import exclusive_folder
 from app.core.ids import new_id
 from app.core.llm.calls import ModelCalls
+from app.core.redis_check import check_redis
 from app.core.secrets import SecretBox
 from app.core.settings import MAKE_A_KEY, ConversationSettings, LimitSettings, QuotaSettings, Settings
 from app.core.storage.measured import MeasuredStorage
@@ -69,9 +66,8 @@ class CommonServices:
     graph: SessionGraph
     sessions: SessionRepository
     rows: RowStore
-    queue: RunQueue
+    queue: JobQueue
     logs: EventLogs
-    completed: CompletedEvents
     lifecycle: RunLifecycle
 
 
@@ -84,7 +80,9 @@ async def open_common(settings: Settings, role: Role) -> AsyncGenerator[CommonSe
     """
     _check_role(settings, role)
     async with AsyncExitStack() as opened:
-        if settings.redis.url is None:
+        if settings.redis.url is not None:
+            await check_redis(settings.redis.url.get_secret_value())
+        if settings.nats.url is None:
             opened.enter_context(exclusive_folder(settings.data_dir))
         unmeasured, checkpointer = await opened.enter_async_context(open_store(settings))
         if settings.migrate_at_start:
@@ -110,14 +108,14 @@ async def open_common(settings: Settings, role: Role) -> AsyncGenerator[CommonSe
         shared_cache = await opened.enter_async_context(_shared_cache(settings, metrics))
         sessions = SessionRepository(storage, cache, shared_cache)
         graph = SessionGraph(checkpointer)
-        queue, logs, completed = await opened.enter_async_context(_bus(settings))
+        queue, logs = await opened.enter_async_context(_bus(settings))
         models: Models | None = None
         if settings.llm.configured and role != "api":
             models = await open_models(settings.llm, calls, unmeasured, opened=opened)
         checks: list[Check] = [
             ("store", lambda: storage.query("migrations", [], limit=1)),
             ("checkpoints", lambda: graph.checkpoints(new_id(), limit=1)),
-            ("queue", queue.ping),
+            ("queue", queue.check),
         ]
         yield CommonServices(
             settings=settings,
@@ -138,8 +136,7 @@ async def open_common(settings: Settings, role: Role) -> AsyncGenerator[CommonSe
             rows=RowStore(storage),
             queue=queue,
             logs=logs,
-            completed=completed,
-            lifecycle=RunLifecycle(sessions, queue, logs, completed),
+            lifecycle=RunLifecycle(sessions, queue, logs),
         )
 
 
@@ -153,34 +150,32 @@ def _process_metrics() -> CollectorRegistry:
 
 
 def _check_role(settings: Settings, role: Role) -> None:
-    if settings.redis.url is None and role not in ("all", "once"):
+    if settings.nats.url is None and role not in ("all", "once"):
         command = "kai api" if role == "api" else "kai worker"
-        raise CannotRun(f"{command} works with others over Redis: set KAI_REDIS__URL, or run kai serve.")
-    if settings.redis.url is not None and settings.store == "sqlite":
-        raise CannotRun("Processes that share a Redis need a store to share: set KAI_STORE=typesense.")
-    if settings.redis.url is not None and settings.encryption_key is None:
+        raise CannotRun(f"{command} works with others over NATS: set KAI_NATS__URL, or run kai serve.")
+    if settings.nats.url is not None and settings.store == "sqlite":
+        raise CannotRun("Processes that share a NATS need a store to share: set KAI_STORE=typesense.")
+    if settings.nats.url is not None and settings.encryption_key is None:
         raise CannotRun(
-            "Processes that share a Redis need one key to share: set KAI_ENCRYPTION_KEY to what the data "
+            "Processes that share a NATS need one key to share: set KAI_ENCRYPTION_KEY to what the data "
             f"folder's secret.key holds, or for a new store create one with {MAKE_A_KEY}"
         )
 
 
 @asynccontextmanager
-async def _bus(settings: Settings) -> AsyncGenerator[tuple[RunQueue, EventLogs, CompletedEvents]]:
-    url = settings.redis.url
-    lease_seconds = settings.worker.lease_seconds
-    if url is None:
-        yield LocalQueue(), LocalLogs(), LocalCompletedEvents(lease_seconds)
+async def _bus(settings: Settings) -> AsyncGenerator[tuple[JobQueue, EventLogs]]:
+    if settings.nats.url is None:
+        yield LocalJobs(), LocalLogs()
         return
-    keys = RedisKeys(settings.redis.prefix)
-    async with redis_clients(url.get_secret_value()) as clients:
-        queue = RedisQueue(clients, keys, lease_seconds)
-        logs = RedisLogs(clients, keys)
-        await queue.ping()
+    async with nats_connection(settings.nats, settings.worker.lease_seconds) as connection:
+        queue = NatsJobs(connection)
+        logs = NatsLogs(connection)
+        await queue.check()
         try:
-            yield queue, logs, RedisCompletedEvents(clients, keys, lease_seconds)
+            yield queue, logs
         finally:
             await logs.aclose()
+            await queue.aclose()
 
 
 def _cache(settings: ConversationSettings, metrics: CollectorRegistry) -> ConversationCache | None:
@@ -197,7 +192,7 @@ def _cache(settings: ConversationSettings, metrics: CollectorRegistry) -> Conver
 async def _shared_cache(
     settings: Settings, metrics: CollectorRegistry
 ) -> AsyncGenerator[SharedConversations | None]:
-    url = settings.redis.cache_url or settings.redis.url
+    url = settings.redis.url
     if url is None or not settings.conversations.enabled:
         yield None
         return

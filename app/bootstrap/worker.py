@@ -7,8 +7,9 @@ from typing import Literal
 from prometheus_client import Gauge
 
 from app.bootstrap.common import CommonServices, open_common
-from app.core.bus.completed import Completed, Kind
-from app.core.bus.listener import Listener
+from app.core.bus.follow_up import follow_up
+from app.core.bus.job_worker import JobWorker
+from app.core.bus.port import FollowUp, RunRef
 from app.core.clock import now_ms
 from app.core.settings import Settings
 from app.modules.memory.memory_job import MemoryJob
@@ -35,7 +36,8 @@ async def open_worker(
         if role == "worker":
             await opened.enter_async_context(answer_runs(common))
         else:
-            await opened.enter_async_context(work_on_answers(common, role))
+            kind: FollowUp = "title" if role == "history" else "memory"
+            await opened.enter_async_context(work_on_answers(common, kind))
         yield common
 
 
@@ -69,7 +71,7 @@ async def answer_runs(common: CommonServices) -> AsyncGenerator[None]:
     ]
     retention = Retention(common.graph, settings.checkpoints.keep_turns, ages)
     worker = Worker(services, common.queue, settings.worker.concurrency, waiting, retention=retention)
-    if settings.redis.url is None:
+    if settings.nats.url is None:
         await worker.sweep(before=now_ms())
     worker.start()
     try:
@@ -79,31 +81,34 @@ async def answer_runs(common: CommonServices) -> AsyncGenerator[None]:
 
 
 @asynccontextmanager
-async def work_on_answers(common: CommonServices, kind: Kind) -> AsyncGenerator[None]:
+async def work_on_answers(common: CommonServices, kind: FollowUp) -> AsyncGenerator[None]:
     """Does one kind of job for each complete answer until the block ends."""
     settings = common.settings
     job = _job(common, kind)
 
-    async def charged(event: Completed) -> None:
-        async with common.allowances.charged(event.owner):
-            await job.work(event)
+    async def charged(ref: RunRef) -> None:
+        async with common.allowances.charged(ref.owner):
+            await job.work(ref.session_id)
 
-    concurrency = 1 if common.role == "all" else _CONCURRENT_JOBS
-    listener = Listener(
-        common.completed, kind, charged, concurrency=concurrency, lease_seconds=settings.worker.lease_seconds
+    worker = JobWorker(
+        common.queue,
+        kind,
+        follow_up(charged),
+        concurrency=1 if common.role == "all" else _CONCURRENT_JOBS,
+        retry_seconds=settings.worker.lease_seconds,
     )
-    listener.start()
+    worker.start()
     try:
         yield
     finally:
-        await listener.stop(_drain_seconds(common))
+        await worker.stop(_drain_seconds(common))
 
 
-def _job(common: CommonServices, kind: Kind) -> TitleJob | MemoryJob:
+def _job(common: CommonServices, kind: FollowUp) -> TitleJob | MemoryJob:
     llm = common.settings.llm
     model = None if common.models is None else common.models.summary
     match kind:
-        case "history":
+        case "title":
             return TitleJob(common.sessions, model if llm.titles else None)
         case "memory":
             reader = SessionExchangeReader(common.sessions)

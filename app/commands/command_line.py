@@ -65,7 +65,7 @@ def serve(host: Host = None, port: Port = None, data_dir: DataDir = None) -> Non
 
 @app.command()
 def api(host: Host = None, port: Port = None, data_dir: DataDir = None) -> None:
-    """Serve the HTTP API and its streams; workers answer the questions (KAI_REDIS__URL)."""
+    """Serve the HTTP API and its streams; workers answer the questions (KAI_NATS__URL)."""
     from app.commands.serve import serve as run  # noqa: PLC0415
 
     _run(run(host=host, port=port, data_dir=data_dir, role="api"))
@@ -79,7 +79,7 @@ def worker(
     ] = "runs",
     data_dir: DataDir = None,
 ) -> None:
-    """Answer the questions that any API has taken in, or work on what is answered (KAI_REDIS__URL)."""
+    """Answer the questions that any API has taken in, or work on what is answered (KAI_NATS__URL)."""
     from app.commands.serve import work as run  # noqa: PLC0415
 
     _run(run(kind, data_dir))
@@ -94,6 +94,9 @@ def demo(
         StoreName | None,
         typer.Option(help="Where to keep everything; a Typesense is started for it [env KAI_STORE]."),
     ] = None,
+    nats: Annotated[
+        bool, typer.Option("--nats", help="Start a NATS, too, and send jobs and streams over it.")
+    ] = False,
     access_log: Annotated[
         bool, typer.Option("--access-log", help="Log each HTTP request [env KAI_ACCESS_LOG].")
     ] = False,
@@ -101,7 +104,7 @@ def demo(
     """Serve the HTTP API with a sample business to ask about; needs no model, no key and no database."""
     from app.commands.serve import demo as run  # noqa: PLC0415
 
-    _run(run(host, port, data_dir, store=store, access_log=access_log))
+    _run(run(host, port, data_dir, store=store, nats=nats, access_log=access_log))
 
 
 @app.command()

@@ -19,10 +19,12 @@ from pydantic import SecretStr
 from app.bootstrap import Services, open_services, open_worker
 from app.core.auth.api_keys import ApiKeys, NewKey
 from app.core.auth.caller import LOCAL_OWNER
+from app.core.bus.nats_server import NatsServer
 from app.core.bus.port import BusUnavailable
 from app.core.errors import Invalid, reason
 from app.core.logs.start import start_logs
-from app.core.settings import Settings, StoreKind
+from app.core.secrets import load_or_create_key
+from app.core.settings import NatsSettings, Settings, StoreKind
 from app.core.storage.port import Equals, StorageRefused, StorageUnavailable
 from app.core.storage.typesense_server import TypesenseServer
 from app.core.tracing.export import traced
@@ -80,6 +82,7 @@ async def demo(
     data_dir: Path | None,
     *,
     store: StoreKind | None,
+    nats: bool = False,
     access_log: bool = False,
 ) -> None:
     """Serve a sample business; requests are logged only with `access_log` or `KAI_ACCESS_LOG`."""
@@ -88,7 +91,8 @@ async def demo(
     with (
         _bind(settings) as opened,
         traced(),
-        _store_of_its_own(settings, store or settings.store) as settings,
+        _own_nats(settings, wanted=nats) as settings,
+        _store_of_its_own(settings, store or ("typesense" if nats else settings.store)) as settings,
     ):
         async with _when_available(lambda: open_services(settings), settings) as services:
             key = await _demo_key(services.identity.keys) if settings.login_required else None
@@ -129,6 +133,24 @@ def _store_of_its_own(settings: Settings, store: StoreKind) -> Generator[Setting
     try:
         its = {"nodes": [server.url], "api_key": SecretStr(server.api_key)}
         yield settings.model_copy(update={"typesense": settings.typesense.model_copy(update=its)})
+    finally:
+        server.stop()
+
+
+@contextmanager
+def _own_nats(settings: Settings, *, wanted: bool) -> Generator[Settings]:
+    """The settings of a demo whose jobs and streams go over a NATS that is started for it."""
+    if not wanted:
+        yield settings
+        return
+    server = NatsServer(settings.data_dir.resolve() / "nats")
+    say("Starting NATS …")
+    server.start()
+    try:
+        own_key = load_or_create_key(settings.data_dir / "secret.key").decode()
+        key = settings.encryption_key or SecretStr(own_key)
+        nats = NatsSettings(url=SecretStr(server.url))
+        yield settings.model_copy(update={"nats": nats, "encryption_key": key})
     finally:
         server.stop()
 

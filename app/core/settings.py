@@ -72,6 +72,8 @@ def _home(folder: Path) -> Path:
 def _redis_url(secret: SecretStr) -> SecretStr:
     """Raises `ValueError` without any part of the URL: an unencoded password could stand in its host."""
     text = secret.get_secret_value()
+    if "sentinel" in text.partition("://")[0] or "cluster" in text.partition("://")[0]:
+        raise ValueError("KAI speaks to one Redis: give a name or a proxy that follows the primary")
     if not text.startswith(("redis://", "rediss://", "unix://")):
         raise ValueError("it must begin with redis://, rediss:// or unix://")
     try:
@@ -82,6 +84,25 @@ def _redis_url(secret: SecretStr) -> SecretStr:
 
 
 RedisUrl = Annotated[SecretStr, AfterValidator(_redis_url)]
+
+
+def _nats_url(secret: SecretStr) -> SecretStr:
+    """As for Redis, nothing of the URL is in what is raised."""
+    for text in secret.get_secret_value().split(","):
+        if not text.strip().startswith(("nats://", "tls://")):
+            raise ValueError(
+                "each server has to begin with nats:// or tls://; several are separated by commas"
+            )
+        try:
+            host, _ = urlsplit(text.strip()).hostname, urlsplit(text.strip()).port
+        except ValueError:
+            host = None
+        if not host:
+            raise ValueError("its host and port cannot be read; is the password URL-encoded?")
+    return secret
+
+
+NatsUrl = Annotated[SecretStr, AfterValidator(_nats_url)]
 
 
 def _host_pattern(text: str) -> str:
@@ -213,15 +234,43 @@ class RetentionSettings(_Group):
     """For the rows of answers."""
 
 
+class NatsSettings(_Group):
+    """`KAI_NATS__...`: the NATS by which processes share their work; without it one process does it all."""
+
+    url: NatsUrl | None = None
+    """Servers of one cluster, separated by commas."""
+    credentials_file: Path | None = None
+    """A user's JWT and key, as `nsc` writes them."""
+    nkey: SecretStr | None = None
+    """The seed of a user's NKey."""
+    ca_file: Path | None = None
+    """Authorities to trust instead of the system's."""
+    certificate_file: Path | None = None
+    key_file: Path | None = None
+    """With `certificate_file`, the client certificate of KAI."""
+    prefix: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{0,40}$")] = ""
+    """The names of KAI's streams and subjects begin with it."""
+    replicas: Literal[1, 3, 5] = 1
+    """Servers that keep each stream."""
+
+    @property
+    def servers(self) -> list[str]:
+        """For the client alone: passwords may be in them."""
+        return [] if self.url is None else [each.strip() for each in self.url.get_secret_value().split(",")]
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if self.credentials_file is not None and self.nkey is not None:
+            raise ValueError("KAI_NATS__CREDENTIALS_FILE and KAI_NATS__NKEY are two logins: set one")
+        if (self.certificate_file is None) != (self.key_file is None):
+            raise ValueError("KAI_NATS__CERTIFICATE_FILE and KAI_NATS__KEY_FILE belong together: set both")
+        return self
+
+
 class RedisSettings(_Group):
-    """`KAI_REDIS__...`: the Redis through which several processes share the work. Without it one
-    process does everything.
-    """
+    """`KAI_REDIS__...`: the cache of hot conversations and the shared counts of rates; optional."""
 
     url: RedisUrl | None = None
-    """URL for the queue, the event logs and the counts: a Redis that evicts nothing."""
-    cache_url: RedisUrl | None = None
-    """URL for hot conversations: a Redis that may evict anything. Default: the same."""
     prefix: Annotated[str, Field(pattern=r"^[a-z0-9_:-]{1,40}$")] = "kai:"
 
     @property
@@ -371,6 +420,7 @@ class Settings(BaseSettings):
     conversations: ConversationSettings = ConversationSettings()
     checkpoints: CheckpointSettings = CheckpointSettings()
     retention: RetentionSettings = RetentionSettings()
+    nats: NatsSettings = NatsSettings()
     redis: RedisSettings = RedisSettings()
     worker: WorkerSettings = WorkerSettings()
     databases: DatabaseSettings = DatabaseSettings()

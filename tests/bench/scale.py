@@ -18,6 +18,7 @@ from tests.bench.checkpointers import typesense
 from tests.bench.scaling import conversations, latency, streams, throughput
 from tests.bench.scaling.model import model_process
 from tests.bench.scaling.systems import Ground
+from tests.support.nats_server import running_nats
 from tests.support.redis_server import running_redis
 
 
@@ -50,6 +51,7 @@ def main() -> None:
         ground = Ground(
             folder,
             opened.enter_context(typesense()),
+            opened.enter_context(running_nats(folder / "nats")),
             opened.enter_context(running_redis(folder / "redis")),
             *opened.enter_context(model_process()),
         )

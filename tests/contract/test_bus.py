@@ -1,5 +1,4 @@
-"""One contract for the bus, within a process and over Redis: what is put in is delivered, what is said is
-heard."""
+"""One contract for the bus, within a process and over NATS: each job is delivered, each event is read."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -7,61 +6,75 @@ from collections.abc import AsyncGenerator
 import pytest
 
 from app.core.bus.event_log import first_id
-from app.core.bus.port import LeasedRun
-from tests.support.buses import Bus, heard, local_bus, new_prefix, redis_bus, ref
+from app.core.bus.port import FOLLOW_UPS, LeasedJob
+from tests.support.buses import LEASE_SECONDS, Bus, heard, local_bus, nats_bus, new_prefix, ref
 
-NOW, SOON = 0.05, 5.0
+NOW, SOON = 0.05, 10.0
 
 
-@pytest.fixture(params=["local", "redis"])
+@pytest.fixture(params=["local", "nats"])
 async def bus(request: pytest.FixtureRequest) -> AsyncGenerator[Bus]:
     if request.param == "local":
         yield local_bus()
     else:
-        async with redis_bus(request.getfixturevalue("redis_server"), new_prefix()) as opened:
+        async with nats_bus(request.getfixturevalue("nats_server"), new_prefix()) as opened:
             yield opened
+
+
+def run_job(number: int = 0, *, first: bool = True, tries: int = 1, owner: str = "ann") -> LeasedJob:
+    return LeasedJob("run", ref(number, owner), first, tries)
+
+
+async def taken(bus: Bus) -> LeasedJob:
+    leased = await bus.queue.take("run", SOON)
+    assert leased is not None
+    return leased
 
 
 async def test_runs_are_delivered_in_the_order_they_were_put_in(bus: Bus) -> None:
     for number in range(5):
         await bus.queue.put(ref(number), first=True)
-    taken = [await bus.queue.take(SOON) for _ in range(5)]
-    assert taken == [LeasedRun(ref(number), first=True) for number in range(5)]
+    assert [await taken(bus) for _ in range(5)] == [run_job(number) for number in range(5)]
 
 
 async def test_nothing_comes_of_an_empty_queue(bus: Bus) -> None:
-    assert await bus.queue.take(NOW) is None
+    assert await bus.queue.take("run", NOW) is None
 
 
 async def test_who_waits_is_woken(bus: Bus) -> None:
-    taking = asyncio.create_task(bus.queue.take(SOON))
+    taking = asyncio.create_task(bus.queue.take("run", SOON))
     await asyncio.sleep(0)
     await bus.queue.put(ref(), first=True)
-    assert await asyncio.wait_for(taking, 1) == LeasedRun(ref(), first=True)
+    assert await asyncio.wait_for(taking, 1) == run_job()
 
 
 async def test_a_run_put_in_twice_is_delivered_once(bus: Bus) -> None:
     await bus.queue.put(ref(), first=True)
     await bus.queue.put(ref(), first=False)
-    assert await bus.queue.take(SOON) == LeasedRun(ref(), first=True)
+    assert await taken(bus) == run_job()
     await bus.queue.put(ref(), first=True)
-    assert await bus.queue.take(NOW) is None
+    assert await bus.queue.take("run", NOW) is None
 
 
 async def test_a_run_given_back_goes_before_all_that_wait(bus: Bus) -> None:
     await bus.queue.put(ref(0), first=True)
     await bus.queue.put(ref(1), first=True)
-    leased = await bus.queue.take(SOON)
-    assert leased is not None
-    await bus.queue.requeue(LeasedRun(leased.ref, first=False))
-    assert await bus.queue.take(SOON) == LeasedRun(ref(0), first=False)
-    assert await bus.queue.take(SOON) == LeasedRun(ref(1), first=True)
+    await bus.queue.requeue(await taken(bus))
+    assert await taken(bus) == run_job(0, first=False, tries=2)
+    assert await taken(bus) == run_job(1)
+
+
+async def test_a_job_given_back_for_later_comes_later(bus: Bus) -> None:
+    await bus.queue.put(ref(), first=True)
+    await bus.queue.requeue(await taken(bus), delay_seconds=0.5)
+    assert await bus.queue.take("run", NOW) is None
+    assert await taken(bus) == run_job(first=False, tries=2)
 
 
 async def test_what_waits_is_counted_and_what_is_unknown_is_missing(bus: Bus) -> None:
     for number in range(3):
         await bus.queue.put(ref(number), first=True)
-    await bus.queue.take(SOON)
+    await taken(bus)
     assert await bus.queue.waiting() == 2
     assert await bus.queue.missing([ref(number) for number in range(5)]) == [ref(3), ref(4)]
     assert await bus.queue.missing([]) == []
@@ -69,23 +82,46 @@ async def test_what_waits_is_counted_and_what_is_unknown_is_missing(bus: Bus) ->
 
 async def test_a_run_that_is_over_is_gone_and_may_be_put_in_again(bus: Bus) -> None:
     await bus.queue.put(ref(), first=True)
-    await bus.queue.take(SOON)
-    await bus.queue.ack(ref())
+    await bus.queue.ack(await taken(bus))
     assert await bus.queue.missing([ref()]) == [ref()]
     await bus.queue.put(ref(), first=False)
-    assert await bus.queue.take(SOON) == LeasedRun(ref(), first=False)
+    assert await taken(bus) == run_job(first=False)
 
 
-async def test_a_cancellation_is_reported_at_once_and_again_with_the_lease(bus: Bus) -> None:
+async def test_a_completed_run_is_a_job_of_each_kind_that_follows(bus: Bus) -> None:
+    for number in range(3):
+        await bus.queue.publish_completed(ref(number))
+    for kind in FOLLOW_UPS:
+        leased = [await bus.queue.take(kind, SOON) for _ in range(3)]
+        assert [each and (each.kind, each.ref, each.tries) for each in leased] == [
+            (kind, ref(number), 1) for number in range(3)
+        ]
+        for each in leased:
+            assert each is not None
+            await bus.queue.ack(each)
+        assert await bus.queue.take(kind, 2 * LEASE_SECONDS) is None
+
+
+async def test_an_owner_whose_name_is_no_subject_has_jobs_too(bus: Bus) -> None:
+    owner = "ann.*> \u00e9\r\n"
+    await bus.queue.put(ref(0, owner), first=True)
+    assert await taken(bus) == run_job(0, owner=owner)
+
+
+async def test_a_cancellation_is_signalled_at_once(bus: Bus) -> None:
     listening = asyncio.ensure_future(anext(aiter(bus.queue.cancellations())))
-    await asyncio.sleep(0.1)  # it has subscribed by then
-    await bus.queue.cancel("run-0")
-    assert await asyncio.wait_for(listening, SOON) == "run-0"
-    kept = await bus.queue.renew([(ref(0), 1), (ref(1), 1)])
-    assert [(each.ref, each.lost, each.cancelled) for each in kept] == [
-        (ref(0), False, True),
-        (ref(1), False, False),
-    ]
+    async with asyncio.timeout(SOON):
+        while not listening.done():
+            await bus.queue.cancel("run-0")
+            await asyncio.sleep(0.01)
+    assert listening.result() == "run-0"
+
+
+async def test_a_queue_that_takes_jobs_passes_its_check(bus: Bus) -> None:
+    await bus.queue.check()
+    await bus.queue.check()
+    assert await bus.queue.waiting() == 0
+    assert await bus.queue.take("run", NOW) is None
 
 
 async def test_followers_hear_all_whenever_they_come(bus: Bus) -> None:
@@ -123,6 +159,21 @@ async def test_an_attempt_falls_silent_once_a_later_one_speaks(bus: Bus) -> None
         await new.end("done", "new")
         said = await asyncio.wait_for(listening, SOON)
     assert said == [(first_id(1), "old"), (first_id(2), "new"), (first_id(2) + 1, "new")]
+
+
+async def test_the_latest_attempt_that_has_written_to_a_log_is_known(bus: Bus) -> None:
+    await bus.logs.say("run-0", 2, [("status", "waiting")], ended=False)
+    async with bus.logs.follow("run-0"):
+        assert await bus.logs.latest_attempts(["run-0", "run-1"]) == {"run-0": 2}
+
+
+async def test_events_larger_than_a_message_come_whole(bus: Bus) -> None:
+    rows = "x" * 3_000_000
+    writer = bus.logs.writer("run-0", 1)
+    writer.append("chunk", rows)
+    await writer.end("done", "over")
+    async with bus.logs.follow("run-0") as log:
+        assert await asyncio.wait_for(heard(log), SOON) == [(first_id(1), rows), (first_id(1) + 1, "over")]
 
 
 async def test_a_log_ends_once(bus: Bus) -> None:

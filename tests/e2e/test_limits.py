@@ -9,10 +9,11 @@ from typing import Any
 import http_sf
 import httpx
 
+from app.core.bus.nats_server import NatsServer
 from app.core.storage.typesense_server import TypesenseServer
 from tests.e2e.conftest import model_settings
 from tests.e2e.test_turn import PER_COUNTRY, sql
-from tests.support.cluster import running_cluster, shared
+from tests.support.cluster import cache, running_cluster, shared
 from tests.support.redis_server import RedisServer
 from tests.support.scripted_model import Scripted, ScriptedModel
 from tests.support.server import Client, client_of, running_server
@@ -194,9 +195,10 @@ async def test_usage_names_every_limit_and_null_is_none(tmp_path: Path) -> None:
 
 
 async def test_two_processes_with_one_redis_count_together_and_go_on_without_it(
-    tmp_path: Path, typesense_server: TypesenseServer, fragile_redis: RedisServer
+    tmp_path: Path, typesense_server: TypesenseServer, nats_server: NatsServer, fragile_redis: RedisServer
 ) -> None:
-    settings = shared(typesense_server, fragile_redis) | {"KAI_QUOTAS__REQUESTS_PER_MINUTE": "3"}
+    settings = shared(typesense_server, nats_server) | cache(fragile_redis)
+    settings |= {"KAI_QUOTAS__REQUESTS_PER_MINUTE": "3"}
     with running_cluster(tmp_path, settings, workers=0) as cluster:
         async with client_of(cluster.apis[0]) as one, client_of(cluster.apis[1]) as other:
             counted = [await each.http.get(SESSIONS) for each in (one, other, one)]

@@ -13,9 +13,9 @@ from cryptography.fernet import Fernet
 from prometheus_client import CollectorRegistry, Gauge
 from pydantic import JsonValue
 
-from app.core.bus.local import LocalLogs, LocalQueue
-from app.core.bus.local_completed import LocalCompletedEvents
-from app.core.bus.port import BusUnavailable, LeasedRun, RunRef
+from app.core.bus.local import LocalJobs, LocalLogs
+from app.core.bus.nats_server import NatsServer
+from app.core.bus.port import FOLLOW_UPS, BusUnavailable, Kind, LeasedJob, RunRef
 from app.core.clock import now_ms
 from app.core.ids import new_id
 from app.core.secrets import ClearCheckpoints
@@ -39,8 +39,7 @@ from graph.ports import Analysed, Emit, Question, Written
 from graph.state import Rows
 from migrations.runner import migrate
 from tests.fakes import FakeAnalyst, FakeWriter, fake_ports
-from tests.support.buses import LEASE_SECONDS, Bus, heard, local_bus, new_prefix, redis_bus
-from tests.support.redis_server import RedisServer
+from tests.support.buses import LEASE_SECONDS, Bus, heard, local_bus, nats_bus, new_prefix
 from tests.support.waiting import until
 
 OWNER = "ann"
@@ -86,21 +85,21 @@ class StoreAway(RunLifecycle):
         raise StorageUnavailable("away")
 
 
-class FaultyQueue(LocalQueue):
+class FaultyQueue(LocalJobs):
     """Has a defect that shows once."""
 
     def __init__(self) -> None:
         super().__init__()
         self.faults = 1
 
-    async def take(self, patience_seconds: float) -> LeasedRun | None:
+    async def take(self, kind: Kind, patience_seconds: float) -> LeasedJob | None:
         if self.faults:
             self.faults -= 1
             raise ValueError("a defect")
-        return await super().take(patience_seconds)
+        return await super().take(kind, patience_seconds)
 
 
-class AwayOnce(LocalQueue):
+class AwayOnce(LocalJobs):
     """Cannot be reached the first time that a run is put in."""
 
     away = True
@@ -112,16 +111,26 @@ class AwayOnce(LocalQueue):
         await super().put(ref, first=first)
 
 
+class Forgetful(LocalJobs):
+    """Has lost its jobs each time it is asked."""
+
+    asked = 0
+
+    async def incarnation(self) -> str:
+        self.asked += 1
+        return str(self.asked)
+
+
 class UnreadableOnce(RunLifecycle):
     """Over a store that does not answer the first time that a run is taken."""
 
     unreadable = True
 
-    async def look_up(self, leased: LeasedRun) -> tuple[Session, Run] | None:
+    async def look_up(self, ref: RunRef) -> tuple[Session, Run] | None:
         if self.unreadable:
             self.unreadable = False
             raise StorageUnavailable("no answer")
-        return await super().look_up(leased)
+        return await super().look_up(ref)
 
 
 class FenceUnknown(SessionRepository):
@@ -176,10 +185,9 @@ class Process:
 
     async def taken_up(self, run: Run, *, first: bool) -> tuple[Session, Run] | None:
         """As a worker does it with what the queue has leased to it."""
-        leased = LeasedRun(ref_of(run), first)
-        found = await self.turns.look_up(leased)
+        found = await self.turns.look_up(ref_of(run))
         assert found is not None
-        return await self.turns.take_up(leased, *found)
+        return await self.turns.take_up(LeasedJob("run", ref_of(run), first, tries=1), *found)
 
     async def over(self, run: Run) -> Run:
         """The run, once its session is free."""
@@ -203,7 +211,7 @@ async def process(
         await migrate(storage)
         saver = await opened.enter_async_context(sqlite_checkpointer(folder / "checkpoints.db", CIPHER))
         repository = SessionRepository(storage)
-        turns = kind(repository, bus.queue, bus.logs, LocalCompletedEvents(LEASE_SECONDS))
+        turns = kind(repository, bus.queue, bus.logs)
 
         async def bind(session: Session, run: Run) -> Ports:
             return ports
@@ -234,9 +242,9 @@ async def working(worker: Worker) -> AsyncGenerator[None]:
 
 
 async def test_a_run_that_comes_back_to_its_own_worker_is_not_begun_a_second_time(
-    tmp_path: Path, redis_server: RedisServer
+    tmp_path: Path, nats_server: NatsServer
 ) -> None:
-    async with redis_bus(redis_server, new_prefix()) as bus:
+    async with nats_bus(nats_server, new_prefix()) as bus:
         async with process(tmp_path, bus, fake_ports(writer := SlowWriter())) as here, working(here.worker):
             _, run = await here.asked()
             await bus.queue.put(ref_of(run), first=True)
@@ -268,9 +276,9 @@ async def test_an_attempt_that_the_store_did_not_let_begin_does_not_count_agains
     async with process(tmp_path, bus, fake_ports()) as here:
         session, run = await here.asked()
         unlucky = FenceUnknown(here.storage)
-        turns = RunLifecycle(unlucky, bus.queue, bus.logs, LocalCompletedEvents(LEASE_SECONDS))
+        turns = RunLifecycle(unlucky, bus.queue, bus.logs)
         with pytest.raises(StorageUnavailable):
-            await turns.take_up(LeasedRun(ref_of(run), first=False), session, run)
+            await turns.take_up(LeasedJob("run", ref_of(run), first=False, tries=1), session, run)
         taken = await here.taken_up(run, first=False)
         assert taken is not None
         await turns.begin(taken[1])
@@ -287,9 +295,7 @@ async def test_a_worker_goes_on_after_a_defect_in_one_of_its_loops(
         _, run = await here.asked()
         await bus.queue.put(ref_of(run), first=True)
         assert (await here.over(run)).status == "complete"
-    assert [each.message for each in caplog.records if each.exc_info] == [
-        "a loop of the worker failed and begins again"
-    ]
+    assert [each.message for each in caplog.records if each.exc_info] == ["a run job could not be taken"]
 
 
 async def test_an_answer_that_cannot_be_kept_ends_its_run_as_failed(tmp_path: Path) -> None:
@@ -339,6 +345,33 @@ async def test_a_run_that_has_its_session_is_answered_although_the_queue_went_aw
         assert await here.turns.start(session, run, question_sequence(1))
         await here.worker.sweep(before=now_ms() + 1)
         assert (await here.over(run)).status == "complete"
+
+
+async def test_a_run_that_has_a_log_is_not_begun_as_if_it_were_the_first_time(tmp_path: Path) -> None:
+    bus = local_bus()
+    async with process(tmp_path, bus, fake_ports()) as here, working(here.worker):
+        _, run = await here.asked()
+        bus.logs.writer(run.id, 1).append("status", "{}")
+        await bus.queue.put(ref_of(run), first=True)
+        assert (await here.over(run)).attempt == 2
+
+
+async def test_jobs_that_follow_an_answer_are_published_again_when_the_queue_has_lost_them(
+    tmp_path: Path,
+) -> None:
+    queue = Forgetful()
+    async with process(tmp_path, Bus(queue, LocalLogs()), fake_ports()) as here, working(here.worker):
+        _, run = await here.asked()
+        await queue.put(ref_of(run), first=True)
+        await here.over(run)
+        for kind in FOLLOW_UPS:
+            assert await queue.take(kind, 1) is not None
+            assert await queue.take(kind, 0.05) is None
+        await here.worker.sweep(before=now_ms())
+        await here.worker.sweep(before=now_ms())
+        again = await queue.take("title", 1)
+        assert again is not None
+        assert again.ref == ref_of(run)
 
 
 async def test_a_run_is_cancelled_although_another_attempt_at_it_has_begun_meanwhile(tmp_path: Path) -> None:

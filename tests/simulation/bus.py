@@ -1,23 +1,24 @@
-"""A bus of simulated servers: a queue with leases, logs that are fenced by attempt, and completed messages.
+"""A bus of simulated servers: jobs with leases, and logs that are fenced by attempt.
 
 They keep the promises of the ports and no others.
 """
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from app.core.bus.completed import KINDS, Completed, Kind, Notice
 from app.core.bus.event_log import Attempt, Entry, EventLog, entries, first_id
-from app.core.bus.port import BusUnavailable, LeasedRun, RenewedLease, RunRef
+from app.core.bus.port import FOLLOW_UPS, BusUnavailable, Kind, LeasedJob, RunRef
+from tests.simulation.loop import CURRENT, Process
 from tests.simulation.world import Server, Unreachable, World
 
 T = TypeVar("T")
 
 LEASE_SECONDS = 3.0
+_HOLDER_SECONDS = 2.0
 _AGAIN_SECONDS = 0.25
 _FAREWELL_SECONDS = 5.0
 
@@ -38,107 +39,199 @@ async def _news(news: asyncio.Event, seconds: float) -> None:
 
 
 @dataclass
-class QueueData:
-    """What the server of the queue holds."""
+class Jobs:
+    """What the server holds of one kind of jobs, by number: what waits, in turn, and the ends of leases."""
 
-    waiting: OrderedDict[RunRef, None] = field(default_factory=OrderedDict)
-    leased: dict[RunRef, float] = field(default_factory=dict)
-    first: set[RunRef] = field(default_factory=set)
-    cancelled: set[str] = field(default_factory=set)
-    watchers: list["asyncio.Queue[str]"] = field(default_factory=list)
+    waiting: OrderedDict[int, LeasedJob] = field(default_factory=OrderedDict)
+    leased: dict[int, tuple[float, LeasedJob]] = field(default_factory=dict)
     news: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def put(self, ref: RunRef, *, first: bool) -> None:
-        if ref not in self.waiting and ref not in self.leased:
-            self.waiting[ref] = None
-            if first:
-                self.first.add(ref)
-            self.news.set()
+    def add(self, number: int, job: LeasedJob) -> None:
+        self.waiting[number] = job
+        self.news.set()
 
-    def take(self, now: float) -> LeasedRun | None:
-        expired = [ref for ref, until in self.leased.items() if until <= now]
+    def take(self, now: float) -> tuple[int, LeasedJob] | None:
+        """The next job; one whose lease has expired goes first."""
+        expired = [number for number, (until, _) in self.leased.items() if until <= now]
         if expired:
-            ref = min(expired, key=lambda ref: self.leased[ref])
+            number = min(expired, key=lambda each: self.leased[each][0])
+            job = self.leased[number][1]
+            job = replace(job, first=False, tries=job.tries + 1)
         elif self.waiting:
-            ref, _ = self.waiting.popitem(last=False)
+            number, job = self.waiting.popitem(last=False)
         else:
             return None
-        self.leased[ref] = now + LEASE_SECONDS
-        first = ref in self.first
-        self.first.discard(ref)
-        return LeasedRun(ref, first)
+        self.leased[number] = (now + LEASE_SECONDS, job)
+        return number, job
 
-    def ack(self, ref: RunRef) -> None:
-        self.waiting.pop(ref, None)
-        self.leased.pop(ref, None)
-        self.first.discard(ref)
-        self.cancelled.discard(ref.run_id)
+    def expire(self, number: int, at: float) -> None:
+        """Give the lease another end. A job that is gone stays so."""
+        if number in self.leased:
+            self.leased[number] = (at, self.leased[number][1])
+            self.news.set()
 
-    def requeue(self, leased: LeasedRun) -> None:
-        self.leased.pop(leased.ref, None)
-        self.put(leased.ref, first=leased.first)
-        self.waiting.move_to_end(leased.ref, last=False)
+    def refs(self) -> set[RunRef]:
+        return {job.ref for job in (*self.waiting.values(), *(job for _, job in self.leased.values()))}
+
+    def ends_next(self) -> float | None:
+        return min((until for until, _ in self.leased.values()), default=None)
+
+
+@dataclass
+class QueueData:
+    """What the server of the queue holds. A job's number is as the sequence of a message."""
+
+    jobs: dict[Kind, Jobs] = field(default_factory=lambda: {"run": Jobs(), "title": Jobs(), "memory": Jobs()})
+    watchers: list["asyncio.Queue[str]"] = field(default_factory=list)
+    holders: dict[str, list["SimulatedQueue"]] = field(default_factory=dict)
+    """Those that answer for a run, by its id."""
+    number: int = 0
+    incarnation: int = 0
+
+    def put(self, ref: RunRef, *, first: bool) -> None:
+        """A run that is there already stays as it is."""
+        if ref not in self.jobs["run"].refs():
+            self._add(LeasedJob("run", ref, first, tries=1))
+
+    def publish(self, ref: RunRef) -> None:
+        for kind in FOLLOW_UPS:
+            self._add(LeasedJob(kind, ref, first=True, tries=1))
+
+    def _add(self, job: LeasedJob) -> None:
+        self.number += 1
+        self.jobs[job.kind].add(self.number, job)
 
     def forget(self) -> None:
-        self.waiting.clear()
-        self.leased.clear()
-        self.first.clear()
-        self.cancelled.clear()
+        """The server has lost its data. What its clients hold is no job any more."""
+        for each in self.jobs.values():
+            each.waiting.clear()
+            each.leased.clear()
+        self.incarnation += 1
 
 
 class SimulatedQueue:
-    """Implements `RunQueue`."""
+    """Implements `JobQueue`."""
 
-    def __init__(self, world: World, data: QueueData, logs: "LogData") -> None:
+    def __init__(self, world: World, data: QueueData) -> None:
         self._world = world
         self._data = data
-        self._logs = logs
+        self._process: Process | None = CURRENT.get()
+        self._held: dict[tuple[Kind, RunRef], int] = {}
+        """The numbers of the jobs of this process."""
 
     async def put(self, ref: RunRef, *, first: bool) -> None:
         await self._ask(f"put {ref.run_id[-4:]} first={first}", lambda: self._data.put(ref, first=first))
 
-    async def take(self, patience_seconds: float) -> LeasedRun | None:
-        loop = self._world.loop
+    async def publish_completed(self, ref: RunRef) -> None:
+        await self._ask(f"publish {ref.run_id[-4:]}", lambda: self._data.publish(ref), self._world.completed)
+
+    async def take(self, kind: Kind, patience_seconds: float) -> LeasedJob | None:
+        loop, jobs = self._world.loop, self._data.jobs[kind]
+        server = self._world.queue if kind == "run" else self._world.completed
         until = loop.time() + patience_seconds
         while True:
-            leased = await self._ask("take", lambda: self._data.take(loop.time()))
-            if leased is not None or loop.time() >= until:
-                return leased
-            first = min(self._data.leased.values(), default=until)
-            await _news(self._data.news, min(until, first) - loop.time())
+            taken = await self._ask(f"take {kind}", lambda: jobs.take(loop.time()), server)
+            if taken is not None:
+                return self._hold(*taken)
+            if loop.time() >= until:
+                return None
+            await _news(jobs.news, min(until, jobs.ends_next() or until) - loop.time())
 
-    async def renew(self, attempts: Sequence[tuple[RunRef, int]]) -> Sequence[RenewedLease]:
-        def act() -> list[RenewedLease]:
-            renewed: list[RenewedLease] = []
-            for ref, attempt in attempts:
-                lost = self._logs.latest_attempt(ref.run_id) > attempt
-                if not lost:
-                    self._data.leased[ref] = self._world.loop.time() + LEASE_SECONDS
-                    self._data.waiting.pop(ref, None)
-                renewed.append(RenewedLease(ref, lost=lost, cancelled=ref.run_id in self._data.cancelled))
-            return renewed
+    def _hold(self, number: int, job: LeasedJob) -> LeasedJob | None:
+        key = (job.kind, job.ref)
+        is_known = key in self._held  # this process was late to renew
+        self._held[key] = number
+        if is_known:
+            return None
+        if job.first and job.kind == "run":
+            self._answer_for(job)
+        return job
 
-        return await self._ask("renew", act)
+    async def is_under_way(self, leased: LeasedJob) -> bool:
+        if leased.kind != "run":
+            return False
+        number = self._held[leased.kind, leased.ref]
 
-    async def ack(self, ref: RunRef) -> None:
-        await self._ask(f"ack {ref.run_id[-4:]}", lambda: self._data.ack(ref))
+        def act() -> bool | None:
+            """None: some process holds the run and does not answer."""
+            others = [each for each in self._data.holders.get(leased.ref.run_id, []) if each.is_there()]
+            for each in others:
+                each.hear(leased, number)
+            return any(each.is_awake() for each in others) or (None if others else False)
 
-    async def requeue(self, leased: LeasedRun) -> None:
-        await self._ask(f"requeue {leased.ref.run_id[-4:]}", lambda: self._data.requeue(leased))
+        is_held = await self._ask(f"who holds {leased.ref.run_id[-4:]}", act)
+        if is_held:
+            self._held.pop((leased.kind, leased.ref), None)
+            return True
+        if is_held is None:
+            await asyncio.sleep(_HOLDER_SECONDS)
+        self._answer_for(leased)
+        return False
 
-    async def missing(self, refs: Collection[RunRef]) -> Sequence[RunRef]:
-        known = self._data
-        asked = sorted(refs, key=lambda ref: ref.run_id)
-        return await self._ask(
-            "missing", lambda: [ref for ref in asked if ref not in known.waiting and ref not in known.leased]
+    def is_there(self) -> bool:
+        """The connection of the process is open."""
+        return self._process is None or self._process.state != "dead"
+
+    def is_awake(self) -> bool:
+        return self._process is None or self._process.state == "alive"
+
+    def hear(self, leased: LeasedJob, number: int) -> None:
+        """Take over the lease that another process was given; a paused process does so when it goes on."""
+        inside = self._world.loop.outside.copy()
+        inside.run(CURRENT.set, self._process)
+
+        def take_over() -> None:
+            if (leased.kind, leased.ref) in self._held:
+                self._held[leased.kind, leased.ref] = number
+
+        self._world.loop.call_soon(take_over, context=inside)
+
+    async def renew(self, leased: Collection[LeasedJob]) -> None:
+        """Each by a message that the server does not answer."""
+        numbers = [(each.kind, self._held.get((each.kind, each.ref))) for each in leased]
+
+        def act() -> None:
+            for kind, number in numbers:
+                if number is not None:
+                    self._data.jobs[kind].expire(number, self._world.loop.time() + LEASE_SECONDS)
+
+        await self._ask("renew", act)
+
+    async def ack(self, leased: LeasedJob) -> None:
+        number = self._release(leased)
+        what = f"ack {leased.kind} {leased.ref.run_id[-4:]}"
+        await self._settle(what, number, lambda: self._data.jobs[leased.kind].leased.pop(number or 0, None))
+
+    async def requeue(self, leased: LeasedJob, *, delay_seconds: float = 0) -> None:
+        number = self._release(leased)
+        loop = self._world.loop
+        what = f"requeue {leased.kind} {leased.ref.run_id[-4:]}"
+        await self._settle(
+            what,
+            number,
+            lambda: self._data.jobs[leased.kind].expire(number or 0, loop.time() + delay_seconds),
         )
 
+    async def drop(self, leased: LeasedJob) -> None:
+        self._release(leased)
+
+    async def missing(self, refs: Collection[RunRef]) -> Sequence[RunRef]:
+        asked = sorted(refs, key=lambda ref: ref.run_id)
+
+        def act() -> list[RunRef]:
+            there = self._data.jobs["run"].refs()
+            return [ref for ref in asked if ref not in there]
+
+        return await self._ask("missing", act)
+
     async def waiting(self) -> int:
-        return await self._ask("waiting", lambda: len(self._data.waiting))
+        return await self._ask("waiting", lambda: len(self._data.jobs["run"].waiting))
+
+    async def incarnation(self) -> str:
+        return await self._ask("incarnation", lambda: str(self._data.incarnation))
 
     async def cancel(self, run_id: str) -> None:
         def act() -> None:
-            self._data.cancelled.add(run_id)
             for each in self._data.watchers:
                 each.put_nowait(run_id)
 
@@ -150,11 +243,24 @@ class SimulatedQueue:
         while True:
             yield await seen.get()
 
-    async def ping(self) -> None:
-        await self._ask("ping", lambda: None)
+    async def check(self) -> None:
+        await self._ask("check", lambda: None)
 
-    async def _ask(self, what: str, act: Callable[[], T]) -> T:
-        return await _asked(self._world, self._world.queue, what, act)
+    def _answer_for(self, leased: LeasedJob) -> None:
+        self._data.holders.setdefault(leased.ref.run_id, []).append(self)
+
+    def _release(self, leased: LeasedJob) -> int | None:
+        holders = self._data.holders.get(leased.ref.run_id, [])
+        if leased.kind == "run" and self in holders:
+            holders.remove(self)
+        return self._held.pop((leased.kind, leased.ref), None)
+
+    async def _settle(self, what: str, number: int | None, act: Callable[[], T]) -> None:
+        if number is not None:
+            await self._ask(what, act)
+
+    async def _ask(self, what: str, act: Callable[[], T], server: Server | None = None) -> T:
+        return await _asked(self._world, server or self._world.queue, what, act)
 
 
 @dataclass
@@ -216,6 +322,13 @@ class SimulatedLogs:
         finally:
             reading.cancel()
 
+    async def latest_attempts(self, run_ids: Collection[str]) -> Mapping[str, int]:
+        def act() -> dict[str, int]:
+            found = {run_id: self._data.latest_attempt(run_id) for run_id in run_ids}
+            return {run_id: attempt for run_id, attempt in found.items() if self._data.log(run_id).last_id}
+
+        return await _asked(self._world, self._world.logs, "latest attempts", act) if run_ids else {}
+
     async def aclose(self) -> None:
         if self._publishing:
             await asyncio.wait(self._publishing, timeout=_FAREWELL_SECONDS)
@@ -267,7 +380,7 @@ class SimulatedLogs:
 
 
 class SimulatedWriter(Attempt):
-    """Publishes what is appended in its own time, as the writer over Redis does."""
+    """Publishes what is appended in its own time, as the writer over NATS does."""
 
     def __init__(
         self, log: EventLog, attempt: int, publishing: "asyncio.Task[None]", leaving: asyncio.Event
@@ -284,61 +397,3 @@ class SimulatedWriter(Attempt):
     def leave(self) -> None:
         self._leaving.set()
         self._log.wake_readers()
-
-
-@dataclass
-class CompletedData:
-    """Events by kind, each with the end of its lease (0: waits) and its tries."""
-
-    events: dict[Kind, dict[int, tuple[Completed, float, int]]] = field(
-        default_factory=lambda: {kind: {} for kind in KINDS}
-    )
-    published: int = 0
-    news: asyncio.Event = field(default_factory=asyncio.Event)
-
-    def publish(self, event: Completed) -> None:
-        self.published += 1
-        for waiting in self.events.values():
-            waiting[self.published] = (event, 0.0, 0)
-        self.news.set()
-
-    def take(self, kind: Kind, now: float) -> Notice | None:
-        for number, (event, until, tries) in self.events[kind].items():
-            if until <= now:
-                self.events[kind][number] = (event, now + LEASE_SECONDS, tries + 1)
-                return Notice(event, str(number), tries + 1)
-        return None
-
-    def renew(self, kind: Kind, notice: Notice, now: float) -> None:
-        number = int(notice.receipt)
-        if number in self.events[kind] and self.events[kind][number][2] == notice.tries:
-            self.events[kind][number] = (notice.event, now + LEASE_SECONDS, notice.tries)
-
-
-class SimulatedCompleted:
-    """Implements `CompletedEvents`."""
-
-    def __init__(self, world: World, data: CompletedData) -> None:
-        self._world = world
-        self._data = data
-
-    async def publish(self, event: Completed) -> None:
-        await self._ask(f"publish {event.run_id[-4:]}", lambda: self._data.publish(event))
-
-    async def take(self, kind: Kind, patience_seconds: float) -> Notice | None:
-        loop = self._world.loop
-        until = loop.time() + patience_seconds
-        while True:
-            notice = await self._ask(f"take {kind}", lambda: self._data.take(kind, loop.time()))
-            if notice is not None or loop.time() >= until:
-                return notice
-            await _news(self._data.news, until - loop.time())
-
-    async def renew(self, kind: Kind, notice: Notice) -> None:
-        await self._ask(f"renew {kind}", lambda: self._data.renew(kind, notice, self._world.loop.time()))
-
-    async def ack(self, kind: Kind, notice: Notice) -> None:
-        await self._ask(f"ack {kind}", lambda: self._data.events[kind].pop(int(notice.receipt), None))
-
-    async def _ask(self, what: str, act: Callable[[], T]) -> T:
-        return await _asked(self._world, self._world.completed, what, act)

@@ -22,13 +22,9 @@ def unrest(cluster: Cluster, asked: list[Asked]) -> str | None:
             return f"session {str(session['id'])[-3:]} is held by {str(session['active_run_id'])[-4:]}"
     if cluster.alone:
         return None
-    queue = cluster.queue
-    if queue.waiting or queue.leased:
-        refs = [each.run_id[-4:] for each in (*queue.waiting, *queue.leased)]
-        return f"the queue holds {refs}"
-    for kind, events in cluster.completed.events.items():
-        if events:
-            return f"{len(events)} completed messages wait for {kind}"
+    for kind, jobs in cluster.queue.jobs.items():
+        if refs := jobs.refs():
+            return f"the queue holds {kind} jobs of {sorted(each.run_id[-4:] for each in refs)}"
     return None
 
 

@@ -38,9 +38,10 @@ _RUN = "app.modules.run"
 MUTATIONS = (
     Mutation(
         "a completed message is acknowledged before it is handled",
-        "app.core.bus.listener:Listener._see_to",
-        "        event, kind = notice.event, self._kind\n",
-        "        event, kind = notice.event, self._kind\n        await self._events.ack(kind, notice)\n",
+        "app.core.bus.job_worker:JobWorker._do",
+        '        disposition: Disposition = "again"\n',
+        '        disposition: Disposition = "again"\n'
+        '        await self._queue.ack(leased) if leased.kind != "run" else None\n',
     ),
     Mutation(
         "the fence is not raised for a new attempt",
@@ -99,8 +100,8 @@ MUTATIONS = (
     Mutation(
         "a run that was begun is given back as if it were new",
         f"{_RUN}.worker:Worker._answer",
-        'case "handed over":\n                    await self._queue.requeue(LeasedRun(ref, first=False))',
-        'case "handed over":\n                    await self._queue.requeue(LeasedRun(ref, first=True))',
+        "leased = await self._checked(leased)",
+        "leased = replace(leased, first=True)",
     ),
     Mutation(
         "the follower says done while the session is held",

@@ -19,7 +19,7 @@ from app.modules.run.submission import OnBusy
 from app.modules.session.model import Run, Session
 from app.modules.session.repository import document
 from migrations.m0001_initial import COLLECTIONS
-from tests.simulation.bus import CompletedData, LogData, QueueData
+from tests.simulation.bus import LogData, QueueData
 from tests.simulation.clients import Asked, Client, ConnectionLost
 from tests.simulation.clocks import simulated_clocks
 from tests.simulation.invariants import check_at_rest, unrest
@@ -124,9 +124,8 @@ class Scenario:
             story=Story(),
             queue=QueueData(),
             logs=LogData(),
-            completed=CompletedData(),
             observed=[],
-            handled=[],
+            handled=set(),
         )
         self._sites: dict[str, Site] = {}
         self._born = 0

@@ -1,16 +1,15 @@
 """The real engine, wired up in a simulated process as the composition root does it."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 from prometheus_client import CollectorRegistry, Gauge
 
-from app.core.bus.completed import Completed, CompletedEvents
-from app.core.bus.listener import Listener
-from app.core.bus.local import LocalLogs, LocalQueue
-from app.core.bus.local_completed import LocalCompletedEvents
-from app.core.bus.port import EventLogs, RunQueue
+from app.core.bus.follow_up import follow_up
+from app.core.bus.job_worker import JobWorker
+from app.core.bus.local import LocalJobs, LocalLogs
+from app.core.bus.port import EventLogs, FollowUp, JobQueue, RunRef
 from app.core.clock import now_ms
 from app.core.storage.port import Collection
 from app.modules.memory.memory_job import MemoryJob
@@ -31,15 +30,7 @@ from app.modules.usage.service import Allowances, Quotas
 from graph import SessionEvent
 from graph.events import Done
 from migrations.m0001_initial import COLLECTIONS
-from tests.simulation.bus import (
-    LEASE_SECONDS,
-    CompletedData,
-    LogData,
-    QueueData,
-    SimulatedCompleted,
-    SimulatedLogs,
-    SimulatedQueue,
-)
+from tests.simulation.bus import LEASE_SECONDS, LogData, QueueData, SimulatedLogs, SimulatedQueue
 from tests.simulation.loop import Process
 from tests.simulation.store import SimulatedSqlite, SimulatedTypesense, StoreData
 from tests.simulation.turn import SimulatedGraph, Story
@@ -63,11 +54,10 @@ class Cluster:
     story: Story
     queue: QueueData
     logs: LogData
-    completed: CompletedData
     observed: list[tuple[str, str, int]]
     """Run, outcome and tokens of each end that the metrics counted."""
-    handled: list[str]
-    """Run of each completed message that was handled, by the kind `history`."""
+    handled: set[str]
+    """Runs whose answers were there as a job of the kind `title` looked at their session."""
 
 
 class CountingObserver(RunObserver):
@@ -97,15 +87,13 @@ class Site:
         """Make the parts, and start what works by itself. Runs in the process."""
         cluster, world = self.cluster, self.world
         storage = (SimulatedSqlite if cluster.alone else SimulatedTypesense)(world, cluster.store, _SCHEMA)
-        queue: RunQueue = LocalQueue()
+        queue: JobQueue = LocalJobs()
         logs: EventLogs = LocalLogs()
-        completed: CompletedEvents = LocalCompletedEvents(LEASE_SECONDS)
         if not cluster.alone:
-            queue = SimulatedQueue(world, cluster.queue, cluster.logs)
+            queue = SimulatedQueue(world, cluster.queue)
             logs = SimulatedLogs(world, cluster.logs)
-            completed = SimulatedCompleted(world, cluster.completed)
         self.repository = repository = SessionRepository(storage)
-        self.lifecycle = lifecycle = RunLifecycle(repository, queue, logs, completed)
+        self.lifecycle = lifecycle = RunLifecycle(repository, queue, logs)
         allowances = Allowances(UsageRepository(storage), _QUOTAS)
         self.submissions = Submissions(
             lifecycle,
@@ -118,7 +106,7 @@ class Site:
         )
         self.follower = RunFollower(repository, RowStore(storage), logs, queue.waiting)
         self.worker: Worker | None = None
-        self.listeners: list[Listener] = []
+        self.following: list[JobWorker] = []
         if self.role in ("all", "worker"):
             graph = SimulatedGraph(world, cluster.story)
             services = RunServices(
@@ -141,16 +129,28 @@ class Site:
         if self.role in ("all", "history"):
             memories = ConversationMemories(storage, None)
             remembering = MemoryJob(SessionExchangeReader(repository), memories, None)
-            self.listeners = [
-                Listener(completed, "history", self._handle, 1, LEASE_SECONDS),
-                Listener(completed, "memory", remembering.work, 1, LEASE_SECONDS),
-            ]
-            for listener in self.listeners:
-                listener.start()
+            work: dict[FollowUp, Callable[[str], Awaitable[None]]] = {
+                "title": self._handle,
+                "memory": remembering.work,
+            }
+            for kind, do in work.items():
+                self.following.append(self._follow_up(queue, kind, do))
 
-    async def _handle(self, event: Completed) -> None:
-        await self.repository.find(event.session_id)
-        self.cluster.handled.append(event.run_id)
+    def _follow_up(self, queue: JobQueue, kind: FollowUp, do: Callable[[str], Awaitable[None]]) -> JobWorker:
+        async def work(ref: RunRef) -> None:
+            await do(ref.session_id)
+
+        worker = JobWorker(queue, kind, follow_up(work), concurrency=1, retry_seconds=LEASE_SECONDS)
+        worker.start()
+        return worker
+
+    async def _handle(self, session_id: str) -> None:
+        await self.repository.find(session_id)
+        messages = self.cluster.store.documents("messages")
+        there = [
+            each for each in messages if each["session_id"] == session_id and each["role"] == "assistant"
+        ]
+        self.cluster.handled.update(str(each["run_id"]) for each in there)
 
     async def stop(self) -> None:
         """End as on a signal."""

@@ -1,18 +1,20 @@
-"""The buses that runs go over, each as one process opens it."""
+"""The buses that jobs go over, each as one process opens it."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from uuid import uuid4
 
+from pydantic import SecretStr
+
 from app.core.bus.event_log import EventLog
-from app.core.bus.local import LocalLogs, LocalQueue
-from app.core.bus.port import EventLogs, RunQueue, RunRef
-from app.core.bus.redis_client import redis_clients
-from app.core.bus.redis_keys import RedisKeys
-from app.core.bus.redis_logs import RedisLogs
-from app.core.bus.redis_queue import RedisQueue
-from tests.support.redis_server import RedisServer
+from app.core.bus.local import LocalJobs, LocalLogs
+from app.core.bus.nats_connection import nats_connection
+from app.core.bus.nats_jobs import NatsJobs
+from app.core.bus.nats_logs import NatsLogs
+from app.core.bus.nats_server import NatsServer
+from app.core.bus.port import EventLogs, JobQueue, RunRef
+from app.core.settings import NatsSettings
 
 LEASE_SECONDS = 0.3
 
@@ -21,33 +23,34 @@ LEASE_SECONDS = 0.3
 class Bus:
     """One process's end of a bus."""
 
-    queue: RunQueue
+    queue: JobQueue
     logs: EventLogs
 
 
 def local_bus() -> Bus:
-    return Bus(LocalQueue(), LocalLogs())
+    return Bus(LocalJobs(), LocalLogs())
 
 
 def new_prefix() -> str:
-    return f"t{uuid4().hex}:"
+    return f"t{uuid4().hex}_"
 
 
 @asynccontextmanager
-async def redis_bus(
-    server: RedisServer, prefix: str, lease_seconds: float = LEASE_SECONDS
+async def nats_bus(
+    server: NatsServer, prefix: str, lease_seconds: float = LEASE_SECONDS
 ) -> AsyncGenerator[Bus]:
-    keys = RedisKeys(prefix)
-    async with redis_clients(server.url) as clients:
-        logs = RedisLogs(clients, keys)
+    settings = NatsSettings(url=SecretStr(server.url), prefix=prefix)
+    async with nats_connection(settings, lease_seconds) as connection:
+        jobs, logs = NatsJobs(connection), NatsLogs(connection)
         try:
-            yield Bus(RedisQueue(clients, keys, lease_seconds), logs)
+            yield Bus(jobs, logs)
         finally:
             await logs.aclose()
+            await jobs.aclose()
 
 
-def ref(number: int = 0) -> RunRef:
-    return RunRef("session", f"run-{number}")
+def ref(number: int = 0, owner: str = "ann") -> RunRef:
+    return RunRef(owner, "session", f"run-{number}")
 
 
 async def heard(log: EventLog, after: int = 0) -> list[tuple[int, str]]:

@@ -1,4 +1,4 @@
-"""KAI as several processes: APIs and workers over one Typesense and one Redis."""
+"""KAI as several processes: APIs and workers over one Typesense and one NATS."""
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -9,6 +9,7 @@ from uuid import uuid4
 
 from cryptography.fernet import Fernet
 
+from app.core.bus.nats_server import NatsServer
 from app.core.storage.typesense_server import TypesenseServer
 from tests.support.redis_server import RedisServer
 from tests.support.server import Server
@@ -26,7 +27,12 @@ class Cluster:
         return [*self.apis, *self.workers, *self.afterwards]
 
 
-def shared(typesense: TypesenseServer, redis: RedisServer) -> dict[str, str]:
+def cache(redis: RedisServer) -> dict[str, str]:
+    """The settings by which processes share hot conversations and the counts of rates."""
+    return {"KAI_REDIS__URL": redis.url, "KAI_REDIS__PREFIX": f"t{uuid4().hex}_"}
+
+
+def shared(typesense: TypesenseServer, nats: NatsServer) -> dict[str, str]:
     """The settings by which processes are one KAI; each call makes another."""
     name = f"t{uuid4().hex}_"
     return {
@@ -34,8 +40,8 @@ def shared(typesense: TypesenseServer, redis: RedisServer) -> dict[str, str]:
         "KAI_TYPESENSE__NODES": f'["{typesense.url}"]',
         "KAI_TYPESENSE__API_KEY": typesense.api_key,
         "KAI_TYPESENSE__PREFIX": name,
-        "KAI_REDIS__URL": redis.url,
-        "KAI_REDIS__PREFIX": name,
+        "KAI_NATS__URL": nats.url,
+        "KAI_NATS__PREFIX": name,
         "KAI_ENCRYPTION_KEY": Fernet.generate_key().decode(),
         "KAI_WORKER__LEASE_SECONDS": "3",
     }

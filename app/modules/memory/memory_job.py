@@ -4,7 +4,6 @@ import logging
 from collections.abc import Sequence
 from typing import Protocol
 
-from app.core.bus.completed import Completed
 from app.core.clock import now_ms
 from app.core.llm.model import LanguageModel, ModelRejected, ModelUnavailable
 from app.modules.memory.model import Exchange, Memory, SessionExchanges, Summary
@@ -36,18 +35,18 @@ class MemoryJob:
         self._memories = memories
         self._model = model
 
-    async def work(self, event: Completed) -> None:
-        """Update the memory of the event's session. A repeated or outdated event changes nothing.
+    async def work(self, session_id: str) -> None:
+        """Update the session's memory. A repeated or outdated job changes nothing.
 
         Raises `StorageUnavailable`.
         """
         while True:
-            session = await self._reader.read_latest(event.session_id, _MAX_MESSAGES)
+            session = await self._reader.read_latest(session_id, _MAX_MESSAGES)
             if session is None:
                 return
-            known = await self._memories.repository.find(event.session_id)
+            known = await self._memories.repository.find(session_id)
             new = session.exchanges if known is None else _after(known.covers, session.exchanges)
-            if not new or await self._remember(event.session_id, session.owner, known, new=new):
+            if not new or await self._remember(session_id, session.owner, known, new=new):
                 return
 
     async def _remember(

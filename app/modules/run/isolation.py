@@ -6,7 +6,6 @@ from app.core.bus.port import RunRef
 
 _SUSPECT = 1
 _ALONE = 2
-_PATIENCE_SECONDS = 1.0
 
 
 class Isolation:
@@ -25,15 +24,11 @@ class Isolation:
         self._closed = False
 
     async def enter(self, ref: RunRef, unclean_ends: int) -> bool:
-        """Wait until the run may begin here; `leave` follows. False when another process should try.
+        """Begin the run here; `leave` follows. False when another process should try, or this one later.
 
-        A run that is to be alone waits for the others to end. Any other waits a second at most.
+        A run that is to be alone waits for the others to end.
         """
-        try:
-            async with asyncio.timeout(_PATIENCE_SECONDS):
-                while not self._has_room(unclean_ends) and not self._closed:
-                    await self._changed.wait()
-        except TimeoutError:
+        if self._closed or not self._has_room(unclean_ends):
             return False
         if unclean_ends >= _ALONE:
             await self._empty(ref)

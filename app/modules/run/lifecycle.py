@@ -11,8 +11,7 @@ from dataclasses import replace
 
 from pydantic import JsonValue
 
-from app.core.bus.completed import Completed, CompletedEvents
-from app.core.bus.port import BusUnavailable, EventLogs, LeasedRun, RunQueue, RunRef
+from app.core.bus.port import BusUnavailable, EventLogs, JobQueue, LeasedJob, RunRef
 from app.core.clock import now_ms
 from app.modules.run.messages import (
     WAITING_FROM,
@@ -35,13 +34,10 @@ logger = logging.getLogger(__name__)
 class RunLifecycle:
     """State changes of runs, for submission and workers."""
 
-    def __init__(
-        self, repository: SessionRecords, queue: RunQueue, logs: EventLogs, completed: CompletedEvents
-    ) -> None:
+    def __init__(self, repository: SessionRecords, queue: JobQueue, logs: EventLogs) -> None:
         self._repository = repository
         self._queue = queue
         self._logs = logs
-        self._completed = completed
 
     async def start(self, session: Session, run: Run, sequence: int) -> bool:
         """Give an idle session to a run and put the run into the queue. Returns False if the session is not
@@ -101,9 +97,7 @@ class RunLifecycle:
         turn = ended.turn or session.turn
         await self._repository.place_question(ended, question_sequence(turn))  # who started it may have died
         await self._add_answer(answer_message(ended, answer, turn))
-        await self._completed.publish(
-            Completed(ended.owner, ended.session_id, ended.message_id, run_id=ended.id, outcome=ended.status)
-        )
+        await self._queue.publish_completed(ref_of(ended))
         status: SessionStatus = "error" if ended.status == "failed" else "idle"
         released = await self._repository.release(session, ended.id, status, summary=answer.summary)
         await self._start_next(released or await self._repository.find(session.id))
@@ -162,23 +156,21 @@ class RunLifecycle:
         """Count an attempt that ended because its worker stopped."""
         await self._repository.change_run(run, {"handovers": run.handovers + 1})
 
-    async def look_up(self, leased: LeasedRun) -> tuple[Session, Run] | None:
-        """The leased run with the session that it holds. None when there is nothing to do: its run or session
-        is gone, or the session is another run's."""
-        ref = leased.ref
+    async def look_up(self, ref: RunRef) -> tuple[Session, Run] | None:
+        """The run with the session that it holds. None when there is nothing to do: its run or session is
+        gone, or the session is another run's.
+        """
         session, run = await asyncio.gather(
             self._repository.find(ref.session_id), self._repository.find_run(ref.run_id)
         )
         if session is None or session.active_run_id != ref.run_id:
-            await self._queue.ack(ref)
             return None
         if run is None:
             await self.release_session(session, ref.run_id)
-            await self._queue.ack(ref)
             return None
         return session, run
 
-    async def take_up(self, leased: LeasedRun, session: Session, run: Run) -> tuple[Session, Run] | None:
+    async def take_up(self, leased: LeasedJob, session: Session, run: Run) -> tuple[Session, Run] | None:
         """The run at its new attempt; as it is, if only its ending is to be finished.
 
         None when another process has taken it up meanwhile. In the store the attempt is counted as handed
@@ -204,4 +196,4 @@ def _end_of(message: Message) -> tuple[str, int, int]:
 
 
 def ref_of(run: Run) -> RunRef:
-    return RunRef(run.session_id, run.id)
+    return RunRef(run.owner, run.session_id, run.id)

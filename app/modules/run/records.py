@@ -108,6 +108,12 @@ class SessionRecords(Protocol):
     def all_open_runs(self, before: int) -> AsyncGenerator[Run]:
         """Open runs of all owners that were asked before then (epoch ms)."""
 
+    def ended_runs(self, after: int) -> AsyncGenerator[Run]:
+        """Ended runs of all owners that were asked after then (epoch ms)."""
+
+    async def cancelled_runs(self, run_ids: Sequence[str]) -> list[str]:
+        """Of these runs, those whose cancellation is requested."""
+
     async def add_message(self, message: Message) -> None: ...
 
     async def add_missing_message(self, message: Message) -> Message:

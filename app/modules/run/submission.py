@@ -8,7 +8,7 @@ from typing import Literal
 from weakref import WeakValueDictionary
 
 from app.core.auth.caller import current_database_claim
-from app.core.bus.port import BusUnavailable, EventLogs, RunQueue
+from app.core.bus.port import BusUnavailable, EventLogs, JobQueue
 from app.core.clock import now_ms
 from app.core.ids import id_of, new_id
 from app.core.storage.port import DocumentExists, StorageUnavailable
@@ -54,7 +54,7 @@ class Submissions:
         self,
         lifecycle: RunLifecycle,
         repository: SessionRecords,
-        queue: RunQueue,
+        queue: JobQueue,
         logs: EventLogs,
         allowances: Allowances,
         *,

@@ -4,16 +4,19 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from dataclasses import replace
 
 from prometheus_client import Gauge
 
-from app.core.bus.port import BusUnavailable, LeasedRun, RunQueue, RunRef
+from app.core.bus.job_worker import Disposition, JobWorker
+from app.core.bus.port import BusUnavailable, EventLogs, JobQueue, LeasedJob, RunRef
 from app.core.clock import now_ms
 from app.core.storage.port import StorageUnavailable
 from app.core.tasks import end_tasks
-from app.modules.run.attempt import MAX_TRIES, AttemptResult, RunAttempt
+from app.modules.run.attempt import MAX_TRIES, RunAttempt
 from app.modules.run.engine import RunServices
 from app.modules.run.isolation import Isolation
+from app.modules.run.lifecycle import ref_of
 from app.modules.run.observer import Action, log_run
 from app.modules.run.retention import Retention
 from app.modules.session.model import Run, Session
@@ -21,12 +24,18 @@ from graph.errors import CheckpointsUnavailable
 
 logger = logging.getLogger(__name__)
 
-KEEP_SECONDS = 1.0
-"""Interval of renewing leases and checking for cancellations."""
+CHECK_SECONDS = 1.0
+"""Interval of checking each attempt for a later one."""
+
+CANCELLATION_SECONDS = 5.0
+"""Interval of reading the requested cancellations from the store. Signals are faster, but may be lost."""
 
 SWEEP_SECONDS = 30.0
-_PATIENCE_SECONDS = 1.0
+_FOLLOW_UPS_MS = 24 * 3_600_000
+"""Age of the answers whose follow-up jobs are published again after the queue has lost them."""
+
 _AGAIN_SECONDS = 1.0
+_HAND_OVER_SECONDS = 5.0
 
 
 class Worker:
@@ -35,7 +44,7 @@ class Worker:
     def __init__(
         self,
         services: RunServices,
-        queue: RunQueue,
+        queue: JobQueue,
         concurrency: int,
         waiting: Gauge,
         *,
@@ -44,23 +53,32 @@ class Worker:
         self._services = services
         self._lifecycle = services.lifecycle
         self._repository = services.repository
+        self._logs: EventLogs = services.logs
         self._queue = queue
         self._retention = retention
-        self._room = asyncio.Semaphore(concurrency)
         self._waiting = waiting
-        self._attempts: dict[RunRef, RunAttempt] = {}
-        self._held: set[RunRef] = set()
         self._isolation = Isolation()
-        self._not_begun: dict[RunRef, int] = {}
-        """Runs that wait for their isolation, with their latest attempt."""
-        self._answering: set[asyncio.Task[None]] = set()
+        self._jobs = JobWorker(
+            queue,
+            "run",
+            self._answer,
+            concurrency=concurrency,
+            retry_seconds=_AGAIN_SECONDS,
+            opened=self._isolation.opened,
+        )
+        self._attempts: dict[str, RunAttempt] = {}
+        """By run id."""
+        self._incarnation: str | None = None
+        """Of the queue at the last sweep."""
         self._loops: list[asyncio.Task[None]] = []
 
     def start(self) -> None:
+        self._jobs.start()
         loops = {
-            "take runs": self._take,
-            "renew leases": self._keep,
-            "cancel runs": self._cancel,
+            "count waiting runs": self._count,
+            "stop replaced attempts": self._stop_replaced,
+            "cancel runs": self._cancel_signalled,
+            "cancel runs without a signal": self._cancel_requested,
             "sweep runs": self._sweep,
             "prune checkpoints": self._retention.prune_noted,
             "delete old records": self._retention.sweep_hourly,
@@ -73,130 +91,89 @@ class Worker:
         """Take no further runs, wait for the running ones, and hand over those that do not end in
         this time.
         """
-        taking, *others = self._loops
-        await end_tasks([taking])
+        await self._jobs.stop_taking()
         self._isolation.close()
-        await self._wait(drain_seconds / 2)
+        await self._jobs.wait(drain_seconds / 2)
         for attempt in self._attempts.values():
             attempt.drain()
-        await self._wait(drain_seconds / 2)
+        await self._jobs.wait(drain_seconds / 2)
         for attempt in self._attempts.values():
             attempt.stop("handed over")
-        await asyncio.gather(*self._answering, return_exceptions=True)
-        await end_tasks(others)
+        await self._jobs.stop(_HAND_OVER_SECONDS)
+        await end_tasks(self._loops)
 
     async def sweep(self, before: int) -> None:
         """Put runs into the queue again that it has lost and that have not changed since then (epoch ms)."""
         held = {
-            RunRef(session.id, session.active_run_id)
+            RunRef(session.owner, session.id, session.active_run_id)
             async for session in self._repository.held(before)
             if session.active_run_id is not None
         }
-        missing = await self._queue.missing(held)
-        if missing:
-            await asyncio.sleep(2 * KEEP_SECONDS)  # so that the worker that answers it finds its lease again
-        for ref in await self._queue.missing(missing):
+        for ref in await self._queue.missing(held):
             await self._queue.put(ref, first=False)
             _log(ref, "requeued", reason="the queue had lost it")
         waiting = {run.session_id async for run in self._repository.all_open_runs(before)}
         for session_id in waiting - {ref.session_id for ref in held}:
             await self._lifecycle.start_next(session_id)
+        incarnation = await self._queue.incarnation()
+        if self._incarnation not in (None, incarnation):
+            await self._publish_again(after=now_ms() - _FOLLOW_UPS_MS)
+        self._incarnation = incarnation
 
-    async def _wait(self, seconds: float) -> None:
-        if self._answering:
-            await asyncio.wait(self._answering, timeout=seconds)
+    async def _publish_again(self, after: int) -> None:
+        """Publish follow-up jobs that the queue has lost, one of each kind for each session."""
+        ended = {run.session_id: ref_of(run) async for run in self._repository.ended_runs(after)}
+        for ref in ended.values():
+            await self._queue.publish_completed(ref)
+        logger.warning("the queue had lost its jobs: %d sessions get theirs again", len(ended))
 
-    async def _take(self) -> None:
-        while True:
-            await self._room.acquire()
-            leased: LeasedRun | None = None
-            try:
-                await self._isolation.opened()
-                leased = await self._queue.take(_PATIENCE_SECONDS)
-            except BusUnavailable as error:
-                logger.warning("no runs are taken: %s", error)
-                await asyncio.sleep(_AGAIN_SECONDS)
-            finally:
-                # What is under way here needs no second attempt: its lease expired and was taken again.
-                if leased is None or leased.ref in self._held:
-                    self._room.release()
-                else:
-                    self._begin(leased)
-
-    def _begin(self, leased: LeasedRun) -> None:
-        self._held.add(leased.ref)
-        answering = asyncio.create_task(self._answer(leased), name=f"run {leased.ref.run_id}")
-        self._answering.add(answering)
-        answering.add_done_callback(self._answered)
-
-    def _answered(self, answering: asyncio.Task[None]) -> None:
-        self._answering.discard(answering)
-        self._room.release()
-        if not answering.cancelled() and (error := answering.exception()) is not None:
-            logger.error("a run could not be answered", exc_info=error)
-
-    async def _answer(self, leased: LeasedRun) -> None:
+    async def _answer(self, leased: LeasedJob) -> Disposition:
         ref = leased.ref
         try:
-            match await self._attempt(leased):
-                case "ended" | "ended by another":
-                    await self._queue.ack(ref)
+            leased = await self._checked(leased)
+            if (found := await self._lifecycle.look_up(ref)) is None:
+                return "done"
+            session, run = found
+            if run.status == "open":
+                unclean_ends = await self._unclean_ends(leased, session, run)
+                if not await self._isolation.enter(ref, 0 if unclean_ends >= MAX_TRIES else unclean_ends):
+                    _log(ref, "requeued", reason="it may not begin beside others here")
+                    return "later"
+            taken = await self._lifecycle.take_up(leased, session, run)
+            return "left" if taken is None else await self._attempt(*taken)
+        except (StorageUnavailable, CheckpointsUnavailable) as error:
+            _log(ref, "requeued", reason=str(error))
+            return "later"
+        finally:
+            self._isolation.leave(ref)
+
+    async def _attempt(self, session: Session, run: Run) -> Disposition:
+        ref = ref_of(run)
+        attempt = self._attempts[run.id] = RunAttempt(session, run, self._services)
+        try:
+            match await attempt.run():
+                case "ended":
+                    self._retention.note(session, run)
+                    return "done"
+                case "ended by another":
+                    return "done"
                 case "handed over":
-                    await self._queue.requeue(LeasedRun(ref, first=False))
+                    await self._lifecycle.hand_over(run)
                     _log(ref, "handed_over")
+                    return "again"
                 case "lost":
                     _log(ref, "lost")
-                case None:
-                    pass
-        except (StorageUnavailable, CheckpointsUnavailable) as error:
-            await asyncio.sleep(_AGAIN_SECONDS)
-            await self._queue.requeue(leased)
-            _log(ref, "requeued", reason=str(error))
-        except BusUnavailable as error:
-            logger.warning("run %s: %s", ref.run_id, error)
-
-    async def _attempt(self, leased: LeasedRun) -> AttemptResult | None:
-        """Returns None if there is nothing to do."""
-        ref = leased.ref
-        try:
-            if (found := await self._lifecycle.look_up(leased)) is None:
-                return None
-            session, run = found
-            if run.status == "open" and not await self._enter(leased, session, run):
-                return None
-            taken = await self._lifecycle.take_up(leased, session, run)
-            if taken is None:
-                return None
-            attempt = self._attempts[ref] = RunAttempt(*taken, self._services)
-            result = await attempt.run()
-            if result == "handed over":
-                await self._lifecycle.hand_over(taken[1])
-            elif result == "ended":
-                self._retention.note(*taken)
-            return result
+                    return "left"
         finally:
-            self._attempts.pop(ref, None)
-            self._isolation.leave(ref)
-            self._held.discard(ref)  # before the queue may deliver it again
+            del self._attempts[run.id]
 
-    async def _enter(self, leased: LeasedRun, session: Session, run: Run) -> bool:
-        """Whether the run may begin here. If not, the queue has it again."""
-        unclean_ends = await self._unclean_ends(leased, session, run)
-        self._not_begun[leased.ref] = run.attempt
-        try:
-            if await self._isolation.enter(leased.ref, 0 if unclean_ends >= MAX_TRIES else unclean_ends):
-                return True
-        finally:
-            del self._not_begun[leased.ref]
-        if unclean_ends == 0:
-            await self._queue.requeue(leased)
-        else:  # behind all that wait: it holds none of them up
-            await self._queue.ack(leased.ref)
-            await self._queue.put(leased.ref, first=False)
-        _log(leased.ref, "requeued", reason="it may not begin beside others here")
-        return False
+    async def _checked(self, leased: LeasedJob) -> LeasedJob:
+        """The job, but not `first` if the run has a log: a killed server may count deliveries from one."""
+        if leased.first and (await self._logs.latest_attempts([leased.ref.run_id])).get(leased.ref.run_id):
+            return replace(leased, first=False)
+        return leased
 
-    async def _unclean_ends(self, leased: LeasedRun, session: Session, run: Run) -> int:
+    async def _unclean_ends(self, leased: LeasedJob, session: Session, run: Run) -> int:
         """Of the attempts so far. One that the queue has lost before it began is counted as handed over."""
         if leased.first and run.attempt == 1:
             return 0
@@ -206,35 +183,47 @@ class Worker:
             return 0
         return run.attempt - run.handovers
 
-    async def _keep(self) -> None:
+    async def _count(self) -> None:
         while True:
-            await asyncio.sleep(KEEP_SECONDS)
-            with suppress(BusUnavailable):  # the next renewal shows the result
+            await asyncio.sleep(CHECK_SECONDS)
+            with suppress(BusUnavailable):
                 self._waiting.set(await self._queue.waiting())
-                attempts = [(ref, each.number) for ref, each in self._attempts.items()]
-                attempts += self._not_begun.items()
-                if not attempts:
-                    continue
-                for kept in await self._queue.renew(attempts):
-                    if (attempt := self._attempts.get(kept.ref)) is None:
-                        continue
-                    if kept.lost:
-                        attempt.stop("lost")
-                    elif kept.cancelled:
-                        attempt.stop("cancelled")
 
-    async def _cancel(self) -> None:
-        async for run_id in self._queue.cancellations():
-            for ref, attempt in self._attempts.items():
-                if ref.run_id == run_id:
-                    attempt.stop("cancelled")
+    async def _stop_replaced(self) -> None:
+        """Stop each attempt at a run of which a later one has written to the log."""
+        while True:
+            await asyncio.sleep(CHECK_SECONDS)
+            with suppress(BusUnavailable):
+                latest = await self._logs.latest_attempts([*self._attempts])
+                for run_id, attempt in self._attempts.items():
+                    if latest.get(run_id, 0) > attempt.number:
+                        attempt.stop("lost")
+
+    async def _cancel_signalled(self) -> None:
+        try:
+            async for run_id in self._queue.cancellations():
+                self._stop_cancelled(run_id)
+        except BusUnavailable as error:
+            logger.warning("signals to cancel are not received: %s", error)
+            await asyncio.sleep(_AGAIN_SECONDS)
+
+    async def _cancel_requested(self) -> None:
+        while True:
+            await asyncio.sleep(CANCELLATION_SECONDS)
+            with suppress(StorageUnavailable):
+                for run_id in await self._repository.cancelled_runs([*self._attempts]):
+                    self._stop_cancelled(run_id)
+
+    def _stop_cancelled(self, run_id: str) -> None:
+        if (attempt := self._attempts.get(run_id)) is not None:
+            attempt.stop("cancelled")
 
     async def _sweep(self) -> None:
         while True:
             try:
                 await self.sweep(before=now_ms() - round(SWEEP_SECONDS * 1_000))
             except (StorageUnavailable, BusUnavailable) as error:
-                logger.warning("forgotten runs were not looked for: %s", error)
+                logger.warning("lost runs were not looked for: %s", error)
             await asyncio.sleep(SWEEP_SECONDS)
 
 

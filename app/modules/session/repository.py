@@ -30,6 +30,7 @@ _SEARCHED_MATCHES = 250
 _MAX_TITLE = 80
 _SHARED_MESSAGES = 20
 _DELETED_AT_ONCE = 50
+_RUNS_AT_ONCE = 100
 
 _SESSION = TypeAdapter(Session)
 _RUN = TypeAdapter(Run)
@@ -265,6 +266,24 @@ class SessionRepository:
         where: list[Condition] = [Equals("status", "open"), Range("created_at", below=before)]
         async for found in self._all("runs", where):
             yield _RUN.validate_python(found)
+
+    async def ended_runs(self, after: int) -> AsyncGenerator[Run]:
+        """Ended runs of all owners that were asked after then (epoch ms)."""
+        ended: list[Condition] = [
+            AnyOf("status", ["complete", "failed", "cancelled"]),
+            Range("created_at", at_least=after),
+        ]
+        async for found in self._all("runs", ended):
+            yield _RUN.validate_python(found)
+
+    async def cancelled_runs(self, run_ids: Sequence[str]) -> list[str]:
+        """Of these runs, those whose cancellation is requested."""
+        cancelled: list[str] = []
+        for start in range(0, len(run_ids), _RUNS_AT_ONCE):
+            ids = [AnyOf("id", run_ids[start : start + _RUNS_AT_ONCE])]
+            page = await self._storage.query("runs", ids, limit=_RUNS_AT_ONCE)
+            cancelled.extend(str(found["id"]) for found in page.items if found["cancel_requested"])
+        return cancelled
 
     # Messages
 

@@ -5,7 +5,6 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from app.core.bus.completed import Completed
 from app.core.llm.model import LanguageModel, ModelRejected, ModelUnavailable, PromptMessage
 from app.core.storage.port import Equals
 from app.modules.memory.model import Exchange
@@ -46,11 +45,11 @@ class TitleJob:
         self._repository = repository
         self._model = model
 
-    async def work(self, event: Completed) -> None:
+    async def work(self, session_id: str) -> None:
         """Raises `StorageUnavailable`. If the model fails, the title stays until the next answer."""
         if self._model is None:
             return
-        session = await self._repository.find(event.session_id)
+        session = await self._repository.find(session_id)
         if session is None or session.titled_by not in ("question", "first_exchange"):
             return
         messages = await self._repository.first_messages(session, _MAX_MESSAGES)

@@ -1,4 +1,4 @@
-"""From a request to its first event and its first word, question after question: what Redis adds.
+"""From a request to its first event and its first word, question after question: what NATS adds.
 
 All shapes are up at the same time and asked in turn, so that whatever else the machine does, it does to
 all of them alike.
@@ -9,20 +9,17 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 
-from app.core.bus.port import RunRef
-from app.core.bus.redis_client import redis_clients
-from app.core.bus.redis_keys import RedisKeys
-from app.core.bus.redis_logs import RedisLogs
-from app.core.bus.redis_queue import RedisQueue
+from app.core.bus.port import EventLogs, JobQueue, RunRef
 from app.core.ids import new_id
 from tests.bench.scaling.model import QUESTION
 from tests.bench.scaling.systems import Ground, asked_of
 from tests.bench.scaling.table import row, spread, title
 from tests.bench.scaling.wire import Wire, ask
+from tests.support.buses import nats_bus, new_prefix
 from tests.support.cluster import running_cluster
 from tests.support.server import running_server
 
-EMBEDDED, APART = "in one process", "API and worker over Redis"
+EMBEDDED, APART = "in one process", "API and worker over NATS"
 WARM_UP = 5
 
 
@@ -33,14 +30,14 @@ async def measure(ground: Ground, turns: int) -> None:
     for name, wires in times.items():
         row(name, *(spread(_since_asked(wires, at)) for at in AT))
     base = times[f"{EMBEDDED}, Typesense"]
-    row("Redis adds (p50)", *(_more(times[APART], base, at) for at in AT))
+    row("NATS adds (p50)", *(_more(times[APART], base, at) for at in AT))
     await _parts(ground, turns)
 
 
 async def _ask_in_turn(ground: Ground, turns: int) -> dict[str, list[Wire]]:
     async with AsyncExitStack() as opened:
         enter, folder = opened.enter_context, ground.folder
-        cluster = enter(running_cluster(folder / "apart", ground.over_redis(), apis=1, workers=1))
+        cluster = enter(running_cluster(folder / "apart", ground.over_nats(), apis=1, workers=1))
         shapes = {
             f"{EMBEDDED}, SQLite": enter(running_server(folder / "sqlite", ground.model)),
             f"{EMBEDDED}, Typesense": enter(running_server(folder / "alone", ground.on_typesense())),
@@ -87,22 +84,18 @@ def _more(wires: list[Wire], base: list[Wire], at: At) -> str:
 
 
 async def _parts(ground: Ground, turns: int) -> None:
-    title("Of that, the ways through Redis (in one process that does nothing else; p50 / p99)")
-    async with redis_clients(ground.redis.url) as clients:
-        keys = RedisKeys("parts:")
-        queue, logs, others = (
-            RedisQueue(clients, keys, 15),
-            RedisLogs(clients, keys),
-            RedisLogs(clients, keys),
-        )
-        try:
-            row("a question to an empty queue: is it there?", await _timed(turns, queue.ping))
-            row("a run put in, taken by a waiting worker", await _timed(turns, lambda: _put_and_taken(queue)))
-            row("a log without followers, opened", await _timed(turns, lambda: _followed(logs)))
-            row("an event said, and heard elsewhere", *await _said_and_heard(logs, others, turns))
-        finally:
-            await logs.aclose()
-            await others.aclose()
+    title("Of that, the ways through NATS (in one process that does nothing else; p50 / p99)")
+    prefix = new_prefix()
+    async with nats_bus(ground.nats, prefix, 15) as bus, nats_bus(ground.nats, prefix, 15) as other:
+        queue = bus.queue
+        row("a question to the queue: how many wait?", await _timed(turns, lambda: _counted(queue)))
+        row("a run put in, and taken", await _timed(turns, lambda: _put_and_taken(queue)))
+        row("a log that has no follower yet, opened", await _timed(turns, lambda: _followed(bus.logs)))
+        row("an event emitted, and read elsewhere", *await _said_and_heard(bus.logs, other.logs, turns))
+
+
+async def _counted(queue: JobQueue) -> None:
+    assert await queue.waiting() == 0
 
 
 async def _timed(turns: int, work: Callable[[], Awaitable[None]]) -> str:
@@ -114,19 +107,19 @@ async def _timed(turns: int, work: Callable[[], Awaitable[None]]) -> str:
     return spread(times)
 
 
-async def _put_and_taken(queue: RedisQueue) -> None:
-    await queue.put(RunRef(new_id(), new_id()), first=True)
-    taken = await queue.take(1)
-    assert taken is not None
-    await queue.ack(taken.ref)
+async def _put_and_taken(queue: JobQueue) -> None:
+    await queue.put(RunRef("ann", new_id(), new_id()), first=True)
+    leased = await queue.take("run", 1)
+    assert leased is not None
+    await queue.ack(leased)
 
 
-async def _followed(logs: RedisLogs) -> None:
+async def _followed(logs: EventLogs) -> None:
     async with logs.follow(new_id()):
         pass
 
 
-async def _said_and_heard(logs: RedisLogs, others: RedisLogs, turns: int) -> list[str]:
+async def _said_and_heard(logs: EventLogs, others: EventLogs, turns: int) -> list[str]:
     """The first event of a log, whose follower waits already."""
     times: list[float] = []
     for _ in range(turns):

@@ -26,13 +26,13 @@ Ready = Callable[[Wire], Awaitable[object]]
 
 async def measure(ground: Ground, count: int) -> None:
     title(f"{count} open streams")
-    row("", "processor of the API", "of the workers", "of Redis", "of Typesense", "of this client")
+    row("", "processor of the API", "of the workers", "of NATS", "of Typesense", "of this client")
     await _waiting(ground, count)
     await _talking(ground, count)
 
 
 async def _waiting(ground: Ground, count: int) -> None:
-    with running_cluster(ground.folder / "waiting", ground.over_redis(), apis=1, workers=0) as cluster:
+    with running_cluster(ground.folder / "waiting", ground.over_nats(), apis=1, workers=0) as cluster:
         async with asked_of(cluster.apis[0], ground.database) as (client, database):
             sessions = await _sessions(client, database, count)
         before = resident_mib(cluster.apis[0].process_id)
@@ -45,7 +45,7 @@ async def _waiting(ground: Ground, count: int) -> None:
 
 async def _talking(ground: Ground, count: int) -> None:
     room = {"KAI_WORKER__CONCURRENCY": str(max(1, count // WORKERS + AT_ONCE))}
-    settings = ground.over_redis(**room, KAI_LLM__TOTAL_TIMEOUT_SECONDS="600")
+    settings = ground.over_nats(**room, KAI_LLM__TOTAL_TIMEOUT_SECONDS="600")
     with running_cluster(ground.folder / "talking", settings, apis=2, workers=WORKERS) as cluster:
         first, second = cluster.apis
         async with asked_of(first, ground.database) as (client, database):
@@ -101,7 +101,7 @@ async def _watch(ground: Ground, cluster: Cluster) -> Use:
 
 
 def _tell(name: str, use: Use) -> None:
-    row(name, *(use.share(each) for each in ("APIs", "workers", "Redis", "Typesense", "client")))
+    row(name, *(use.share(each) for each in ("APIs", "workers", "NATS", "Typesense", "client")))
 
 
 def _tell_memory(api: Server, before: float, count: int) -> None:

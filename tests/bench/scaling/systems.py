@@ -1,4 +1,4 @@
-"""KAI in the shapes that are compared, over one Typesense and one Redis."""
+"""KAI in the shapes that are compared, over one Typesense, one NATS and one Redis."""
 
 import os
 import sqlite3
@@ -10,6 +10,7 @@ from pathlib import Path
 
 from app.core.storage.typesense_server import TypesenseServer
 from tests.support.cluster import Cluster, shared
+from tests.support.nats_server import FragileNats
 from tests.support.redis_server import RedisServer
 from tests.support.server import Client, Server, client_of
 
@@ -20,6 +21,7 @@ class Ground:
 
     folder: Path
     typesense: TypesenseServer
+    nats: FragileNats
     redis: RedisServer
     model: dict[str, str]
     model_process_id: int
@@ -31,10 +33,11 @@ class Ground:
     def processes(self, cluster: Cluster) -> dict[str, list[int]]:
         """Their ids, by their descriptions."""
         assert self.typesense.process_id is not None
+        assert self.nats.process_id is not None
         return {
             "APIs": [each.process_id for each in cluster.apis],
             "workers": [each.process_id for each in cluster.workers],
-            "Redis": [self.redis.process_id],
+            "NATS": [self.nats.process_id],
             "Typesense": [self.typesense.process_id],
             "model": [self.model_process_id],
             "client": [os.getpid()],
@@ -46,17 +49,17 @@ class Ground:
             connection.executemany("INSERT INTO customers (name) VALUES (?)", [("Ada",)] * 100)
             connection.commit()
 
-    def over_redis(self, **more: str) -> dict[str, str]:
+    def over_nats(self, **more: str) -> dict[str, str]:
         """Settings of a new KAI of several processes; a machine this busy gets leases as by default."""
         leases = {"KAI_WORKER__LEASE_SECONDS": "15"}
-        return shared(self.typesense, self.redis) | self.model | leases | more
+        return shared(self.typesense, self.nats) | self.model | leases | more
 
     def on_typesense(self) -> dict[str, str]:
         """Settings of a new KAI in one process."""
         return {
             name: value
-            for name, value in self.over_redis().items()
-            if not name.startswith(("KAI_REDIS", "KAI_WORKER"))
+            for name, value in self.over_nats().items()
+            if not name.startswith(("KAI_NATS", "KAI_WORKER"))
         }
 
 

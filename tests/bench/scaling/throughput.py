@@ -5,7 +5,7 @@ With all of it on one machine it soon is the machine that is measured: what a ru
 
 import asyncio
 
-from redis import Redis
+import nats
 
 from tests.bench.scaling.model import QUESTION
 from tests.bench.scaling.systems import Ground, Use, asked_of, used
@@ -25,32 +25,34 @@ async def measure(ground: Ground, runs: int) -> None:
         "runs/s",
         "API",
         "workers",
-        "Redis",
+        "NATS",
         "Typesense",
         "model",
         "this client",
-        "Redis did / holds",
+        "NATS got / holds",
     )
     rates: list[float] = []
     for workers in WORKERS:
         folder = ground.folder / f"throughput {workers}"
-        with running_cluster(folder, ground.over_redis(), apis=1, workers=workers) as cluster:
-            before = _redis(ground)
+        with running_cluster(folder, ground.over_nats(), apis=1, workers=workers) as cluster:
+            before = await _nats(ground)
             use = await _load(ground, cluster, runs)
-            commands, kib = (
-                (now - then) / (runs + WARM_UP) for now, then in zip(_redis(ground), before, strict=True)
-            )
+            after = await _nats(ground)
+            messages, kib = ((now - then) / (runs + WARM_UP) for now, then in zip(after, before, strict=True))
         rates.append(runs / use.seconds)
         ratio = f"{rates[-1]:.1f}" + (f" (x {rates[-1] / rates[0]:.2f})" if len(rates) > 1 else "")
         costs = [f"{1_000 * seconds / runs:.1f}" for seconds in use.cpu.values()]
-        row(f"{workers} worker{'s' if workers > 1 else ''}", ratio, *costs, f"{commands:.0f} / {kib:.0f} KiB")
+        row(f"{workers} worker{'s' if workers > 1 else ''}", ratio, *costs, f"{messages:.0f} / {kib:.0f} KiB")
 
 
-def _redis(ground: Ground) -> tuple[float, float]:
-    """Commands so far, and KiB held."""
-    with Redis.from_url(ground.redis.url) as redis:
-        figures = redis.info()
-    return figures["total_commands_processed"], figures["used_memory"] / 1_024
+async def _nats(ground: Ground) -> tuple[float, float]:
+    """Messages that streams got so far, and KiB they hold."""
+    client = await nats.connect(ground.nats.url)
+    try:
+        states = [each.state for each in await client.jetstream().streams_info()]
+    finally:
+        await client.close()
+    return sum(each.last_seq for each in states), sum(each.bytes for each in states) / 1_024
 
 
 async def _load(ground: Ground, cluster: Cluster, runs: int) -> Use:

@@ -5,13 +5,13 @@ from collections.abc import AsyncGenerator, Iterator
 import httpx
 import pytest
 
+from app.core.bus.nats_server import NatsNotInstalled
 from app.core.storage.typesense_server import TypesenseServer
 from tests.e2e.conftest import model_settings
 from tests.e2e.test_turn import PER_COUNTRY, sql
-from tests.support import redis_server as redis_program
 from tests.support.chatting import ChatClient, chat_http
 from tests.support.cluster import Cluster, running_cluster, shared
-from tests.support.redis_server import RedisServer, running_redis
+from tests.support.nats_server import FragileNats, running_nats
 from tests.support.scripted_model import AFTERWARDS, Scripted, ScriptedModel
 from tests.support.server import Client, client_of
 from tests.support.waiting import until
@@ -21,22 +21,23 @@ TITLE, MEMORY = AFTERWARDS
 
 
 @pytest.fixture(scope="module")
-def redis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
-    """To be killed; it keeps what it has said to have."""
-    if not redis_program.installed():
-        pytest.skip("Redis is not installed: apt-get install redis-server")
-    with running_redis(tmp_path_factory.mktemp("killed"), append_only=True) as server:
-        yield server
+def nats(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FragileNats]:
+    """To be killed; it keeps what it has acknowledged."""
+    try:
+        with running_nats(tmp_path_factory.mktemp("killed")) as server:
+            yield server
+    except NatsNotInstalled as missing:
+        pytest.skip(str(missing))
 
 
 @pytest.fixture(scope="module")
 def cluster(
     typesense_server: TypesenseServer,
-    redis: RedisServer,
+    nats: FragileNats,
     model_of_all: ScriptedModel,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Cluster]:
-    settings = shared(typesense_server, redis) | model_settings(model_of_all)
+    settings = shared(typesense_server, nats) | model_settings(model_of_all)
     folder = tmp_path_factory.mktemp("afterwards")
     with running_cluster(folder, settings, apis=1, workers=1, kinds=("history", "memory")) as running:
         yield running
@@ -109,14 +110,14 @@ async def test_an_answer_that_was_stored_but_not_published_is_published_later(
     model: ScriptedModel,
     session: str,
     cluster: Cluster,
-    redis: RedisServer,
+    nats: FragileNats,
     worker_dies: bool,
 ) -> None:
     model.rule_after(TITLE, "Titled in the end")
     model.say(sql(PER_COUNTRY), Scripted("Two in Brazil.", hold_after=1))
     await chat.queue(session, QUESTION, "one")
     await model.until(lambda: model.on_hold == 1)
-    redis.kill()
+    nats.kill()
     model.release()
 
     async def kept() -> bool:
@@ -125,7 +126,7 @@ async def test_an_answer_that_was_stored_but_not_published_is_published_later(
     await until(kept)
     if worker_dies:
         cluster.workers[0].kill()
-    redis.start()
+    nats.start()
     before = await kai.session(session)
     assert (before["status"], before["title"]) == ("processing", QUESTION)
     if worker_dies:

@@ -14,9 +14,8 @@ from httpx_sse import SSEError
 
 from app.core.storage.typesense_server import TypesenseServer
 from tests.e2e.conftest import model_settings
-from tests.support import redis_server as redis_program
 from tests.support.cluster import Cluster, running_cluster, shared
-from tests.support.redis_server import RedisServer, running_redis
+from tests.support.nats_server import FragileNats
 from tests.support.scripted_model import Scripted, ScriptedModel
 from tests.support.server import Client, Event, Server, client_of
 
@@ -32,20 +31,10 @@ class Asked:
 
 
 @pytest.fixture
-def redis(tmp_path: Path) -> Iterator[RedisServer]:
-    """One that keeps what it has acknowledged."""
-    if not redis_program.installed():
-        pytest.skip("Redis is not installed: apt-get install redis-server")
-    (tmp_path / "redis").mkdir()
-    with running_redis(tmp_path / "redis", append_only=True) as server:
-        yield server
-
-
-@pytest.fixture
 def cluster(
-    typesense_server: TypesenseServer, redis: RedisServer, model: ScriptedModel, tmp_path: Path
+    typesense_server: TypesenseServer, fragile_nats: FragileNats, model: ScriptedModel, tmp_path: Path
 ) -> Iterator[Cluster]:
-    settings = shared(typesense_server, redis) | model_settings(model)
+    settings = shared(typesense_server, fragile_nats) | model_settings(model)
     with running_cluster(tmp_path, settings) as running:
         yield running
 
@@ -79,21 +68,21 @@ async def followed(apis: list[Server], asked: Asked, chance: random.Random) -> l
     return events
 
 
-async def kill_and_start(cluster: Cluster, redis: RedisServer, chance: random.Random) -> None:
+async def kill_and_start(cluster: Cluster, nats: FragileNats, chance: random.Random) -> None:
     while True:
         await asyncio.sleep(chance.uniform(6, 9))  # a stream that lost its end needs five seconds of silence
         victim = chance.choice([*cluster.processes, None])
-        (victim or redis).kill()
+        (victim or nats).kill()
         await asyncio.sleep(chance.uniform(0, 1))
         if victim is None:
-            redis.start()  # here, for it ends with the thread that starts it
+            nats.start()  # here, for it ends with the thread that starts it
         else:
             await asyncio.to_thread(victim.start)
 
 
 @pytest.mark.timeout(400)
 async def test_every_question_is_answered_once_whichever_process_dies(
-    cluster: Cluster, redis: RedisServer, model: ScriptedModel, shop: str
+    cluster: Cluster, fragile_nats: FragileNats, model: ScriptedModel, shop: str
 ) -> None:
     model.rule("", Scripted("CHAT: There are three of them, two in Brazil.", delay_seconds=0.03))
     chance, apis = random.Random(11), list(cluster.apis)
@@ -109,7 +98,7 @@ async def test_every_question_is_answered_once_whichever_process_dies(
             asked = await submitted(apis, chance.choice(sessions), question, chance)
             runs[asked.run_id] = await followed(apis, asked, chance)
 
-    killing = asyncio.create_task(kill_and_start(cluster, redis, chance))
+    killing = asyncio.create_task(kill_and_start(cluster, fragile_nats, chance))
     try:
         await asyncio.gather(*(use() for _ in range(CLIENTS)))
     finally:

@@ -1,4 +1,4 @@
-"""Workers die, freeze or stop, clocks differ, Redis forgets: each question is answered, and once."""
+"""Workers die, freeze or stop, clocks differ, NATS loses its data: each question is answered, and once."""
 
 import asyncio
 from collections.abc import Iterator
@@ -9,9 +9,8 @@ import pytest
 from app.core.storage.typesense_server import TypesenseServer
 from tests.e2e.conftest import model_settings
 from tests.e2e.test_turn import PER_COUNTRY, sql
-from tests.support import redis_server as redis_program
 from tests.support.cluster import Cluster, running_cluster, shared
-from tests.support.redis_server import RedisServer, running_redis
+from tests.support.nats_server import FragileNats
 from tests.support.scripted_model import Scripted, ScriptedModel
 from tests.support.server import Client, Event, Server, chunks, client_of, steps
 
@@ -20,18 +19,10 @@ ROWS = [["Brazil", 2], ["Norway", 1]]
 
 
 @pytest.fixture
-def redis(tmp_path: Path) -> Iterator[RedisServer]:
-    """One to break."""
-    if not redis_program.installed():
-        pytest.skip("Redis is not installed: apt-get install redis-server")
-    (tmp_path / "redis").mkdir()
-    with running_redis(tmp_path / "redis") as server:
-        yield server
-
-
-@pytest.fixture
-def settings(typesense_server: TypesenseServer, redis: RedisServer, model: ScriptedModel) -> dict[str, str]:
-    return shared(typesense_server, redis) | model_settings(model)
+def settings(
+    typesense_server: TypesenseServer, fragile_nats: FragileNats, model: ScriptedModel
+) -> dict[str, str]:
+    return shared(typesense_server, fragile_nats) | model_settings(model)
 
 
 @pytest.fixture
@@ -138,8 +129,8 @@ async def test_a_run_that_kills_its_workers_is_given_up_with_a_reason(
         assert chunks(await kai.ask(session, "and now?"), "analysis") == ["at last"]
 
 
-async def test_a_redis_that_loses_its_data_in_mid_answer_costs_nothing(
-    cluster: Cluster, redis: RedisServer, model: ScriptedModel, shop: str
+async def test_a_nats_that_loses_its_data_in_mid_answer_costs_nothing(
+    cluster: Cluster, fragile_nats: FragileNats, model: ScriptedModel, shop: str
 ) -> None:
     async with client_of(cluster.apis[0]) as kai:
         session = await kai.open_session(await kai.connect(shop))
@@ -149,8 +140,9 @@ async def test_a_redis_that_loses_its_data_in_mid_answer_costs_nothing(
             kai.asking(session, "what is next?", on_busy="enqueue") as waiting,
         ):
             before = await stream.until("chunk", channel="analysis")
-            redis.kill()
-            redis.start()
+            fragile_nats.kill()
+            fragile_nats.lose_data()
+            fragile_nats.start()
             model.release()
             after = await stream.rest()
             assert chunks(await waiting.rest(), "analysis") == ["next"]
@@ -160,16 +152,16 @@ async def test_a_redis_that_loses_its_data_in_mid_answer_costs_nothing(
         assert await answers(kai, session) == ["Two in Brazil.", "next"]
 
 
-async def test_while_redis_is_unavailable_questions_are_refused_and_nothing_is_kept_of_them(
-    cluster: Cluster, redis: RedisServer, model: ScriptedModel, shop: str
+async def test_while_nats_is_unavailable_questions_are_refused_and_nothing_is_kept_of_them(
+    cluster: Cluster, fragile_nats: FragileNats, model: ScriptedModel, shop: str
 ) -> None:
     async with client_of(cluster.apis[0]) as kai:
         session = await kai.open_session(await kai.connect(shop))
-        redis.kill()
+        fragile_nats.kill()
         refused = await kai.http.post(f"/sessions/{session}/query/stream", json={"query": QUESTION})
         assert (refused.status_code, refused.headers["Retry-After"]) == (503, "5")
         assert (await kai.session(session))["messages"]["items"] == []
-        redis.start()
+        fragile_nats.start()
         model.say(sql(PER_COUNTRY), "Two in Brazil.")
         assert (await kai.ask(session, QUESTION))[-1].data["status"] == "complete"
 

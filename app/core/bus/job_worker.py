@@ -1,0 +1,131 @@
+"""Takes jobs of one kind and does them, so many at a time, until it is stopped."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import Literal, TypeAlias
+
+from app.core.bus.port import BusUnavailable, JobQueue, Kind, LeasedJob
+from app.core.tasks import end_tasks
+
+Disposition = Literal["done", "again", "later", "left"]
+"""`again`: another worker does it, at once; `later`: after a while; `left`: another worker has it already."""
+
+Work: TypeAlias = Callable[[LeasedJob], Awaitable[Disposition]]
+
+RENEW_SECONDS = 1.0
+_PATIENCE_SECONDS = 1.0
+_AGAIN_SECONDS = 1.0
+
+logger = logging.getLogger(__name__)
+
+
+class JobWorker:
+    """Any number of them, in as many processes, share the jobs of a kind. Leases are renewed each second."""
+
+    def __init__(
+        self,
+        queue: JobQueue,
+        kind: Kind,
+        work: Work,
+        *,
+        concurrency: int,
+        retry_seconds: float,
+        opened: Callable[[], Awaitable[None]] | None = None,
+    ) -> None:
+        """`opened` returns when the next job may be taken."""
+        self._queue = queue
+        self._kind: Kind = kind
+        self._work = work
+        self._room = asyncio.Semaphore(concurrency)
+        self._retry_seconds = retry_seconds
+        self._opened = opened
+        self._leased: dict[asyncio.Task[None], LeasedJob] = {}
+        self._taking: list[asyncio.Task[None]] = []
+        self._renewing: list[asyncio.Task[None]] = []
+
+    def start(self) -> None:
+        self._taking = [asyncio.create_task(self._take(), name=f"{self._kind} jobs: take")]
+        self._renewing = [asyncio.create_task(self._renew(), name=f"{self._kind} jobs: renew leases")]
+
+    async def stop_taking(self) -> None:
+        await end_tasks(self._taking)
+
+    async def wait(self, seconds: float) -> None:
+        """Wait until the jobs under way are done, at most so long."""
+        if self._leased:
+            await asyncio.wait([*self._leased], timeout=seconds)
+
+    async def stop(self, seconds: float) -> None:
+        """Take no more jobs; those under way may end in this time, and others get the rest."""
+        await self.stop_taking()
+        await self.wait(seconds)
+        await end_tasks([*self._leased])
+        await end_tasks(self._renewing)
+
+    async def _take(self) -> None:
+        while True:
+            await self._room.acquire()
+            leased: LeasedJob | None = None
+            try:
+                if self._opened is not None:
+                    await self._opened()
+                leased = await self._queue.take(self._kind, _PATIENCE_SECONDS)
+            except BusUnavailable as error:
+                logger.warning("no %s jobs are taken: %s", self._kind, error)
+                await asyncio.sleep(_AGAIN_SECONDS)
+            except Exception:
+                logger.exception("a %s job could not be taken", self._kind)
+                await asyncio.sleep(_AGAIN_SECONDS)
+            finally:
+                if leased is None:
+                    self._room.release()
+                else:
+                    self._begin(leased)
+
+    def _begin(self, leased: LeasedJob) -> None:
+        doing = asyncio.create_task(self._do(leased), name=f"{self._kind} job of run {leased.ref.run_id}")
+        self._leased[doing] = leased
+        doing.add_done_callback(self._end)
+
+    def _end(self, doing: asyncio.Task[None]) -> None:
+        del self._leased[doing]
+        self._room.release()
+
+    async def _do(self, leased: LeasedJob) -> None:
+        disposition: Disposition = "again"
+        try:
+            if not leased.first and await self._queue.is_under_way(leased):
+                disposition = "left"
+            else:
+                disposition = await self._work(leased)
+        except BusUnavailable as error:
+            logger.warning("%s job of run %s: %s", self._kind, leased.ref.run_id, error)
+            disposition = "later"
+        except Exception:
+            logger.exception("a %s job of run %s failed", self._kind, leased.ref.run_id)
+            disposition = "later"
+        finally:  # also when it is cancelled
+            try:
+                await self._settle(leased, disposition)
+            except BusUnavailable as error:  # the lease expires
+                logger.warning("%s job of run %s: %s", self._kind, leased.ref.run_id, error)
+
+    async def _settle(self, leased: LeasedJob, disposition: Disposition) -> None:
+        match disposition:
+            case "done":
+                await self._queue.ack(leased)
+            case "again":
+                await self._queue.requeue(leased)
+            case "later":
+                await self._queue.requeue(leased, delay_seconds=self._retry_seconds)
+            case "left":
+                await self._queue.drop(leased)
+
+    async def _renew(self) -> None:
+        while True:
+            await asyncio.sleep(RENEW_SECONDS)
+            if self._leased:
+                with suppress(BusUnavailable):  # the next second tries again
+                    await self._queue.renew([*self._leased.values()])

@@ -1,0 +1,145 @@
+"""Workers of jobs: repeat what failed, give up in the end, and stop between jobs."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from app.core.bus.follow_up import MAX_TRIES, follow_up
+from app.core.bus.job_worker import Disposition, JobWorker, Work
+from app.core.bus.local import LocalJobs
+from app.core.bus.port import BusUnavailable, Kind, LeasedJob, RunRef
+from app.core.storage.port import StorageUnavailable
+from tests.support.waiting import until
+
+REF = RunRef("ann", "session 1", "run 3")
+
+
+@asynccontextmanager
+async def working(work: Work, seconds: float = 5, queue: LocalJobs | None = None) -> AsyncIterator[LocalJobs]:
+    jobs = queue or LocalJobs()
+    worker = JobWorker(jobs, "title", work, concurrency=1, retry_seconds=0.01)
+    worker.start()
+    yield jobs
+    await worker.stop(seconds)
+
+
+async def test_what_fails_is_tried_five_times_and_then_given_up_with_its_ids(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    tried: list[RunRef] = []
+
+    async def fail(ref: RunRef) -> None:
+        tried.append(ref)
+        raise ValueError("a defect")
+
+    def is_given_up(record: logging.LogRecord) -> bool:
+        return "given up" in record.message
+
+    async def given_up() -> bool:
+        return any(map(is_given_up, caplog.records))
+
+    with caplog.at_level(logging.ERROR):
+        async with working(follow_up(fail)) as jobs:
+            await jobs.publish_completed(REF)
+            await until(given_up)
+    assert tried == [REF] * MAX_TRIES
+    (record,) = filter(is_given_up, caplog.records)
+    assert all(each in record.message for each in ("title", "session 1", "run 3"))
+
+
+async def test_a_store_that_is_unavailable_is_waited_for_and_counts_no_try() -> None:
+    tries = iter([StorageUnavailable("down"), None])
+    done = asyncio.Event()
+
+    async def do(_: RunRef) -> None:
+        if (failure := next(tries)) is not None:
+            raise failure
+        done.set()
+
+    async with working(follow_up(do)) as jobs, asyncio.timeout(60):
+        await jobs.publish_completed(REF)
+        await done.wait()
+
+
+async def test_a_stop_lets_the_present_job_end_and_takes_no_other() -> None:
+    begun, release = asyncio.Event(), asyncio.Event()
+    ended: list[RunRef] = []
+
+    async def work(leased: LeasedJob) -> Disposition:
+        begun.set()
+        await release.wait()
+        ended.append(leased.ref)
+        return "done"
+
+    async with working(work) as jobs, asyncio.timeout(60):
+        await jobs.publish_completed(REF)
+        await jobs.publish_completed(REF)
+        await begun.wait()
+        asyncio.get_running_loop().call_later(0.1, release.set)
+    assert ended == [REF]
+    assert await jobs.take("title", 1) is not None
+
+
+async def test_a_stop_does_not_wait_without_end_and_the_job_comes_again() -> None:
+    begun = asyncio.Event()
+
+    async def work(_: LeasedJob) -> Disposition:
+        begun.set()
+        await asyncio.Event().wait()
+        return "done"
+
+    async with working(work, seconds=0.05) as jobs, asyncio.timeout(60):
+        await jobs.publish_completed(REF)
+        await begun.wait()
+    again = await jobs.take("title", 5)
+    assert again is not None
+    assert (again.tries, again.first) == (2, False)
+
+
+class FaultyJobs(LocalJobs):
+    """Fails to deliver twice: by a defect, and because it is unavailable."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.faults = [BusUnavailable("down"), TypeError("a job of another version")]
+
+    async def take(self, kind: Kind, patience_seconds: float) -> LeasedJob | None:
+        if self.faults:
+            raise self.faults.pop()
+        return await super().take(kind, patience_seconds)
+
+
+async def test_a_worker_goes_on_after_failures_to_take_a_job(caplog: pytest.LogCaptureFixture) -> None:
+    done = asyncio.Event()
+
+    async def work(_: LeasedJob) -> Disposition:
+        done.set()
+        return "done"
+
+    jobs = FaultyJobs()
+    await jobs.publish_completed(REF)
+    async with working(work, queue=jobs):
+        await asyncio.wait_for(done.wait(), 60)
+    assert [record.message for record in caplog.records] == [
+        "a title job could not be taken",
+        "no title jobs are taken: down",
+    ]
+
+
+async def test_owners_take_turns_and_the_runs_of_each_keep_their_order() -> None:
+    jobs = LocalJobs()
+    for owner, numbers in {"ann": range(3), "bob": range(1), "cid": range(2)}.items():
+        for number in numbers:
+            await jobs.put(RunRef(owner, "session", str(number)), first=True)
+    taken = [await jobs.take("run", 0.1) for _ in range(6)]
+    assert [each and (each.ref.owner, each.ref.run_id) for each in taken] == [
+        ("ann", "0"),
+        ("bob", "0"),
+        ("cid", "0"),
+        ("ann", "1"),
+        ("cid", "1"),
+        ("ann", "2"),
+    ]
