@@ -153,7 +153,7 @@ class SessionGraph:
     async def state_at(self, session_id: str, checkpoint_id: str) -> SessionState | None:
         """Returns the state of a checkpoint. Returns None if the checkpoint does not exist."""
         found = await self._state(session_id, checkpoint_id)
-        return cast("SessionState", found.values) if found.values else None
+        return _state_of(found) if found.values else None
 
     async def begin(self, session_id: str, state: SessionState) -> None:
         """Start the thread of a new session with the state of another session's checkpoint."""
@@ -277,12 +277,17 @@ def _opening(turn: Turn) -> SessionState:
     }
 
 
+def _state_of(snapshot: StateSnapshot) -> SessionState:
+    """LangGraph declares the values as `Any`; they have the schema of the graph."""
+    return cast("SessionState", snapshot.values)
+
+
 def _answer(snapshot: StateSnapshot) -> TurnAnswer:
-    return answer_of(cast("SessionState", snapshot.values))
+    return answer_of(_state_of(snapshot))
 
 
 def _checkpoint(snapshot: StateSnapshot) -> Checkpoint:
-    state = cast("SessionState", snapshot.values)
+    state = _state_of(snapshot)
     configurable = snapshot.config.get("configurable", {})
     return Checkpoint(
         id=str(configurable["checkpoint_id"]),

@@ -7,7 +7,6 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import cast
 from uuid import UUID
 
 from app.core.clock import now_ms
@@ -55,7 +54,7 @@ async def missing_steps(storage: Storage, steps: Sequence[MigrationStep] = STEPS
     """Returns the steps that the store lacks. Raises `StoreTooNew`."""
     await storage.create_collection(_RECORDS)
     records = (await storage.query(_RECORDS.name, [], limit=1_000)).items
-    done = {cast("int", record["number"]) for record in records}
+    done = {number for record in records if isinstance(number := record["number"], int)}
     if unknown := done - {step.number for step in steps}:
         raise StoreTooNew(
             f"The store has step {max(unknown)}, and this KAI knows steps up to {steps[-1].number}. "

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from hmac import compare_digest
-from typing import cast
 
 from cachetools import TTLCache
 from pydantic import TypeAdapter
@@ -16,7 +15,7 @@ from app.core.auth.caller import SCOPES_OF_ROLE, Caller, Role, Scope, checked_ow
 from app.core.clock import now_ms
 from app.core.errors import Invalid, NotFound
 from app.core.ids import new_id
-from app.core.storage.port import Condition, Document, Equals, Storage, StorageUnavailable
+from app.core.storage.port import Condition, Equals, Storage, StorageUnavailable
 
 COLLECTION = "api_keys"
 KEY_BEGINS = "kai_"
@@ -100,7 +99,7 @@ class ApiKeys:
             created_at=now_ms(),
             expires_at=wanted.expires_at,
         )
-        await self._storage.create(COLLECTION, cast("Document", asdict(key)))
+        await self._storage.create(COLLECTION, asdict(key))
         return key, text
 
     async def caller(self, text: str) -> Caller:

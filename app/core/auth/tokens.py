@@ -1,7 +1,6 @@
 """Checks tokens of an OpenID Connect issuer: signature, audience, owner and role."""
 
 from collections.abc import Mapping
-from typing import cast
 
 import jwt
 
@@ -39,7 +38,7 @@ class Tokens:
 
     def _claims(self, token: str, key: jwt.PyJWK) -> Mapping[str, object]:
         """Raises `jwt.PyJWTError`. `nbf` is checked if an issuer sends it; every issuer sends `iat`."""
-        claims = jwt.decode(
+        claims: Mapping[str, object] = jwt.decode(
             token,
             key,
             algorithms=list(self._settings.algorithms),
@@ -48,7 +47,7 @@ class Tokens:
             leeway=self._settings.leeway_seconds,
             options={"require": _REQUIRED},
         )
-        return cast("Mapping[str, object]", claims)
+        return claims
 
     def _caller(self, claims: Mapping[str, object]) -> Caller:
         owner, roles = claims.get(self._settings.owner_claim), claims.get(self._settings.role_claim)

@@ -86,12 +86,12 @@ class ChunkReader:
         calls = delta.get("tool_calls")
         finish_reason = choice.get("finish_reason")
         return ReplyChunk(
-            text,
-            reasoning or _text(delta.get("reasoning_content")) or _text(delta.get("reasoning")),
-            _text(delta.get("refusal")),
-            self._tool_calls(calls) if isinstance(calls, list) else (),
-            finish_reason if isinstance(finish_reason, str) and finish_reason else None,
-            _usage(body),
+            text=text,
+            reasoning=reasoning or _text(delta.get("reasoning_content")) or _text(delta.get("reasoning")),
+            refusal=_text(delta.get("refusal")),
+            tool_calls=self._tool_calls(calls) if isinstance(calls, list) else (),
+            finish_reason=finish_reason if isinstance(finish_reason, str) and finish_reason else None,
+            usage=_usage(body),
         )
 
     def _tool_calls(self, calls: list[JsonValue]) -> tuple[ToolCallDelta, ...]:

@@ -5,7 +5,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from app.core.storage.port import Collection, Field, InvalidCursor, is_uuid
+from app.core.storage.port import Collection, Document, Field, InvalidCursor, is_uuid
 
 MAX_PAGE = 1_000
 
@@ -25,6 +25,10 @@ class Order:
         if field != "id" and declared.kind != "integer":
             raise ValueError(f"{collection.name} is not ordered by {field}")
         return cls(collection.name, declared, descending)
+
+    def place_of(self, document: Document) -> "Place":
+        value = document.get(self.field.name)
+        return Place(value if isinstance(value, int | str) else None, str(document["id"]))
 
 
 @dataclass(frozen=True)

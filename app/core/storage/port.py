@@ -8,7 +8,7 @@ compiles them, so that no text from outside becomes filter syntax.
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol, TypeAlias, cast
+from typing import Literal, Protocol, TypeAlias
 
 from pydantic import JsonValue
 
@@ -85,8 +85,9 @@ class Field:
             case "keyword" | "text":
                 return value is None or isinstance(value, str)
             case "integer":
-                whole = isinstance(value, int) and not isinstance(value, bool)
-                return value is None or (whole and -_GREATEST <= cast("int", value) <= _GREATEST)
+                if isinstance(value, bool) or not isinstance(value, int):
+                    return value is None
+                return -_GREATEST <= value <= _GREATEST
             case "vector":
                 return value is None or (
                     isinstance(value, list)

@@ -5,7 +5,6 @@ Internal names begin with an underscore or contain a dot, unlike names of collec
 
 import json
 from array import array
-from typing import cast
 
 from pydantic import JsonValue
 from sqlalchemy import (
@@ -139,5 +138,5 @@ class CollectionTable:
 
 def _stored(field: Field, value: JsonValue) -> JsonValue | bytes:
     if field.kind == "vector" and isinstance(value, list):
-        return array("f", cast("list[float]", value)).tobytes()
+        return array("f", [each for each in value if isinstance(each, float | int)]).tobytes()
     return value

@@ -5,7 +5,6 @@ conditional writes; `typesense_compare_and_set` explains how a patch is atomic.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import cast
 from uuid import uuid4
 
 from pydantic import JsonValue
@@ -13,7 +12,7 @@ from typesense import AsyncClient
 
 from app.core.storage import typesense_layout as layout
 from app.core.storage.conditions import meets
-from app.core.storage.paging import Order, Place, check_limit, check_vector, read_cursor, write_cursor
+from app.core.storage.paging import Order, check_limit, check_vector, read_cursor, write_cursor
 from app.core.storage.port import (
     AnyOf,
     Collection,
@@ -194,9 +193,7 @@ class TypesenseStorage:
         found = await self._find(kept, search, where, limit=limit + 1)
         if len(found) <= limit:
             return Page(found, None)
-        last = found[limit - 1]
-        place = Place(cast("int | str | None", last.get(order_by)), str(last["id"]))
-        return Page(found[:limit], write_cursor(order, place))
+        return Page(found[:limit], write_cursor(order, order.place_of(found[limit - 1])))
 
     async def search(
         self, collection: str, words: str, where: Sequence[Condition], *, limit: int = 100

@@ -16,7 +16,7 @@ import random
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias, cast
+from typing import TypeAlias
 from uuid import uuid4
 
 from pydantic import JsonValue
@@ -130,7 +130,7 @@ class CompareAndSet:
             current = following
         return _State(
             layout.document_of(current),
-            cast("str", current[layout.REVISION]),
+            str(current[layout.REVISION]),
             current is found[0],
         )
 

@@ -10,7 +10,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
-from typing import Literal, TypeAlias, cast
+from typing import Literal, TypeAlias
 from uuid import UUID
 
 from typesense.types.collection import RegularCollectionFieldSchema as FieldSchema
@@ -78,7 +78,7 @@ def declared(field: Field) -> FieldSchema:
 def row(collection: Collection, document: Document, revision: str) -> dict[str, object]:
     """Returns the Typesense document. Raises what `Collection.check` raises."""
     collection.check(document)
-    high, low = _halves(cast("str", document["id"]))
+    high, low = _halves(str(document["id"]))
     return {
         "id": document["id"],
         HIGH: high,
@@ -95,7 +95,7 @@ def row(collection: Collection, document: Document, revision: str) -> dict[str, 
 
 
 def document_of(found: Mapping[str, object]) -> Document:
-    decoded: Document = json.loads(cast("str", found[DOCUMENT]))
+    decoded: Document = json.loads(str(found[DOCUMENT]))
     return decoded
 
 
@@ -105,8 +105,8 @@ def catalog_entry(collection: Collection) -> dict[str, object]:
 
 
 def collection_of(entry: Mapping[str, object]) -> Collection:
-    fields = json.loads(cast("str", entry[DOCUMENT]))
-    return Collection(cast("str", entry["id"]), [Field(*field) for field in fields])
+    fields = json.loads(str(entry[DOCUMENT]))
+    return Collection(str(entry["id"]), [Field(*field) for field in fields])
 
 
 def words(text: str) -> list[str]:
@@ -173,13 +173,13 @@ def _searched(field: Field, value: Scalar) -> str:
     if field.name == "id":
         return str(value)
     if field.kind == "integer":
-        return str(_NO_NUMBER if value is None else int(cast("int", value)))
-    return _NO_TEXT if value is None else key(cast("str", value))
+        return str(_NO_NUMBER if value is None else int(str(value)))
+    return _NO_TEXT if value is None else key(str(value))
 
 
 def _stored(field: Field, value: object) -> object:
     if field.kind == "keyword":
-        return _NO_TEXT if value is None else key(cast("str", value))
+        return _NO_TEXT if value is None else key(str(value))
     return _NO_NUMBER if field.kind == "integer" and value is None else value
 
 

@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import Generic, TypeVar, cast
+from typing import Generic, TypeVar
 
 from pydantic import JsonValue, TypeAdapter
 
 from app.core.cursor import cursor_position, position_cursor
-from app.core.storage.port import Condition, Document, Equals, Storage
+from app.core.storage.port import Condition, Equals, Storage
 from app.modules.context_store.errors import EntryUnknown
 from app.modules.context_store.model import Example, Instruction, Term
 
@@ -28,7 +28,7 @@ class Entries(Generic[Entry]):
         self._kind = kind.__name__.lower()
 
     async def save(self, entry: Entry) -> None:
-        await self._storage.put(self._collection, [cast("Document", asdict(entry))])
+        await self._storage.put(self._collection, [asdict(entry)])
 
     def unknown(self) -> EntryUnknown:
         return EntryUnknown(self._kind)

@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import cast
 
 from pydantic import JsonValue, TypeAdapter
 
@@ -66,7 +65,7 @@ class ConnectionRepository:
 
     async def save(self, connection: Connection) -> None:
         kept = {**asdict(connection), "readers": _readers(connection.owner, connection.shared)}
-        await self._storage.put("database_connections", [cast("Document", kept)])
+        await self._storage.put("database_connections", [kept])
 
     async def get(self, reader: str, connection_id: str) -> Connection:
         """Returns a connection that the reader may use. Raises `ConnectionNotFound`."""
@@ -96,7 +95,7 @@ class ConnectionRepository:
 
     async def change_roles(self, connection: Connection, roles: Roles) -> Connection:
         """Raises `ConnectionNotFound` when it was deleted meanwhile."""
-        return await self._change(connection, cast("Document", {"roles": asdict(roles)}))
+        return await self._change(connection, {"roles": asdict(roles)})
 
     async def _change(self, connection: Connection, changes: Document) -> Connection:
         changed = await self._storage.patch("database_connections", connection.id, changes)
@@ -148,7 +147,7 @@ class ConnectionRepository:
             "db_connection_id": connection.id,
             **asdict(progress),
         }
-        await self._storage.put("scans", [cast("Document", kept)])
+        await self._storage.put("scans", [kept])
 
     async def progress(self, connection: Connection) -> ScanProgress:
         """Progress as last stored, by any process."""
@@ -204,12 +203,12 @@ def _not_found() -> ConnectionNotFound:
 
 
 def _document(connection: Connection, table: Table) -> Document:
-    return cast("Document", {**_key(connection, table.name), "table": asdict(table)})
+    return {**_key(connection, table.name), "table": asdict(table)}
 
 
 def _texts_document(connection: Connection, name: str, texts: Mapping[str, Sequence[str]]) -> Document:
-    kept = {column: list(values) for column, values in texts.items()}
-    return cast("Document", {**_key(connection, name), "texts": kept})
+    kept: Document = {column: list(values) for column, values in texts.items()}
+    return {**_key(connection, name), "texts": kept}
 
 
 def _key(connection: Connection, table_name: str) -> Document:

@@ -263,7 +263,9 @@ class DatabaseConnections:
         self.refuse_long(sql)
         _, schema = await self._with_schema(owner, connection_id)
         with as_problems():
-            return await self.examine(sql, inspect, sql, schema, self._limits.statement.max_characters)
+            return await self.examine(
+                sql, partial(inspect, sql, schema, self._limits.statement.max_characters)
+            )
 
     def refuse_long(self, sql: str) -> None:
         """Refuse a statement for its length alone. Raises `StatementNotRun`."""
@@ -327,7 +329,7 @@ class DatabaseConnections:
     async def check(self, connection: Connection, sql: str) -> None:
         """Check that a statement may run. Raises `StatementFailed` or `DatabaseUnavailable`."""
         schema = await self.schema(connection)
-        await self.examine(sql, check, sql, schema, self._limits.statement.max_characters)
+        await self.examine(sql, partial(check, sql, schema, self._limits.statement.max_characters))
 
     async def run(
         self, connection: Connection, sql: str, asker: Asker, *, check_names: CheckNames | None = None
@@ -353,7 +355,7 @@ class DatabaseConnections:
                 limits=limits.statement,
                 connect_seconds=limits.connect_seconds,
             )
-            checked = await self.examine(sql, check, sql, schema, limits.statement.max_characters)
+            checked = await self.examine(sql, partial(check, sql, schema, limits.statement.max_characters))
             known_as = (connection.id, record.database_role, checked)
             self._refuse_slow(known_as)
             try:

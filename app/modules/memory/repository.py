@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import cast
 
 from pydantic import TypeAdapter
 
@@ -64,4 +63,4 @@ class MemoryRepository:
 
 
 def _document(memory: Memory) -> Document:
-    return {**cast("Document", asdict(memory)), "theme_words": ", ".join(memory.themes)}
+    return {**asdict(memory), "theme_words": ", ".join(memory.themes)}

@@ -3,7 +3,6 @@
 from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
-from typing import cast
 
 from pydantic import JsonValue, TypeAdapter
 
@@ -38,7 +37,7 @@ _MESSAGE = TypeAdapter(Message)
 
 
 def document(record: Session | Run | Message | Feedback) -> Document:
-    return record.model_dump() if isinstance(record, Message) else cast("Document", asdict(record))
+    return record.model_dump() if isinstance(record, Message) else asdict(record)
 
 
 class SessionRepository:

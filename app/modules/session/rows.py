@@ -61,7 +61,7 @@ class RowStore:
         result = cast("StoredResult", found)
         return Rows(
             columns=result["columns"],
-            rows=cast("list[Row]", found["rows"])[:HEAD_ROWS],
+            rows=_rows_of(found)[:HEAD_ROWS],
             row_count=result["row_count"],
             truncated=result["truncated"],
             cut_by=result["cut_by"],
@@ -76,7 +76,7 @@ class RowStore:
         first = start // ROWS_PER_CHUNK
         ids = [id_of(message_id, str(number)) for number in range(first, -(-stop // ROWS_PER_CHUNK))]
         page = await self._storage.query("result_chunks", [AnyOf("id", ids)], limit=len(ids))
-        chunks = {str(chunk["id"]): cast("list[Row]", chunk["rows"]) for chunk in page.items}
+        chunks = {str(chunk["id"]): _rows_of(chunk) for chunk in page.items}
         if len(chunks) < len(ids):
             raise RowsGone
         rows = [row for each in ids for row in chunks[each]]
@@ -103,3 +103,7 @@ class RowStore:
         except RowsGone:
             return
         await self.keep(message.owner, message.session_id, message.id, rows=rows)
+
+
+def _rows_of(chunk: Document) -> list[Row]:
+    return cast("list[Row]", chunk["rows"])  # a check of all values would cost more than the read

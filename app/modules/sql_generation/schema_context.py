@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from functools import partial
 
 from app.modules.context_store.model import Example, Instruction, Term, question_key
 from app.modules.context_store.repository import MAX_ENTRIES
@@ -88,7 +89,7 @@ class SchemaContext:
         asked = "" if question.author == "user" else "\n".join(conversation_of(question))
         index = await self.index()
         try:
-            return await self._connections.examine(sql, find_warnings, sql, rows, index, asked=asked)
+            return await self._connections.examine(sql, partial(find_warnings, sql, rows, index, asked=asked))
         except (StatementRefused, DatabaseUnavailable):
             return []  # the result stands without them
 

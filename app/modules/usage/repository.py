@@ -1,12 +1,13 @@
 """Usage of owners in the store. Runs and sessions are counted from their records, also after a crash."""
 
-from typing import cast
+from pydantic import TypeAdapter
 
 from app.core.ids import id_of
 from app.core.storage.port import Condition, Document, DocumentExists, Equals, Range, Storage
 
 _NAMESPACE = "6f6d1d0a-6f4c-5d6c-9d3b-0f4f4c3a7e11"
 _USAGE = "usage"
+_COUNTED = TypeAdapter(tuple[int, int])
 _LONGEST_RUN_MS = 86_400_000
 """The longest run in milliseconds. Runs that began earlier before a day do not count for it."""
 _PAGE = 1_000
@@ -70,12 +71,14 @@ class UsageRepository:
 
     async def _latest(self, owner: str) -> tuple[int, int] | None:
         found = await self._storage.get(_USAGE, _id(owner))
-        return None if found is None else (cast("int", found["day"]), cast("int", found["tokens"]))
+        return None if found is None else _COUNTED.validate_python((found["day"], found["tokens"]))
 
 
 def _tokens_since(run: Document, since: int) -> int:
-    ended_at = cast("int | None", run.get("ended_at"))
-    return cast("int", run.get("tokens_used", 0)) if ended_at is not None and ended_at >= since else 0
+    ended_at = run.get("ended_at")
+    tokens = run.get("tokens_used", 0)
+    has_ended = isinstance(ended_at, int) and ended_at >= since
+    return tokens if has_ended and isinstance(tokens, int) else 0
 
 
 def _goes_on(latest: int, day: int) -> bool:

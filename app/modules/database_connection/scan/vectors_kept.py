@@ -4,7 +4,8 @@ The digests are in a ledger per connection and model, which can be read without 
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import cast
+
+from pydantic import TypeAdapter
 
 from app.core.ids import id_of
 from app.core.storage.port import AnyOf, Collection, Document, Equals, Field, Storage
@@ -12,6 +13,7 @@ from app.core.storage.vector_index import VectorIndex
 
 _PREFIX = "table_vectors"
 _FIELDS = [Field("db_connection_id", "keyword"), Field("model", "keyword"), Field("name", "keyword")]
+_DIGESTS = TypeAdapter(dict[str, str])
 _LEDGERS = Collection(f"{_PREFIX}_ledgers", _FIELDS)
 
 
@@ -32,7 +34,7 @@ class VectorsKept:
         """Returns the digest of the embedded text, by table."""
         await self._storage.create_collection(_LEDGERS)
         found = await self._storage.get(_LEDGERS.name, id_of(connection_id, self._model))
-        return {} if found is None else cast("dict[str, str]", found["digests"])
+        return {} if found is None else _DIGESTS.validate_python(found["digests"])
 
     async def keep_ledger(self, connection_id: str, digests: Mapping[str, str]) -> None:
         """Store the ledger. Call it after `keep`, so that all vectors that it lists exist."""

@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from pathlib import Path
-from typing import IO, cast
 
-from pydantic import BaseModel, ConfigDict, JsonValue
+from pydantic import BaseModel, ConfigDict, JsonValue, TypeAdapter
 
 from app.modules.database_connection.limits import STATEMENT_MEMORY_BYTES
 
 _CHILD = Path(__file__).parent / "child.py"
+_PAIRS = TypeAdapter(list[tuple[JsonValue, JsonValue]])
 _MEMORY_BYTES = 2 * STATEMENT_MEMORY_BYTES  # of the process; DuckDB does not count all its memory
 _CONFIGURATION: Mapping[str, str | bool | int] = {
     "enable_external_access": False,  # no file, no network, no ATTACH, COPY, INSTALL or LOAD
@@ -111,14 +111,13 @@ class DuckdbProcess:
         self.columns = self._ask(**request).columns
 
     def _ask(self, **request: JsonValue) -> _Answer:
-        if self._process is None:
+        child = self._process
+        if child is None or child.stdin is None or child.stdout is None:
             raise ChildEnded
-        asked = cast("IO[str]", self._process.stdin)
-        said = cast("IO[str]", self._process.stdout)
         try:
-            asked.write(json.dumps(request) + "\n")
-            asked.flush()
-            line = said.readline()
+            child.stdin.write(json.dumps(request) + "\n")
+            child.stdin.flush()
+            line = child.stdout.readline()
         except BrokenPipeError:
             line = ""
         if not line.endswith("\n"):
@@ -136,15 +135,10 @@ def _value(cell: JsonValue) -> object:
         case list():
             return [_value(each) for each in cell]
         case {"$": ["map", list(pairs)]}:
-            return {str(_value(key)): _value(each) for key, each in map(_pair, pairs)}
+            return {str(_value(key)): _value(each) for key, each in _PAIRS.validate_python(pairs)}
         case {"$": [str(kind), str(text)]}:
             return _tagged(kind, text)
     return cell
-
-
-def _pair(written: JsonValue) -> tuple[JsonValue, JsonValue]:
-    key, value = cast("list[JsonValue]", written)
-    return key, value
 
 
 def _tagged(kind: str, text: str) -> object:
