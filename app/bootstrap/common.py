@@ -1,6 +1,6 @@
 """Opens what every process needs: the store, the bus, the models, and the modules over them."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import Literal
@@ -24,7 +24,9 @@ from app.core.secrets import SecretBox
 from app.core.settings import MAKE_A_KEY, ConversationSettings, LimitSettings, QuotaSettings, Settings
 from app.core.storage.measured import MeasuredStorage
 from app.core.storage.port import Storage
-from app.http.readiness import Check, Readiness
+from app.core.storage.probe import StoreProbe
+from app.core.storage.typesense_client import catch_up_within
+from app.http.readiness import CHECK_SECONDS, Check, Readiness
 from app.modules.context_store.service import ContextStore
 from app.modules.database_connection.limits import Limits, StatementLimits
 from app.modules.database_connection.network import ONE_USER, Access
@@ -112,9 +114,10 @@ async def open_common(settings: Settings, role: Role) -> AsyncGenerator[CommonSe
         models: Models | None = None
         if settings.llm.configured and role != "api":
             models = await open_models(settings.llm, calls, unmeasured, opened=opened)
+        store_probe = StoreProbe(storage)
         checks: list[Check] = [
-            ("store", lambda: storage.query("migrations", [], limit=1)),
-            ("checkpoints", lambda: graph.checkpoints(new_id(), limit=1)),
+            ("store", lambda: _impatient(store_probe.write)),
+            ("checkpoints", lambda: _impatient(lambda: graph.checkpoints(new_id(), limit=1))),
             ("queue", queue.check),
         ]
         yield CommonServices(
@@ -176,6 +179,12 @@ async def _bus(settings: Settings) -> AsyncGenerator[tuple[JobQueue, EventLogs]]
         finally:
             await logs.aclose()
             await queue.aclose()
+
+
+async def _impatient(check: Callable[[], Awaitable[object]]) -> None:
+    """Check a store so that a Typesense that has been started says why it cannot be read yet, in time."""
+    with catch_up_within(CHECK_SECONDS / 2):
+        await check()
 
 
 def _cache(settings: ConversationSettings, metrics: CollectorRegistry) -> ConversationCache | None:

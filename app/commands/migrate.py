@@ -11,6 +11,7 @@ from app.core.exclusive import exclusive_folder
 from app.core.settings import StoreKind
 from app.core.storage.copying import CURE, CopyDiffers, copy_collection
 from app.core.storage.port import Storage
+from app.core.storage.probe import PROBES
 from app.modules.database_connection.scan.vectors_kept import is_of_vectors
 from app.modules.memory.vectors import is_of_memory_vectors
 from app.terminal import command_settings, say
@@ -18,7 +19,7 @@ from graph.checkpoints import Checkpointer, translated_errors
 from migrations.runner import MigrationStep, migrate
 from typesense_checkpoint import ThreadDiffers, copy_thread
 
-_NOT_COPIED = {"migrations", "leases"}
+_NOT_COPIED = {"migrations", "leases", PROBES.name}
 """Collections that are not copied, because each store has its own."""
 
 

@@ -28,8 +28,8 @@ async def healthz() -> dict[str, str]:
     responses={503: {"description": "A dependency is unavailable, or the process is about to stop"}},
 )
 async def readyz(request: Request) -> JSONResponse:
-    """Checks every dependency at once and answers within about two seconds, with the state and the latency
-    of each.
+    """Tries what a question needs of every dependency, such as a conditional write to the store, and answers
+    within about two seconds, with the state and the latency of each. A result holds for a second.
 
     Answers 503 while a dependency is unavailable (`unavailable`) or the process is stopping (`draining`).
     Needs no credential: use it as a readiness probe.

@@ -7,10 +7,14 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from app.core.storage.port import StorageStarting
+from app.core.storage.port import StorageFull, StorageRefused, StorageStarting
 from app.core.storage.typesense_client import ServerStarting
 
 CHECK_SECONDS = 2.0
+FRESH_SECONDS = 1.0
+"""A report is repeated for so long, however often it is asked for."""
+
+_DEFECT = "does not answer as it should"
 
 Check: TypeAlias = tuple[str, Callable[[], Awaitable[object]]]
 """Name of a dependency, and a call that raises or times out when it is unavailable."""
@@ -38,6 +42,9 @@ class Readiness:
 
     def __init__(self, checks: Sequence[Check]) -> None:
         self._checks = checks
+        self._looking = asyncio.Lock()
+        self._found: Sequence[Dependency] = ()
+        self._found_at: float | None = None
         self.draining = False
 
     def drain(self) -> None:
@@ -45,19 +52,26 @@ class Readiness:
         self.draining = True
 
     async def look(self) -> ReadinessReport:
-        """Check all dependencies concurrently. Takes at most `CHECK_SECONDS`."""
-        found = await asyncio.gather(*(_look(name, check) for name, check in self._checks))
+        """Check all dependencies concurrently, unless they were just checked. Takes about `CHECK_SECONDS`."""
+        async with self._looking:
+            if self._found_at is None or time.monotonic() - self._found_at > FRESH_SECONDS:
+                self._found = await asyncio.gather(*(_look(name, check) for name, check in self._checks))
+                self._found_at = time.monotonic()
+            found = self._found
         if self.draining:
             return ReadinessReport("draining", found)
         return ReadinessReport("unavailable" if any(each.error for each in found) else "ready", found)
 
 
-def _explanation(failure: Exception) -> str | None:
-    """Why a store that has been started cannot be read yet, also behind an error of the checkpoints."""
+def _explanation(failure: Exception) -> str:
+    """Why a dependency is unavailable, also behind an error of the checkpoints. Texts of other errors may
+    hold a URL, so of these only the class of the cause is named.
+    """
     for each in (failure, failure.__cause__):
-        if isinstance(each, StorageStarting | ServerStarting):
+        if isinstance(each, StorageStarting | StorageFull | StorageRefused | ServerStarting):
             return str(each)
-    return None
+    cause = failure.__cause__
+    return f"{_DEFECT} ({type(cause).__name__})" if cause is not None else _DEFECT
 
 
 async def _look(name: str, check: Callable[[], Awaitable[object]]) -> Dependency:
@@ -68,6 +82,6 @@ async def _look(name: str, check: Callable[[], Awaitable[object]]) -> Dependency
     except TimeoutError:
         error = f"does not answer within {CHECK_SECONDS:g} s"
     except Exception as failure:  # noqa: BLE001 - a probe: any exception of a client library means unavailable
-        error = _explanation(failure) or "does not answer as it should"
+        error = _explanation(failure)
         logger.warning("%s is unavailable (%s)", name, type(failure).__name__)
     return Dependency(name, round((time.monotonic() - began) * 1000), error)

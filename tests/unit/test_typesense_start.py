@@ -10,7 +10,7 @@ from starlette.requests import Request
 from typesense import AsyncClient
 
 from app.core.storage.port import StorageStarting
-from app.core.storage.typesense_client import ReadYourWrites, translated_errors
+from app.core.storage.typesense_client import ReadYourWrites, catch_up_within, translated_errors
 from app.http.problems import storage_unavailable
 from app.http.readiness import Readiness
 
@@ -39,7 +39,11 @@ class Starting(httpx.AsyncBaseTransport):
 
 
 async def read(wire: httpx.AsyncBaseTransport) -> None:
-    async with httpx.AsyncClient(transport=ReadYourWrites(wire, measure_seconds=0)) as http:
+    await read_over(ReadYourWrites(wire, measure_seconds=0))
+
+
+async def read_over(transport: ReadYourWrites) -> None:
+    async with httpx.AsyncClient(transport=transport) as http:
         with translated_errors():
             client = AsyncClient({"api_key": "k", "nodes": ["http://127.0.0.1:1"], "num_retries": 0}, http)
             await client.collections["c"].documents.search({"q": "*", "query_by": "a"})
@@ -60,6 +64,14 @@ async def test_a_long_log_is_said_with_an_estimate() -> None:
 
 async def test_a_server_under_load_is_waited_for() -> None:
     await read(Starting(900, 899, 950, 0))
+
+
+async def test_a_log_of_few_large_writes_is_said_too_once_it_has_lasted() -> None:
+    wire = ReadYourWrites(Starting(200, 199, 198, 197), measure_seconds=0)
+    with catch_up_within(0), pytest.raises(StorageStarting, match=r"applies its log for 0 s so far \(200 w"):
+        await read_over(wire)
+    with catch_up_within(0), pytest.raises(StorageStarting, match=r"applies its log for about \d+ s more"):
+        await read_over(wire)
 
 
 async def test_loading_documents_is_said_with_its_duration() -> None:

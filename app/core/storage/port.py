@@ -26,6 +26,10 @@ class StorageRefused(StorageUnavailable):
     """The store refused the key of this KAI."""
 
 
+class StorageFull(StorageUnavailable):
+    """The store has no disk or memory left and takes no writes; the text says which."""
+
+
 class StorageStarting(StorageUnavailable):
     """The store has been started and cannot be read yet; the text says why and for how long.
 

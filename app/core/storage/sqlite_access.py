@@ -17,7 +17,7 @@ from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import ConnectionPoolEntry
 
-from app.core.storage.port import StorageUnavailable
+from app.core.storage.port import StorageFull, StorageUnavailable
 
 _BUSY_TIMEOUT_SECONDS = 5
 _AWAY = {
@@ -26,7 +26,6 @@ _AWAY = {
     sqlite3.SQLITE_READONLY,
     sqlite3.SQLITE_IOERR,
     sqlite3.SQLITE_CORRUPT,
-    sqlite3.SQLITE_FULL,
     sqlite3.SQLITE_CANTOPEN,
     sqlite3.SQLITE_PROTOCOL,
     sqlite3.SQLITE_NOTADB,
@@ -90,6 +89,8 @@ def _translated_errors() -> Generator[None]:
         yield
     except DBAPIError as error:
         match error.orig:
+            case sqlite3.Error(sqlite_errorcode=sqlite3.SQLITE_FULL):
+                raise StorageFull("The disk of the embedded store is full.") from error
             case sqlite3.Error(sqlite_errorcode=int(code)) if code & 0xFF in _AWAY:
-                raise StorageUnavailable("The embedded store is locked, full or damaged.") from error
+                raise StorageUnavailable("The embedded store is locked or damaged.") from error
         raise

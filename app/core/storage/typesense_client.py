@@ -9,6 +9,7 @@ import time
 import weakref
 from collections.abc import AsyncGenerator, Generator, Sequence
 from contextlib import asynccontextmanager, contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 
 import httpx
@@ -23,15 +24,19 @@ from typesense.exceptions import (
     TypesenseClientError,
 )
 
-from app.core.storage.port import StorageRefused, StorageStarting, StorageUnavailable
+from app.core.storage.port import StorageFull, StorageRefused, StorageStarting, StorageUnavailable
 from app.core.storage.typesense_transport import KeepAliveTransport
 
 _CATCH_UP_SECONDS = 30.0
+_FORGOTTEN_SECONDS = 60.0
 _LOOK_AGAIN_SECONDS = 0.05
 _MEASURE_SECONDS = 1.0
 _BACKLOG = 1_000
 """More queued writes than this mean a restart: a server that is only under load has fewer."""
 _NOT_READY = "Not Ready"
+_FULL = "OUT_OF_"
+"""Typesense rejects writes with this and DISK or MEMORY."""
+_CLIENT_PREFIX = "[Errno 503] "
 _METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 
 
@@ -56,6 +61,28 @@ class ServerStarting(httpx.TransportError):
         self.remaining_seconds = remaining_seconds
 
 
+_patience: ContextVar[float] = ContextVar("_patience", default=_CATCH_UP_SECONDS)
+
+
+@contextmanager
+def catch_up_within(seconds: float) -> Generator[None]:
+    """Within the block, reads wait only so long for a server that applies its log, instead of 30 s."""
+    token = _patience.set(seconds)
+    try:
+        yield
+    finally:
+        _patience.reset(token)
+
+
+@dataclass
+class _CatchUp:
+    """A server that applies its log: since when, from how many queued writes, and when it was seen last."""
+
+    since: float
+    first: int
+    seen: float
+
+
 class ReadYourWrites(httpx.AsyncBaseTransport):
     """Transport that prevents reads of stale data.
 
@@ -73,10 +100,12 @@ class ReadYourWrites(httpx.AsyncBaseTransport):
         self._measure_seconds = measure_seconds
         self._current: weakref.WeakSet[object] = weakref.WeakSet()
         self._refused_since: float | None = None
+        self._catch_up: _CatchUp | None = None
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         response = await self._wire.handle_async_request(request)
         if response.status_code == httpx.codes.SERVICE_UNAVAILABLE:
+            self._catch_up = None
             return await self._explained(response)
         self._refused_since = None
         connection = response.extensions["network_stream"]
@@ -88,16 +117,20 @@ class ReadYourWrites(httpx.AsyncBaseTransport):
         return await self._wire.handle_async_request(request)
 
     async def _wait_until_current(self, request: httpx.Request) -> None:
-        """Wait until the server has no queued writes. Raises `ServerStarting` if that takes too long."""
+        """Wait until the server has no queued writes. Raises `ServerStarting` if that takes too long.
+
+        What all requests see is measured together, so only the first ones wait for an estimate.
+        """
         began = time.monotonic()
-        first = await self._queued_writes(request)
-        queued = first
-        while queued:
-            seconds = time.monotonic() - began
-            applied = first - queued
-            left = round(queued * seconds / applied) if applied > 0 else None
-            is_long = left is not None and left > _CATCH_UP_SECONDS - seconds and queued > _BACKLOG
-            if seconds > _CATCH_UP_SECONDS or (is_long and seconds >= self._measure_seconds):
+        patience = _patience.get()
+        while queued := await self._queued_writes(request):
+            now = time.monotonic()
+            waited = now - began
+            seconds, left = self._measured(queued, now)
+            lasts_long = left is None or left > _CATCH_UP_SECONDS - waited
+            is_restart = queued > _BACKLOG and left is not None
+            is_known = waited >= self._measure_seconds and (is_restart or seconds > _CATCH_UP_SECONDS)
+            if waited > patience or (lasts_long and is_known):
                 duration = f"for {seconds:.0f} s so far" if left is None else f"for about {left} s more"
                 raise ServerStarting(
                     f"it has been started and applies its log {duration} ({queued:,} writes are left)",
@@ -105,7 +138,17 @@ class ReadYourWrites(httpx.AsyncBaseTransport):
                     left,
                 )
             await asyncio.sleep(_LOOK_AGAIN_SECONDS)
-            queued = await self._queued_writes(request)
+        self._catch_up = None
+
+    def _measured(self, queued: int, now: float) -> tuple[float, int | None]:
+        """Returns for how many seconds the log has been applied, and an estimate of those that are left."""
+        catch_up = self._catch_up
+        if catch_up is None or now - catch_up.seen > _FORGOTTEN_SECONDS:
+            catch_up = self._catch_up = _CatchUp(since=now, first=queued, seen=now)
+        catch_up.seen = now
+        seconds = now - catch_up.since
+        applied = catch_up.first - queued
+        return seconds, round(queued * seconds / applied) if applied > 0 else None
 
     async def _explained(self, response: httpx.Response) -> httpx.Response:
         """Returns the refusal. If the server is starting, its message says why and for how long."""
@@ -209,9 +252,13 @@ def translated_errors() -> Generator[None]:
         ) from error
     except (ServiceUnavailable, ServerStarting) as error:
         left = error.remaining_seconds if isinstance(error, ServerStarting) else None
-        raise StorageStarting(f"Typesense is not ready: {error}.", left) from error
+        reason = str(error).removeprefix(_CLIENT_PREFIX)
+        raise StorageStarting(f"Typesense is not ready: {reason}.", left) from error
     except TypesenseClientError as error:
         # Typesense names the cause (a full disk, a missing leader), and never what was to be written.
+        if _FULL in str(error):
+            resource = "memory" if f"{_FULL}MEMORY" in str(error) else "disk"
+            raise StorageFull(f"Typesense takes no writes: its {resource} is full.") from error
         raise StorageUnavailable(f"Typesense does not answer as it should: {error}.") from error
     except (httpx.HTTPError, TimeoutError) as error:
         raise StorageUnavailable(

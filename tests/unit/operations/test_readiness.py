@@ -7,10 +7,11 @@ import pytest
 from fastapi import FastAPI
 from prometheus_client import CollectorRegistry
 
-from app.core.storage.port import StorageUnavailable
+from app.core.storage.port import StorageFull, StorageUnavailable
 from app.http.access_log import AccessLog, RequestMetrics
 from app.http.health import attach_health, health
 from app.http.readiness import Check, Readiness
+from graph.errors import CheckpointsUnavailable
 
 
 async def well() -> None:
@@ -19,6 +20,14 @@ async def well() -> None:
 
 async def away() -> None:
     raise StorageUnavailable("Typesense at http://key@host does not answer")
+
+
+async def rejecting() -> None:
+    raise StorageUnavailable("Typesense at http://key@host does not answer") from ConnectionError("key@host")
+
+
+async def full() -> None:
+    raise CheckpointsUnavailable("ask again") from StorageFull("Typesense takes no writes: its disk is full.")
 
 
 class Stuck:
@@ -68,6 +77,29 @@ async def test_one_that_is_unavailable_is_named_without_its_particulars(
     store = answer.json()["dependencies"]["store"]
     assert (store["status"], store["error"]) == ("error", "does not answer as it should")
     assert "host" not in answer.text + caplog.text
+
+
+async def test_the_reason_is_named_where_that_betrays_nothing() -> None:
+    _, http = served(("store", rejecting), ("checkpoints", full))
+    answer = await http.get("/readyz")
+    dependencies = answer.json()["dependencies"]
+    assert dependencies["store"]["error"] == "does not answer as it should (ConnectionError)"
+    assert dependencies["checkpoints"]["error"] == "Typesense takes no writes: its disk is full."
+    assert "host" not in answer.text
+
+
+async def test_many_who_ask_at_once_are_answered_by_one_check() -> None:
+    checks = 0
+
+    async def counted() -> None:
+        nonlocal checks
+        checks += 1
+        await asyncio.sleep(0)
+
+    readiness, _ = served(("store", counted))
+    verdicts = await asyncio.gather(*(readiness.look() for _ in range(50)))
+    assert {verdict.status for verdict in verdicts} == {"ready"}
+    assert checks == 1
 
 
 async def test_those_that_hang_are_waited_for_together_and_not_long() -> None:
