@@ -13,6 +13,7 @@ from app.http.allowed_hosts import AllowedHosts
 from app.http.authentication import Authentication
 from app.http.body_limit import BodyLimit
 from app.http.health import attach_health, health
+from app.http.json_compression import JsonCompression
 from app.http.problems import answer_problems, storage_unavailable, turn_problem
 from app.http.rate_limit_fields import RateLimitFields
 from app.http.rate_limits import count_request
@@ -54,6 +55,7 @@ def create_app(services: Services, settings: Settings) -> FastAPI:
         wrong_keys=WrongKeys(settings.auth.wrong_keys_per_minute, services.metrics),
         open_to_all=_open_to_all(settings),
     )
+    app.add_middleware(JsonCompression)
     app.add_middleware(AllowedHosts, allowed_hosts=_hosts(settings))
     app.add_middleware(AccessLog, metrics=RequestMetrics(services.metrics))
     app.add_middleware(ResponseHeaders)

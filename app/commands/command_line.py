@@ -2,7 +2,7 @@
 
 import asyncio
 import sys
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -60,7 +60,7 @@ def serve(host: Host = None, port: Port = None, data_dir: DataDir = None) -> Non
     """Serve the HTTP API."""
     from app.commands.serve import serve as run  # noqa: PLC0415
 
-    _run(run(host=host, port=port, data_dir=data_dir))
+    _run(run(host=host, port=port, data_dir=data_dir), is_server=True)
 
 
 @app.command()
@@ -68,7 +68,7 @@ def api(host: Host = None, port: Port = None, data_dir: DataDir = None) -> None:
     """Serve the HTTP API and its streams; workers answer the questions (KAI_NATS__URL)."""
     from app.commands.serve import serve as run  # noqa: PLC0415
 
-    _run(run(host=host, port=port, data_dir=data_dir, role="api"))
+    _run(run(host=host, port=port, data_dir=data_dir, role="api"), is_server=True)
 
 
 @app.command()
@@ -82,7 +82,7 @@ def worker(
     """Answer the questions that any API has taken in, or work on what is answered (KAI_NATS__URL)."""
     from app.commands.serve import work as run  # noqa: PLC0415
 
-    _run(run(kind, data_dir))
+    _run(run(kind, data_dir), is_server=True)
 
 
 @app.command()
@@ -104,7 +104,7 @@ def demo(
     """Serve the HTTP API with a sample business to ask about; needs no model, no key and no database."""
     from app.commands.serve import demo as run  # noqa: PLC0415
 
-    _run(run(host, port, data_dir, store=store, nats=nats, access_log=access_log))
+    _run(run(host, port, data_dir, store=store, nats=nats, access_log=access_log), is_server=True)
 
 
 @app.command()
@@ -336,7 +336,7 @@ def _explain(error: typer.TyperException) -> None:
         sys.stderr.write(f"kai: {said}{'' if said.endswith(('.', '?')) else '.'} See {command} --help\n")
 
 
-def _run(command: Coroutine[None, None, int | None]) -> None:
+def _run(command: Coroutine[None, None, int | None], *, is_server: bool = False) -> None:
     from pydantic import ValidationError  # noqa: PLC0415
     from pydantic_settings import SettingsError  # noqa: PLC0415
 
@@ -350,7 +350,8 @@ def _run(command: Coroutine[None, None, int | None]) -> None:
 
     code: int | None = 130
     try:
-        code = asyncio.run(command)
+        with asyncio.Runner(loop_factory=_fast_loop() if is_server else None) as runner:
+            code = runner.run(command)
     except KeyboardInterrupt:
         pass
     except ValidationError as error:
@@ -370,6 +371,15 @@ def _run(command: Coroutine[None, None, int | None]) -> None:
     except CheckpointsUnavailable:
         _fail("The store of the checkpoints does not answer. Run this again; what is done stays done.")
     raise typer.Exit(code or 0)
+
+
+def _fast_loop() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    """Returns uvloop's event loop, or None where there is none (Windows, PyPy)."""
+    try:
+        import uvloop  # noqa: PLC0415
+    except ImportError:
+        return None
+    return uvloop.new_event_loop
 
 
 def _fail(message: str, code: int = 1) -> None:

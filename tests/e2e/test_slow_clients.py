@@ -98,6 +98,26 @@ def test_what_is_no_http_is_answered_with_a_problem(impatient: Server, request_:
     assert b"application/problem+json" in answered
 
 
+@pytest.mark.parametrize("hosts", [b"", b"Host: localhost\r\nHost: 127.0.0.1\r\n"], ids=["none", "two"])
+def test_a_request_needs_exactly_one_host(impatient: Server, hosts: bytes) -> None:
+    answered = until_closed(impatient, b"GET /healthz HTTP/1.1\r\n" + hosts + b"\r\n")
+    assert statuses(answered) == [400]
+    assert b"exactly one Host" in answered
+
+
+def test_a_head_that_does_not_end_is_refused(impatient: Server) -> None:
+    begun = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-Long: " + b"a" * 40_000
+    answered = until_closed(impatient, begun, b"a" * 40_000)
+    assert statuses(answered) == [431]
+
+
+def test_requests_in_one_piece_are_answered_before_a_slow_one_is_refused(impatient: Server) -> None:
+    request = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    answered = until_closed(impatient, request + request, b"G")
+    assert answered.count(b"HTTP/1.1 200") == 2
+    assert answered.count(b"HTTP/1.1 408") == 1
+
+
 def test_a_client_in_time_keeps_its_connection(impatient: Server) -> None:
     address = urlsplit(impatient.address)
     request = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"

@@ -6,6 +6,7 @@ Every reader has a position of its own, so a slow reader blocks nothing and cost
 import asyncio
 from bisect import bisect_right
 from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
 
 IDS_PER_ATTEMPT = 1_000_000
@@ -62,7 +63,15 @@ class EventLog:
         return self._entries[bisect_right(self._entries, entry_id, key=lambda entry: entry.id) :]
 
     async def read(self, after: int, stop: Callable[[], bool]) -> AsyncGenerator[Entry]:
-        """Yields every entry with a greater id than `after`, present and future, until the end.
+        """Yields the entries of `read_batches` one by one."""
+        async with aclosing(self.read_batches(after, stop)) as batches:
+            async for batch in batches:
+                for entry in batch:
+                    yield entry
+
+    async def read_batches(self, after: int, stop: Callable[[], bool]) -> AsyncGenerator[Sequence[Entry]]:
+        """Yields every entry with a greater id than `after`, present and future, until the end: those that
+        are present at a time in one batch.
 
         If `after` is beyond the end, yields the last entry. `stop` is called whenever readers are woken; if
         it returns true, the reading ends before the end of the log.
@@ -71,9 +80,9 @@ class EventLog:
             after = self.last_id - 1
         while True:
             news = self._news
-            for entry in self.after(after):
-                yield entry
-                after = entry.id
+            if batch := self.after(after):
+                yield batch
+                after = batch[-1].id
             if (self.ended and after >= self.last_id) or stop():
                 return
             await news.wait()

@@ -1,15 +1,15 @@
 """Server-sent events of a run: the stream response and its request header."""
 
 import asyncio
-from collections.abc import AsyncGenerator
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncGenerator, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager, aclosing
 from typing import Annotated
 
 import anyio
 from fastapi import Header
-from sse_starlette import EventSourceResponse, ServerSentEvent
+from sse_starlette import EventSourceResponse
 
-from app.core.bus.event_log import EventLog
+from app.core.bus.event_log import Entry, EventLog
 from app.core.errors import Malformed
 
 PING_SECONDS = 10
@@ -23,6 +23,8 @@ SHUTDOWN_GRACE_SECONDS = 2
 """Time for the last comment when the server stops. Shorter than uvicorn's own limit."""
 
 _MAX_ID_DIGITS = 15
+_PIECE_BYTES = 65_536
+"""The most bytes of several events in one write. A whole log would fill the client's buffer at once."""
 
 LastEventId = Annotated[
     str | None,
@@ -64,15 +66,33 @@ def event_stream(run_id: str, following: AbstractAsyncContextManager[EventLog], 
 
 async def _frames(
     following: AbstractAsyncContextManager[EventLog], after: int, leaving: anyio.Event
-) -> AsyncGenerator[ServerSentEvent]:
+) -> AsyncGenerator[bytes]:
+    """Yields the events that are present at a time in one piece, so that they are sent in one write."""
     async with following as log:
         watch = asyncio.create_task(leaving.wait(), name="stream: wait for shutdown")
         watch.add_done_callback(lambda _: log.wake_readers())
         try:
-            async for entry in log.read(after, leaving.is_set):
-                yield ServerSentEvent(entry.data, event=entry.event, id=str(entry.id), sep="\n")
+            async with aclosing(log.read_batches(after, leaving.is_set)) as batches:
+                async for batch in batches:
+                    for piece in _pieces(batch):
+                        yield piece
             if not log.ended:
-                farewell = "the server is stopping; come back with Last-Event-ID"
-                yield ServerSentEvent(comment=farewell, sep="\n")
+                yield b": the server is stopping; come back with Last-Event-ID\n\n"
         finally:
             watch.cancel()
+
+
+def _pieces(batch: Sequence[Entry]) -> Iterator[bytes]:
+    """Yields the frames of a batch, together up to a size. The data of an event is one line."""
+    frames: list[bytes] = []
+    size = 0
+    for entry in batch:
+        frame = f"id: {entry.id}\nevent: {entry.event}\ndata: {entry.data}\n\n".encode()
+        if frames and size + len(frame) > _PIECE_BYTES:
+            yield b"".join(frames)
+            frames.clear()
+            size = 0
+        frames.append(frame)
+        size += len(frame)
+    if frames:
+        yield b"".join(frames)
