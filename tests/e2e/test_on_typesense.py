@@ -2,8 +2,6 @@
 
 import asyncio
 import re
-import subprocess
-import sys
 from collections.abc import AsyncGenerator
 from pathlib import Path
 from uuid import uuid4
@@ -13,6 +11,7 @@ import pytest
 from app.core.storage.typesense_server import TypesenseServer
 from tests.e2e.conftest import model_settings
 from tests.e2e.test_turn import PER_COUNTRY, sql
+from tests.support.command_line import kai
 from tests.support.fault_proxy import FaultProxy, fault_proxy
 from tests.support.scripted_model import Scripted, ScriptedModel
 from tests.support.server import Client, Server, chunks, client_of, running_server, steps
@@ -20,6 +19,7 @@ from tests.support.waiting import until
 
 QUESTION = "How many customers per country?"
 ROWS = [["Brazil", 2], ["Norway", 1]]
+IMPATIENT = {"KAI_WORKER__STORE_PATIENCE_SECONDS": "2"}
 
 
 def on_typesense(server: TypesenseServer, url: str) -> dict[str, str]:
@@ -82,7 +82,8 @@ async def test_a_conversation_outlives_its_process_and_encrypts_what_it_remember
 async def test_a_store_that_goes_away_in_a_turn_ends_it_retryably_and_the_session_goes_on_later(
     typesense_server: TypesenseServer, proxy: FaultProxy, model: ScriptedModel, shop: str, tmp_path: Path
 ) -> None:
-    server = Server(tmp_path, {**model_settings(model), **on_typesense(typesense_server, proxy.url)})
+    settings = {**model_settings(model), **on_typesense(typesense_server, proxy.url), **IMPATIENT}
+    server = Server(tmp_path, settings)
     await start(server)
     try:
         async with client_of(server) as kai:
@@ -121,8 +122,7 @@ async def test_a_question_that_a_failing_store_may_hold_is_named_by_its_run_and_
     tmp_path: Path,
     fault: str,
 ) -> None:
-    patience = {"KAI_WORKER__STORE_PATIENCE_SECONDS": "2"}
-    settings = {**model_settings(model), **on_typesense(typesense_server, proxy.url), **patience}
+    settings = {**model_settings(model), **on_typesense(typesense_server, proxy.url), **IMPATIENT}
     server = Server(tmp_path, settings)
     await start(server)
     try:
@@ -177,8 +177,6 @@ async def test_a_store_that_is_unavailable_at_the_start_is_said_and_waited_for(
 
 def test_a_wrong_key_is_said_at_once(typesense_server: TypesenseServer, tmp_path: Path) -> None:
     settings = on_typesense(typesense_server, typesense_server.url) | {"KAI_TYPESENSE__API_KEY": "wrong"}
-    command = [sys.executable, "-c", "from app.cli import main; main()", "serve"]
-    environment = {**settings, "KAI_DATA_DIR": str(tmp_path), "KAI_PORT": "0"}
-    ended = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=30)
+    ended = kai("serve", data=tmp_path, KAI_PORT="0", **settings)
     assert ended.returncode == 1
     assert re.fullmatch(r"kai: Typesense refuses the key\. .*KAI_TYPESENSE__API_KEY.*\n", ended.stderr)

@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.timeout(300)  # ten seconds of processor time each
 SEEDS_AT_ONCE = 200
 
 

@@ -98,7 +98,7 @@ except StatementFailed as error:
     print(error)
 """
     run = subprocess.run(
-        [sys.executable, "-c", program], check=True, capture_output=True, text=True, timeout=240
+        [sys.executable, "-c", program], check=True, capture_output=True, text=True, timeout=110
     )
     return run.stdout.strip()
 

@@ -12,6 +12,7 @@ import pytest
 
 from app.core.storage.typesense_server import TypesenseServer
 
+pytestmark = pytest.mark.timeout(300)  # packages may have to be downloaded
 ROOT = Path(__file__).parents[3]
 PACKAGE = ROOT / "typesense_checkpoint"
 
