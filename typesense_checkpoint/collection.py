@@ -6,14 +6,15 @@ offers no safe way to quote user text.
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Generic, Literal, TypeAlias, TypedDict, TypeVar, cast
+from typing import Generic, Literal, TypeAlias, TypeVar
 
 from typesense import AsyncClient
 from typesense.async_.collection import AsyncCollection
 from typesense.exceptions import ObjectAlreadyExists, TypesenseClientError
 from typesense.types.collection import RegularCollectionFieldSchema
 from typesense.types.document import DocumentSchema, FilterDeleteParameters
-from typesense.types.multi_search import MultiSearchRequestSchema
+
+from typesense_checkpoint.searches import SEARCHES_PER_REQUEST, Search, shared_searches
 
 DocumentT = TypeVar("DocumentT", bound=Mapping[str, object])
 Field: TypeAlias = RegularCollectionFieldSchema
@@ -25,7 +26,6 @@ ImportResult: TypeAlias = Literal[True] | str | None
 MAX_HITS = 250
 """The most documents that Typesense returns for one search."""
 
-_SEARCHES_PER_REQUEST = 50
 _IMPORT_CHARACTERS = 4_000_000
 _FILTER_CHARACTERS = 3_000  # a URL's query string holds 4,000 at most
 _VALUES_PER_FILTER = 60
@@ -41,23 +41,6 @@ class SearchFailed(TypesenseClientError):
     """Typesense failed one of several searches; the message is Typesense's."""
 
 
-class Search(TypedDict, total=False):
-    """The search parameters in use. The default query is `*`, which every document matches."""
-
-    collection: str
-    q: str
-    query_by: str
-    filter_by: str
-    sort_by: str
-    vector_query: str
-    include_fields: str
-    page: int
-    per_page: int
-    num_typos: int
-    drop_tokens_threshold: int
-    typo_tokens_threshold: int
-
-
 class TypesenseCollection(Generic[DocumentT]):
     """A collection of documents of one type.
 
@@ -69,6 +52,7 @@ class TypesenseCollection(Generic[DocumentT]):
         self._client = client
         self._collection: AsyncCollection[DocumentSchema] = AsyncCollection(client.api_call, name)
         self._documents = self._collection.documents
+        self._searches = shared_searches(client)
         self.name = name
 
     async def create_if_missing(self, fields: Sequence[Field]) -> None:
@@ -108,7 +92,10 @@ class TypesenseCollection(Generic[DocumentT]):
         return results
 
     async def find(self, *searches: Search) -> list[list[DocumentT]]:
-        """Run up to fifty searches per request; returns the documents of each, at most `MAX_HITS`."""
+        """Returns the documents of each search, at most `MAX_HITS`.
+
+        Searches of the same moment share a request, of up to fifty.
+        """
         return [documents for documents, _ in await self._run(searches)]
 
     async def find_all(self, search: Search) -> list[DocumentT]:
@@ -133,14 +120,12 @@ class TypesenseCollection(Generic[DocumentT]):
     async def _run(self, searches: Sequence[Search]) -> list[tuple[list[DocumentT], int]]:
         """Returns the documents of each search, and the number of all its matches."""
         results: list[tuple[list[DocumentT], int]] = []
-        for start in range(0, len(searches), _SEARCHES_PER_REQUEST):
+        for start in range(0, len(searches), SEARCHES_PER_REQUEST):
             batch: list[Search] = [
                 {"collection": self.name, "q": "*", "per_page": MAX_HITS, **search}
-                for search in searches[start : start + _SEARCHES_PER_REQUEST]
+                for search in searches[start : start + SEARCHES_PER_REQUEST]
             ]
-            # The client's type demands `query_by`, which a search for `*` does not take.
-            request = cast("MultiSearchRequestSchema", {"searches": batch})
-            for result in (await self._client.multi_search.perform(request))["results"]:
+            for result in await self._searches.perform(batch):
                 if "hits" not in result:
                     raise SearchFailed(f"Typesense failed a search: {result.get('error')}")
                 results.append(([hit["document"] for hit in result["hits"]], result["found"]))
@@ -192,7 +177,7 @@ def _import_bodies(documents: Sequence[Mapping[str, object]]) -> Iterator[str]:
     lines: list[str] = []
     size = 0
     for document in documents:
-        line = json.dumps(document)
+        line = json.dumps(document, separators=(",", ":"))
         if lines and size + len(line) > _IMPORT_CHARACTERS:
             yield "\n".join(lines)
             lines = []

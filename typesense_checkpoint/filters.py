@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import get_checkpoint_id
 
-from typesense_checkpoint.records import ThreadNamespace, hash_thread, metadata_tag, split_id
+from typesense_checkpoint.records import ThreadNamespace, hash_run, hash_thread, metadata_tag, split_id
 
 NEWEST_FIRST = "id_high:desc,id_low:desc"
 LATEST_FIRST = f"fence:desc,{NEWEST_FIRST}"
@@ -55,8 +55,12 @@ def checkpoints_in_scope(config: RunnableConfig | None, metadata: Mapping[str, o
             conditions.append(f"thread:={hash_thread(location.thread_id)}")
         if (checkpoint_id := get_checkpoint_id(config)) is not None:
             conditions.append(has_id(checkpoint_id))
-    tags = (metadata_tag(name, value) for name, value in metadata.items())
-    return " && ".join([*conditions, *(f"tags:={tag}" for tag in tags if tag is not None)])
+    for name, value in metadata.items():
+        if name == "run_id" and isinstance(value, str):
+            conditions.append(f"run:={hash_run(value)}")
+        elif (tag := metadata_tag(name, value)) is not None:
+            conditions.append(f"tags:={tag}")
+    return " && ".join(conditions)
 
 
 def has_id(checkpoint_id: str) -> str:

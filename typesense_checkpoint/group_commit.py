@@ -12,7 +12,8 @@ from typing import Generic
 
 from typesense_checkpoint.collection import DocumentT, ImportResult, TypesenseCollection, check_refusals
 
-_MAX_DELAY_SECONDS = 0.002
+_DELAY_SECONDS = 0.002
+_MAX_DELAYS = 10
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,8 @@ class GroupCommit(Generic[DocumentT]):
     def __init__(self, collection: TypesenseCollection[DocumentT]) -> None:
         self._collection = collection
         self._open: _Batch[DocumentT] | None = None
+        self._requests = 0
+        """Requests under way."""
 
     async def create_now(self, documents: Sequence[DocumentT]) -> list[bool]:
         """Create documents in a request that is sent at once, with all documents that wait for one."""
@@ -49,7 +52,10 @@ class GroupCommit(Generic[DocumentT]):
         return await batch.created(added)
 
     async def create_soon(self, documents: Sequence[DocumentT]) -> list[bool]:
-        """Create documents in the next request, which is sent within two milliseconds."""
+        """Create documents in the next request.
+
+        It is sent within two milliseconds, or within twenty while an earlier request is under way.
+        """
         if not documents:
             return []
         batch, added = self._add(documents)
@@ -70,8 +76,15 @@ class GroupCommit(Generic[DocumentT]):
         return self._open
 
     async def _send(self, documents: Sequence[DocumentT], due: asyncio.Event) -> list[ImportResult]:
-        with suppress(TimeoutError):
-            async with asyncio.timeout(_MAX_DELAY_SECONDS):
-                await due.wait()
+        for _ in range(_MAX_DELAYS):
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_DELAY_SECONDS):
+                    await due.wait()
+            if due.is_set() or not self._requests:
+                break
         self._open = None
-        return await self._collection.import_documents(documents, "create")
+        self._requests += 1
+        try:
+            return await self._collection.import_documents(documents, "create")
+        finally:
+            self._requests -= 1

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from typesense_checkpoint.records import (
+    ChannelsOf,
     CheckpointDocument,
     CheckpointRecord,
     ThreadNamespace,
@@ -29,7 +30,9 @@ def earlier_runs(
 
 
 def latest_with_ancestors(
-    records: Sequence[CheckpointRecord], delta_channels: Callable[[CheckpointRecord], Iterable[str]]
+    records: Sequence[CheckpointRecord],
+    delta_channels: Callable[[CheckpointRecord], Iterable[str]],
+    channels_of: ChannelsOf,
 ) -> list[CheckpointRecord]:
     """Returns the latest checkpoint of each namespace, and the ancestors its delta channels depend on.
 
@@ -42,13 +45,13 @@ def latest_with_ancestors(
         latest[record.location] = record
     needed: list[CheckpointRecord] = []
     for record in latest.values():
-        missing = set(delta_channels(record)) - record.channels
+        missing = set(delta_channels(record)) - channels_of(record)
         needed.append(record)
         for ancestor in _ancestors(record, by_key):
             if not missing:
                 break
             needed.append(ancestor)
-            missing -= ancestor.channels
+            missing -= channels_of(ancestor)
     return needed
 
 

@@ -3,17 +3,20 @@
 from collections.abc import Sequence
 from itertools import chain
 
-from typesense_checkpoint.collection import MAX_HITS, Search, TypesenseCollection, searches_by_id
+from typesense_checkpoint.collection import MAX_HITS, TypesenseCollection, searches_by_id
 from typesense_checkpoint.filters import LATEST_FIRST, NEWEST_FIRST, has_id, is_older_than
 from typesense_checkpoint.records import (
+    ChannelsOf,
     CheckpointDocument,
     CheckpointRecord,
     Document,
     ThreadNamespace,
     ValueRecord,
-    WriteRecord,
+    Write,
+    WritesRecord,
     hash_thread,
 )
+from typesense_checkpoint.searches import Search
 
 LIST_PAGE = 50
 """Checkpoints per page. A shorter page is the last one."""
@@ -70,22 +73,34 @@ async def find_thread(collection: TypesenseCollection[Document], thread_id: str)
 
 async def find_values_and_writes(
     collection: TypesenseCollection[Document], value_keys: Sequence[str], records: Sequence[CheckpointRecord]
-) -> tuple[dict[str, ValueRecord], dict[str, list[WriteRecord]]]:
-    """Returns values by their key, and the pending writes of each checkpoint in order, by its key."""
-    pending: Search = {"filter_by": f"checkpoint:=[{','.join(record.key for record in records)}]"}
-    *found, written = await collection.find(*searches_by_id(value_keys), pending)
+) -> tuple[dict[str, ValueRecord], dict[str, list[tuple[str, Write]]]]:
+    """Returns values by their key, and by its key the pending writes of each checkpoint with their task ids.
+
+    Writes are in the order in which a superstep applies them.
+    """
+    search: Search = {"filter_by": f"checkpoint:=[{','.join(record.key for record in records)}]"}
+    *found, written = await collection.find(*searches_by_id(value_keys), search)
     if len(written) == MAX_HITS:
-        written = await collection.find_all(pending)
+        written = await collection.find_all(search)
     values = {value.key: value for value in map(ValueRecord.from_document, chain.from_iterable(found))}
-    writes: dict[str, list[WriteRecord]] = {record.key: [] for record in records}
-    for write in sorted(map(WriteRecord.from_document, written), key=lambda each: each.sort_key):
-        if write.checkpoint_key in writes:
-            writes[write.checkpoint_key].append(write)
-    return values, writes
+    writes: dict[str, list[tuple[str, str, int, Write]]] = {record.key: [] for record in records}
+    for saved in map(WritesRecord.from_document, written):
+        if saved.checkpoint_key in writes:
+            writes[saved.checkpoint_key].extend(
+                (saved.task_path, saved.task_id, write.index, write) for write in saved.writes
+            )
+    pending = {
+        key: [(task_id, write) for _, task_id, _, write in sorted(each, key=lambda entry: entry[:3])]
+        for key, each in writes.items()
+    }
+    return values, pending
 
 
 async def find_ancestors(
-    collection: TypesenseCollection[Document], target: CheckpointRecord, channels: Sequence[str]
+    collection: TypesenseCollection[Document],
+    target: CheckpointRecord,
+    channels: Sequence[str],
+    channels_of: ChannelsOf,
 ) -> list[CheckpointRecord]:
     """Returns parent, grandparent and so on, until each channel has had a value."""
     ancestors: list[CheckpointRecord] = []
@@ -102,7 +117,7 @@ async def find_ancestors(
         for record in map(CheckpointRecord.from_document, found):
             if record.id == parent_id and missing:
                 ancestors.append(record)
-                missing -= record.channels
+                missing -= channels_of(record)
                 parent_id = record.parent_id
             older_than = record.id
         if len(found) < _ANCESTOR_PAGE:
@@ -110,11 +125,13 @@ async def find_ancestors(
     return ancestors
 
 
-def span_of(ancestors: Sequence[CheckpointRecord], channel: str) -> list[CheckpointRecord]:
+def span_of(
+    ancestors: Sequence[CheckpointRecord], channel: str, channels_of: ChannelsOf
+) -> list[CheckpointRecord]:
     """Returns the ancestors up to and including the first that has a value of the channel."""
     span: list[CheckpointRecord] = []
     for record in ancestors:
         span.append(record)
-        if channel in record.channels:
+        if channel in channels_of(record):
             break
     return span

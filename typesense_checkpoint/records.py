@@ -7,15 +7,15 @@ indexing it. There are three kinds of documents:
 
     checkpoint   one for each superstep; holds its small channel values
     value        one for each version of a larger channel value
-    write        one for each pending write of a task
+    write        the pending writes that a task has saved at once
 """
 
 import base64
 import hashlib
 import json
 import zlib
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
 from typing import Literal, NotRequired, TypeAlias, TypedDict
 from uuid import UUID
 
@@ -43,6 +43,23 @@ FIELDS: list[Field] = [
 
 _PACKING = JsonPlusSerializer(allowed_msgpack_modules=None)
 _INLINE_CHARACTERS = 100  # a document of its own costs more than this beside its value
+_TAG_DIGITS = 12  # what a tag finds is compared
+_COMMON = (
+    b"\xc0\xc2\xc3\xa4type\xa7content\xa4name\xa4role\xa8messages\xa6source\xa5input\xa4step\xff"
+    b"\x86\xa9thread_id\xd9$\xa9namespace\xa0\xadcheckpoint_id\xd9$1f1e64b4-4\xa9task_path"
+    b"\xb2~__pregel_pull, \xa7task_id\xd9$\xa6writes\x91\x93\x00"
+    b"\xa7channel\xa7version\xa5value\x92\xa7msgpack\xc4"
+    b"\x88\xa9thread_id\xa9namespace\xa0\xa2id\xd9$1f1e64b4-4\xa9parent_id\xd9$1f1e64b4-4"
+    b"\xaacheckpoint\x92\xa7msgpack\xc5\x04\x87\xa1v\x04\xa2ts\xd9 2026-11-22T08:03:56.374426+00:00"
+    b"\xa2id\xd9$1f1e64b4-4\xaechannel_values\x80\xb0channel_versions\xde\x00"
+    b"\xa9__start__\xd9-00000000000000000000000000000057.\xadversions_seen\x88\xa9__input__\x80"
+    b"\xa9__start__\x81\xa9__start__\xd9-00000000000000000000000000000058.\xa2n0\x81\xacbranch:to:"
+    b"\xd9-00000000000000000000000000000059.\xb0updated_channels\x91\xa8metadata\x92\xa7msgpack\xc4\x1c\x83"
+    b"\xa6source\xa4loop\xa4step\xa7parents\x80\xa6run_id\xd9$\xa5fence\xa8separate\x81\xa5fence\x00"
+)
+"""Preset dictionary of the compression: bytes that most records contain. Changing it makes stored documents
+unreadable.
+"""
 
 
 class CheckpointDocument(TypedDict):
@@ -69,8 +86,8 @@ class ValueDocument(TypedDict):
     data: str
 
 
-class WriteDocument(TypedDict):
-    """A pending write; `checkpoint` is the id of the document of its checkpoint."""
+class WritesDocument(TypedDict):
+    """Pending writes of a task; `checkpoint` is the id of the document of their checkpoint."""
 
     id: str
     kind: Literal["write"]
@@ -79,7 +96,7 @@ class WriteDocument(TypedDict):
     data: str
 
 
-Document: TypeAlias = CheckpointDocument | ValueDocument | WriteDocument
+Document: TypeAlias = CheckpointDocument | ValueDocument | WritesDocument
 
 
 class _PackedNamespace(TypedDict):
@@ -92,7 +109,6 @@ class _PackedCheckpoint(_PackedNamespace):
     parent_id: str | None
     checkpoint: TypedBytes
     metadata: TypedBytes
-    inline: Mapping[str, TypedBytes]
     separate: Mapping[str, Version]
     fence: int
 
@@ -103,13 +119,11 @@ class _PackedValue(_PackedNamespace):
     value: TypedBytes
 
 
-class _PackedWrite(_PackedNamespace):
+class _PackedWrites(_PackedNamespace):
     checkpoint_id: str
     task_path: str
     task_id: str
-    index: int
-    channel: str
-    value: TypedBytes
+    writes: Sequence[tuple[int, str, TypedBytes]]
 
 
 @dataclass(frozen=True)
@@ -141,8 +155,8 @@ class ThreadNamespace:
 class CheckpointRecord:
     """A checkpoint without its larger channel values.
 
-    `inline` holds the small values by channel. `separate` holds the versions of the larger ones by
-    channel; each is a `ValueRecord`.
+    `checkpoint` has the small values. `separate` holds the versions of the larger ones by channel; each is a
+    `ValueRecord`.
     """
 
     location: ThreadNamespace
@@ -150,7 +164,6 @@ class CheckpointRecord:
     parent_id: str | None
     checkpoint: TypedBytes
     metadata: TypedBytes
-    inline: Mapping[str, TypedBytes]
     separate: Mapping[str, Version]
     fence: int = 0
 
@@ -167,11 +180,6 @@ class CheckpointRecord:
         """Fence and id. The latest checkpoint of a namespace has the greatest sort key."""
         return (self.fence, *split_id(self.id))
 
-    @property
-    def channels(self) -> set[str]:
-        """The channels that have a value in this checkpoint."""
-        return {*self.inline, *self.separate}
-
     def value_keys(self) -> dict[str, str]:
         """Returns the ids of the value documents by channel."""
         return {
@@ -179,7 +187,7 @@ class CheckpointRecord:
         }
 
     def to_document(self, run_id: str | None, tags: list[str]) -> CheckpointDocument:
-        """Returns the document. `tags` are made by `metadata_tag`."""
+        """Returns the document. `tags` are made by `metadata_tag`, except of the run's id."""
         high, low = split_id(self.id)
         packed: _PackedCheckpoint = {
             "thread_id": self.location.thread_id,
@@ -188,7 +196,6 @@ class CheckpointRecord:
             "parent_id": self.parent_id,
             "checkpoint": self.checkpoint,
             "metadata": self.metadata,
-            "inline": self.inline,
             "separate": self.separate,
             "fence": self.fence,
         }
@@ -216,10 +223,13 @@ class CheckpointRecord:
             parent_id=packed["parent_id"],
             checkpoint=_pair(packed["checkpoint"]),
             metadata=_pair(packed["metadata"]),
-            inline={channel: _pair(value) for channel, value in packed["inline"].items()},
             separate=packed["separate"],
             fence=packed["fence"],
         )
+
+
+ChannelsOf: TypeAlias = Callable[[CheckpointRecord], Set[str]]
+"""Returns the channels that have a value in a checkpoint."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -261,40 +271,51 @@ class ValueRecord:
         )
 
 
+@dataclass(frozen=True)
+class Write:
+    """One write of a task. `index` is its position, or LangGraph's negative index of a special channel."""
+
+    index: int
+    channel: str
+    value: TypedBytes
+
+
 @dataclass(frozen=True, kw_only=True)
-class WriteRecord:
-    """One write of a task, pending at a checkpoint. It may be stored before its checkpoint."""
+class WritesRecord:
+    """Writes that a task has saved at once, pending at a checkpoint. They may be stored before it."""
 
     location: ThreadNamespace
     checkpoint_id: str
     task_path: str
     task_id: str
-    index: int
-    channel: str
-    value: TypedBytes
+    writes: Sequence[Write]
 
     @property
     def checkpoint_key(self) -> str:
         return self.location.checkpoint_key(self.checkpoint_id)
 
     @property
-    def sort_key(self) -> tuple[str, str, int]:
-        """The order in which a superstep applies its writes."""
-        return (self.task_path, self.task_id, self.index)
+    def key(self) -> str:
+        """The id of the document of the writes that a task saves first."""
+        return hash_names("writes", self.checkpoint_key, self.task_id)
 
-    def to_document(self) -> WriteDocument:
-        packed: _PackedWrite = {
+    def only(self, write: Write) -> "WritesRecord":
+        """Returns a record of one of the writes."""
+        return replace(self, writes=[write])
+
+    def to_document(self, *, alone: bool = False) -> WritesDocument:
+        """Returns the document. `alone` gives a single write an id of its own, beside those saved first."""
+        packed: _PackedWrites = {
             "thread_id": self.location.thread_id,
             "namespace": self.location.namespace,
             "checkpoint_id": self.checkpoint_id,
             "task_path": self.task_path,
             "task_id": self.task_id,
-            "index": self.index,
-            "channel": self.channel,
-            "value": self.value,
+            "writes": [(write.index, write.channel, write.value) for write in self.writes],
         }
+        own_key = hash_names("write", self.checkpoint_key, self.task_id, str(self.writes[0].index))
         return {
-            "id": hash_names("write", self.checkpoint_key, self.task_id, str(self.index)),
+            "id": own_key if alone else self.key,
             "kind": "write",
             "thread": hash_thread(self.location.thread_id),
             "checkpoint": self.checkpoint_key,
@@ -302,16 +323,14 @@ class WriteRecord:
         }
 
     @classmethod
-    def from_document(cls, document: Document) -> "WriteRecord":
-        packed: _PackedWrite = _PACKING.loads_typed(_packed(document))
+    def from_document(cls, document: Document) -> "WritesRecord":
+        packed: _PackedWrites = _PACKING.loads_typed(_packed(document))
         return cls(
             location=_location(packed),
             checkpoint_id=packed["checkpoint_id"],
             task_path=packed["task_path"],
             task_id=packed["task_id"],
-            index=packed["index"],
-            channel=packed["channel"],
-            value=_pair(packed["value"]),
+            writes=[Write(index, channel, _pair(value)) for index, channel, value in packed["writes"]],
         )
 
 
@@ -325,12 +344,12 @@ def is_inline(value: object) -> bool:
 
 
 def hash_names(*names: str) -> str:
-    """Returns 32 hexadecimal digits for a sequence of names; Typesense never confuses two of them."""
+    """Returns 24 hexadecimal digits for a sequence of names; Typesense never confuses two of them."""
     digest = hashlib.sha256()
     for name in names:
         encoded = name.encode("utf-8", "surrogatepass")
         digest.update(len(encoded).to_bytes(8, "big") + encoded)
-    return digest.hexdigest()[:32]
+    return digest.hexdigest()[:24]
 
 
 def hash_thread(thread_id: str) -> str:
@@ -342,15 +361,15 @@ def hash_run(run_id: str) -> str:
 
 
 def metadata_tag(name: str, value: object) -> str | None:
-    """Returns the hash by which a metadata entry is searched.
+    """Returns the hash by which a metadata entry is searched, 12 hexadecimal digits.
 
     Numbers that Python considers equal have the same tag. Returns None for lists and objects, which are
     compared after the search.
     """
     if isinstance(value, bool | int) or (isinstance(value, float) and value.is_integer()):
-        return hash_names("tag", name, str(int(value)))
+        return hash_names("tag", name, str(int(value)))[:_TAG_DIGITS]
     if value is None or isinstance(value, str | float):
-        return hash_names("tag", name, json.dumps(value))
+        return hash_names("tag", name, json.dumps(value))[:_TAG_DIGITS]
     return None
 
 
@@ -373,11 +392,17 @@ def sort_key_of(document: CheckpointDocument) -> tuple[int, int, int]:
 
 def _pack(record: _PackedNamespace) -> str:
     _, packed = _PACKING.dumps_typed(record)
-    return base64.b64encode(zlib.compress(packed, 1)).decode()
+    compressing = zlib.compressobj(zlib.Z_BEST_COMPRESSION, zdict=_COMMON)
+    return base64.b64encode(compressing.compress(packed) + compressing.flush()).decode()
 
 
 def _packed(document: Document) -> TypedBytes:
-    return "msgpack", zlib.decompress(base64.b64decode(document["data"]))
+    """Raises `zlib.error` for a damaged document."""
+    decompressing = zlib.decompressobj(zdict=_COMMON)
+    packed = decompressing.decompress(base64.b64decode(document["data"])) + decompressing.flush()
+    if not decompressing.eof:
+        raise zlib.error("the document is cut")
+    return "msgpack", packed
 
 
 def _location(packed: _PackedNamespace) -> ThreadNamespace:

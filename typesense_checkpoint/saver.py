@@ -42,7 +42,8 @@ from typesense_checkpoint.records import (
     CheckpointRecord,
     Document,
     ValueRecord,
-    WriteRecord,
+    Write,
+    WritesRecord,
     hash_run,
     hash_thread,
     is_inline,
@@ -146,7 +147,7 @@ class TypesenseCheckpointer(SynchronousCheckpointer):
             The next version, greater than `current`.
         """
         number = 0 if current is None else int(str(current).split(".")[0])
-        return f"{number + 1:032}.{uuid4().hex[:16]}"
+        return f"{number + 1:032}.{uuid4().hex[:12]}"
 
     # Writing
 
@@ -187,6 +188,7 @@ class TypesenseCheckpointer(SynchronousCheckpointer):
         separate = {
             channel: version for channel, version in versions.items() if not is_inline(values[channel])
         }
+        inline = {channel: values[channel] for channel in versions.keys() - separate.keys()}
         new_values = [
             ValueRecord(
                 location=location,
@@ -202,12 +204,8 @@ class TypesenseCheckpointer(SynchronousCheckpointer):
             location=location,
             id=checkpoint["id"],
             parent_id=get_checkpoint_id(config),
-            checkpoint=self.serde.dumps_typed({**checkpoint, "channel_values": {}}),
+            checkpoint=self.serde.dumps_typed({**checkpoint, "channel_values": inline}),
             metadata=self.serde.dumps_typed(full_metadata),
-            inline={
-                channel: self.serde.dumps_typed(values[channel])
-                for channel in versions.keys() - separate.keys()
-            },
             separate=separate,
             fence=int(config["configurable"].get("fence", 0)),
         )
@@ -242,23 +240,32 @@ class TypesenseCheckpointer(SynchronousCheckpointer):
         """
         location = location_of(config)
         checkpoint_id: str = config["configurable"]["checkpoint_id"]
-        records = [
-            WriteRecord(
-                location=location,
-                checkpoint_id=checkpoint_id,
-                task_path=task_path,
-                task_id=task_id,
-                index=WRITES_IDX_MAP.get(channel, position),
-                channel=channel,
-                value=self.serde.dumps_typed(value),
-            )
-            for position, (channel, value) in enumerate(writes)
-        ]
+        record = WritesRecord(
+            location=location,
+            checkpoint_id=checkpoint_id,
+            task_path=task_path,
+            task_id=task_id,
+            writes=[
+                Write(WRITES_IDX_MAP.get(channel, position), channel, self.serde.dumps_typed(value))
+                for position, (channel, value) in enumerate(writes)
+            ],
+        )
         # LangGraph gives errors, interrupts and resume values negative indices; these may change.
-        final = [record.to_document() for record in records if record.index >= 0]
-        changing = [record.to_document() for record in records if record.index < 0]
-        await self._group_commit.create_soon(final)
-        await self._collection.write(changing, "upsert")
+        changing = [record.only(write) for write in record.writes if write.index < 0]
+        final = [write for write in record.writes if write.index >= 0]
+        if final:
+            await self._save_final(replace(record, writes=final))
+        await self._collection.write([each.to_document(alone=True) for each in changing], "upsert")
+
+    async def _save_final(self, record: WritesRecord) -> None:
+        """Create one document of all writes. If the task has saved before, only add writes that it lacks."""
+        (created,) = await self._group_commit.create_soon([record.to_document()])
+        if created:
+            return
+        (found,) = await self._collection.find({"filter_by": f"id:={record.key}"})
+        saved = {write.index for each in found for write in WritesRecord.from_document(each).writes}
+        added = [record.only(write) for write in record.writes if write.index not in saved]
+        await self._group_commit.create_soon([each.to_document(alone=True) for each in added])
 
     # Reading
 
@@ -342,7 +349,7 @@ class TypesenseCheckpointer(SynchronousCheckpointer):
             remaining = None if remaining is None else remaining - len(matching)
 
     def _has_metadata(self, record: CheckpointRecord, entries: Mapping[str, object]) -> bool:
-        metadata = self.serde.loads_typed(record.metadata)
+        metadata = self._metadata(record)
         return all(metadata.get(name) == value for name, value in entries.items())
 
     async def _existing_tuples(self, records: Sequence[CheckpointRecord]) -> list[CheckpointTuple]:
@@ -363,23 +370,25 @@ class TypesenseCheckpointer(SynchronousCheckpointer):
         return [self._tuple(record, values, writes[record.key]) for record in records]
 
     def _tuple(
-        self, record: CheckpointRecord, values: Mapping[str, ValueRecord], writes: Sequence[WriteRecord]
+        self, record: CheckpointRecord, values: Mapping[str, ValueRecord], writes: Sequence[tuple[str, Write]]
     ) -> CheckpointTuple:
         checkpoint: Checkpoint = self.serde.loads_typed(record.checkpoint)
+        inline = checkpoint["channel_values"]
         checkpoint["channel_values"] = {
-            channel: self._value(record, channel, values) for channel in sorted(record.channels)
+            channel: inline[channel] if channel in inline else self._value(record, channel, values)
+            for channel in sorted({*inline, *record.separate})
         }
         return CheckpointTuple(
             config=config_of(record.location, record.id),
             checkpoint=checkpoint,
             metadata=self.serde.loads_typed(record.metadata),
             parent_config=config_of(record.location, record.parent_id) if record.parent_id else None,
-            pending_writes=[self._pending(write) for write in writes],
+            pending_writes=[self._pending(*each) for each in writes],
         )
 
     def _value(self, record: CheckpointRecord, channel: str, values: Mapping[str, ValueRecord]) -> object:
-        if channel in record.inline:
-            return self.serde.loads_typed(record.inline[channel])
+        if channel not in record.separate:
+            return self._inline(record)[channel]
         found = values.get(record.value_keys()[channel])
         if found is None:
             raise CheckpointIncomplete(
@@ -388,8 +397,15 @@ class TypesenseCheckpointer(SynchronousCheckpointer):
             )
         return self.serde.loads_typed(found.value)
 
-    def _pending(self, write: WriteRecord) -> PendingWrite:
-        return write.task_id, write.channel, self.serde.loads_typed(write.value)
+    def _inline(self, record: CheckpointRecord) -> Mapping[str, object]:
+        checkpoint: Checkpoint = self.serde.loads_typed(record.checkpoint)
+        return checkpoint["channel_values"]
+
+    def _channels(self, record: CheckpointRecord) -> set[str]:
+        return {*self._inline(record), *record.separate}
+
+    def _pending(self, task_id: str, write: Write) -> PendingWrite:
+        return task_id, write.channel, self.serde.loads_typed(write.value)
 
     # History of delta channels
 
@@ -417,13 +433,19 @@ class TypesenseCheckpointer(SynchronousCheckpointer):
         if not channels:
             return {}
         target = await find_record(self._collection, location_of(config), get_checkpoint_id(config))
-        ancestors = await find_ancestors(self._collection, target, channels) if target else []
-        spans = {channel: span_of(ancestors, channel) for channel in channels}
+        ancestors = (
+            await find_ancestors(self._collection, target, channels, channels_of=self._channels)
+            if target
+            else []
+        )
+        spans = {channel: span_of(ancestors, channel, self._channels) for channel in channels}
         longest = max(spans.values(), key=len, default=[])
         if not longest:
             return {channel: {"writes": []} for channel in channels}
         seeds = {
-            channel: span[-1] for channel, span in spans.items() if span and channel in span[-1].channels
+            channel: span[-1]
+            for channel, span in spans.items()
+            if span and channel in self._channels(span[-1])
         }
         keys = [seed.value_keys()[channel] for channel, seed in seeds.items() if channel in seed.separate]
         values, writes = await find_values_and_writes(self._collection, keys, longest)
@@ -431,7 +453,7 @@ class TypesenseCheckpointer(SynchronousCheckpointer):
         for channel, span in spans.items():
             oldest_first = chain.from_iterable(writes[record.key] for record in reversed(span))
             history: DeltaChannelHistory = {
-                "writes": [self._pending(write) for write in oldest_first if write.channel == channel]
+                "writes": [self._pending(*each) for each in oldest_first if each[1].channel == channel]
             }
             if channel in seeds:
                 history["seed"] = self._value(seeds[channel], channel, values)
@@ -494,9 +516,10 @@ class TypesenseCheckpointer(SynchronousCheckpointer):
                     copied_value = replace(value, location=value.location.in_thread(target_thread_id))
                     parts.append(copied_value.to_document())
                 case "write":
-                    write = WriteRecord.from_document(document)
-                    copied_write = replace(write, location=write.location.in_thread(target_thread_id))
-                    parts.append(copied_write.to_document())
+                    writes = WritesRecord.from_document(document)
+                    copied_writes = replace(writes, location=writes.location.in_thread(target_thread_id))
+                    alone = document["id"] != writes.key
+                    parts.append(copied_writes.to_document(alone=alone))
                 case "checkpoint":
                     record = CheckpointRecord.from_document(document)
                     copied = replace(record, location=record.location.in_thread(target_thread_id))
@@ -523,7 +546,9 @@ class TypesenseCheckpointer(SynchronousCheckpointer):
                 await self.adelete_thread(thread_id)
             else:
                 records = await find_thread(self._collection, thread_id)
-                await self._keep_only(latest_with_ancestors(records, self._delta_channels), records)
+                await self._keep_only(
+                    latest_with_ancestors(records, self._delta_channels, self._channels), records
+                )
 
     async def aprune_runs(self, thread_id: str, *, keep_runs: int, ended_run_id: str | None = None) -> None:
         """Delete the checkpoints of all runs of a thread but the latest, while the thread is used.
@@ -551,13 +576,17 @@ class TypesenseCheckpointer(SynchronousCheckpointer):
         if not earlier:
             return
         records = await find_thread(self._collection, thread_id)
-        latest = latest_with_ancestors(records, self._delta_channels)
+        latest = latest_with_ancestors(records, self._delta_channels, self._channels)
         needed = {record.key for record in latest}
         kept = [record for record in records if record.key not in earlier or record.key in needed]
         await self._keep_only(kept, records)
 
-    def _delta_channels(self, record: CheckpointRecord) -> Collection[str]:
+    def _metadata(self, record: CheckpointRecord) -> CheckpointMetadata:
         metadata: CheckpointMetadata = self.serde.loads_typed(record.metadata)
+        return metadata
+
+    def _delta_channels(self, record: CheckpointRecord) -> Collection[str]:
+        metadata = self._metadata(record)
         return metadata.get("counters_since_delta_snapshot", {}).keys()
 
     async def _keep_only(self, kept: Sequence[CheckpointRecord], records: Sequence[CheckpointRecord]) -> None:
@@ -579,10 +608,13 @@ class TypesenseCheckpointer(SynchronousCheckpointer):
         await self._collection.delete_any("id", sorted(unneeded))
 
     def _to_document(self, record: CheckpointRecord) -> CheckpointDocument:
-        return _to_document(record, self.serde.loads_typed(record.metadata))
+        return _to_document(record, self._metadata(record))
 
 
 def _to_document(record: CheckpointRecord, metadata: Mapping[str, object]) -> CheckpointDocument:
-    tags = [tag for name, value in metadata.items() if (tag := metadata_tag(name, value)) is not None]
     run_id = metadata.get("run_id")
-    return record.to_document(run_id if isinstance(run_id, str) else None, tags)
+    if not isinstance(run_id, str):
+        run_id = None
+    others = {name: value for name, value in metadata.items() if name != "run_id" or run_id is None}
+    tags = [tag for name, value in others.items() if (tag := metadata_tag(name, value)) is not None]
+    return record.to_document(run_id, tags)

@@ -19,7 +19,8 @@ from typesense import AsyncClient
 from app.core.storage.typesense_client import DirectClient
 from app.core.storage.typesense_server import TypesenseServer
 from app.core.storage.typesense_transport import KeepAliveTransport
-from typesense_checkpoint.collection import Search, TypesenseCollection
+from typesense_checkpoint.collection import TypesenseCollection
+from typesense_checkpoint.searches import Search
 
 ROUNDS = 21
 REQUESTS = 40

@@ -144,13 +144,12 @@ async def test_a_given_statement_needs_no_recall(
     assert not model.embedded
 
 
-async def test_a_verified_question_needs_the_examples_only(
+async def test_a_verified_question_reads_its_context_once_and_embeds_nothing(
     services: Services, session: Session, model: ScriptedModel
 ) -> None:
     await ask(services, model, session, "How many customers are there?")
     assert model.embedded  # the schema does not fit, so tables are ranked
     model.embedded.clear()
     await ask(services, model, session, VERIFIED)
-    assert reads["query", "examples"] == 1
-    assert not reads["query", "glossary"] + reads["query", "instructions"]
+    assert reads["query", "examples"] == reads["query", "glossary"] == reads["query", "instructions"] == 1
     assert not model.embedded

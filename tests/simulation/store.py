@@ -16,7 +16,8 @@ from app.core.storage.typesense import TypesenseStorage
 from app.core.storage.typesense_client import translated_errors
 from app.core.storage.typesense_compare_and_set import CompareAndSet
 from tests.simulation.world import Unreachable, World, described
-from typesense_checkpoint.collection import Action, Search, TypesenseCollection
+from typesense_checkpoint.collection import Action, TypesenseCollection
+from typesense_checkpoint.searches import Search
 
 T = TypeVar("T")
 Row = dict[str, object]

@@ -26,7 +26,8 @@ from app.core.storage.port import (
 )
 from app.core.storage.typesense_client import translated_errors
 from app.core.storage.typesense_compare_and_set import CompareAndSet, Documents
-from typesense_checkpoint.collection import MAX_HITS, Search, TypesenseCollection
+from typesense_checkpoint.collection import MAX_HITS, TypesenseCollection
+from typesense_checkpoint.searches import Search
 
 _CATALOG = "collections0"
 _REFILLED_AT_ONCE = 1_000

@@ -49,11 +49,14 @@ class SchemaContext:
         Returns `NO_CONTEXT` for a question with a verified answer, unless that answer is to be repaired.
         """
         index = await self.index()
-        self._examples = await self._context.verified_examples(self._connection)
+        # Together they are one request to a remote store; most questions need all three.
+        examples, (terms, instructions) = await asyncio.gather(
+            self._context.verified_examples(self._connection), self._read_rules()
+        )
+        self._examples = examples
         if question.repair is None and await self.verified_answer(question.text) is not None:
             return NO_CONTEXT
-        terms, instructions = await self._read_rules()
-        business = Business(self._examples, terms, instructions)
+        business = Business(examples, terms, instructions)
         near = await self._near(question, index, budget_tokens)
         return await asyncio.to_thread(
             context_for, question, index, business, budget_tokens=budget_tokens, near=near

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from textwrap import dedent, indent
-from typing import Annotated, TypedDict
+from typing import Annotated, TypedDict, cast
 from uuid import uuid4
 
 import pytest
@@ -17,6 +17,9 @@ from langgraph.types import Command, interrupt
 from typesense import AsyncClient
 
 from app.core.storage.typesense_server import TypesenseServer
+from graph import SessionGraph, Turn
+from graph.checkpoints import Checkpointer
+from tests.fakes import fake_ports
 from tests.support.typesense import Wire
 from typesense_checkpoint import TypesenseCheckpointer
 
@@ -89,6 +92,30 @@ async def test_a_delta_channel_is_rebuilt_and_costs_the_same_at_every_length(
     assert (await graph.aget_state(thread())).values["messages"] == expected
 
 
+async def test_a_turn_of_kais_own_graph_sends_less_than_fifteen_kilobytes(
+    saver: TypesenseCheckpointer, wire: Wire
+) -> None:
+    graph = SessionGraph(cast("Checkpointer", saver))
+    sizes = []
+    for number in range(8):
+        wire.requests.clear()
+        turn = Turn(
+            session_id="t",
+            db_connection_id="d",
+            run_id=f"r{number}",
+            message_id=f"m{number}",
+            question="How many?",
+            metadata={},
+            session_created_at="2026-01-01",
+            asked_at="2026-01-01",
+            fence=number,
+        )
+        async for _ in graph.ask(turn, fake_ports()):
+            pass
+        sizes.append(wire.bytes_sent)
+    assert max(sizes) < 15 * 1_024
+
+
 async def test_pruning_keeps_what_a_delta_channel_is_rebuilt_from(saver: TypesenseCheckpointer) -> None:
     graph = chat(saver)
     for number in range(9):
@@ -155,7 +182,7 @@ def test_a_graph_without_an_event_loop_uses_it_too(typesense_server: TypesenseSe
 def test_a_program_without_an_event_loop_sets_it_up_and_ends(typesense_server: TypesenseServer) -> None:
     program = f"""
         import operator
-        from typing import Annotated, TypedDict
+        from typing import Annotated, TypedDict, cast
         from langgraph.graph import START, StateGraph
         from typesense import AsyncClient
         from typesense_checkpoint import TypesenseCheckpointer
