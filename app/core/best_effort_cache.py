@@ -9,7 +9,7 @@ from datetime import timedelta
 from redis.asyncio import Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
-from redis.exceptions import RedisError
+from redis.exceptions import ReadOnlyError, RedisError
 
 _PATIENCE_SECONDS = 0.05
 """Timeout of a command. A cache miss costs two commands, so at most 100 ms."""
@@ -59,7 +59,12 @@ class BestEffortCache:
 @asynccontextmanager
 async def best_effort_cache(url: str, lifetime: timedelta) -> AsyncGenerator[BestEffortCache]:
     """Connects when first used."""
-    redis = Redis.from_url(url, max_connections=_MAX_CONNECTIONS, retry=Retry(NoBackoff(), 0))
+    redis = Redis.from_url(
+        url,
+        max_connections=_MAX_CONNECTIONS,
+        retry=Retry(NoBackoff(), 0),
+        retry_on_error=[ReadOnlyError],  # tried no more, but the connection to a demoted primary is closed
+    )
     try:
         yield BestEffortCache(redis, lifetime)
     finally:

@@ -93,7 +93,11 @@ async def open_rates(redis: RedisSettings, policies: Sequence[Policy]) -> AsyncG
 
 @asynccontextmanager
 async def _redis_storage(url: SecretStr, prefix: str) -> AsyncGenerator[RedisStorage]:
-    from redis.asyncio import BlockingConnectionPool  # noqa: PLC0415  (0.3 s, for those who have one)
+    # 0.3 s, for those who have one
+    from redis.asyncio import BlockingConnectionPool  # noqa: PLC0415
+    from redis.asyncio.retry import Retry  # noqa: PLC0415
+    from redis.backoff import NoBackoff  # noqa: PLC0415
+    from redis.exceptions import ReadOnlyError  # noqa: PLC0415
 
     pool = BlockingConnectionPool.from_url(
         url.get_secret_value(),
@@ -101,6 +105,8 @@ async def _redis_storage(url: SecretStr, prefix: str) -> AsyncGenerator[RedisSto
         timeout=PATIENCE_SECONDS,
         socket_timeout=PATIENCE_SECONDS,
         socket_connect_timeout=PATIENCE_SECONDS,
+        retry=Retry(NoBackoff(), 0),
+        retry_on_error=[ReadOnlyError],  # tried no more, but the connection to a demoted primary is closed
     )
     try:
         yield RedisStorage(

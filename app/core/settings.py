@@ -72,7 +72,8 @@ def _home(folder: Path) -> Path:
 def _redis_url(secret: SecretStr) -> SecretStr:
     """Raises `ValueError` without any part of the URL: an unencoded password could stand in its host."""
     text = secret.get_secret_value()
-    if "sentinel" in text.partition("://")[0] or "cluster" in text.partition("://")[0]:
+    scheme, _, rest = text.partition("://")
+    if "sentinel" in scheme or "cluster" in scheme or "," in rest.rpartition("@")[2]:
         raise ValueError("KAI speaks to one Redis: give a name or a proxy that follows the primary")
     if not text.startswith(("redis://", "rediss://", "unix://")):
         raise ValueError("it must begin with redis://, rediss:// or unix://")

@@ -69,6 +69,7 @@ def assert_one_line(complaint: str, words: str) -> None:
         ({"KAI_REDIS__URL": "http://:s3cr3t@127.0.0.1"}, "redis://"),
         ({"KAI_REDIS__URL": "redis://:s3cr3t/signs@127.0.0.1"}, "URL-encoded"),
         ({"KAI_REDIS__URL": "redis+sentinel://:s3cr3t@a:26379/primary"}, "follows the primary"),
+        ({"KAI_REDIS__URL": "redis://:s3cr3t@a:6379,b:6379/0"}, "follows the primary"),
         ({"KAI_NATS__URL": "redis://:s3cr3t@127.0.0.1"}, "nats://"),
         ({"KAI_NATS__URL": "nats://:s3cr3t/signs@127.0.0.1"}, "URL-encoded"),
     ],
