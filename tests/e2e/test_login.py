@@ -120,7 +120,7 @@ def test_keys_are_made_listed_and_revoked_over_http(stranger: httpx.Client, admi
     ("wrong", "said"),
     [
         ({"owner": "local"}, "choose another name"),
-        ({"owner": " ann"}, "blanks"),
+        ({"owner": " ann"}, "spaces"),
         ({"days": 0}, "greater than or equal to 1"),
         ({"scopes": ["manage"]}, "the role admin"),
         ({"role": "king"}, "'user' or 'admin'"),

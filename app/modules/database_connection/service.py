@@ -62,7 +62,7 @@ T = TypeVar("T")
 _MOST_TIMED_OUT = 1_000
 _TIMED_OUT_SECONDS = 300.0
 """So long a statement that timed out is not run again."""
-_EMPTY = "This database has no readable tables, so there is nothing to ask about yet."
+_EMPTY = "This database has no tables that KAI can read, so there is nothing to ask about yet."
 _PROGRESS_IS_STALE_AFTER = timedelta(minutes=1)
 """A running scan stores its progress far more often than this."""
 

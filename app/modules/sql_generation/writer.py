@@ -186,7 +186,9 @@ class ModelWriter:
 def _refuse_empty(index: SchemaIndex) -> None:
     """Raises `DatabaseEmpty`."""
     if not index.scanned.schema.tables:
-        raise DatabaseEmpty("This database has no readable tables, so there is nothing to ask about yet.")
+        raise DatabaseEmpty(
+            "This database has no tables that KAI can read, so there is nothing to ask about yet."
+        )
 
 
 def _previous(question: Question) -> builtin.Previous | None:

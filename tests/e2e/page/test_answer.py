@@ -41,9 +41,9 @@ def test_sql_that_writes_is_refused_and_no_model_repairs_it(answered: Page, mode
     answered.get_by_role("button", name="Edit").click()
     answered.get_by_label("SQL editor").fill("DELETE FROM customers")
     answered.get_by_role("button", name="Format").click()
-    expect(answered.get_by_role("alert")).to_contain_text("Only queries are run")
+    expect(answered.get_by_role("alert")).to_contain_text("Only queries may run")
     answered.get_by_role("button", name="Run").click()
-    expect(answered.get_by_role("alert")).to_contain_text("Only queries are run")
+    expect(answered.get_by_role("alert")).to_contain_text("Only queries may run")
     assert len(model.requests) == asked
 
 

@@ -114,7 +114,7 @@ def _restrict(connection: sqlite3.Connection, stop: Stop) -> None:
     connection.execute(f"PRAGMA hard_heap_limit = {STATEMENT_MEMORY_BYTES}")
     if _is_kais_own(connection):
         raise DatabaseUnavailable(
-            "This file is a store of KAI, or a copy of one. Questions about it are not allowed."
+            "This file is a store of KAI's own, or a copy of one. Questions about it are not allowed."
         )
     # The first use of a table function creates its virtual table, which the authorizers below refuse.
     connection.execute("SELECT 1 FROM json_each('[]'), json_tree('[]')").fetchall()
