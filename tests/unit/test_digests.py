@@ -3,7 +3,7 @@
 import pytest
 
 from app.core.llm.tokens import approximate_tokens
-from app.modules.run.digest import MAX_TOKENS, cut_at_sentence, digest, kept_statements
+from app.modules.run.summary import MAX_TOKENS, cut_at_sentence, digest, kept_statements
 from graph.state import PastExchange
 
 

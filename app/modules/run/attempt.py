@@ -5,8 +5,10 @@ An attempt that is not stopped ends its log with exactly one `done`, emitted aft
 
 import asyncio
 import logging
+import time
+from collections.abc import Awaitable, Callable
 from contextlib import aclosing
-from typing import Literal
+from typing import Literal, TypeVar
 
 from app.core.clock import now_ms, rfc3339
 from app.core.llm.calls import Meter, metered
@@ -14,17 +16,21 @@ from app.core.storage.port import StorageUnavailable
 from app.modules.run.ending import AttemptEnd, Saved, emitted_end
 from app.modules.run.engine import RunServices, RunStream
 from app.modules.run.messages import Ending, done_event, ending_of, failure_of, wire
-from app.modules.run.patience import StorePatience
 from app.modules.session.model import Outcome, Run, Session
-from graph import RunControl, Turn
+from graph import RunControl, SessionEvent, Turn
 from graph.errors import CheckpointsUnavailable, Drained, TurnError
+from graph.events import Status
 
 logger = logging.getLogger(__name__)
 
-Stop = Literal["cancelled", "handed over", "lost"]
+T = TypeVar("T")
+
+StopReason = Literal["cancelled", "handed over", "lost"]
 AttemptResult = Saved | Literal["handed over"]
 
 MAX_TRIES = 3
+
+_AGAIN_SECONDS = 0.5
 
 
 class TooManyTries(TurnError):
@@ -45,7 +51,7 @@ class RunAttempt:
         self._run = run
         self._services = services
         self._control = RunControl()
-        self._stopped: Stop | None = None
+        self._stopped: StopReason | None = None
         self._answering: asyncio.Task[None] | None = None
         self._tokens_before = 0
         """Tokens of the completed steps of earlier attempts."""
@@ -54,7 +60,7 @@ class RunAttempt:
         """Hand over after the current step."""
         self._control.request_drain()
 
-    def stop(self, why: Stop) -> None:
+    def stop(self, why: StopReason) -> None:
         """Stop at once. `lost` means that another attempt has begun, so the writes and events of this one
         are discarded.
 
@@ -117,21 +123,21 @@ class RunAttempt:
         if run.unclean_ends >= MAX_TRIES:
             logger.error("run %s of session %s is given up after %d tries", run.id, run.session_id, MAX_TRIES)
             raise TooManyTries(f"It failed {MAX_TRIES} times and is not tried again.")
-        patience = StorePatience(stream, self._services.store_patience_seconds)
-        ports = await patience.over(lambda: self._services.bind(self._session, run))
+        retries = StoreRetries(stream, self._services.store_patience_seconds)
+        ports = await retries.retry(lambda: self._services.bind(self._session, run))
         if run.attempt > 1:
-            await patience.over(lambda: self._services.lifecycle.begin(run))
-            self._tokens_before = (await patience.over(lambda: graph.answer(self._turn))).tokens_used
+            await retries.retry(lambda: self._services.lifecycle.begin(run))
+            self._tokens_before = (await retries.retry(lambda: graph.answer(self._turn))).tokens_used
         ask = graph.ask if run.attempt == 1 else graph.resume
         while True:
             try:
                 async with aclosing(ask(self._turn, ports, self._control)) as events:
                     async for event in events:
                         stream.emit(event)
-                        patience.see(event)
+                        retries.observe(event)
             except (StorageUnavailable, CheckpointsUnavailable) as error:
-                await patience.wait(error)
-                await patience.over(lambda: graph.answer(self._turn))
+                await retries.wait(error)
+                await retries.retry(lambda: graph.answer(self._turn))
                 ask = graph.resume
             else:
                 return
@@ -180,3 +186,46 @@ def _turn(session: Session, run: Run) -> Turn:
         asked_at=rfc3339(run.created_at),
         fence=session.fence,
     )
+
+
+class StoreRetries:
+    """Retries of one attempt while the store is unavailable. The time limit starts again after each step
+    that was stored.
+    """
+
+    def __init__(self, stream: RunStream, seconds: float) -> None:
+        self._stream = stream
+        self._seconds = seconds
+        self._failing_since: float | None = None
+        self._steps = 0
+        """Steps that began since the latest failure of the store."""
+
+    async def retry(self, call: Callable[[], Awaitable[T]]) -> T:
+        """Returns the result of a call, which is repeated until the store answers.
+
+        Raises `StorageUnavailable` or `CheckpointsUnavailable` at the time limit.
+        """
+        while True:
+            try:
+                return await call()
+            except (StorageUnavailable, CheckpointsUnavailable) as error:
+                await self.wait(error)
+
+    async def wait(self, error: Exception) -> None:
+        """Pause before the next try. Raises the error at the time limit."""
+        now = time.monotonic()
+        if self._failing_since is None:
+            self._failing_since = now
+            message = "Waiting for the store, which is unavailable"
+            self._stream.emit(Status(step="saving", message=message, run_id=self._stream.run.id))
+        elif now - self._failing_since > self._seconds:
+            raise error
+        self._steps = 0
+        await asyncio.sleep(_AGAIN_SECONDS)
+
+    def observe(self, event: SessionEvent) -> None:
+        """Count the steps of the turn. A second step begins only after the first was stored."""
+        if isinstance(event, Status):
+            self._steps += 1
+            if self._steps > 1:
+                self._failing_since = None
