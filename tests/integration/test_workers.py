@@ -22,13 +22,14 @@ from app.core.secrets import ClearCheckpoints
 from app.core.storage.port import Storage, StorageUnavailable
 from app.core.storage.sqlite import open_sqlite
 from app.modules.run.engine import RunServices
+from app.modules.run.errors import NotKeptYet
 from app.modules.run.lifecycle import RunLifecycle, ref_of
 from app.modules.run.messages import Ending, question_message, question_sequence
 from app.modules.run.observer import RunObserver
 from app.modules.run.retention import Retention
 from app.modules.run.submission import Submissions
 from app.modules.run.worker import Worker
-from app.modules.session.model import Run, Session
+from app.modules.session.model import Message, Run, Session
 from app.modules.session.repository import SessionRepository
 from app.modules.usage.repository import UsageRepository
 from app.modules.usage.service import Allowances, Quotas
@@ -97,6 +98,13 @@ class FaultyQueue(LocalJobs):
             self.faults -= 1
             raise ValueError("a defect")
         return await super().take(kind, patience_seconds)
+
+
+class TakesNoRuns(SessionRepository):
+    """Over a store that stops when a run is to be stored."""
+
+    async def add_run(self, run: Run, question: Message) -> None:
+        await asyncio.Event().wait()
 
 
 class AwayOnce(LocalJobs):
@@ -393,6 +401,31 @@ async def test_a_run_is_cancelled_although_another_attempt_at_it_has_begun_meanw
         latest = await here.repository.find_run(run.id)
         assert latest is not None
         assert (latest.attempt, latest.cancel_requested) == (2, True)
+
+
+async def test_questions_of_a_session_that_cannot_be_stored_do_not_add_up_their_waits(tmp_path: Path) -> None:
+    """The first is named, because it may be stored; the others are refused once their own time is up."""
+    bus = local_bus()
+    async with process(tmp_path, bus, fake_ports()) as here:
+        repository = TakesNoRuns(here.storage)
+        submissions = Submissions(
+            RunLifecycle(repository, bus.queue, bus.logs),
+            repository,
+            bus.queue,
+            bus.logs,
+            Allowances(UsageRepository(here.storage), Quotas(None, None, None)),
+            max_waiting=10,
+            store_patience_seconds=0.2,
+        )
+        session, _ = await here.kept()
+        try:
+            refusals = await asyncio.gather(
+                *(submissions.submit(session, "Which?", "enqueue", None) for _ in range(5)),
+                return_exceptions=True,
+            )
+        finally:
+            await submissions.aclose()
+        assert [type(each) for each in refusals] == [NotKeptYet, *[StorageUnavailable] * 4]
 
 
 @pytest.fixture

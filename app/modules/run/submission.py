@@ -87,7 +87,7 @@ class Submissions:
         `StorageUnavailable`: then nothing is kept. Raises `NotKeptYet`, which names the run, when the store
         fails later than that and for too long: then this process goes on storing it.
         """
-        async with self._turnstile(session.id):
+        async with self._turnstile(session.id) as seconds_left:
             waiting, others = await asyncio.gather(
                 self._queue.waiting(), self._repository.open_runs(session.id)
             )
@@ -104,26 +104,45 @@ class Submissions:
                 self._check_room(session, on_busy, others)
             expected = waiting_sequence(run) if others else _expected_sequence(session, run)
             asked = question_message(run, new_id(), expected)
-            run = await self._outlasting_store(session, run, asked, on_busy)
+            run = await self._outlasting_store(session, run, asked, on_busy, seconds=seconds_left)
         if waiting and expected < WAITING_FROM:
             # Before any worker is free. Dropped if one has begun the run.
             await self._logs.say(run.id, 0, [wire(waiting_event(run, waiting + 1))], ended=False)
         return run
 
-    def _turnstile(self, session_id: str) -> asyncio.Lock:
-        """Returns the lock by which this process stores the questions of a session in the order of their
-        places. A check of the waiting line then sees all that are before it.
-        """
-        return self._turnstiles.setdefault(session_id, asyncio.Lock())
+    @asynccontextmanager
+    async def _turnstile(self, session_id: str) -> AsyncGenerator[float]:
+        """Have this process store the questions of a session in the order of their places. A check of the
+        waiting line then sees all that are before it.
 
-    async def _outlasting_store(self, session: Session, run: Run, asked: Message, on_busy: OnBusy) -> Run:
+        Yields the seconds left to wait for the store. Raises `StorageUnavailable` if there are none, because
+        the questions before this one are still being stored.
+        """
+        lock = self._turnstiles.setdefault(session_id, asyncio.Lock())
+        began = asyncio.get_running_loop().time()
+        try:
+            async with asyncio.timeout(self._store_patience_seconds or None):
+                await lock.acquire()
+        except TimeoutError as error:
+            raise StorageUnavailable(
+                "An earlier question of this session is still being stored. Nothing of this one is stored: "
+                "ask again."
+            ) from error
+        try:
+            yield self._store_patience_seconds - (asyncio.get_running_loop().time() - began)
+        finally:
+            lock.release()
+
+    async def _outlasting_store(
+        self, session: Session, run: Run, asked: Message, on_busy: OnBusy, *, seconds: float
+    ) -> Run:
         """Keep and start the run, whatever becomes of the request; the store may fail for a while."""
         keeping = asyncio.create_task(
             self._keep_until_known(session, run, asked, on_busy), name=f"run {run.id}: store the question"
         )
         self._keeping.add(keeping)
         keeping.add_done_callback(self._kept)
-        await asyncio.wait({keeping}, timeout=self._store_patience_seconds)
+        await asyncio.wait({keeping}, timeout=max(0, seconds))
         if not keeping.done():
             raise NotKeptYet(session.id, run.id)
         return keeping.result()
