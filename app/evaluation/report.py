@@ -126,7 +126,9 @@ def _inert(text: str) -> str:
     return "".join(character if character.isprintable() else " " for character in text)
 
 
-_TEMPLATE = (Path(__file__).parent / "report.html.jinja").read_text(encoding="utf-8")
+_PAGE = Environment(
+    autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+).from_string((Path(__file__).parent / "report.html.jinja").read_text(encoding="utf-8"))
 
 
 def write_report(
@@ -138,7 +140,6 @@ def write_report(
 
 def render(header: Header, summary: EvaluationSummary, outcomes: Sequence[QuestionOutcome]) -> str:
     """Return the HTML page. Text of questions, statements and rows is escaped."""
-    page = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     failures = [each for each in outcomes if not each.right(summary.mode)]
     groups = {
         "MatchingMode": summary.by_mode,
@@ -146,7 +147,7 @@ def render(header: Header, summary: EvaluationSummary, outcomes: Sequence[Questi
         "Database": summary.by_db,
         "Turn": summary.by_turn,
     }
-    return page.from_string(_TEMPLATE).render(
+    return _PAGE.render(
         header=header,
         summary=summary,
         groups=groups,

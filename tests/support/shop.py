@@ -32,5 +32,5 @@ insert into files values ('a', x'00ff');
 
 def make_shop(path: Path) -> Path:
     with closing(sqlite3.connect(path)) as connection:
-        connection.executescript(SHOP)
+        connection.executescript(f"begin; {SHOP} commit;")  # written to the disk once
     return path
