@@ -192,7 +192,7 @@ async def test_a_full_disk_is_an_unavailable_store(tmp_path: Path) -> None:
     server = ConfiguredServer(tmp_path, disk_used_max_percentage="1")
     server.start()
     try:
-        with pytest.raises(StorageUnavailable, match="OUT_OF_DISK"):
+        with pytest.raises(StorageUnavailable, match="its disk is full"):
             await fill(server)
     finally:
         server.kill()
