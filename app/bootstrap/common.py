@@ -9,17 +9,12 @@ from prometheus_client import CollectorRegistry, GCCollector, PlatformCollector,
 
 from app.bootstrap.models import open_embedding, open_models
 from app.bootstrap.store import encryption_key, open_store
-from app.core.best_effort_cache import best_effort_cache
 from app.core.bus.local import LocalJobs, LocalLogs
-from app.core.bus.nats_connection import nats_connection
-from app.core.bus.nats_jobs import NatsJobs
-from app.core.bus.nats_logs import NatsLogs
 from app.core.bus.port import EventLogs, JobQueue
 from app.core.errors import CannotRun
 from app.core.exclusive import exclusive_folder
 from app.core.ids import new_id
 from app.core.llm.calls import ModelCalls
-from app.core.redis_check import check_redis
 from app.core.secrets import SecretBox
 from app.core.settings import MAKE_A_KEY, ConversationSettings, LimitSettings, QuotaSettings, Settings
 from app.core.storage.measured import MeasuredStorage
@@ -83,6 +78,8 @@ async def open_common(settings: Settings, role: Role) -> AsyncGenerator[CommonSe
     _check_role(settings, role)
     async with AsyncExitStack() as opened:
         if settings.redis.url is not None:
+            from app.core.redis_check import check_redis  # noqa: PLC0415 - only for those who have a Redis
+
             await check_redis(settings.redis.url.get_secret_value())
         if settings.nats.url is None:
             opened.enter_context(exclusive_folder(settings.data_dir))
@@ -170,6 +167,11 @@ async def _bus(settings: Settings) -> AsyncGenerator[tuple[JobQueue, EventLogs]]
     if settings.nats.url is None:
         yield LocalJobs(), LocalLogs()
         return
+    # Only for processes that share a NATS: its client takes a third of a second.
+    from app.core.bus.nats_connection import nats_connection  # noqa: PLC0415
+    from app.core.bus.nats_jobs import NatsJobs  # noqa: PLC0415
+    from app.core.bus.nats_logs import NatsLogs  # noqa: PLC0415
+
     async with nats_connection(settings.nats, settings.worker.lease_seconds) as connection:
         queue = NatsJobs(connection)
         logs = NatsLogs(connection)
@@ -205,6 +207,8 @@ async def _shared_cache(
     if url is None or not settings.conversations.enabled:
         yield None
         return
+    from app.core.best_effort_cache import best_effort_cache  # noqa: PLC0415 - only for those with a Redis
+
     box = SecretBox(encryption_key(settings)) if settings.encrypt_checkpoints else None
     async with best_effort_cache(url.get_secret_value(), LIFETIME) as texts:
         yield SharedConversations(texts, settings.redis.cache_prefix, box, registry=metrics)

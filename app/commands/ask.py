@@ -5,7 +5,8 @@ import sys
 from app.bootstrap import open_services_for_once
 from app.core.auth.caller import LOCAL_OWNER
 from app.core.settings import read_settings
-from app.terminal import Transcript, database_url, event_of
+from app.terminal import database_url, event_of
+from app.transcript import Transcript
 
 
 async def ask(question: str, database: str) -> int:

@@ -16,7 +16,7 @@ import uvicorn
 from fastapi import FastAPI
 from pydantic import SecretStr
 
-from app.bootstrap import Services, open_services, open_worker
+from app.bootstrap import CommonServices, Services, open_services, open_worker
 from app.core.auth.api_keys import ApiKeys, NewKey
 from app.core.auth.caller import LOCAL_OWNER
 from app.core.bus.nats_server import NatsServer
@@ -29,7 +29,6 @@ from app.core.storage.port import Equals, StorageRefused, StorageUnavailable
 from app.core.storage.typesense_server import TypesenseServer
 from app.core.tracing.export import traced
 from app.http.connection import connection_class
-from app.http.readiness import Readiness
 from app.main import create_app, create_health_app
 from app.sample_data.build import build_sample
 from app.terminal import command_settings, say
@@ -60,7 +59,7 @@ async def serve(
     with _bind(settings) as opened, traced():
         async with _when_available(lambda: open_services(settings, role), settings) as services:
             await _check_door(services, settings)
-            server = _Server(create_app(services, settings), services.readiness, settings)
+            server = _Server(create_app(services, settings), services, settings)
             await server.listen(opened, "KAI is ready at {}".format)
 
 
@@ -72,7 +71,7 @@ async def work(kind: WorkerKind, data_dir: Path | None) -> None:
     with _bind(its, "KAI_WORKER__HOST and KAI_WORKER__PORT") as opened, traced():
         role: Literal["worker", "history", "memory"] = "worker" if kind == "runs" else kind
         async with _when_available(lambda: open_worker(settings, role), settings) as worker:
-            server = _Server(create_health_app(worker), worker.readiness, settings)
+            server = _Server(create_health_app(worker), worker, settings)
             await server.listen(opened, "KAI works; its health is at {}/readyz".format)
 
 
@@ -98,7 +97,7 @@ async def demo(
             key = await _demo_key(services.identity.keys) if settings.login_required else None
             owner = LOCAL_OWNER if key is None else _DEMO_OWNER
             session_id = await _sample_session(services, owner, settings.data_dir.resolve() / "sample.db")
-            server = _Server(create_app(services, settings), services.readiness, settings)
+            server = _Server(create_app(services, settings), services, settings)
             await server.listen(opened, lambda address: _invitation(address, session_id, key))
 
 
@@ -225,7 +224,7 @@ class _Server(uvicorn.Server):
     that it drains and continues to serve for a while; at the second it stops at once.
     """
 
-    def __init__(self, app: FastAPI, readiness: Readiness, settings: Settings) -> None:
+    def __init__(self, app: FastAPI, services: Services | CommonServices, settings: Settings) -> None:
         config = uvicorn.Config(
             app,
             http=connection_class(settings.http),
@@ -237,7 +236,8 @@ class _Server(uvicorn.Server):
             server_header=False,
         )
         super().__init__(config)
-        self._readiness = readiness
+        self._readiness = services.readiness
+        self._models = services.models
         self._drain_seconds = settings.drain_seconds
         self._announcement = ""
 
@@ -266,6 +266,8 @@ class _Server(uvicorn.Server):
     async def startup(self, sockets: list[socket] | None = None) -> None:
         await super().startup(sockets)
         say(self._announcement)
+        if self._models is not None:
+            self._models.prepare()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         waits = self._drain_seconds and self.started and not self._readiness.draining

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Annotated, Generic, TypeVar
 
 from fastapi import Query
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from app.core.clock import as_datetime
 
@@ -62,7 +62,8 @@ Item = TypeVar("Item")
 class PageOf(ResponseBody, Generic[Item]):
     """A page of a list."""
 
-    items: Sequence[Item]
-    """Items of the page."""
-    next_cursor: str | None
-    """Cursor of the next page. Null on the last page."""
+    # For each item type, pydantic would look for the docstrings of the fields through the whole stack.
+    model_config = ConfigDict(use_attribute_docstrings=False)
+
+    items: Annotated[Sequence[Item], Field(description="Items of the page.")]
+    next_cursor: Annotated[str | None, Field(description="Cursor of the next page. Null on the last page.")]

@@ -2,7 +2,8 @@
 
 import pytest
 
-from app.terminal import Transcript, event_of
+from app.terminal import event_of
+from app.transcript import Transcript
 
 
 def test_the_options_of_a_question_back_are_numbered(capsys: pytest.CaptureFixture[str]) -> None:

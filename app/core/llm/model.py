@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from app.core.llm.calls import Call, ModelCalls
 from app.core.llm.capabilities import ReplyFormat, reply_format_for
@@ -24,6 +24,9 @@ from app.core.llm.reply_schema import ReplySchema
 from app.core.llm.settings import ModelSettings
 from app.core.llm.tokens import approximate_tokens
 from app.core.llm.transcript import ReplyStream
+
+if TYPE_CHECKING:
+    from app.core.llm.chat_client import ChatConnection
 
 __all__ = [
     "LanguageModel",
@@ -85,10 +88,7 @@ class LanguageModel:
         self._calls = calls
         self._usage_is_counted = True
         self._reply_format = reply_format_for(settings.model, settings.reply_format)
-        # The client library takes a second to import: a thread does it while the server starts.
-        self._connection = asyncio.create_task(
-            connect(settings), name=f"model {settings.model}: import its client"
-        )
+        self._connecting: asyncio.Task[ChatConnection] | None = None
 
     async def reply(
         self,
@@ -160,9 +160,19 @@ class LanguageModel:
             except TimeoutError as error:
                 raise ModelUnavailable(f"The model {self.name} did not finish within {total:g} s.") from error
 
+    def prepare(self) -> "asyncio.Task[ChatConnection]":
+        """Begin to import the client library in a thread, which takes a second; the first reply does so
+        otherwise. Returns the task.
+        """
+        if self._connecting is None:
+            name = f"model {self.name}: import its client"
+            self._connecting = asyncio.create_task(connect(self._settings), name=name)
+        return self._connecting
+
     async def close(self) -> None:
-        connection = await self._connection
-        await connection.close()
+        if self._connecting is not None:
+            connection = await self._connecting
+            await connection.close()
 
     async def _try_until_replied(self, request: "_Request", call: Call) -> Reply:
         tries = 0
@@ -196,7 +206,7 @@ class LanguageModel:
         return Reply(text, used, transcript.cut)
 
     async def _listen(self, request: "_Request", transcript: ReplyStream) -> None:
-        connection = await asyncio.shield(self._connection)
+        connection = await asyncio.shield(self.prepare())
         silence = self._settings.first_token_timeout_seconds
         now = asyncio.get_running_loop().time
         prompt = [(message.role, message.content) for message in request.messages]

@@ -64,6 +64,11 @@ class Models:
     context_tokens: int
     candidates: int
 
+    def prepare(self) -> None:
+        """Begin to import what the first question needs, in a thread."""
+        for model in (self.sql, self.analysis, self.summary):
+            model.prepare()
+
 
 class PortFactory:
     """Makes the ports of a run. Without models the built-in writer and analyst are used."""

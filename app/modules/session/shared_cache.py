@@ -7,18 +7,20 @@ or holds an outdated copy. The process that ends a turn stores the new page, so 
 
 from collections.abc import Mapping
 from datetime import timedelta
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from prometheus_client import CollectorRegistry, Counter
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic.alias_generators import to_camel
 
-from app.core.best_effort_cache import BestEffortCache
 from app.core.clock import rfc3339
 from app.core.secrets import SecretBox, SecretUnreadable
 from app.modules.session.cache import MessagePage
 from app.modules.session.model import Message, Session
 from app.modules.session.plain import plain_content, plain_id, plain_role
+
+if TYPE_CHECKING:
+    from app.core.best_effort_cache import BestEffortCache
 
 LIFETIME = timedelta(hours=24)
 
@@ -74,7 +76,7 @@ class SharedConversations:
     """Encrypts copies if it has a key, and then ignores copies that are not encrypted."""
 
     def __init__(
-        self, texts: BestEffortCache, prefix: str, box: SecretBox | None, *, registry: CollectorRegistry
+        self, texts: "BestEffortCache", prefix: str, box: SecretBox | None, *, registry: CollectorRegistry
     ) -> None:
         self._texts = texts
         self._prefix = prefix

@@ -1,0 +1,66 @@
+"""Commands import only what they need: modules are counted, not seconds."""
+
+import subprocess
+import sys
+
+import pytest
+
+LIST_MODULES = "import sys; print(*sys.modules)"
+HELP = f"""
+import sys
+sys.argv = ["kai", "--help"]
+from app.cli import main
+try:
+    main()
+except SystemExit:
+    pass
+{LIST_MODULES}
+"""
+SERVERS_OF_OTHERS = {"nats", "redis", "aiohttp"}
+MODEL_CLIENTS = {"openai", "langchain_openai", "tiktoken"}
+OTHER_DATABASES = {"duckdb", "psycopg", "pymysql", "pyarrow"}
+EVERYTHING = {
+    "aiosqlite",
+    "cryptography",
+    "fastapi",
+    "httpx",
+    "langchain_core",
+    "langgraph",
+    "numpy",
+    "pydantic",
+    "sqlalchemy",
+    "sqlglot",
+    "typesense",
+    "uvicorn",
+}
+
+
+def modules_after(program: str) -> set[str]:
+    """Names of the modules that a program has imported at its end."""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=True
+    )
+    return set(done.stdout.splitlines()[-1].split())
+
+
+def test_help_imports_nothing_but_the_command_line() -> None:
+    modules = modules_after(HELP)
+    assert modules.isdisjoint(EVERYTHING | SERVERS_OF_OTHERS | MODEL_CLIENTS | OTHER_DATABASES)
+    assert {each for each in modules if each.startswith("app.")} == {
+        "app.cli",
+        "app.commands",
+        "app.commands.command_line",
+    }
+
+
+@pytest.mark.parametrize("command", ["serve", "ask"])
+def test_a_command_imports_no_clients_of_what_may_not_be_configured(command: str) -> None:
+    modules = modules_after(f"import app.commands.{command}; {LIST_MODULES}")
+    assert {"langgraph", "sqlglot", "sqlalchemy"} <= modules
+    assert modules.isdisjoint(SERVERS_OF_OTHERS | MODEL_CLIENTS | OTHER_DATABASES)
+
+
+def test_servers_do_not_import_the_terminals_formatting() -> None:
+    modules = modules_after(f"import app.commands.serve; {LIST_MODULES}")
+    assert "app.transcript" not in modules
+    assert "rich.markdown" not in modules
