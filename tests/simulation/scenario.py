@@ -14,7 +14,7 @@ from unittest.mock import patch
 from app.core.ids import new_id
 from app.core.storage import typesense_compare_and_set
 from app.core.storage import typesense_layout as layout
-from app.modules.run import worker
+from app.modules.run import follower, worker
 from app.modules.run.submission import OnBusy
 from app.modules.session.model import Run, Session
 from app.modules.session.repository import document
@@ -35,6 +35,12 @@ _KEPT_SECONDS = 20
 """For successors of a document's states, in the place of ten minutes: longer than any request may be late."""
 _SWEEP_SECONDS = 5.0
 _ROLES: tuple[Role, ...] = ("all", "api", "worker", "history")
+_AT_WRITES = 0.4
+"""The part of the faults that strike writes to the store. Most requests wait for something new."""
+
+_SILENT_SECONDS = 1.0
+"""Of a log, until its follower looks into the store, in the place of five: shorter than a lease."""
+
 _SESSIONS = next(each for each in COLLECTIONS if each.name == "sessions")
 
 
@@ -62,7 +68,11 @@ def simulate(seed: int, *, traced: bool = False) -> Outcome:
     """Run a seed to its rest. The same seed gives the same outcome, event by event."""
     chance = random.Random(f"scenario {seed}")
     loop = VirtualLoop()
-    world = World(seed, loop, _faults(chance), traced=traced)
+    number = chance.choice([0, 1, 1, 1, 2, 2, 2, 3, 3, 4])
+    at_writes = sum(chance.random() < _AT_WRITES for _ in range(number))
+    faults = _faults(chance, number - at_writes, chance.choice([80, 200, 400]))
+    write_faults = _faults(chance, at_writes, chance.choice([15, 30, 60]))
+    world = World(seed, loop, faults, write_faults, traced=traced)
     with simulated_clocks(loop, seed), _short_times(), _quiet(shown=traced):
         asyncio.set_event_loop(loop)
         gc.disable()
@@ -73,6 +83,8 @@ def simulate(seed: int, *, traced: bool = False) -> Outcome:
             except NothingHappens:
                 world.violate("nothing happens any more, and not everything is at rest")
             seconds = loop.time()
+            for error in loop.errors:
+                world.violate(f"outside of all requests and tasks: {error}")
             scenario.end()
         finally:
             asyncio.set_event_loop(None)
@@ -81,9 +93,7 @@ def simulate(seed: int, *, traced: bool = False) -> Outcome:
     return Outcome(seed, world.violations, world.trace, world.requests, seconds, world.struck)
 
 
-def _faults(chance: random.Random) -> dict[int, Kind]:
-    number = chance.choice([0, 1, 1, 1, 2, 2, 2, 3, 3, 4])
-    span = chance.choice([80, 200, 400])
+def _faults(chance: random.Random, number: int, span: int) -> dict[int, Kind]:
     return {chance.randrange(1, span): chance.choice(KINDS) for _ in range(number)}
 
 
@@ -96,6 +106,7 @@ def _short_times() -> Generator[None]:
         patch.object(layout, "key", _known_key),
         patch.object(typesense_compare_and_set, "_KEPT_SECONDS", _KEPT_SECONDS),
         patch.object(worker, "SWEEP_SECONDS", _SWEEP_SECONDS),
+        patch.object(follower, "_SILENT_SECONDS", _SILENT_SECONDS),
     ):
         yield
 

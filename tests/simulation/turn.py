@@ -36,8 +36,8 @@ class Story:
     poison: set[str] = field(default_factory=set)
     """Questions that kill their process at the second step."""
     checkpoints: dict[str, list[Saved]] = field(default_factory=dict)
-    begun: list[tuple[str, int]] = field(default_factory=list)
-    """Run and attempt, as their turns began."""
+    begun: dict[tuple[str, int], "Script"] = field(default_factory=dict)
+    """What was bound to an attempt, by run and attempt, as its turn began."""
     under_way: dict[str, set[str]] = field(default_factory=dict)
     """Runs whose turns are under way, by process."""
     deaths: dict[str, int] = field(default_factory=dict)
@@ -108,8 +108,10 @@ class SimulatedGraph(SessionGraph):
         return latest is not None and latest.run_id == run_id
 
     def _begin(self, turn: Turn, ports: Ports) -> None:
-        run = cast("Script", ports).run
-        self._story.begun.append((run.id, run.attempt))
+        script = cast("Script", ports)
+        run = script.run
+        if self._story.begun.setdefault((run.id, run.attempt), script) is not script:
+            self._world.violate(f"attempt {run.attempt} at {run.id[-4:]} begins twice")
         one, other = (run.id, run.attempt), self._story.fences.setdefault((turn.session_id, turn.fence), None)
         if other not in (None, one):
             self._world.violate(f"two attempts write with the fence {turn.fence}: {one} and {other}")

@@ -59,13 +59,17 @@ class Server:
 
 @dataclass
 class World:
-    """`faults` are by number of the request that they strike."""
+    """`faults` are by number of the request that they strike, `write_faults` by number among those that write
+    to the store.
+    """
 
     seed: int
     loop: VirtualLoop
     faults: dict[int, Kind]
+    write_faults: dict[int, Kind]
     traced: bool = False
     requests: int = 0
+    writes: int = 0
     struck: list[str] = field(default_factory=list)
     trace: list[str] = field(default_factory=list)
     violations: list[str] = field(default_factory=list)
@@ -123,9 +127,9 @@ class World:
         """Have a server do something over the network. Raises `Unreachable`; nothing is known then."""
         if self.over:
             raise asyncio.CancelledError
-        self.requests += 1
         process = CURRENT.get()
-        if process is None or (fault := self.faults.pop(self.requests, None)) is None:
+        fault = self._next_fault(writes=writes)
+        if process is None or fault is None:
             return await self._serve(server, what, act)
         self.struck.append(f"{fault}: {process.name} > {server.name} {what}")
         self.note(f"FAULT {fault} at {what}")
@@ -165,6 +169,8 @@ class World:
                 return await self._serve(server, what, act)
             case "store unreachable":
                 seconds = self.chance.choice([0.7, 2.5, 6.0, 10.0, 25.0])
+                if server is self.store and self.chance.random() < 0.5:
+                    self._do(server, what, act)  # the last that it has done
                 self._lose_store(seconds)
                 return await self._serve(server, what, act)
             case "bus unreachable":
@@ -180,6 +186,14 @@ class World:
                 return await self._serve(server, what, act)
             case _:
                 assert_never(fault)
+
+    def _next_fault(self, *, writes: bool) -> Kind | None:
+        self.requests += 1
+        fault = self.faults.pop(self.requests, None)
+        if writes:
+            self.writes += 1
+            fault = self.write_faults.pop(self.writes, fault)
+        return fault
 
     def _lose_store(self, seconds: float) -> None:
         now = self.loop.time()
