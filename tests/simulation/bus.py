@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from app.core.bus.event_log import Attempt, Entry, EventLog, entries, first_id
 from app.core.bus.port import FOLLOW_UPS, BusUnavailable, Kind, LeasedJob, RunRef
+from tests.simulation.clocks import EPOCH_MS
 from tests.simulation.loop import CURRENT, Process
 from tests.simulation.world import Server, Unreachable, World
 
@@ -30,12 +31,13 @@ async def _asked(world: World, server: Server, what: str, act: Callable[[], T]) 
         raise BusUnavailable(str(error)) from error
 
 
-async def _news(news: asyncio.Event, seconds: float) -> None:
+async def _has_news(news: asyncio.Event, seconds: float) -> bool:
     """Wait for something new; it costs the simulation less than to ask again and again."""
     news.clear()
     with suppress(TimeoutError):
         async with asyncio.timeout(max(seconds, 0.01)):
-            await news.wait()
+            return await news.wait()
+    return False
 
 
 @dataclass
@@ -86,7 +88,7 @@ class QueueData:
     holders: dict[str, list["SimulatedQueue"]] = field(default_factory=dict)
     """Those that answer for a run, by its id."""
     number: int = 0
-    incarnation: int = 0
+    emptied_at: int = 0
 
     def put(self, ref: RunRef, *, first: bool) -> None:
         """A run that is there already stays as it is."""
@@ -101,12 +103,12 @@ class QueueData:
         self.number += 1
         self.jobs[job.kind].add(self.number, job)
 
-    def forget(self) -> None:
+    def forget(self, now: float) -> None:
         """The server has lost its data. What its clients hold is no job any more."""
         for each in self.jobs.values():
             each.waiting.clear()
             each.leased.clear()
-        self.incarnation += 1
+        self.emptied_at = EPOCH_MS + round(now * 1_000)
 
 
 class SimulatedQueue:
@@ -135,7 +137,9 @@ class SimulatedQueue:
                 return self._hold(*taken)
             if loop.time() >= until:
                 return None
-            await _news(jobs.news, min(until, jobs.ends_next() or until) - loop.time())
+            expires = min(until, jobs.ends_next() or until)
+            if not await _has_news(jobs.news, expires - loop.time()) and expires == until:
+                return None
 
     def _hold(self, number: int, job: LeasedJob) -> LeasedJob | None:
         key = (job.kind, job.ref)
@@ -227,8 +231,8 @@ class SimulatedQueue:
     async def waiting(self) -> int:
         return await self._ask("waiting", lambda: len(self._data.jobs["run"].waiting))
 
-    async def incarnation(self) -> str:
-        return await self._ask("incarnation", lambda: str(self._data.incarnation))
+    async def emptied_at(self) -> int:
+        return await self._ask("emptied at", lambda: self._data.emptied_at)
 
     async def cancel(self, run_id: str) -> None:
         def act() -> None:

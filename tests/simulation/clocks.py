@@ -12,7 +12,8 @@ import uuid_utils
 
 from tests.simulation.loop import CURRENT, VirtualLoop
 
-_EPOCH_NS = 1_800_000_000 * 1_000_000_000
+EPOCH_MS = 1_800_000_000_000
+"""Time of day when a simulation begins."""
 
 
 @contextmanager
@@ -26,7 +27,7 @@ def simulated_clocks(loop: VirtualLoop, seed: int) -> Generator[None]:
     def time_ns() -> int:
         process = CURRENT.get()
         skew = 0.0 if process is None else process.skew_seconds
-        return _EPOCH_NS + round((loop.time() + skew) * 1e9)
+        return EPOCH_MS * 1_000_000 + round((loop.time() + skew) * 1e9)
 
     def uuid7(timestamp: int | None = None, nanos: int | None = None) -> UUID:
         ms = time_ns() // 1_000_000 if timestamp is None else timestamp * 1_000 + (nanos or 0) // 1_000_000

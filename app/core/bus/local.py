@@ -80,8 +80,9 @@ class LocalJobs:
     async def waiting(self) -> int:
         return len(self._waiting["run"])
 
-    async def incarnation(self) -> str:
-        return "of this process"
+    async def emptied_at(self) -> int:
+        """Jobs of one process end with it, and are not made again."""
+        return 0
 
     async def cancel(self, run_id: str) -> None:
         self._cancelled.put_nowait(run_id)

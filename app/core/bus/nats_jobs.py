@@ -134,10 +134,10 @@ class NatsJobs:
             )
         return info.num_pending or 0
 
-    async def incarnation(self) -> str:
+    async def emptied_at(self) -> int:
         async with self._connection.translated_errors():
             info = await self._streams.stream_info(self._names.message_completed)
-        return str(info.created)
+        return 0 if info.created is None else round(info.created.timestamp() * 1_000)
 
     async def cancel(self, run_id: str) -> None:
         async with self._connection.translated_errors():

@@ -80,8 +80,8 @@ class JobQueue(Protocol):
     async def waiting(self) -> int:
         """The number of runs that wait for a worker."""
 
-    async def incarnation(self) -> str:
-        """Changes when the queue has lost its jobs."""
+    async def emptied_at(self) -> int:
+        """When the queue was made, or made again because it had lost its jobs (epoch ms)."""
 
     async def cancel(self, run_id: str) -> None:
         """Signal the worker that answers the run to stop. The signal may be lost."""

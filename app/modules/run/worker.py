@@ -34,6 +34,9 @@ SWEEP_SECONDS = 30.0
 _FOLLOW_UPS_MS = 24 * 3_600_000
 """Age of the answers whose follow-up jobs are published again after the queue has lost them."""
 
+_CLOCKS_MS = 60_000
+"""Difference of the clocks of a worker and of the queue, at most."""
+
 _AGAIN_SECONDS = 1.0
 _HAND_OVER_SECONDS = 5.0
 
@@ -68,8 +71,8 @@ class Worker:
         )
         self._attempts: dict[str, RunAttempt] = {}
         """By run id."""
-        self._incarnation: str | None = None
-        """Of the queue at the last sweep."""
+        self._emptied_at = 0
+        """The loss of jobs that the last sweep has seen to (epoch ms)."""
         self._loops: list[asyncio.Task[None]] = []
 
     def start(self) -> None:
@@ -115,17 +118,26 @@ class Worker:
         waiting = {run.session_id async for run in self._repository.all_open_runs(before)}
         for session_id in waiting - {ref.session_id for ref in held}:
             await self._lifecycle.start_next(session_id)
-        incarnation = await self._queue.incarnation()
-        if self._incarnation not in (None, incarnation):
-            await self._publish_again(after=now_ms() - _FOLLOW_UPS_MS)
-        self._incarnation = incarnation
+        emptied_at, after = await self._queue.emptied_at(), now_ms() - _FOLLOW_UPS_MS
+        if emptied_at > max(self._emptied_at, after):
+            await self._publish_again(after, emptied_at)
+        self._emptied_at = emptied_at
 
-    async def _publish_again(self, after: int) -> None:
-        """Publish follow-up jobs that the queue has lost, one of each kind for each session."""
-        ended = {run.session_id: ref_of(run) async for run in self._repository.ended_runs(after)}
+    async def _publish_again(self, after: int, emptied_at: int) -> None:
+        """Publish follow-up jobs that the queue may have lost, one of each kind for each session.
+
+        A worker does so once after its start, too: none may have been there as the jobs were lost.
+        """
+        before = emptied_at + _CLOCKS_MS
+        ended = {
+            run.session_id: ref_of(run)
+            async for run in self._repository.ended_runs(after)
+            if run.ended_at is not None and run.ended_at < before
+        }
         for ref in ended.values():
             await self._queue.publish_completed(ref)
-        logger.warning("the queue had lost its jobs: %d sessions get theirs again", len(ended))
+        if ended:
+            logger.warning("the queue may have lost its jobs: %d sessions get theirs again", len(ended))
 
     async def _answer(self, leased: LeasedJob) -> Disposition:
         ref = leased.ref
