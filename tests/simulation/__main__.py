@@ -35,12 +35,13 @@ def _run(start: int, seeds: int, at_once: int) -> int:
                     print(f"seed {outcome.seed} ({'; '.join(outcome.faults)})")
                     for sentence in outcome.violations:
                         print(f"    {sentence}")
+                    print(
+                        f"    replay: .venv/bin/python -m tests.simulation --seed {outcome.seed}", flush=True
+                    )
     took = time.monotonic() - began
     print(f"{seeds} seeds, {failures} failed, {took:.0f} s ({seconds:.0f} s of processor, {at_once} at once)")
     for sentence, times in sentences.most_common():
         print(f"{times:7} {sentence}")
-    if failures:
-        print("Replay one: .venv/bin/python -m tests.simulation --seed N")
     return 1 if failures else 0
 
 

@@ -25,7 +25,9 @@ AT_ONCE = 2
 
 @dataclass(frozen=True)
 class Mutation:
-    """A change of a function: `old` in its source becomes `new`. `where` is `module:Class.method`."""
+    """A change of a function: `old` in its source becomes `new`. `where` is `module:Class.method` or
+    `module:function`.
+    """
 
     name: str
     where: str
@@ -44,10 +46,48 @@ MUTATIONS = (
         '        await self._queue.ack(leased) if leased.kind != "run" else None\n',
     ),
     Mutation(
+        "a message is published after its session is released",
+        f"{_RUN}.lifecycle:RunLifecycle.keep",
+        """        await self._queue.publish_completed(ref_of(ended))
+        status: SessionStatus = "error" if ended.status == "failed" else "idle"
+        released = await self._repository.release(session, ended.id, status, summary=answer.summary)
+        await self._start_next(released or await self._repository.find(session.id))
+""",
+        """        status: SessionStatus = "error" if ended.status == "failed" else "idle"
+        released = await self._repository.release(session, ended.id, status, summary=answer.summary)
+        await self._start_next(released or await self._repository.find(session.id))
+        await self._queue.publish_completed(ref_of(ended))
+""",
+    ),
+    Mutation(
+        "done is emitted before the session is free",
+        f"{_RUN}.ending:AttemptEnd._keep",
+        "        released = await",
+        "        await self._emit_done()\n        released = await",
+    ),
+    Mutation(
+        "the follower says done while the session is held",
+        f"{_RUN}.follower:RunFollower._say_again",
+        "(now is not None and now.active_run_id == run.id)",
+        "False",
+    ),
+    Mutation(
         "the fence is not raised for a new attempt",
         f"{_RUN}.lifecycle:RunLifecycle.take_up",
         "fenced = await self._repository.raise_fence(session)",
         "fenced = session",
+    ),
+    Mutation(
+        "a new attempt has the number of the one before",
+        f"{_RUN}.lifecycle:RunLifecycle.take_up",
+        '"attempt": run.attempt + 1',
+        '"attempt": run.attempt',
+    ),
+    Mutation(
+        "a run that was begun is begun again as if it were new",
+        f"{_RUN}.worker:Worker._answer",
+        "leased = await self._checked(leased)",
+        "leased = replace(leased, first=True)",
     ),
     Mutation(
         "a run that was closed is not read again: any refusal counts as its own success",
@@ -56,21 +96,43 @@ MUTATIONS = (
         "if latest is None:",
     ),
     Mutation(
+        "an outcome that was emitted is not the run's",
+        f"{_RUN}.ending:AttemptEnd._close",
+        "if self._emitted or self._defective:",
+        "if self._defective:",
+    ),
+    Mutation(
+        "a run fails as soon as the store does",
+        f"{_RUN}.patience:StorePatience.wait",
+        "        now = time.monotonic()\n",
+        "        raise error\n",
+    ),
+    Mutation(
+        "a run that kills its process is tried again and again",
+        f"{_RUN}.attempt:RunAttempt._answer",
+        "if run.unclean_ends >= MAX_TRIES:",
+        "if False:",
+    ),
+    Mutation(
+        "runs that a death has hit are begun beside others",
+        f"{_RUN}.worker:Worker._answer",
+        "0 if unclean_ends >= MAX_TRIES else unclean_ends",
+        "0",
+    ),
+    Mutation(
         "a state whose maker has died is not written",
         "app.core.storage.typesense_compare_and_set:CompareAndSet._written",
         "            if state.written:\n",
         "            if True:\n",
     ),
     Mutation(
-        "a run is changed whatever attempt it is at",
-        "app.modules.session.repository:SessionRepository.change_run",
-        'same = [Equals("status", "open"), Equals("attempt", run.attempt)]',
-        'same = [Equals("status", "open")]',
-    ),
-    Mutation(
-        "a session is claimed although a run holds it",
+        "a session is claimed whoever holds it by now",
         "app.modules.session.repository:SessionRepository.claim",
-        '            Equals("active_run_id", None),\n            AnyOf("status", ["idle", "error"]),\n',
+        """            Equals("active_run_id", None),
+            AnyOf("status", ["idle", "error"]),
+            Equals("fence", session.fence),
+            Equals("turns", session.turns),
+""",
         "",
     ),
     Mutation(
@@ -80,46 +142,22 @@ MUTATIONS = (
         'held = Range("fence", at_least=0)',
     ),
     Mutation(
-        "done is emitted before the session is free",
-        f"{_RUN}.ending:AttemptEnd._keep",
-        "        released = await",
-        "        await self._emit_done()\n        released = await",
-    ),
-    Mutation(
-        "a message is published after its session is released",
-        f"{_RUN}.lifecycle:RunLifecycle.keep",
-        "released = await self._repository.release(session, ended.id, status, answer.summary)",
-        "return True",
-    ),
-    Mutation(
         "a question overtakes those that wait",
         f"{_RUN}.submission:Submissions._start",
         "is_free = asked.sequence < WAITING_FROM",
         "is_free = True",
     ),
     Mutation(
-        "a run that was begun is given back as if it were new",
-        f"{_RUN}.worker:Worker._answer",
-        "leased = await self._checked(leased)",
-        "leased = replace(leased, first=True)",
+        "the same idempotency key makes another run",
+        f"{_RUN}.submission:_new_run",
+        "id=new_id() if idempotency_key is None else run_id_of(session.id, idempotency_key)",
+        "id=new_id()",
     ),
     Mutation(
-        "the follower says done while the session is held",
-        f"{_RUN}.follower:RunFollower._say_again",
-        "if now is not None and now.active_run_id == run.id:",
+        "a cancelled question does not look whether it has got its session",
+        f"{_RUN}.lifecycle:RunLifecycle.drop",
+        "if await self._is_given(session, run):",
         "if False:",
-    ),
-    Mutation(
-        "a run fails as soon as the store does",
-        f"{_RUN}.patience:StorePatience.wait",
-        "        now = time.monotonic()\n",
-        "        raise error\n",
-    ),
-    Mutation(
-        "runs that a death has hit are begun together",
-        f"{_RUN}.isolation:Isolation._has_room",
-        "        if self._alone is not None:\n",
-        "        return True\n        if self._alone is not None:\n",
     ),
 )
 
@@ -129,8 +167,8 @@ def mutated(mutation: Mutation) -> Generator[None]:
     """The engine with the defect, for the block."""
     module_name, _, path = mutation.where.partition(":")
     module = import_module(module_name)
-    class_name, _, method = path.partition(".")
-    owner = getattr(module, class_name)
+    class_name, _, method = path.rpartition(".")
+    owner = getattr(module, class_name) if class_name else module
     original = getattr(owner, method)
     source = inspect.getsource(original)
     assert mutation.old in source, f"{mutation.name}: the source has changed"

@@ -154,7 +154,7 @@ class Scenario:
         world.on_death = self._bury
         world.on_stop = self._stop
         world.on_begin = self._check_begin
-        world.on_queue_loss = self.cluster.queue.forget
+        world.on_queue_loss = lambda: self.cluster.queue.forget(world.loop.time())
         world.on_done = self._check_free
         self._client = Client(world, self._apis)
 
@@ -198,8 +198,7 @@ class Scenario:
                 plan.asked.append(last)
                 asking.append(asyncio.create_task(self._client.talk(last)))
             await self._rest(asking)
-        elif not self._world.violations:
-            await asyncio.sleep(_SWEEP_SECONDS)
+        await self._calm(asking)
         check_at_rest(self.cluster, self._questions())
 
     def end(self) -> None:
@@ -233,6 +232,14 @@ class Scenario:
         for each in asking:
             if each.done() and not each.cancelled() and (error := each.exception()) is not None:
                 raise error
+
+    async def _calm(self, asking: list["asyncio.Task[None]"]) -> None:
+        """Wait for the late effects of all faults, and for a sweep that finds what the queue has lost."""
+        calm_since = -1
+        while not self._world.violations and calm_since < len(self._world.struck):
+            calm_since = len(self._world.struck)
+            await asyncio.sleep(_SWEEP_SECONDS)
+            await self._rest(asking)
 
     async def _ask(self, plan: Plan) -> None:
         if plan.in_turn:

@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+from tests.simulation.mutations import MUTATIONS, Mutation, mutated
+
 pytestmark = pytest.mark.timeout(300)  # ten seconds of processor time each
 SEEDS_AT_ONCE = 200
 
@@ -16,7 +18,7 @@ def simulated(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, timeout=280)
 
 
-@pytest.mark.parametrize("start", range(0, 1_000, SEEDS_AT_ONCE))
+@pytest.mark.parametrize("start", range(0, 400, SEEDS_AT_ONCE))
 def test_questions_are_answered_once_whatever_fails(start: int) -> None:
     ended = simulated("--start", str(start), "--seeds", str(SEEDS_AT_ONCE), "--at-once", "1")
     assert ended.returncode == 0, ended.stdout
@@ -27,3 +29,9 @@ def test_a_seed_replays_event_by_event() -> None:
     first, second = simulated("--seed", "7"), simulated("--seed", "7")
     assert first.stdout == second.stdout
     assert len(first.stdout.splitlines()) > 100
+
+
+@pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda each: each.name)
+def test_a_defect_put_in_by_hand_still_fits_the_engine(mutation: Mutation) -> None:
+    with mutated(mutation):
+        pass
