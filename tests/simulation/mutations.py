@@ -103,7 +103,7 @@ MUTATIONS = (
     ),
     Mutation(
         "a run fails as soon as the store does",
-        f"{_RUN}.patience:StorePatience.wait",
+        f"{_RUN}.attempt:StoreRetries.wait",
         "        now = time.monotonic()\n",
         "        raise error\n",
     ),
