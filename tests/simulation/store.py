@@ -10,8 +10,7 @@ from pydantic import JsonValue
 
 from app.core.ids import new_id
 from app.core.storage import typesense_layout as layout
-from app.core.storage.conditions import meets
-from app.core.storage.port import Collection, Condition, Document
+from app.core.storage.port import Collection, Condition, Document, meets
 from app.core.storage.typesense import TypesenseStorage
 from app.core.storage.typesense_client import translated_errors
 from app.core.storage.typesense_compare_and_set import CompareAndSet

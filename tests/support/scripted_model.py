@@ -275,7 +275,8 @@ def main() -> None:
     given = parser.parse_args()
     model, delay = ScriptedModel(), given.delay_ms / 1_000
     model.rule("", Scripted(given.text, delay_seconds=delay))
-    model.rule("SQL writer", Scripted(f"```sql\n{given.sql}\n```", delay_seconds=delay))
+    for writer in ("SQL writer", "query that answers the question"):  # the long and the short instructions
+        model.rule(writer, Scripted(f"```sql\n{given.sql}\n```", delay_seconds=delay))
     model.rule("## Question\nHOLD", Scripted("held", hold_after=0))
     with suppress(KeyboardInterrupt):
         asyncio.run(model.serve(given.port))

@@ -167,6 +167,21 @@ class Range:
 Condition: TypeAlias = Equals | AnyOf | Range
 
 
+def meets(document: Document, condition: Condition, collection: Collection) -> bool:
+    """Return True if a document meets a condition exactly, for stores whose own filters are not exact."""
+    field = collection.compared(condition)
+    value = document.get(field.name)
+    match condition:
+        case Equals(value=wanted):
+            return field.holds(wanted) and value == wanted
+        case AnyOf(values=values):
+            return isinstance(value, str) and value in values
+        case Range(at_least=at_least, below=below):
+            if not isinstance(value, int):
+                return False
+            return (at_least is None or value >= at_least) and (below is None or value < below)
+
+
 @dataclass(frozen=True)
 class Page:
     """Some documents in order, and the cursor of the next page (None on the last page)."""

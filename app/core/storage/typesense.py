@@ -11,7 +11,6 @@ from pydantic import JsonValue
 from typesense import AsyncClient
 
 from app.core.storage import typesense_layout as layout
-from app.core.storage.conditions import meets
 from app.core.storage.paging import Order, check_limit, check_vector, read_cursor, write_cursor
 from app.core.storage.port import (
     AnyOf,
@@ -23,6 +22,7 @@ from app.core.storage.port import (
     Field,
     Page,
     is_uuid,
+    meets,
 )
 from app.core.storage.typesense_client import translated_errors
 from app.core.storage.typesense_compare_and_set import CompareAndSet, Documents

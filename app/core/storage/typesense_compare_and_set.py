@@ -23,8 +23,7 @@ from pydantic import JsonValue
 
 from app.core.clock import now_ms
 from app.core.storage import typesense_layout as layout
-from app.core.storage.conditions import meets
-from app.core.storage.port import Collection, Condition, Document
+from app.core.storage.port import Collection, Condition, Document, meets
 from typesense_checkpoint.collection import TypesenseCollection
 
 _TO_FINISH_SECONDS = 1.0

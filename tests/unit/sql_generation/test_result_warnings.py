@@ -201,7 +201,7 @@ def test_joins_that_could_multiply_but_do_not_are_not_reported() -> None:
 def test_a_list_that_its_own_limit_cut_is_reported_when_no_number_was_asked_for() -> None:
     sql, cut = "select title from films limit 3", rows(["a"], ["b"], ["c"])
     (warning,) = found_in(sql, cut, "Which films are there?")
-    assert warning.text.startswith("The statement itself stops at 3 rows")
+    assert warning.text.startswith("The statement returns at most 3 rows")
     assert not warning.worth_repair
 
 

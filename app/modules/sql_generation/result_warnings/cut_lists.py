@@ -30,6 +30,6 @@ def find_cut_list(statement: exp.Expr, rows: Rows, asked: str) -> Iterator[Resul
         return
     if rows["row_count"] == int(count.this) > 1:
         yield ResultWarning(
-            f"The statement itself stops at {rows['row_count']:,} rows, and the question names no number: "
+            f"The statement returns at most {rows['row_count']:,} rows, and the question names no number: "
             "there may be more."
         )
