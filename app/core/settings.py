@@ -230,9 +230,9 @@ class RetentionSettings(_Group):
     """`KAI_RETENTION__...`: days after which records are deleted. 0 keeps them."""
 
     run_days: Annotated[int, Field(ge=0, le=36_500)] = 0
-    """For the records of ended runs."""
+    """Records of ended runs."""
     row_days: Annotated[int, Field(ge=0, le=36_500)] = 0
-    """For the rows of answers."""
+    """Rows of answers."""
 
 
 class NatsSettings(_Group):

@@ -126,7 +126,7 @@ MUTATIONS = (
         "            if True:\n",
     ),
     Mutation(
-        "a session is claimed whoever holds it by now",
+        "a session is claimed while another run holds it by now",
         "app.modules.session.repository:SessionRepository.claim",
         """            Equals("active_run_id", None),
             AnyOf("status", ["idle", "error"]),

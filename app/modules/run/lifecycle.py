@@ -87,9 +87,9 @@ class RunLifecycle:
         return await self._repository.change_run(run, ending.of_run())
 
     async def keep(self, session: Session, ended: Run, answer: TurnAnswer) -> bool:
-        """What follows the end of a run; until it succeeds it is to be done again.
+        """Store the answer, publish `message-completed` and release the session. Repeat until it succeeds.
 
-        Returns whether this call has released the session: of several, one has.
+        Returns True if this call released the session; of several calls, exactly one does.
 
         The session stays the run's until the event is out, so a run whose end was interrupted is found
         by the session it holds, and its message is published at least once.
@@ -140,7 +140,7 @@ class RunLifecycle:
         log_end(run, done)
 
     async def _is_given(self, session: Session, run: Run) -> bool:
-        """Whether the session was given to this run, which has just ended. If not, it never will be.
+        """Returns True if the session was given to this run, which has just ended. If not, it never will be.
 
         A process that saw the run open may be about to claim the idle session for it: a raised fence makes
         that claim fail.

@@ -43,7 +43,7 @@ class Retention:
     """Prunes sessions whose turns have ended, and deletes old records once an hour, in the background."""
 
     def __init__(self, turns: Turns, keep_turns: int, ages: Sequence[Age] = ()) -> None:
-        """With `keep_turns` 0 no checkpoint is pruned."""
+        """`keep_turns` 0 prunes no checkpoint."""
         self._turns = turns
         self._keep_turns = keep_turns
         self._ages = [age for age in ages if age.days > 0]

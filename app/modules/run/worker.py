@@ -186,7 +186,7 @@ class Worker:
         return leased
 
     async def _unclean_ends(self, leased: LeasedJob, session: Session, run: Run) -> int:
-        """Of the attempts so far. One that the queue has lost before it began is counted as handed over."""
+        """Returns the number of attempts that ended with their process. Not one that never began."""
         if leased.first and run.attempt == 1:
             return 0
         may_not_have_begun = run.attempt == 1 and run.handovers == 0
