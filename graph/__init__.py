@@ -4,6 +4,6 @@ from langgraph.runtime import RunControl
 
 from graph.events import SessionEvent
 from graph.ports import Ports
-from graph.session import Checkpoint, SessionGraph, Turn
+from graph.session import Checkpoint, CompletedTurn, SessionGraph, Turn
 
-__all__ = ["Checkpoint", "Ports", "RunControl", "SessionEvent", "SessionGraph", "Turn"]
+__all__ = ["Checkpoint", "CompletedTurn", "Ports", "RunControl", "SessionEvent", "SessionGraph", "Turn"]

@@ -76,6 +76,13 @@ class Checkpoint:
     message_id: str | None
 
 
+@dataclass
+class CompletedTurn:
+    """Receives the answer of a turn when it completes, so that it need not be read. None until then."""
+
+    answer: TurnAnswer | None = None
+
+
 class SessionGraph:
     """Runs turns on the threads of sessions. The thread id is the session id.
 
@@ -88,7 +95,12 @@ class SessionGraph:
         self._graph = _shape().compile(checkpointer=checkpointer)
 
     async def ask(
-        self, turn: Turn, ports: Ports, control: RunControl | None = None
+        self,
+        turn: Turn,
+        ports: Ports,
+        control: RunControl | None = None,
+        *,
+        completed: CompletedTurn | None = None,
     ) -> AsyncGenerator[SessionEvent]:
         """Run a turn from its start.
 
@@ -97,12 +109,18 @@ class SessionGraph:
         yield Status(
             step="loading_context", message="Reading the conversation and the schema", run_id=turn.run_id
         )
-        async with aclosing(self._run(turn, ports, _opening(turn), control=control)) as events:
+        run = self._run(turn, ports, _opening(turn), control=control, completed=completed)
+        async with aclosing(run) as events:
             async for event in events:
                 yield event
 
     async def resume(
-        self, turn: Turn, ports: Ports, control: RunControl | None = None
+        self,
+        turn: Turn,
+        ports: Ports,
+        control: RunControl | None = None,
+        *,
+        completed: CompletedTurn | None = None,
     ) -> AsyncGenerator[SessionEvent]:
         """Continue an interrupted turn after its last completed step.
 
@@ -112,14 +130,14 @@ class SessionGraph:
         yield Reset(reason="The answer was interrupted. It continues after its last completed step.")
         snapshot = await self._state(turn.session_id)
         if snapshot.values.get("run_id") != turn.run_id:
-            events = self.ask(turn, ports, control)
+            events = self.ask(turn, ports, control, completed=completed)
         else:
             # A result that is being repaired is not emitted: the final one follows.
             answer = _answer(snapshot)
-            completed = [] if snapshot.values.get("repair") else answer_chunks(answer, answer.results)
-            for chunk in completed:
+            chunks = [] if snapshot.values.get("repair") else answer_chunks(answer, answer.results)
+            for chunk in chunks:
                 yield chunk
-            events = self._run(turn, ports, None, control=control)
+            events = self._run(turn, ports, None, control=control, completed=completed)
         async with aclosing(events) as rest:
             async for event in rest:
                 yield event
@@ -187,7 +205,13 @@ class SessionGraph:
             return await self._graph.aget_state(_config(session_id, checkpoint_id))
 
     async def _run(
-        self, turn: Turn, ports: Ports, opening: SessionState | None, *, control: RunControl | None
+        self,
+        turn: Turn,
+        ports: Ports,
+        opening: SessionState | None,
+        *,
+        control: RunControl | None,
+        completed: CompletedTurn | None,
     ) -> AsyncGenerator[SessionEvent]:
         # Sync durability: a step whose events were emitted never runs twice after a crash, and `done`
         # follows the last checkpoint. It costs one write per step (see docs/decisions).
@@ -196,17 +220,23 @@ class SessionGraph:
             _config_of(turn),
             context=ports,
             control=control,
-            stream_mode="custom",
+            stream_mode=["custom", "values"],
             durability="sync",
         )
+        state: object = None
         try:
             with translated_errors():
-                async for event in events:
-                    yield cast("SessionEvent", event)
+                async for mode, chunk in events:
+                    if mode == "values":
+                        state = chunk
+                    else:
+                        yield cast("SessionEvent", chunk)
         except GraphDrained as error:
             raise Drained from error
         except NodeTimeoutError as error:
             raise StepTimedOut("A step of the answer took too long and was stopped. Ask again.") from error
+        if completed is not None:
+            completed.answer = answer_of(cast("SessionState", state))
 
 
 def _shape() -> StateGraph[SessionState, Ports, SessionState, SessionState]:

@@ -1,7 +1,7 @@
 """Searches of one moment in one request, whichever collections and callers they are of.
 
-A request costs client and server far more than a search does. Tasks that the event loop runs in the same
-iteration, as those of `asyncio.gather`, therefore share a request.
+A request costs client and server far more than a search does. Tasks that the event loop runs in the same two
+iterations, as those of nested calls of `asyncio.gather`, therefore share a request.
 """
 
 import asyncio
@@ -45,7 +45,7 @@ class _Batch:
 
 
 class SharedSearches:
-    """Sends the searches that begin in one iteration of the event loop in one request."""
+    """Sends the searches that begin in two iterations of the event loop in one request."""
 
     def __init__(self, client: AsyncClient) -> None:
         self._multi_search = client.multi_search
@@ -75,7 +75,8 @@ class SharedSearches:
         return batch
 
     async def _send(self, batch: _Batch) -> None:
-        """Runs after the tasks that were ready when the batch was started."""
+        """Runs after the tasks that were ready when the batch was started, and those that they start."""
+        await asyncio.sleep(0)
         if self._open is batch:
             self._open = None
         # The client's type demands `query_by`, which a search for `*` does not take.

@@ -22,7 +22,7 @@ from tests.support.scripted_model import ScriptedModel
 
 OWNER = "local"
 COUNT = "SELECT count(*) AS n FROM customers"
-MAX_TYPESENSE_REQUESTS = 38
+MAX_TYPESENSE_REQUESTS = 28
 """Of a follow-up with a model, its checkpoints and its stored rows included."""
 VERIFIED = "How many customers do we have?"
 

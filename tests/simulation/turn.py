@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar, cast
 
 from app.modules.session.model import Run, Session
-from graph import Ports, RunControl, SessionEvent, SessionGraph, Turn
+from graph import CompletedTurn, Ports, RunControl, SessionEvent, SessionGraph, Turn
 from graph.answer import TurnAnswer
 from graph.errors import CheckpointsUnavailable, Drained
 from graph.events import AnalysisChunk, Reset, Status, TextChunk
@@ -75,16 +75,27 @@ class SimulatedGraph(SessionGraph):
         return cast("Ports", Script(run))
 
     async def ask(
-        self, turn: Turn, ports: Ports, control: RunControl | None = None
+        self,
+        turn: Turn,
+        ports: Ports,
+        control: RunControl | None = None,
+        *,
+        completed: CompletedTurn | None = None,
     ) -> AsyncGenerator[SessionEvent]:
         self._begin(turn, ports)
         yield Status(step="loading_context", message="Reading", run_id=turn.run_id)
         await self._save(turn, 0)
         async for event in self._steps(turn, 0, control):
             yield event
+        self._complete(turn, completed)
 
     async def resume(
-        self, turn: Turn, ports: Ports, control: RunControl | None = None
+        self,
+        turn: Turn,
+        ports: Ports,
+        control: RunControl | None = None,
+        *,
+        completed: CompletedTurn | None = None,
     ) -> AsyncGenerator[SessionEvent]:
         self._begin(turn, ports)
         yield Reset(reason="The answer was interrupted.")
@@ -93,11 +104,18 @@ class SimulatedGraph(SessionGraph):
             yield AnalysisChunk(content=self._story.answer_of(turn.question))
         async for event in self._steps(turn, saved, control):
             yield event
+        self._complete(turn, completed)
 
     async def answer(self, turn: Turn) -> TurnAnswer:
-        saved = await self._latest(turn)
-        reply = self._story.answer_of(turn.question) if saved == STEPS else None
-        return TurnAnswer(route="chat", analysis=reply, tokens_used=TOKENS_PER_STEP * saved)
+        return self._answer(turn, await self._latest(turn))
+
+    def _complete(self, turn: Turn, completed: CompletedTurn | None) -> None:
+        if completed is not None:
+            completed.answer = self._answer(turn, STEPS)
+
+    def _answer(self, turn: Turn, steps: int) -> TurnAnswer:
+        reply = self._story.answer_of(turn.question) if steps == STEPS else None
+        return TurnAnswer(route="chat", analysis=reply, tokens_used=TOKENS_PER_STEP * steps)
 
     async def has_begun(self, session_id: str, run_id: str) -> bool:
         return await self._ask(f"state of {session_id[-3:]}", lambda: self._is_latest(session_id, run_id))

@@ -130,8 +130,12 @@ class TypesenseStorage:
     async def put(self, collection: str, documents: Sequence[Document]) -> None:
         kept = await self._collection(collection)
         rows = [layout.row(kept, document, uuid4().hex) for document in documents]
+        target = self._documents(collection)
+        ids = [str(document["id"]) for document in documents]
+        self._patches.drop_known(target, ids)
         with translated_errors():
-            await self._documents(collection).write(rows, "upsert")
+            await target.write(rows, "upsert")
+        self._patches.drop_known(target, ids)
 
     async def patch(
         self,

@@ -9,16 +9,21 @@ A process may die between the two writes, or write late. So every reader follows
 latest state is not written to the document, the reader waits a second for its author, then writes it itself.
 A late write puts an earlier state into the document; the next reader sees its successors and repairs it.
 A successor is deleted after ten minutes, and only once its document is in the latest state.
+
+A state that this process has read or written within the last minute is changed without another read: if it
+is no longer the latest, its successor exists and the creation fails. If it does not meet the conditions, they
+are checked on a fresh state.
 """
 
 import asyncio
 import random
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 from uuid import uuid4
 
+from cachetools import TTLCache
 from pydantic import JsonValue
 
 from app.core.clock import now_ms
@@ -31,6 +36,8 @@ _LOOK_AGAIN_SECONDS = 0.004
 _TRIES_SECONDS = 15.0
 _KEPT_SECONDS = 600
 _SWEPT_AT_ONCE = 50
+_KNOWN_SECONDS = 60.0  # far less than successors are kept
+_KNOWN_STATES = 1_000
 
 
 @dataclass(frozen=True)
@@ -60,6 +67,8 @@ class CompareAndSet:
         self._successors = successors
         self._find = find
         self._swept = time.monotonic()
+        self._known: TTLCache[str, _State] = TTLCache(_KNOWN_STATES, _KNOWN_SECONDS, timer=time.monotonic)
+        """The latest written states that this process has seen, by the key of their document."""
 
     async def make(self) -> None:
         await self._successors.create_if_missing(
@@ -93,10 +102,17 @@ class CompareAndSet:
         """
         async with asyncio.timeout(_TRIES_SECONDS):
             await self._sweep()
+            known = self._known.pop(_key(documents, document_id), None)
+            if known is not None and all(
+                meets(known.document, condition, documents.declared) for condition in where
+            ):
+                changed: Document = {**known.document, **changes}
+                if await self._succeed(documents, known, changed):
+                    return changed
             while (state := await self._written(documents, document_id)) is not None:
                 if not all(meets(state.document, condition, documents.declared) for condition in where):
                     return None
-                changed: Document = {**state.document, **changes}
+                changed = {**state.document, **changes}
                 if await self._succeed(documents, state, changed):
                     return changed
                 await _pause()
@@ -108,6 +124,7 @@ class CompareAndSet:
         while (state := await self._latest(documents, document_id)) is not None:
             now = time.monotonic()
             if state.written:
+                self._known[_key(documents, document_id)] = state
                 return state
             if now - first_seen.setdefault(state.revision, now) > _TO_FINISH_SECONDS:
                 await self._write(documents, state)
@@ -116,7 +133,7 @@ class CompareAndSet:
         return None
 
     async def _latest(self, documents: Documents, document_id: str) -> _State | None:
-        key = layout.key(documents.kept.name, document_id)
+        key = _key(documents, document_id)
         found, successors = await documents.kept.find(
             {"filter_by": f"id:={document_id}"},
             {"collection": self._successors.name, "filter_by": f"of:={key}", "sort_by": "made_at:desc"},
@@ -134,10 +151,13 @@ class CompareAndSet:
         )
 
     async def _succeed(self, documents: Documents, state: _State, changed: Document) -> bool:
-        """Create the successor of a state and write it. Returns False if the state has another successor."""
+        """Create the successor of a state and write it.
+
+        Returns False if the state has another successor, or its document is deleted.
+        """
         successor = _State(changed, uuid4().hex, written=False)
         row = layout.row(documents.declared, changed, successor.revision)
-        key = layout.key(documents.kept.name, str(changed["id"]))
+        key = _key(documents, str(changed["id"]))
         kept = {
             "id": layout.key(key, state.revision),
             "of": key,
@@ -154,20 +174,36 @@ class CompareAndSet:
             # An earlier try of this call may have created it, its answer lost: then the revision is ours.
             if not found or found[0][layout.REVISION] != successor.revision:
                 return False
-        await self._write(documents, successor)
-        return True
+        if await self._write(documents, successor):
+            return True
+        await self._successors.delete_any("id", [str(kept["id"])])
+        return False
 
-    async def _write(self, documents: Documents, state: _State) -> None:
-        """Write a state to its document. If that was slow, also write a later state that exists by then."""
+    async def _write(self, documents: Documents, state: _State) -> bool:
+        """Write a state to its document. If that was slow, also write a later state that exists by then.
+
+        Returns False if the document is deleted.
+        """
         started = time.monotonic()
-        await documents.kept.write([layout.row(documents.declared, state.document, state.revision)], "update")
+        row = layout.row(documents.declared, state.document, state.revision)
+        (exists,) = await documents.kept.write([row], "update")
+        if not exists:
+            return False
+        self._known[_key(documents, str(state.document["id"]))] = replace(state, written=True)
         if time.monotonic() - started > _TO_FINISH_SECONDS / 2:
             latest = await self._latest(documents, str(state.document["id"]))
             if latest is not None and not latest.written:
                 await self._write(documents, latest)
+        return True
+
+    def drop_known(self, documents: TypesenseCollection[layout.Row], ids: Sequence[str]) -> None:
+        """Drop the known states of documents that are written or deleted without a condition."""
+        for each in ids:
+            self._known.pop(layout.key(documents.name, each), None)
 
     async def forget(self, documents: TypesenseCollection[layout.Row], ids: Sequence[str]) -> None:
         """Delete the successors of deleted documents."""
+        self.drop_known(documents, ids)
         await self._successors.delete_any("of", [layout.key(documents.name, each) for each in ids])
 
     async def _sweep(self) -> None:
@@ -185,6 +221,10 @@ class CompareAndSet:
         ):
             await self._written(await self._find(name), document_id)
         await self._successors.delete_any("id", [str(each["id"]) for each in old])
+
+
+def _key(documents: Documents, document_id: str) -> str:
+    return layout.key(documents.kept.name, document_id)
 
 
 async def _pause() -> None:

@@ -17,7 +17,7 @@ from app.modules.run.ending import AttemptEnd, Saved, emitted_end
 from app.modules.run.engine import RunServices, RunStream
 from app.modules.run.messages import Ending, done_event, ending_of, failure_of, wire
 from app.modules.session.model import Outcome, Run, Session
-from graph import RunControl, SessionEvent, Turn
+from graph import CompletedTurn, RunControl, SessionEvent, Turn
 from graph.errors import CheckpointsUnavailable, Drained, TurnError
 from graph.events import Status
 
@@ -51,6 +51,7 @@ class RunAttempt:
         self._run = run
         self._services = services
         self._control = RunControl()
+        self._completed = CompletedTurn()
         self._stopped: StopReason | None = None
         self._answering: asyncio.Task[None] | None = None
         self._tokens_before = 0
@@ -109,6 +110,7 @@ class RunAttempt:
             self._session,
             turn=self._turn,
             ending=ending,
+            answer=self._completed.answer,
             used_tokens=self._tokens_before + meter.tokens,
         )
         saved = await end.save(is_stopped=lambda: self._stopped in ("handed over", "lost"))
@@ -131,7 +133,9 @@ class RunAttempt:
         ask = graph.ask if run.attempt == 1 else graph.resume
         while True:
             try:
-                async with aclosing(ask(self._turn, ports, self._control)) as events:
+                async with aclosing(
+                    ask(self._turn, ports, self._control, completed=self._completed)
+                ) as events:
                     async for event in events:
                         stream.emit(event)
                         retries.observe(event)

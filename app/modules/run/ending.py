@@ -54,7 +54,10 @@ async def emitted_end(logs: EventLogs, run: Run) -> Done | None:
 
 
 class AttemptEnd:
-    """Stores the result of the run and ends its stream. `used_tokens` counts failed steps, too."""
+    """Stores the result of the run and ends its stream. `used_tokens` counts failed steps, too.
+
+    `answer` is that of a completed turn; None has it read from the checkpoints.
+    """
 
     def __init__(
         self,
@@ -64,6 +67,7 @@ class AttemptEnd:
         *,
         turn: Turn,
         ending: Ending,
+        answer: TurnAnswer | None,
         used_tokens: int,
     ) -> None:
         self._services = services
@@ -71,6 +75,7 @@ class AttemptEnd:
         self._session = session
         self._turn = turn
         self._ending = ending
+        self._completed_answer = answer
         self._used_tokens = used_tokens
         self._run = stream.run
         self._closed: Run | None = None
@@ -136,6 +141,8 @@ class AttemptEnd:
 
     async def _answer(self) -> TurnAnswer:
         """The answer of the completed steps; empty if the run failed because these cannot be read."""
+        if self._completed_answer is not None:
+            return self._completed_answer
         try:
             return await self._services.graph.answer(self._turn)
         except CheckpointUnreadable:

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import Literal
 from weakref import WeakValueDictionary
@@ -47,6 +47,10 @@ _AGAIN_SECONDS = 0.5
 _FAREWELL_SECONDS = 2
 
 
+async def _pass() -> None:
+    """A check that refuses nothing."""
+
+
 class Submissions:
     """Starts, queues and stops runs, in whichever process they are answered."""
 
@@ -79,8 +83,12 @@ class Submissions:
         on_busy: OnBusy,
         idempotency_key: str | None,
         sql: str | None = None,
+        *,
+        check: Callable[[], Awaitable[None]] = _pass,
     ) -> Run:
         """Make a question a run; it is durable when this returns.
+
+        `check` is awaited together with the first reads; what it raises refuses the question.
 
         The same idempotency key gives the same run again. Raises `SessionClosed`, `SessionBusy`,
         `QueueFull`, `WorkersBusy`, `KeyReused`, `TokensSpent` or `TooManyRuns`; or `BusUnavailable` or
@@ -88,8 +96,8 @@ class Submissions:
         fails later than that and for too long: then this process goes on storing it.
         """
         async with self._turnstile(session.id) as seconds_left:
-            waiting, others = await asyncio.gather(
-                self._queue.waiting(), self._repository.open_runs(session.id)
+            waiting, others, _ = await asyncio.gather(
+                self._queue.waiting(), self._repository.open_runs(session.id), check()
             )
             run = _new_run(session, question, idempotency_key, sql=sql, others=others)
             if idempotency_key is not None and (known := await self._repository.find_run(run.id)) is not None:

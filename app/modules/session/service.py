@@ -153,12 +153,15 @@ class SessionService:
         session = await self.repository.get(owner, session_id)
         if session.status == "closed":
             raise SessionClosed
-        try:
-            await self._connections.repository.get(owner, session.db_connection_id)
-        except NotFound as error:
-            raise ConnectionGone from error
+
+        async def check_connection() -> None:
+            try:
+                await self._connections.repository.get(owner, session.db_connection_id)
+            except NotFound as error:
+                raise ConnectionGone from error
+
         return session, await self.submissions.submit(
-            session, question, on_busy, idempotency_key=idempotency_key, sql=sql
+            session, question, on_busy, idempotency_key=idempotency_key, sql=sql, check=check_connection
         )
 
     async def run_of(self, owner: str, session_id: str, name: str) -> tuple[Session, Run]:

@@ -159,6 +159,51 @@ async def test_nothing_is_left_of_the_earlier_states_of_a_deleted_document(
         assert (await client.collections[f"{prefix}patches0"].retrieve())["num_documents"] == 1
 
 
+# States that a process knows
+
+
+async def test_a_known_document_is_changed_without_another_read(
+    typesense_server: TypesenseServer, wire: Wire
+) -> None:
+    async with client_of(typesense_server, wire) as client:
+        storage = TypesenseStorage(client, f"t{uuid4().hex}_")
+        await storage.open()
+        await storage.create_collection(JOBS)
+        await storage.create("jobs", {"id": uid(1), "owner": None})
+        await storage.get("jobs", uid(1))
+        for owner in ("one", "two"):
+            wire.requests.clear()
+            assert await storage.patch("jobs", uid(1), {"owner": owner}) == {"id": uid(1), "owner": owner}
+            assert len(wire.requests) == 2
+
+
+async def test_a_change_by_another_process_is_noticed_although_an_earlier_state_is_known(
+    typesense_server: TypesenseServer,
+) -> None:
+    prefix = f"t{uuid4().hex}_"
+    async with client_of(typesense_server) as one_client, client_of(typesense_server) as other_client:
+        one = TypesenseStorage(one_client, prefix)
+        other = TypesenseStorage(other_client, prefix)
+        await one.open()
+        await one.create_collection(JOBS)
+        free = [Equals("owner", None)]
+        for number in (1, 2, 3):
+            await one.create("jobs", {"id": uid(number), "owner": None})
+            await one.get("jobs", uid(number))
+        assert await other.patch("jobs", uid(1), {"owner": "other"}, where=free) is not None
+        assert await one.patch("jobs", uid(1), {"owner": "one"}, where=free) is None
+        assert await one.patch("jobs", uid(1), {"done": True}) == {
+            "id": uid(1),
+            "owner": "other",
+            "done": True,
+        }
+        await other.delete("jobs", [Equals("id", uid(2))])
+        assert await one.patch("jobs", uid(2), {"owner": "one"}) is None
+        assert await one.get("jobs", uid(2)) is None
+        await one.put("jobs", [{"id": uid(3), "owner": "put"}])
+        assert await one.patch("jobs", uid(3), {"owner": "one"}, where=free) is None
+
+
 # Servers that stop and start
 
 
