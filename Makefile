@@ -9,7 +9,7 @@ INSTALL = $(BIN)/uv pip install --quiet --python .venv --compile-bytecode $(1) \
 # Images of Python often forbid compiled files; without them each process compiles the application again.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help demo serve ui test check check-python check-page format screenshots bench bench-scale \
+.PHONY: help demo serve ui test check check-python check-page format screenshots bench bench-compare profile bench-turns bench-scale \
 	bench-checkpointers bench-store-client bench-listing bench-figures bench-claims simulate simulate-mutations conformance wheel-checkpoint lock clean
 
 help: ## Show what can be made
@@ -49,7 +49,16 @@ format: .venv/test ## Format the code
 screenshots: .venv/test ui ## Take the screenshots of the documents again
 	@$(BIN)/python -m tests.e2e.page.screenshots
 
-bench: .venv/test ## Measure the server with a scripted model
+bench: .venv/test ## Measure KAI's own time beside its limits, and write docs/performance.md (SAVE=FILE keeps the figures)
+	@$(BIN)/python -m tests.bench.own_time --many --page $(if $(SAVE),--save $(SAVE))
+
+bench-compare: .venv/test ## Compare two saved runs of make bench: OLD=FILE NEW=FILE
+	@$(BIN)/python -m tests.bench.own_time --compare $(OLD) $(NEW)
+
+profile: .venv/test ## Show the processor time of a turn by layer
+	@$(BIN)/python -m tests.bench.own_time.profile
+
+bench-turns: .venv/test ## Measure turns of one process at several loads, and memory
 	@$(BIN)/python -m tests.bench.turns
 
 bench-scale: .venv/test ## Measure what NATS, more workers and a thousand streams cost (eight minutes)

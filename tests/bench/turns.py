@@ -1,4 +1,4 @@
-"""What a turn costs: a real server, a scripted model of no latency, real streams. `make bench` runs it.
+"""What a turn costs: a real server, a scripted model of no latency, real streams. `make bench-turns` runs it.
 
 Figures are of this machine, where client, server and model share the cores; compare them only with
 figures of the same run.
@@ -97,7 +97,7 @@ async def measure(folder: Path) -> None:
         connection.executemany("INSERT INTO customers (name) VALUES (?)", [("Ada",)] * 100)
         connection.commit()
     start = time.perf_counter()
-    with running_server(folder / "data", SETTINGS) as server:
+    with running_server(folder / "data", SETTINGS, log=folder / "log") as server:
         print(f"start to ready: {time.perf_counter() - start:.2f} s")
         async with client_of(server) as client:
             known = await client.connect(f"sqlite:///{shop}")

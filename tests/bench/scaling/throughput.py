@@ -36,7 +36,7 @@ async def measure(ground: Ground, runs: int) -> None:
         folder = ground.folder / f"throughput {workers}"
         with running_cluster(folder, ground.over_nats(), apis=1, workers=workers) as cluster:
             before = await _nats(ground)
-            use = await _load(ground, cluster, runs)
+            use = await load(ground, cluster, runs)
             after = await _nats(ground)
             messages, kib = ((now - then) / (runs + WARM_UP) for now, then in zip(after, before, strict=True))
         rates.append(runs / use.seconds)
@@ -55,7 +55,7 @@ async def _nats(ground: Ground) -> tuple[float, float]:
     return sum(each.last_seq for each in states), sum(each.bytes for each in states) / 1_024
 
 
-async def _load(ground: Ground, cluster: Cluster, runs: int) -> Use:
+async def load(ground: Ground, cluster: Cluster, runs: int) -> Use:
     address = cluster.apis[0].address
     async with asked_of(cluster.apis[0], ground.database) as (client, database):
         sessions = [await client.open_session(database) for _ in range(min(SESSIONS, runs))]
