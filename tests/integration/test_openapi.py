@@ -101,3 +101,16 @@ def test_every_schema_and_every_field_of_one_is_described() -> None:
     ]
     assert (without, fields) == ([], [])
     assert sum(len(schema.get("properties", {})) for schema in schemas.values()) > 250
+
+
+def test_every_request_body_has_an_example() -> None:
+    description = describe_api().openapi()
+    bodies = [
+        operation["requestBody"]["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2]
+        for methods in description["paths"].values()
+        for operation in methods.values()
+        if "requestBody" in operation
+    ]
+    schemas = description["components"]["schemas"]
+    assert [name for name in bodies if not schemas[name].get("examples")] == []
+    assert len(bodies) > 10

@@ -2,12 +2,12 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Path, Query, Request, status
+from fastapi import APIRouter, Depends, Path, Request, status
 
 from app.core.auth.api_keys import ApiKeys
 from app.http.callers import ADMIN, ANYBODY, CurrentCaller
 from app.http.problems import PROBLEM_RESPONSES
-from app.http.routes import PageOf, PageQuery
+from app.http.routes import PageOf, PageParameters
 from app.modules.identity.schemas import ApiKeyBody, MeBody, NewApiKey, NewApiKeyBody
 
 router = APIRouter(tags=["identity"], responses=PROBLEM_RESPONSES)
@@ -45,7 +45,7 @@ async def create_key(body: NewApiKey, keys: Keys) -> NewApiKeyBody:
 
 
 @router.get("/api-keys", summary="List API keys", dependencies=[ADMIN])
-async def list_keys(page: Annotated[PageQuery, Query()], keys: Keys) -> PageOf[ApiKeyBody]:
+async def list_keys(page: PageParameters, keys: Keys) -> PageOf[ApiKeyBody]:
     """Lists the keys of all owners, newest first, including revoked and expired ones. Needs scope `admin`.
     The answer holds no secret.
 
