@@ -87,6 +87,8 @@ async def work_on_answers(common: CommonServices, kind: FollowUp) -> AsyncGenera
     job = _job(common, kind)
 
     async def charged(ref: RunRef) -> None:
+        if job is None:
+            return
         async with common.allowances.charged(ref.owner):
             await job.work(ref.session_id)
 
@@ -104,13 +106,16 @@ async def work_on_answers(common: CommonServices, kind: FollowUp) -> AsyncGenera
         await worker.stop(_drain_seconds(common))
 
 
-def _job(common: CommonServices, kind: FollowUp) -> TitleJob | MemoryJob:
+def _job(common: CommonServices, kind: FollowUp) -> TitleJob | MemoryJob | None:
+    """Returns None if the settings switch the jobs of this kind off."""
     llm = common.settings.llm
     model = None if common.models is None else common.models.summary
     match kind:
         case "title":
             return TitleJob(common.sessions, model if llm.titles else None)
         case "memory":
+            if not common.settings.memory.conversations:
+                return None
             reader = SessionExchangeReader(common.sessions)
             return MemoryJob(reader, common.memories, model if llm.memories else None)
 

@@ -235,6 +235,13 @@ class RetentionSettings(_Group):
     """Rows of answers."""
 
 
+class MemorySettings(_Group):
+    """`KAI_MEMORY__...`: what KAI remembers beyond a conversation."""
+
+    conversations: bool = True
+    """Keep a searchable memory of each conversation. If false, none is written, and no model is called."""
+
+
 class NatsSettings(_Group):
     """`KAI_NATS__...`: the NATS by which processes share their work; without it one process does it all."""
 
@@ -421,6 +428,7 @@ class Settings(BaseSettings):
     conversations: ConversationSettings = ConversationSettings()
     checkpoints: CheckpointSettings = CheckpointSettings()
     retention: RetentionSettings = RetentionSettings()
+    memory: MemorySettings = MemorySettings()
     nats: NatsSettings = NatsSettings()
     redis: RedisSettings = RedisSettings()
     worker: WorkerSettings = WorkerSettings()

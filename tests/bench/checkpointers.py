@@ -23,6 +23,7 @@ from langgraph.graph import START, StateGraph
 
 from app.core.secrets import ClearCheckpoints
 from app.core.storage.typesense_server import TypesenseServer
+from app.core.storage.typesense_transport import KeepAliveTransport
 from graph import SessionGraph, Turn
 from graph.checkpoints import Checkpointer, sqlite_checkpointer
 from tests.fakes import fake_ports
@@ -58,7 +59,7 @@ class Wire:
         return int(next(line for line in status.splitlines() if line.startswith("VmRSS")).split()[1]) / 1_024
 
 
-class Counting(httpx.AsyncHTTPTransport):
+class Counting(KeepAliveTransport):
     def __init__(self, wire: Wire) -> None:
         super().__init__()
         self.wire = wire

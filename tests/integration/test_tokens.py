@@ -10,7 +10,7 @@ import pytest
 from pydantic import SecretStr
 
 from app.bootstrap import Services, open_services
-from app.core.settings import LlmSettings, QuotaSettings, Settings
+from app.core.settings import LlmSettings, MemorySettings, QuotaSettings, Settings
 from app.modules.session.model import Session
 from tests.support.model_script import Scripted
 from tests.support.scripted_model import ScriptedModel, scripted_model
@@ -35,7 +35,11 @@ def model() -> Iterator[ScriptedModel]:
 def opened(model: ScriptedModel, tmp_path: Path) -> Open:
     @asynccontextmanager
     async def opening(
-        *, embedding: str | None = None, titles: bool = True, memories: bool = True
+        *,
+        embedding: str | None = None,
+        titles: bool = True,
+        memories: bool = True,
+        conversations: bool = True,
     ) -> AsyncGenerator[Services]:
         llm = LlmSettings(
             base_url=model.base_url,
@@ -47,7 +51,8 @@ def opened(model: ScriptedModel, tmp_path: Path) -> Open:
         )
         # Tokens are counted only where a day has a limit.
         limited = QuotaSettings(tokens_per_day=1_000_000)
-        settings = Settings(data_dir=tmp_path / "data", llm=llm, quotas=limited)
+        memory = MemorySettings(conversations=conversations)
+        settings = Settings(data_dir=tmp_path / "data", llm=llm, quotas=limited, memory=memory)
         async with open_services(settings) as services:
             yield services
 
@@ -121,6 +126,23 @@ async def test_titles_and_memories_can_do_without_a_model(
         assert memory.summary == "Asked: How many customers? Answered: None yet."
         assert (await services.sessions.repository.get(OWNER, session.id)).title == "How many customers?"
         assert await used(services) >= tokens == counted(SQL, "None yet.")
+
+
+async def test_without_memories_of_conversations_only_the_title_is_written(
+    opened: Open, shop: Path, model: ScriptedModel
+) -> None:
+    async with opened(conversations=False, embedding="trigrams-64") as services:
+        session = await started(services, shop)
+        model.say(SQL, "None yet.")
+        await ask(services, session)
+
+        async def titled() -> bool:
+            return (await services.sessions.repository.get(OWNER, session.id)).title == TITLE
+
+        await until(titled)
+        assert await services.memories.repository.find(session.id) is None
+    # The jobs under way have ended by now.
+    assert ["You name conversations" in each.text for each in model.afterwards] == [True]
 
 
 async def test_a_call_that_failed_counts_too(opened: Open, shop: Path, model: ScriptedModel) -> None:

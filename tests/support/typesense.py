@@ -10,7 +10,7 @@ from pydantic import SecretStr
 from typesense import AsyncClient
 
 from app.core.storage.typesense import TypesenseStorage
-from app.core.storage.typesense_client import TypesenseAddress, typesense_client
+from app.core.storage.typesense_client import DirectClient, TypesenseAddress, typesense_client
 from app.core.storage.typesense_server import TypesenseServer
 from typesense_checkpoint import TypesenseCheckpointer
 
@@ -95,7 +95,7 @@ async def open_typesense(address: TypesenseAddress, prefix: str) -> AsyncGenerat
 async def client_of(
     server: TypesenseServer, wire: httpx.AsyncBaseTransport | None = None
 ) -> AsyncGenerator[AsyncClient]:
-    async with httpx.AsyncClient(transport=wire, timeout=10) as http:
+    async with DirectClient(transport=wire, timeout=10) as http:
         yield AsyncClient(
             {"api_key": server.api_key, "nodes": [server.url], "retry_interval_seconds": 0.01}, http
         )
