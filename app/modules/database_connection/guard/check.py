@@ -19,6 +19,7 @@ from app.modules.database_connection.guard.common_tables import CommonTables
 from app.modules.database_connection.guard.functions import is_allowed_function, is_table_function, names_of
 from app.modules.database_connection.guard.grammar import has_placeholder, is_allowed, is_query
 from app.modules.database_connection.guard.joins import Joins
+from app.modules.database_connection.guard.keywords import check_keyword
 from app.modules.database_connection.guard.plans import without_explain
 from app.modules.database_connection.guard.references import Catalog
 from app.modules.database_connection.guard.rewriting import rewritten
@@ -128,6 +129,7 @@ def _check_node(node: exp.Expr, catalog: Catalog, common: CommonTables) -> None:
         raise StatementRefused("The statement has a placeholder; write the value itself.", "placeholder")
     if not is_allowed(node):
         raise StatementRefused(f"{node.key.upper()} is not allowed in queries here.", "construct")
+    check_keyword(node, catalog.dialect)
     if isinstance(node, exp.Limit | exp.Offset) and node.find(exp.Func) is not None:
         # sqlglot simplifies such a bound while generating, and that may not terminate.
         raise StatementRefused("LIMIT and OFFSET take numbers here, not functions.", "construct")
