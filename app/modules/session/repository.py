@@ -313,9 +313,13 @@ class SessionRepository:
 
     async def _place_question(self, run: Run, sequence: int, where: Sequence[Condition]) -> None:
         asked = [Equals("run_id", run.id), Equals("role", "human")]
-        for found in (await self._storage.query("messages", asked)).items:
-            if found["sequence"] != sequence:
-                await self._storage.patch("messages", str(found["id"]), {"sequence": sequence}, where=where)
+        for listed in (await self._storage.query("messages", asked)).items:
+            message_id = str(listed["id"])
+            found: Document | None = listed
+            if listed["sequence"] == sequence:  # a list may lag behind, a document does not
+                found = await self._storage.get("messages", message_id)
+            if found is not None and found["sequence"] != sequence:
+                await self._storage.patch("messages", message_id, {"sequence": sequence}, where=where)
 
     async def messages(
         self, session: Session, limit: int, cursor: str | None
