@@ -54,6 +54,11 @@ def _fernet_key(secret: SecretStr) -> SecretStr:
     return secret
 
 
+def _digits(value: object) -> object:
+    """A number of the environment, where it is a text."""
+    return int(value) if isinstance(value, str) and value.isdecimal() else value
+
+
 def _port(value: object) -> object:
     if isinstance(value, str) and is_of_kubernetes("KAI_PORT", value):
         raise ValueError(
@@ -258,7 +263,7 @@ class NatsSettings(_Group):
     """With `certificate_file`, the client certificate of KAI."""
     prefix: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{0,40}$")] = ""
     """The names of KAI's streams and subjects begin with it."""
-    replicas: Literal[1, 3, 5] = 1
+    replicas: Annotated[Literal[1, 3, 5], BeforeValidator(_digits)] = 1
     """Servers that keep each stream."""
 
     @property

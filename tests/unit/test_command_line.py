@@ -72,6 +72,7 @@ def assert_one_line(complaint: str, words: str) -> None:
         ({"KAI_REDIS__URL": "redis://:s3cr3t@a:6379,b:6379/0"}, "follows the primary"),
         ({"KAI_NATS__URL": "redis://:s3cr3t@127.0.0.1"}, "nats://"),
         ({"KAI_NATS__URL": "nats://:s3cr3t/signs@127.0.0.1"}, "URL-encoded"),
+        ({"KAI_NATS__REPLICAS": "2"}, "1, 3 or 5"),
     ],
     ids=str,
 )

@@ -111,7 +111,7 @@ class Submissions:
                 session = await self.without_ghost(session)
                 self._check_room(session, on_busy, others)
             expected = waiting_sequence(run) if others else _expected_sequence(session, run)
-            asked = question_message(run, new_id(), expected)
+            asked = question_message(run, _question_id(run), expected)
             run = await self._outlasting_store(session, run, asked, on_busy, seconds=seconds_left)
         if waiting and expected < WAITING_FROM:
             # Before any worker is free. Dropped if one has begun the run.
@@ -322,6 +322,11 @@ def _expected_sequence(session: Session, run: Run) -> int:
     """
     is_free = session.active_run_id is None and session.status != "closed"
     return question_sequence(session.turns + 1) if is_free else waiting_sequence(run)
+
+
+def _question_id(run: Run) -> str:
+    """Returns one id for the same question and key, so that a late write makes no second message."""
+    return id_of(run.id, f"question {run.question}")
 
 
 def _same(known: Run, asked: Run) -> Run:

@@ -200,7 +200,8 @@ class SessionRepository:
         except DocumentExists:
             known = await self.find_run(run.id)
             if known is None or known.message_id != run.message_id:
-                await self._storage.delete("messages", [Equals("id", question.id)])
+                if known is None or known.question != run.question:  # the same question is one message
+                    await self._storage.delete("messages", [Equals("id", question.id)])
                 raise
 
     async def withdraw(self, run: Run) -> None:
