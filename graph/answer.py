@@ -8,7 +8,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from graph.state import Claim, Column, Cut, Option, Route, Rows, SessionState
+from graph.state import Claim, Column, Cut, Finding, Option, Route, Rows, SessionState
 
 Claims = Annotated[
     list[Claim],
@@ -76,6 +76,19 @@ class Findings(_Part):
     """A Vega-Lite specification with its data inline. Null if there is none."""
     suggestions: list[str] = Field(default_factory=list)
     """Suggested questions, complete enough to be sent unchanged."""
+    findings: list[Finding] = Field(default_factory=list)
+    """What an investigation found, each looked up in the result that it names. Empty for other answers."""
+
+
+class Effort(_Part):
+    """What an investigation took."""
+
+    steps: int = 0
+    """Steps of the investigation: calls of the model that chose the next calls of tools. 0 without one."""
+    tool_calls: int = 0
+    """Calls of tools that the investigation made."""
+    limit_reached: bool = False
+    """A limit ended the investigation before the model did: the answer holds what was found until then."""
 
 
 class ResultHeader(_Part):
@@ -99,11 +112,13 @@ class Analysis(Findings):
     text: str
 
 
-class Answer(Understanding, Offer, ResultHeader, Findings):
+class Answer(Understanding, Offer, ResultHeader, Findings, Effort):
     """An answer as it is stored and sent."""
 
     route: Route = "sql"
-    """Kind of the answer: from a statement, from rows already fetched, a question back, or small talk."""
+    """Kind of the answer: from a statement, from rows already fetched, a question back, small talk, or an
+    investigation of several steps.
+    """
     sql: str | None = None
     """The statement. Null if there is none."""
     results_summary: str | None = None
@@ -136,7 +151,7 @@ def answer_of(state: SessionState) -> TurnAnswer:
     """
     route = state["route"]
     sql, corrections = _standing_statement(state)
-    fetched = route == "sql" and state.get("results_message_id") == state["message_id"]
+    fetched = route in ("sql", "investigate") and state.get("results_message_id") == state["message_id"]
     results = state.get("current_results") if fetched else None
     exchanges = state.get("messages", [])
     is_answered = bool(exchanges) and exchanges[-1]["id"] == state["message_id"]
@@ -156,6 +171,9 @@ def answer_of(state: SessionState) -> TurnAnswer:
         analysis=analysis.text if analysis else reply if route == "chat" else None,
         clarification=reply if route == "clarify" else None,
         options=state.get("options", []) if is_answered and route == "clarify" else [],
+        steps=state.get("step", 0),
+        tool_calls=state.get("call_count", 0),
+        limit_reached=state.get("limit_reached", False),
         summary=state.get("summary"),
         tokens_used=state["tokens_used"],
     )
@@ -165,7 +183,7 @@ def _standing_statement(state: SessionState) -> tuple[str | None, list[str]]:
     """Returns the statement of the answer, with its corrections. Returns None and [] if there is none."""
     sql = state["draft_sql"]
     repair = state["repair"]
-    if state["route"] != "sql" or sql is None:
+    if state["route"] not in ("sql", "investigate") or sql is None:
         return None, []
     if repair is not None and repair["cause"] == "warnings":
         # The rows at hand are still those of the statement to be repaired.

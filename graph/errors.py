@@ -84,6 +84,14 @@ class DatabaseEmpty(TurnError):
     status = 422
 
 
+class InvestigationOff(TurnError):
+    """The turn is an investigation, and they were switched off after it had begun."""
+
+    problem = "investigation-off"
+    title = "Investigations are switched off"
+    status = 409
+
+
 class SummaryFailed(TurnError):
     """The summarizer returned no usable summary. The exchanges stay unchanged."""
 

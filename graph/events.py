@@ -5,8 +5,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from graph.answer import Claims, Offer, Understanding
-from graph.state import Rows
+from graph.answer import Claims, Effort, Offer, Understanding
+from graph.state import Finding, Rows
 
 Step = Literal[
     "waiting",
@@ -16,6 +16,8 @@ Step = Literal[
     "repairing_sql",
     "analyzing",
     "summarizing",
+    "investigating",
+    "using_tool",
     "saving",
 ]
 RunOutcome = Literal["complete", "failed", "cancelled"]
@@ -65,8 +67,10 @@ class TextChunk(_Chunk):
     """Kind of the chunk."""
     content: str
     """The piece of text."""
-    channel: Literal["sql", "analysis"]
-    """The text that the piece belongs to."""
+    channel: Literal["sql", "analysis", "investigation"]
+    """The text that the piece belongs to. Text of channel `investigation` precedes the calls of a step, and
+    no chunk repeats it.
+    """
 
 
 class SqlChunk(_Chunk, Understanding):
@@ -131,12 +135,73 @@ class SuggestionsChunk(_Chunk):
     """The suggested questions."""
 
 
-FINDING_CHUNKS: dict[str, type[ClaimsChunk | ChartChunk | SuggestionsChunk]] = {
+class FindingsChunk(_Chunk):
+    """What an investigation found, each looked up in the result that it names."""
+
+    type: Literal["findings"] = "findings"
+    """Kind of the chunk."""
+    content: list[Finding]
+    """The findings, in the model's order."""
+
+
+FINDING_CHUNKS: dict[str, type[ClaimsChunk | ChartChunk | SuggestionsChunk | FindingsChunk]] = {
     "claims": ClaimsChunk,
     "chart": ChartChunk,
     "suggestions": SuggestionsChunk,
+    "findings": FindingsChunk,
 }
 """The chunk of each field of `Findings`, in the order in which a run emits them."""
+
+
+class ToolCalled(_Event):
+    """A step of an investigation calls a tool."""
+
+    event: Literal["tool_call"] = "tool_call"
+    """Name of the event."""
+    tool_call_id: str
+    """Id of the call."""
+    step: int
+    """Number of the step, from 1."""
+    name: str
+    """Name of the tool."""
+    category: str
+    """Category of the tool, such as `read`. Empty for a tool that does not exist."""
+    arguments: dict[str, JsonValue]
+    """Arguments of the call. Empty if those of the model could not be read."""
+    requires_approval: bool = False
+    """A person has to approve the call before it runs."""
+
+
+class ToolReturned(_Event):
+    """A call of a tool has ended."""
+
+    event: Literal["tool_result"] = "tool_result"
+    """Name of the event."""
+    tool_call_id: str
+    """Id of the call."""
+    status: Literal["done", "failed"]
+    """How the call ended."""
+    content: str
+    """The text that the model reads, at most 6,000 characters."""
+    is_error: bool
+    """The text says what went wrong."""
+    result_id: str | None = None
+    """Id of the rows that the call has fetched. Null if it has none."""
+    elapsed_ms: int
+    """Milliseconds that the call took."""
+
+
+class Progress(_Event):
+    """Progress of a call that takes long; at most one a second for a call."""
+
+    event: Literal["progress"] = "progress"
+    """Name of the event."""
+    tool_call_id: str
+    """Id of the call."""
+    message: str
+    """What the call does just now, for users."""
+    fraction: float
+    """Part of the work that is done, from 0 to 1; -1 if unknown."""
 
 
 class Reset(_Event):
@@ -176,7 +241,7 @@ class Failure(_Event, RunError):
     """Name of the event."""
 
 
-class Done(_Event):
+class Done(_Event, Effort):
     """The end of the stream, emitted once, after everything else is durable."""
 
     event: Literal["done"] = "done"
@@ -205,7 +270,11 @@ Chunk = Annotated[
     | AnalysisChunk
     | ClaimsChunk
     | ClarificationChunk
-    | SuggestionsChunk,
+    | SuggestionsChunk
+    | FindingsChunk,
     Field(discriminator="type"),
 ]
-SessionEvent = Annotated[Status | Chunk | Reset | Failure | Done, Field(discriminator="event")]
+SessionEvent = Annotated[
+    Status | Chunk | ToolCalled | ToolReturned | Progress | Reset | Failure | Done,
+    Field(discriminator="event"),
+]

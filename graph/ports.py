@@ -3,14 +3,14 @@
 Implementations are structural: no class outside inherits from these protocols.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from graph.answer import Analysis, Offer, Understanding
 from graph.events import SessionEvent, Step
-from graph.state import NO_CONTEXT, Author, Context, Option, PastExchange, Repair, Route, Rows
+from graph.state import NO_CONTEXT, Author, Context, Option, PastExchange, Repair, Route, Rows, ToolCallRef
 
 Emit = Callable[[SessionEvent], None]
 
@@ -143,6 +143,56 @@ class Summarizer(Protocol):
     def digest(self, summary: str | None, exchanges: Sequence[PastExchange]) -> str: ...
 
 
+@dataclass(frozen=True, kw_only=True)
+class NextStep:
+    """A step of an investigation: the calls to make, or its end. With neither, the next step follows."""
+
+    calls: Sequence[ToolCallRef] = ()
+    tokens_used: int = 0
+    is_last: bool = False
+    """The investigation has its answer."""
+    question_back: Offer | None = None
+    """The last step asks the user: `text` is the question."""
+    text: str = ""
+    limit_reached: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Conclusion:
+    """The answer of an investigation. `sql`, its `dialect` and the head of its `rows` are those of the result
+    that the answer rests on, if any: all its rows are stored as those of the message.
+    """
+
+    analysis: Analysis
+    dialect: str = ""
+    sql: str | None = None
+    rows: Rows | None = None
+    results_summary: str | None = None
+
+
+class Investigator(Protocol):
+    """Thinks and acts for one turn. It stores what it said and did before a method returns.
+
+    A step or call that is repeated after a crash is the stored one: neither the model nor the tool is
+    called again.
+    """
+
+    async def next_step(self, question: Question, plan: str, step: int, *, emit: Emit) -> NextStep:
+        """Choose the calls of a step, or conclude. Emits the model's text, and `tool_call` for each call.
+
+        Raises `ModelCallFailed` or `ModelCallRejected`.
+        """
+
+    async def use(self, call: ToolCallRef, emit: Emit) -> None:
+        """Make a call. What goes wrong in it becomes its result, which the model reads."""
+
+    async def conclude(self, question: Question, step: int) -> Conclusion:
+        """Return the answer that the last step gave."""
+
+    def replay(self, step: int) -> AsyncGenerator[SessionEvent]:
+        """Yield again what was emitted up to this step."""
+
+
 class ObservedStep(Protocol):
     """A step while its port works."""
 
@@ -167,3 +217,5 @@ class Ports:
     analyst: Analyst
     summarizer: Summarizer
     observer: StepObserver
+    investigator: Investigator | None = None
+    """None where investigations are off or no model is configured."""

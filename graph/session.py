@@ -4,7 +4,14 @@ load_context ─> write_sql ─┬─ sql ──> run_sql ─┬─> analyse ─
                     ^      │             │     │            │
                     └──────┼── failed ───┘     │            │
                            ├─ rows ────────────┘            │
-                           └─ clarify, chat ──> reply ──────┘
+                           ├─ clarify, chat ──> reply ──────┤
+                           │                      ^         │
+                           │        asks the user ┤         │
+                           └─ investigate ─> investigate ─> conclude
+                                               ^     │
+                                               │  calls, one task each
+                                               │     v
+                                              use_tool
 """
 
 from collections.abc import AsyncGenerator, Sequence
@@ -16,7 +23,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.errors import GraphDrained, NodeTimeoutError
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import RunControl
-from langgraph.types import RetryPolicy, StateSnapshot, TimeoutPolicy
+from langgraph.types import RetryPolicy, Send, StateSnapshot, TimeoutPolicy
 from pydantic import JsonValue
 
 from graph.answer import TurnAnswer, answer_of
@@ -25,16 +32,20 @@ from graph.chunks import answer_chunks
 from graph.errors import CheckpointUnreadable, DatabaseUnavailable, Drained, StepTimedOut
 from graph.events import Reset, SessionEvent, Status
 from graph.nodes.analyse import analyse
+from graph.nodes.conclude import conclude
+from graph.nodes.investigate import MAX_STEPS, investigate
 from graph.nodes.load_context import load_context
 from graph.nodes.reply import reply
 from graph.nodes.run_sql import run_sql
 from graph.nodes.summarize import summarize
+from graph.nodes.use_tool import ToolTask, use_tool
 from graph.nodes.write_sql import write_sql
 from graph.ports import Ports
 from graph.state import NO_CONTEXT, SessionState
 
-# A turn takes at most seven steps: two tries at the SQL and three others.
-_RECURSION_LIMIT = 12
+# A turn takes at most seven steps: two tries at the SQL and three others. An investigation adds two for each
+# of its own, and one in which it concludes.
+_RECURSION_LIMIT = 12 + 2 * (MAX_STEPS + 1)
 
 # Only an unavailable database is retried here, once. The client of a model retries its own calls, because it
 # knows whether a token has been shown. A failed statement goes back to its writer.
@@ -134,6 +145,9 @@ class SessionGraph:
         else:
             # A result that is being repaired is not emitted: the final one follows.
             answer = _answer(snapshot)
+            if answer.steps and ports.investigator is not None:
+                async for event in ports.investigator.replay(answer.steps):
+                    yield event
             chunks = [] if snapshot.values.get("repair") else answer_chunks(answer, answer.results)
             for chunk in chunks:
                 yield chunk
@@ -247,17 +261,27 @@ def _shape() -> StateGraph[SessionState, Ports, SessionState, SessionState]:
     shape.add_node(analyse, timeout=_MODEL_TIMEOUT)
     shape.add_node(reply, timeout=_READ_TIMEOUT)
     shape.add_node(summarize, timeout=_MODEL_TIMEOUT)
+    shape.add_node(investigate, timeout=_MODEL_TIMEOUT)
+    shape.add_node(use_tool, timeout=_READ_TIMEOUT)
+    shape.add_node(conclude, timeout=_READ_TIMEOUT)
     shape.add_edge(START, "load_context")
     shape.add_edge("load_context", "write_sql")
     shape.add_conditional_edges("write_sql", _after_writing)
     shape.add_conditional_edges("run_sql", _after_running)
     shape.add_edge("analyse", "summarize")
     shape.add_edge("reply", "summarize")
+    shape.add_conditional_edges(
+        "investigate", _after_thinking, ["use_tool", "investigate", "conclude", "reply"]
+    )
+    # A condition here would be evaluated for each of the parallel calls: the next step would begin several
+    # times. The plain edge waits for all of them.
+    shape.add_edge("use_tool", "investigate")
+    shape.add_edge("conclude", "summarize")
     shape.add_edge("summarize", END)
     return shape
 
 
-def _after_writing(state: SessionState) -> Literal["run_sql", "analyse", "reply"]:
+def _after_writing(state: SessionState) -> Literal["run_sql", "analyse", "reply", "investigate"]:
     match state["route"]:
         case "sql":
             return "run_sql"
@@ -265,6 +289,19 @@ def _after_writing(state: SessionState) -> Literal["run_sql", "analyse", "reply"
             return "analyse"
         case "clarify" | "chat":
             return "reply"
+        case "investigate":
+            return "investigate"
+
+
+def _after_thinking(state: SessionState) -> list[Send] | Literal["investigate", "conclude", "reply"]:
+    """One task for each call, so that a call that has ended is not repeated with one that has not."""
+    if state["route"] == "clarify":
+        return "reply"
+    if state["is_concluded"]:
+        return "conclude"
+    return [Send("use_tool", ToolTask(call=call, run_id=state["run_id"])) for call in state["calls"]] or (
+        "investigate"
+    )
 
 
 def _after_running(state: SessionState) -> Literal["write_sql", "analyse"]:
@@ -304,6 +341,12 @@ def _opening(turn: Turn) -> SessionState:
         "understanding": {},
         "repair": None,
         "tokens_used": 0,
+        "plan": "",
+        "step": 0,
+        "calls": [],
+        "call_count": 0,
+        "limit_reached": False,
+        "is_concluded": False,
     }
 
 

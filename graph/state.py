@@ -10,7 +10,7 @@ from typing import Annotated, Literal, NotRequired
 from pydantic import Field, JsonValue
 from typing_extensions import TypedDict
 
-Route = Literal["sql", "rows", "clarify", "chat"]
+Route = Literal["sql", "rows", "clarify", "chat", "investigate"]
 Author = Literal["builtin", "model", "verified", "user"]
 """The author of a statement: the built-in writer, a model, a verified example, or the user."""
 
@@ -123,6 +123,32 @@ class Context(TypedDict):
 NO_CONTEXT: Context = {"schema": "", "details": "", "precedents": []}
 
 
+class Finding(TypedDict):
+    """A statement of an investigation, looked up in the result that it names."""
+
+    claim: str
+    """The statement, in a sentence."""
+    value: str | None
+    """The figure or text that it rests on. Null if it names none."""
+    result_id: str | None
+    """Id of the result that it was read from. Null if the investigation has no such result."""
+    where: str
+    """The place in that result, in the model's words."""
+    status: ClaimStatus
+    """Whether the result confirms, does not decide or contradicts the statement."""
+    how: str | None
+    """How the result decides it, such as `cell of revenue`. Null if it does not."""
+
+
+class ToolCallRef(TypedDict):
+    """A call of a tool in the present step of an investigation."""
+
+    id: str
+    """Id of the call, which is also that of its result."""
+    tool: str
+    """Name of the tool."""
+
+
 class Repair(TypedDict):
     """The one repair of a turn: the statement to be repaired, and why.
 
@@ -183,3 +209,11 @@ class SessionState(TypedDict, total=False):
     understanding: dict[str, JsonValue]
     repair: Repair | None
     tokens_used: int
+
+    # The turn's investigation. What was called and returned is in documents; the state holds ids only.
+    plan: str
+    step: int
+    calls: list[ToolCallRef]
+    call_count: int
+    limit_reached: bool
+    is_concluded: bool

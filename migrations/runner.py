@@ -13,7 +13,7 @@ from app.core.clock import now_ms
 from app.core.errors import CannotRun
 from app.core.ids import new_id
 from app.core.storage.port import Collection, Document, DocumentExists, Equals, Field, Range, Storage
-from migrations import m0001_initial
+from migrations import m0001_initial, m0002_investigations
 from migrations.backfill import Progress
 
 _RECORDS = Collection("migrations", [Field("number", "integer")])
@@ -32,7 +32,10 @@ class MigrationStep:
     apply: Callable[[Storage, Progress], Awaitable[None]]
 
 
-STEPS: Sequence[MigrationStep] = (MigrationStep(1, "initial", m0001_initial.migrate),)
+STEPS: Sequence[MigrationStep] = (
+    MigrationStep(1, "initial", m0001_initial.migrate),
+    MigrationStep(2, "investigations", m0002_investigations.migrate),
+)
 
 
 class StoreTooNew(CannotRun):

@@ -1,15 +1,25 @@
 """One fake a port of the graph: they do little, but by the ports' rules."""
 
-from collections.abc import Generator, Sequence
+from collections.abc import AsyncGenerator, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from graph import Turn
 from graph.answer import Analysis
 from graph.errors import ModelCallFailed, StatementFailed, SummaryFailed
-from graph.events import Step, TextChunk
-from graph.ports import Analysed, Emit, ObservedStep, Ports, Question, Summarized, Written
-from graph.state import Claim, Column, Context, PastExchange, Rows
+from graph.events import SessionEvent, Status, Step, TextChunk
+from graph.ports import (
+    Analysed,
+    Conclusion,
+    Emit,
+    NextStep,
+    ObservedStep,
+    Ports,
+    Question,
+    Summarized,
+    Written,
+)
+from graph.state import Claim, Column, Context, PastExchange, Rows, ToolCallRef
 
 ROWS = Rows(columns=[Column(name="n", type="integer")], rows=[[3]], row_count=1, truncated=False)
 
@@ -210,3 +220,46 @@ def fake_ports(
         summarizer=summarizer or FakeSummarizer(),
         observer=observer or FakeStepObserver(),
     )
+
+
+@dataclass
+class FakeInvestigator:
+    """Makes the calls of its plan step by step, then answers. `die_at` names moments at which it dies once:
+    `before` or `after` a step or a call, such as `after step 1` or `before call 2.1`.
+    """
+
+    plan: dict[int, list[str]]
+    die_at: set[str] = field(default_factory=set)
+    thought: list[int] = field(default_factory=list)
+    used: list[str] = field(default_factory=list)
+    steps: dict[int, NextStep] = field(default_factory=dict)
+    outcomes: set[str] = field(default_factory=set)
+
+    def _die(self, moment: str) -> None:
+        if moment in self.die_at:
+            self.die_at.remove(moment)
+            raise ProcessDied
+
+    async def next_step(self, question: Question, plan: str, step: int, *, emit: Emit) -> NextStep:
+        self._die(f"before step {step}")
+        if step not in self.steps:
+            self.thought.append(step)
+            calls = [ToolCallRef(id=call, tool="look") for call in self.plan.get(step, [])]
+            self.steps[step] = NextStep(calls=calls, tokens_used=1, is_last=not calls)
+        self._die(f"after step {step}")
+        return self.steps[step]
+
+    async def use(self, call: ToolCallRef, emit: Emit) -> None:
+        self._die(f"before call {call['id']}")
+        if call["id"] not in self.outcomes:
+            self.used.append(call["id"])
+            self.outcomes.add(call["id"])
+        self._die(f"after call {call['id']}")
+
+    async def conclude(self, question: Question, step: int) -> Conclusion:
+        self._die("conclude")
+        return Conclusion(analysis=Analysis(text="It fell."), sql="SELECT 3 AS n", rows=ROWS)
+
+    async def replay(self, step: int) -> AsyncGenerator[SessionEvent]:
+        for each in range(1, step + 1):
+            yield Status(step="investigating", message=f"again {each}", run_id="r1")

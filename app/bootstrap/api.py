@@ -4,13 +4,14 @@ import tempfile
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
 from prometheus_client import CollectorRegistry
 
 from app.bootstrap.common import open_common
-from app.bootstrap.models import measured_instruction
+from app.bootstrap.models import instruction_of, measured_instruction
 from app.bootstrap.worker import answer_runs, work_on_answers
 from app.core.auth.identity import Identity, identity
 from app.core.bus.port import FOLLOW_UPS
@@ -19,6 +20,8 @@ from app.core.rates import Policy, Rates, open_rates
 from app.core.settings import NO_QUOTAS, NatsSettings, QuotaSettings, RedisSettings, Settings
 from app.core.storage.port import Storage
 from app.http.readiness import Readiness
+from app.modules.agent.capabilities import Capabilities, capabilities_of
+from app.modules.agent.investigation import said_in_steps
 from app.modules.context_store.service import ContextStore
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.memory.service import ConversationMemories
@@ -26,6 +29,7 @@ from app.modules.run.follower import RunFollower
 from app.modules.run.ports import Models
 from app.modules.run.submission import Submissions
 from app.modules.session.service import SessionService
+from app.modules.tools.registry import ToolRegistry
 from app.modules.usage.service import Allowances
 
 
@@ -45,6 +49,8 @@ class Services:
     allowances: Allowances
     metrics: CollectorRegistry
     readiness: Readiness
+    tools: ToolRegistry
+    capabilities: Capabilities
     identity: Identity
 
 
@@ -74,17 +80,26 @@ async def open_services(
             store_patience_seconds=settings.worker.store_patience_seconds,
         )
         opened.push_async_callback(submissions.aclose)
+        has_investigations = settings.agent.enabled and settings.llm.configured
         sessions = SessionService(
             common.sessions,
             common.rows,
             submissions,
-            follower=RunFollower(common.sessions, common.rows, common.logs, common.queue.waiting),
+            follower=RunFollower(
+                common.sessions,
+                common.rows,
+                common.logs,
+                count_waiting=common.queue.waiting,
+                said_in_steps=partial(said_in_steps, common.investigations),
+            ),
             graph=common.graph,
             connections=common.connections,
             context=common.context_store,
             memories=common.memories,
             allowances=common.allowances,
+            investigations=common.investigations if has_investigations else None,
         )
+        instruction = await instruction_of(settings.llm, common.storage)
         yield Services(
             storage=common.storage,
             database_connections=common.connections,
@@ -97,6 +112,8 @@ async def open_services(
             allowances=common.allowances,
             metrics=common.metrics,
             readiness=common.readiness,
+            tools=common.tools,
+            capabilities=capabilities_of(settings, instruction),
             identity=identity(common.storage, settings.auth, login_required=settings.login_required),
         )
 

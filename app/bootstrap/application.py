@@ -20,6 +20,7 @@ from app.http.rate_limits import count_request
 from app.http.response_headers import ResponseHeaders
 from app.http.routes import API_PREFIX
 from app.http.wrong_keys import WrongKeys
+from app.modules.agent.router import router as agent
 from app.modules.chat_api.router import router as chat
 from app.modules.context_store.router import router as context_store
 from app.modules.database_connection.roles import DatabaseRoleMissing
@@ -103,7 +104,7 @@ def describe_api() -> FastAPI:
         },
     )
     app.include_router(health)
-    for router in (sessions, database_connections, context_store, usage, identity):
+    for router in (sessions, agent, database_connections, context_store, usage, identity):
         app.include_router(router, prefix=API_PREFIX, dependencies=[Depends(count_request)])
     app.include_router(chat, prefix="/api", dependencies=[Depends(count_request)])
     return app

@@ -22,6 +22,7 @@ from app.core.storage.port import Storage
 from app.core.storage.probe import StoreProbe
 from app.core.storage.typesense_client import catch_up_within
 from app.http.readiness import CHECK_SECONDS, Check, Readiness
+from app.modules.agent.records import InvestigationRecords
 from app.modules.context_store.service import ContextStore
 from app.modules.database_connection.limits import Limits, StatementLimits
 from app.modules.database_connection.network import ONE_USER, Access
@@ -34,6 +35,8 @@ from app.modules.session.cache import ConversationCache
 from app.modules.session.repository import SessionRepository
 from app.modules.session.rows import RowStore
 from app.modules.session.shared_cache import LIFETIME, SharedConversations
+from app.modules.tools.policy import ToolPolicy
+from app.modules.tools.registry import BUILTIN, ToolRegistry
 from app.modules.usage.repository import UsageRepository
 from app.modules.usage.service import Allowances, Quotas
 from graph import SessionGraph
@@ -63,6 +66,8 @@ class CommonServices:
     graph: SessionGraph
     sessions: SessionRepository
     rows: RowStore
+    investigations: InvestigationRecords
+    tools: ToolRegistry
     queue: JobQueue
     logs: EventLogs
     lifecycle: RunLifecycle
@@ -134,6 +139,8 @@ async def open_common(settings: Settings, role: Role) -> AsyncGenerator[CommonSe
             graph=graph,
             sessions=sessions,
             rows=RowStore(storage),
+            investigations=InvestigationRecords(storage),
+            tools=ToolRegistry(BUILTIN, ToolPolicy(**settings.tools.model_dump())),
             queue=queue,
             logs=logs,
             lifecycle=RunLifecycle(sessions, queue, logs),

@@ -23,7 +23,7 @@ async def open_models(
     settings: LlmSettings, calls: ModelCalls, storage: Storage, *, opened: AsyncExitStack
 ) -> Models:
     """One client for each model. Tasks of the same model share a client."""
-    instruction = await _instruction(settings, storage)
+    instruction = await instruction_of(settings, storage)
     made: dict[str, LanguageModel] = {}
 
     def model(name: str | None) -> LanguageModel:
@@ -36,6 +36,7 @@ async def open_models(
     return Models(
         sql=model(settings.sql_model),
         instruction=instruction,
+        agent=model(settings.agent_model or settings.sql_model),
         analysis=model(settings.analysis_model),
         summary=model(settings.summary_model),
         candidates=settings.candidates,
@@ -72,7 +73,7 @@ async def measured_instruction(settings: Settings) -> InstructionSetting:
         return "auto"
 
 
-async def _instruction(settings: LlmSettings, storage: Storage) -> InstructionForm:
+async def instruction_of(settings: LlmSettings, storage: Storage) -> InstructionForm:
     """The form of the instructions for the SQL model."""
     measured = await InstructionChoices(storage).find(settings.writer, host_of(settings.base_url))
     return instruction_for(

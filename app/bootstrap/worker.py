@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Literal
 
-from prometheus_client import Gauge
+from prometheus_client import Counter, Gauge
 
 from app.bootstrap.common import CommonServices, open_common
 from app.core.bus.follow_up import follow_up
@@ -12,10 +12,13 @@ from app.core.bus.job_worker import JobWorker
 from app.core.bus.port import FollowUp, RunRef
 from app.core.clock import now_ms
 from app.core.settings import Settings
+from app.modules.agent.factory import InvestigatorFactory
+from app.modules.agent.investigation import InvestigationSettings
+from app.modules.agent.limits import InvestigationLimits
 from app.modules.memory.memory_job import MemoryJob
 from app.modules.run.engine import RunServices
 from app.modules.run.observer import RunObserver
-from app.modules.run.ports import PortFactory
+from app.modules.run.ports import BindInvestigator, PortFactory
 from app.modules.run.retention import Age, Retention
 from app.modules.run.worker import Worker
 from app.modules.session.exchanges import SessionExchangeReader
@@ -53,6 +56,7 @@ async def answer_runs(common: CommonServices) -> AsyncGenerator[None]:
         common.models,
         observer=observer,
         metrics=common.metrics,
+        investigators=_investigators(common),
     )
     services = RunServices(
         graph=common.graph,
@@ -78,6 +82,27 @@ async def answer_runs(common: CommonServices) -> AsyncGenerator[None]:
         yield
     finally:
         await worker.stop(_drain_seconds(common))
+
+
+def _investigators(common: CommonServices) -> BindInvestigator | None:
+    """Returns None where investigations are off."""
+    settings = common.settings.agent
+    if common.models is None or not settings.enabled:
+        return None
+    calls = Counter(
+        "kai_tool_calls",
+        "Calls of tools that ended, by tool and outcome",
+        ["tool", "outcome"],
+        registry=common.metrics,
+    )
+    limits = InvestigationLimits(**settings.model_dump(exclude={"enabled"}))
+    return InvestigatorFactory(
+        InvestigationSettings(model=common.models.agent, registry=common.tools, limits=limits, calls=calls),
+        common.investigations,
+        common.rows,
+        connections=common.connections,
+        knowledge=common.context_store,
+    ).bind
 
 
 @asynccontextmanager

@@ -140,6 +140,8 @@ class LlmSettings(_Group):
     model: str | None = None
     sql_model: str | None = None
     analysis_model: str | None = None
+    agent_model: str | None = None
+    """Model of investigations. It has to support calls of tools. Default: the model that writes SQL."""
     summary_model: str | None = None
     embedding_model: str | None = None
     """Embedding model. Without one there is no vector ranking of tables."""
@@ -175,6 +177,47 @@ class LlmSettings(_Group):
     @property
     def configured(self) -> bool:
         return self.api_key is not None or self.base_url is not None
+
+
+class AgentSettings(_Group):
+    """`KAI_AGENT__...`: investigations, in which a model calls tools in several steps."""
+
+    enabled: bool = True
+    max_steps: Annotated[int, Field(ge=1, le=50)] = 12
+    """Steps of an investigation. Beyond a limit, the model answers from what it has found."""
+    max_calls: Annotated[int, Field(ge=1, le=200)] = 24
+    max_calls_per_step: Annotated[int, Field(ge=1, le=16)] = 8
+    parallel_calls: Annotated[int, Field(ge=1, le=16)] = 4
+    """Calls of a step that run at the same time."""
+    max_tokens: Annotated[int, Field(ge=1_000)] = 60_000
+    max_seconds: Seconds = 300
+    tool_seconds: Annotated[float, Field(gt=0, le=240)] = 30
+    """Seconds that a call of a tool may take."""
+
+
+ToolCategory = Literal["read", "write", "delete", "external", "extension"]
+
+
+class ToolSettings(_Group):
+    """`KAI_TOOLS__...`: which tools an investigation may call, as JSON lists.
+
+    `never_allow` counts before `require_confirmation`, and that before `auto_approve`.
+    """
+
+    auto_approve: tuple[ToolCategory, ...] = ("read",)
+    """Categories whose tools run without asking."""
+    require_confirmation: tuple[ToolCategory, ...] = ("write", "delete", "external")
+    """Categories whose tools ask a person first. Such tools are not offered yet."""
+    never_allow: tuple[str, ...] = ()
+    """Names of tools, and `toolset.*`, that are never called."""
+
+    @model_validator(mode="after")
+    def _asks_outside(self) -> Self:
+        if "external" in self.auto_approve:
+            raise ValueError(
+                "a tool that leaves KAI always asks: take external out of KAI_TOOLS__AUTO_APPROVE"
+            )
+        return self
 
 
 class LimitSettings(_Group):
@@ -428,6 +471,8 @@ class Settings(BaseSettings):
     auth: AuthSettings = AuthSettings()
     llm: LlmSettings = LlmSettings()
     limits: LimitSettings = LimitSettings()
+    agent: AgentSettings = AgentSettings()
+    tools: ToolSettings = ToolSettings()
     quotas: QuotaSettings = QuotaSettings()
     typesense: TypesenseSettings = TypesenseSettings()
     conversations: ConversationSettings = ConversationSettings()

@@ -111,7 +111,9 @@ def recorded(name: str, piece_bytes: int = 65_536) -> Scripted:
 async def read(server: ScriptedModel) -> list[ReplyChunk]:
     connection = await connect(dataclasses.replace(SETTINGS, base_url=server.base_url))
     try:
-        async with aclosing(stream_chunks(connection, [("user", "How many?")], usage=True)) as chunks:
+        async with aclosing(
+            stream_chunks(connection, [{"role": "user", "content": "How many?"}], usage=True)
+        ) as chunks:
             return [chunk async for chunk in chunks]
     finally:
         await connection.close()

@@ -78,6 +78,7 @@ def known(http: httpx.Client, shop: str) -> dict[str, str]:
         "chatMessageId": run,
         "message_id": message,
         "checkpoint_id": checkpoint,
+        "result_id": message,
         "table_name": "orders",
         "userId": OWNER,
         "key_id": made(http, "api-keys", {"owner": "someone", "days": 1}),

@@ -10,6 +10,7 @@ import pytest
 
 from app.core.storage.typesense_server import TypesenseServer
 from tests.e2e.conftest import model_settings
+from tests.e2e.test_investigations import PLAN, finish, per_year
 from tests.e2e.test_turn import PER_COUNTRY, sql
 from tests.support.command_line import kai
 from tests.support.fault_proxy import FaultProxy, fault_proxy
@@ -180,3 +181,29 @@ def test_a_wrong_key_is_said_at_once(typesense_server: TypesenseServer, tmp_path
     ended = kai("serve", data=tmp_path, KAI_PORT="0", **settings)
     assert ended.returncode == 1
     assert re.fullmatch(r"kai: Typesense refuses the key\. .*KAI_TYPESENSE__API_KEY.*\n", ended.stderr)
+
+
+async def test_an_investigation_outlives_its_process_and_repeats_no_stored_step(
+    typesense_server: TypesenseServer, model: ScriptedModel, shop: str, tmp_path: Path
+) -> None:
+    settings = {**model_settings(model), **on_typesense(typesense_server, typesense_server.url)}
+    with running_server(tmp_path, settings) as server:
+        model.say(PLAN, per_year("First."), Scripted("Thinking it over.", hold_after=1))
+        async with client_of(server) as kai:
+            session = await kai.open_session(await kai.connect(shop))
+            async with kai.asking(session, "Why did revenue change?") as stream:
+                await stream.until("tool_result")
+                await model.until(lambda: model.on_hold == 1)
+                server.kill()
+        model.say(finish("It rose.", main_result="r1.1"))
+        asked = len(model.requests)
+        await start(server)
+        async with client_of(server) as kai, kai.following(session, stream.run_id) as again:
+            done = (await again.rest())[-1].data
+            path = f"/sessions/{session}/messages/{done['message_id']}"
+            taken = (await kai.http.get(f"{path}/steps")).json()["items"]
+            rows = (await kai.http.get(f"{path}/rows")).json()["items"]
+    assert (done["status"], done["steps"], done["tool_calls"]) == ("complete", 2, 1)
+    assert [each["kind"] for each in taken] == ["calls", "answer"]
+    assert rows == [["2024", 10], ["2025", 55.5]]
+    assert len(model.requests) == asked + 1

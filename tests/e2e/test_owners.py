@@ -50,6 +50,7 @@ def _one_of_everything(ann: httpx.Client, shop: str) -> dict[str, str]:
         "chatMessageId": asked.headers["X-Run-Id"],
         "message_id": messages[-1]["id"],
         "checkpoint_id": checkpoints[0]["id"],
+        "result_id": messages[-1]["id"],
         "table_name": "customers",
         "example_id": _make(ann, "/examples", **mine, question="How many?", sql="SELECT 1 FROM customers"),
         "term_id": _make(ann, "/glossary", **mine, term="client", meaning="a customer"),

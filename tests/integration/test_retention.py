@@ -20,6 +20,7 @@ from app.main import create_app
 from app.modules.run.records import RowsGone
 from app.modules.run.retention import Age, Retention
 from app.modules.session.model import Run, Session
+from app.modules.session.service import StoredRows
 from graph import Checkpoint, SessionGraph
 from graph.errors import CheckpointsUnavailable
 from tests.support.shop import make_shop
@@ -222,5 +223,5 @@ async def test_runs_and_rows_are_deleted_by_their_age_and_answers_stay(settings:
         answers = [message for message in messages if message.role == "assistant"]
         assert len(answers) == 3
         with pytest.raises(RowsGone):
-            await services.sessions.read_rows(answers[0], 10, None)
-        assert (await services.sessions.read_rows(answers[2], 10, None))[0]
+            await services.sessions.read_rows(StoredRows.of_answer(answers[0]), 10, None)
+        assert (await services.sessions.read_rows(StoredRows.of_answer(answers[2]), 10, None))[0]

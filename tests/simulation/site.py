@@ -29,7 +29,7 @@ from app.modules.usage.repository import UsageRepository
 from app.modules.usage.service import Allowances, Quotas
 from graph import SessionEvent
 from graph.events import Done
-from migrations.m0001_initial import COLLECTIONS
+from migrations import m0001_initial, m0002_investigations
 from tests.simulation.bus import LEASE_SECONDS, LogData, QueueData, SimulatedLogs, SimulatedQueue
 from tests.simulation.loop import Process
 from tests.simulation.store import SimulatedSqlite, SimulatedTypesense, StoreData
@@ -38,10 +38,17 @@ from tests.simulation.world import STORE_PATIENCE_SECONDS, World
 
 Role = Literal["all", "api", "worker", "history"]
 
-_SCHEMA: Mapping[str, Collection] = {each.name: each for each in COLLECTIONS}
+_SCHEMA: Mapping[str, Collection] = {
+    each.name: each for each in (*m0001_initial.COLLECTIONS, *m0002_investigations.COLLECTIONS)
+}
 _CONCURRENCY = 4
 _MAX_WAITING = 100
 _QUOTAS = Quotas(None, None, None)
+
+
+async def no_steps(run: Run) -> list[SessionEvent]:
+    """The turns of a simulation are no investigations."""
+    return []
 
 
 @dataclass
@@ -104,7 +111,13 @@ class Site:
             max_waiting=_MAX_WAITING,
             store_patience_seconds=STORE_PATIENCE_SECONDS,
         )
-        self.follower = RunFollower(repository, RowStore(storage), logs, queue.waiting)
+        self.follower = RunFollower(
+            repository,
+            RowStore(storage),
+            logs,
+            count_waiting=queue.waiting,
+            said_in_steps=no_steps,
+        )
         self.worker: Worker | None = None
         self.following: list[JobWorker] = []
         if self.role in ("all", "worker"):

@@ -90,6 +90,25 @@ def token_event(token: str, tool: str | None, *, is_first: bool) -> bytes:
     return _chunk({"choices": [{"index": 0, "delta": delta, "finish_reason": None}]})
 
 
+def call_events(calls: Sequence[tuple[str, str]]) -> bytes:
+    """Calls of tools, each in two pieces."""
+    return b"".join(
+        _chunk({"choices": [{"index": 0, "delta": {"tool_calls": [call]}, "finish_reason": None}]})
+        for index, (name, arguments) in enumerate(calls)
+        for call in _pieces(index, name, arguments)
+    )
+
+
+def _pieces(index: int, name: str, arguments: str) -> list[dict[str, JsonValue]]:
+    half = len(arguments) // 2
+    first: dict[str, JsonValue] = {"name": name, "arguments": arguments[:half]}
+    second: dict[str, JsonValue] = {"arguments": arguments[half:]}
+    return [
+        {"index": index, "id": "", "type": "function", "function": first},
+        {"index": index, "function": second},
+    ]
+
+
 def finish_event(reason: str) -> bytes:
     return _chunk({"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]})
 

@@ -42,6 +42,8 @@ class Scripted:
     tool: str | None = None
     recorded: bytes = b""
     piece_bytes: int = 65_536
+    calls: tuple[tuple[str, str], ...] = ()
+    """Calls of tools after the text: name and arguments. Their ids are empty, as some providers send them."""
 
     @property
     def tokens(self) -> list[str]:
@@ -74,4 +76,10 @@ class Asked:
     @property
     def text(self) -> str:
         """The whole prompt."""
-        return "\n".join(message["content"] for message in self.messages)
+        return "\n".join(message["content"] or "" for message in self.messages)
+
+    @property
+    def tools(self) -> list[str]:
+        """The names of the tools that are offered."""
+        offered = cast("list[dict[str, dict[str, str]]]", self.body.get("tools", []))
+        return [each["function"]["name"] for each in offered]

@@ -213,6 +213,7 @@ class ScriptedModel:
                 raise ConnectionResetError
             if token:
                 writer.write(chat_protocol.token_event(token, reply.tool, is_first=position == 0))
+        writer.write(chat_protocol.call_events(reply.calls))
         await writer.drain()
 
     async def _hold(self, asked: Asked, reader: asyncio.StreamReader) -> None:
@@ -257,7 +258,8 @@ def _end_stream(reply: Scripted, writer: asyncio.StreamWriter) -> None:
         case "malformed":
             writer.write(chat_protocol.event("{not json"))
         case "whole":
-            writer.write(chat_protocol.finish_event(reply.finish_reason))
+            is_plain = not reply.calls or reply.finish_reason != "stop"
+            writer.write(chat_protocol.finish_event(reply.finish_reason if is_plain else "tool_calls"))
             if reply.usage:
                 writer.write(chat_protocol.usage_event(reply))
             writer.write(chat_protocol.event("[DONE]"))

@@ -15,15 +15,17 @@ from app.modules.session.model import Message, Run
 from app.modules.session.repository import document
 from app.modules.session.schemas import MessageBody
 from graph import SessionGraph
-from graph.answer import Analysis, Answer, Findings, Offer, ResultHeader, TurnAnswer, Understanding
+from graph.answer import Analysis, Answer, Effort, Findings, Offer, ResultHeader, TurnAnswer, Understanding
 from graph.checkpoints import sqlite_checkpointer
 from graph.events import FINDING_CHUNKS, Chunk
 from graph.ports import Analysed, Emit, Question, Written
 from graph.state import Rows
 from tests.fakes import TURN, FakeWriter, fake_ports
 
-EVENTS_LEAVE_OUT = {"route", "results_summary"}
-"""The route shows in which chunks come; the summary of the results is for the next questions only."""
+EVENTS_LEAVE_OUT = {"route", "results_summary", *Effort.model_fields}
+"""The route shows in which chunks come; the summary of the results is for the next questions only. The effort
+is in `done`.
+"""
 
 HEAD = Rows(
     columns=[{"name": "n", "type": "integer"}], rows=[[3]], row_count=200, truncated=True, cut_by="rows"
@@ -48,6 +50,19 @@ FILLED: dict[str, JsonValue] = {
     ],
     "chart": {"mark": "bar"},
     "suggestions": ["And in Sweden?"],
+    "findings": [
+        {
+            "claim": "There are three.",
+            "value": "3",
+            "result_id": "c1",
+            "where": "n",
+            "status": "checked",
+            "how": "n of row 1",
+        }
+    ],
+    "steps": 3,
+    "tool_calls": 4,
+    "limit_reached": True,
     "route": "rows",
     "sql": "SELECT 3 AS n",
     "results_summary": "1 row of n: 3",

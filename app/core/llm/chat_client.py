@@ -32,7 +32,7 @@ class ChatClient(ChatOpenAI):
     """Builds requests."""
 
     def request(
-        self, prompt: Sequence[tuple[str, str]], *, usage: bool, fields: Mapping[str, JsonValue]
+        self, prompt: Sequence[dict[str, JsonValue]], *, usage: bool, fields: Mapping[str, JsonValue]
     ) -> dict[str, JsonValue]:
         """Returns the body of a request for a stream. `fields` replace the client's own."""
         body: dict[str, JsonValue] = self._get_request_payload(list(prompt), stream=True)

@@ -83,7 +83,7 @@ def _certificates() -> ssl.SSLContext:
 
 def stream_chunks(
     connection: "ChatConnection",
-    prompt: Sequence[tuple[str, str]],
+    prompt: Sequence[dict[str, JsonValue]],
     *,
     usage: bool,
     max_tokens: int | None = None,

@@ -40,6 +40,10 @@ class PassingFailure(ModelUnavailable):
         self.pause_seconds = pause_seconds
 
 
+class ReplyTooLong(ModelRejected):
+    """The reply was stopped at the longest that the settings allow."""
+
+
 class UsageNotCounted(ModelRejected):
     """The service does not support the option that counts tokens; it may answer without it."""
 

@@ -3,10 +3,12 @@
 import asyncio
 import logging
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeVar
+
+from pydantic import JsonValue
 
 from app.core.llm.calls import Call, ModelCalls
 from app.core.llm.capabilities import ReplyFormat, reply_format_for
@@ -18,11 +20,13 @@ from app.core.llm.errors import (
     ModelRejected,
     ModelUnavailable,
     PassingFailure,
+    ReplyTooLong,
     UsageNotCounted,
 )
 from app.core.llm.reply_schema import ReplySchema
 from app.core.llm.settings import ModelSettings
 from app.core.llm.tokens import approximate_tokens
+from app.core.llm.tool_calls import OfferedTool, ToolCall
 from app.core.llm.transcript import ReplyStream
 
 if TYPE_CHECKING:
@@ -33,23 +37,41 @@ __all__ = [
     "ModelRejected",
     "ModelSettings",
     "ModelUnavailable",
+    "OfferedTool",
     "PromptMessage",
     "Reply",
     "ReplyFormat",
     "ReplySchema",
+    "Said",
+    "ToolCall",
 ]
 
 logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 _FIRST_PAUSE_SECONDS = 0.5
 
 
 @dataclass(frozen=True)
 class PromptMessage:
-    """A part of a prompt."""
+    """A part of a prompt. `calls` are those that the assistant made; each is answered by a message of role
+    `tool` with its `call_id`.
+    """
 
-    role: Literal["system", "user", "assistant"]
+    role: Literal["system", "user", "assistant", "tool"]
     content: str
+    calls: Sequence[ToolCall] = ()
+    call_id: str = ""
+
+    def as_request(self) -> dict[str, JsonValue]:
+        """Returns the message as the chat protocol has it."""
+        message: dict[str, JsonValue] = {"role": self.role, "content": self.content}
+        if self.calls:
+            message["tool_calls"] = [call.as_request() for call in self.calls]
+        if self.role == "tool":
+            message["tool_call_id"] = self.call_id
+        return message
 
 
 @dataclass(frozen=True)
@@ -60,6 +82,20 @@ class Reply:
     """
 
     text: str
+    tokens_used: int
+    cut: bool = False
+
+
+@dataclass(frozen=True)
+class Said:
+    """A reply of a model that may call tools: text, calls, or both. `tokens_used` as in `Reply`.
+
+    `cut` is True if the reply reached its limit. Its calls are then left out: the last one may lack its end,
+    and an incomplete statement may run and give a wrong answer.
+    """
+
+    text: str
+    calls: Sequence[ToolCall]
     tokens_used: int
     cut: bool = False
 
@@ -77,6 +113,8 @@ class _Request:
     """Format of a reply with a schema."""
     temperature: float | None = None
     """None for the configured temperature."""
+    tools: Sequence[OfferedTool] | None = None
+    """Tools that the reply may call. None for a request that knows none."""
 
 
 class LanguageModel:
@@ -151,12 +189,28 @@ class LanguageModel:
         """
         return await self._reply(_Request(messages, lambda _: None, 0, max_tokens))
 
+    async def converse(
+        self,
+        messages: Sequence[PromptMessage],
+        tools: Sequence[OfferedTool],
+        on_token: Callable[[str], None],
+    ) -> Said:
+        """Generate a reply that may call tools. Calls are not checked: names and arguments are the model's.
+
+        A reply that is longer than it may be comes back as `cut`. Otherwise as `reply`.
+        """
+        request = _Request(messages, on_token, self._settings.max_retries, tools=tools)
+        return await self._total(request, self._try_until_said)
+
     async def _reply(self, request: "_Request") -> Reply:
+        return await self._total(request, self._try_until_replied)
+
+    async def _total(self, request: "_Request", attempt: Callable[[_Request, Call], Awaitable[T]]) -> T:
         total = self._settings.total_timeout_seconds
         with self._calls.of(self.name, "chat") as call:
             try:
                 async with asyncio.timeout(total):
-                    return await self._try_until_replied(request, call)
+                    return await attempt(request, call)
             except TimeoutError as error:
                 raise ModelUnavailable(f"The model {self.name} did not finish within {total:g} s.") from error
 
@@ -175,12 +229,25 @@ class LanguageModel:
             await connection.close()
 
     async def _try_until_replied(self, request: "_Request", call: Call) -> Reply:
+        return await self._try_until(request, call, self._try)
+
+    async def _try_until_said(self, request: "_Request", call: Call) -> Said:
+        return await self._try_until(request, call, self._try_to_say)
+
+    async def _try_until(
+        self,
+        request: "_Request",
+        call: Call,
+        attempt: Callable[[_Request, ReplyStream, Call], Awaitable[T]],
+    ) -> T:
         tries = 0
         while True:
             longest = self._settings.max_reply_characters
-            transcript = ReplyStream(request.on_token, request.schema, longest)
+            transcript = ReplyStream(
+                request.on_token, request.schema, longest, collects_calls=request.tools is not None
+            )
             try:
-                return await self._try(request, transcript, call)
+                return await attempt(request, transcript, call)
             except UsageNotCounted:
                 if tries > request.max_retries:
                     raise
@@ -205,13 +272,27 @@ class LanguageModel:
             raise FormatRejected(str(empty)) from None
         return Reply(text, used, transcript.cut)
 
+    async def _try_to_say(self, request: "_Request", transcript: ReplyStream, call: Call) -> Said:
+        try:
+            await self._listen(request, transcript)
+        except ReplyTooLong:
+            return Said(transcript.text, (), _note_usage(request, transcript, call), cut=True)
+        except BaseException:
+            _note_usage(request, transcript, call)
+            raise
+        used = _note_usage(request, transcript, call)
+        text, calls = transcript.whole_turn(self.name)
+        return Said(text, calls or (), used, cut=calls is None)
+
     async def _listen(self, request: "_Request", transcript: ReplyStream) -> None:
         connection = await asyncio.shield(self.prepare())
         silence = self._settings.first_token_timeout_seconds
         now = asyncio.get_running_loop().time
-        prompt = [(message.role, message.content) for message in request.messages]
+        prompt = [message.as_request() for message in request.messages]
         usage, limit = self._usage_is_counted, request.max_tokens
         fields = dict(request.schema.request_fields(request.reply_format)) if request.schema else {}
+        if request.tools:
+            fields["tools"] = [tool.as_request() for tool in request.tools]
         if request.temperature is not None:
             fields["temperature"] = request.temperature
         chunks = stream_chunks(connection, prompt, usage=usage, max_tokens=limit, fields=fields)

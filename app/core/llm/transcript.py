@@ -3,14 +3,18 @@
 from collections.abc import Callable
 
 from app.core.llm.chunks import ReplyChunk
-from app.core.llm.errors import EmptyReply, ModelRejected, PassingFailure
+from app.core.llm.errors import EmptyReply, ModelRejected, PassingFailure, ReplyTooLong
 from app.core.llm.reply_schema import ReplySchema
 from app.core.llm.thinking import VisibleText
+from app.core.llm.tool_calls import ToolCall, ToolCallPieces
 
 _MOST_LOOKS = 100
 """The most searches for the end of an object, each in the whole reply."""
 _CHUNKS_AFTER_OBJECT = 8
 """Chunks allowed after an object. The end of a block, the finish reason and the usage need fewer."""
+
+_FINISHED = ("tool_calls", "stop")
+"""Finish reasons after which calls are whole."""
 
 
 class ReplyStream:
@@ -24,8 +28,14 @@ class ReplyStream:
         on_token: Callable[[str], None],
         schema: ReplySchema | None = None,
         max_characters: int | None = None,
+        *,
+        collects_calls: bool = False,
     ) -> None:
-        """`schema` is that of the requested object, which may arrive as arguments of the first tool call."""
+        """`schema` is that of the requested object, which may arrive as arguments of the first tool call.
+        `collects_calls`: the reply may call tools.
+        """
+        self._calls = ToolCallPieces() if collects_calls else None
+        self._has_call = False
         self._on_token = on_token
         self._characters_left = max_characters
         self._looks = 0
@@ -40,8 +50,8 @@ class ReplyStream:
 
     @property
     def begun(self) -> bool:
-        """True if any text was passed on."""
-        return bool(self._pieces)
+        """True if any text was passed on, or a call of a tool has begun."""
+        return bool(self._pieces) or self._has_call
 
     @property
     def text(self) -> str:
@@ -57,7 +67,7 @@ class ReplyStream:
         self._finish_reason = chunk.finish_reason or self._finish_reason
         before = len(self._pieces)
         arguments = _first_call(chunk) if self._schema is not None else ""
-        self._count(len(chunk.text) + len(arguments) + len(chunk.refusal))
+        self._count(len(chunk.text) + len(arguments) + len(chunk.refusal) + self._collect(chunk))
         self._pass_on(self._visible.feed(chunk.text) if chunk.text else "")
         self._pass_on(arguments)
         self._pass_on(chunk.refusal)
@@ -78,7 +88,7 @@ class ReplyStream:
             return
         self._characters_left -= characters
         if self._characters_left < 0:
-            raise ModelRejected(
+            raise ReplyTooLong(
                 "The model's answer was stopped: it is too long. "
                 "To allow such answers, raise KAI_LLM__REPLY_CHARS."
             )
@@ -113,6 +123,32 @@ class ReplyStream:
         if not text.strip():
             raise EmptyReply(f"The model {model} gave an empty answer.")
         return text
+
+    def whole_turn(self, model: str) -> tuple[str, list[ToolCall] | None]:
+        """Returns the text and the calls of a reply that may have either.
+
+        Returns None in place of the calls if the reply was cut: calls count only if the service says that
+        the model has finished them. Raises `ModelUnavailable` or `ModelRejected` if the reply is incomplete
+        otherwise, or empty.
+        """
+        calls = self._calls.calls() if self._calls is not None else []
+        if calls and self._finish_reason is None:
+            raise PassingFailure("The model's service broke its answer off.")
+        if self._finish_reason == "content_filter" or not (calls or self.cut):
+            return self.whole_text(model), []
+        self._pass_on(self._visible.end())
+        return self.text, calls if self._finish_reason in _FINISHED else None
+
+    def _collect(self, chunk: ReplyChunk) -> int:
+        """Add the pieces of calls in a chunk. Returns their characters."""
+        if self._calls is None:
+            return 0
+        size = 0
+        for call in chunk.tool_calls:
+            self._has_call = True
+            self._calls.add(call.index, call.name, call.arguments)
+            size += len(call.arguments)
+        return size
 
     def _pass_on(self, piece: str) -> None:
         if piece:

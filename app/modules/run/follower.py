@@ -10,7 +10,7 @@ from app.core.storage.port import StorageUnavailable
 from app.modules.run.messages import Ending, done_event, message_events, waiting_event, wire
 from app.modules.run.records import HEAD_ROWS, ResultRows, Row, RowsGone, SessionRecords
 from app.modules.session.model import Message, Run, Session
-from graph.answer import TurnAnswer
+from graph.answer import Effort, TurnAnswer
 from graph.events import Reset, SessionEvent
 from graph.state import Rows
 
@@ -24,6 +24,9 @@ _SILENT_AT_MOST_SECONDS = 30.0
 _UNBEGUN_SECONDS = 0.25
 """Silence of an empty log, in seconds, after which the run's place is emitted if runs wait for a worker."""
 
+SaidInSteps = Callable[[Run], Awaitable[list[SessionEvent]]]
+"""Returns what the steps of an ended run's investigation have emitted."""
+
 
 class RunFollower:
     def __init__(
@@ -31,9 +34,12 @@ class RunFollower:
         repository: SessionRecords,
         rows: ResultRows,
         logs: EventLogs,
+        *,
         count_waiting: Callable[[], Awaitable[int]],
+        said_in_steps: SaidInSteps,
     ) -> None:
         """`count_waiting` returns the number of runs that wait for a worker, or raises `BusUnavailable`."""
+        self._said_in_steps = said_in_steps
         self._repository = repository
         self._rows = rows
         self._logs = logs
@@ -120,9 +126,11 @@ class RunFollower:
                 cut_by=message.cut_by,
             )
         ended_at = run.created_at + message.elapsed_ms
-        ending = Ending(message.status, ended_at, None, TurnAnswer(tokens_used=message.tokens_used))
+        effort = message.model_dump(include=set(Effort.model_fields))
+        ending = Ending(message.status, ended_at, None, TurnAnswer(tokens_used=message.tokens_used, **effort))
         reset = Reset(reason="The run ended a while ago; this is its answer.")
-        return [reset, *message_events(message, head), done_event(run, ending)]
+        steps = await self._said_in_steps(run) if message.steps else []
+        return [reset, *steps, *message_events(message, head), done_event(run, ending)]
 
     async def _head(self, message_id: str, row_count: int) -> list[Row]:
         try:

@@ -9,7 +9,7 @@ from pydantic import JsonValue
 from app.core.errors import Problem, problem_type
 from app.core.storage.port import StorageStarting, StorageUnavailable
 from app.modules.session.model import Message, Outcome, Run
-from graph.answer import Answer, TurnAnswer
+from graph.answer import Answer, Effort, TurnAnswer
 from graph.chunks import answer_chunks
 from graph.errors import TurnError
 from graph.events import Chunk, Done, Failure, RunError, SessionEvent, Status
@@ -71,6 +71,7 @@ def done_event(run: Run, ending: Ending) -> Done:
         session_id=run.session_id,
         message_id=run.message_id,
         status=ending.outcome,
+        **ending.answer.model_dump(include=set(Effort.model_fields)),
         tokens_used=ending.answer.tokens_used,
         elapsed_ms=max(0, ending.at - run.created_at),
     )

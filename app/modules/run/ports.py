@@ -2,8 +2,10 @@
 
 import asyncio
 import logging
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from typing import Protocol
 
 from prometheus_client import CollectorRegistry, Counter
 
@@ -32,7 +34,7 @@ from app.modules.sql_generation.writer import BuiltinWriter, ModelWriter, ReadIn
 from graph import Ports
 from graph.errors import DatabaseUnavailable, StatementFailed, TurnError
 from graph.events import TextChunk
-from graph.ports import Analysed, Analyst, Emit, Question, SqlRunner, Written
+from graph.ports import Analysed, Analyst, Emit, Investigator, Question, SqlRunner, Written
 from graph.state import NO_CONTEXT, Column, Context, Rows
 
 logger = logging.getLogger(__name__)
@@ -59,6 +61,7 @@ class Models:
 
     sql: LanguageModel
     instruction: InstructionForm
+    agent: LanguageModel
     analysis: LanguageModel
     summary: LanguageModel
     context_tokens: int
@@ -68,6 +71,18 @@ class Models:
         """Begin to import what the first question needs, in a thread."""
         for model in (self.sql, self.analysis, self.summary):
             model.prepare()
+
+
+class BindInvestigator(Protocol):
+    """Binds an investigator to a turn."""
+
+    async def __call__(
+        self,
+        session: Session,
+        run: Run,
+        main: Connection,
+        schema_context_of: Callable[[Connection], SchemaContext],
+    ) -> Investigator: ...
 
 
 class PortFactory:
@@ -82,7 +97,10 @@ class PortFactory:
         *,
         observer: RunObserver,
         metrics: CollectorRegistry,
+        investigators: BindInvestigator | None = None,
     ) -> None:
+        """`investigators`: None where investigations are off."""
+        self._investigators = investigators
         self._connections = connections
         self._context = context
         self._indexes = SchemaIndexes(_INDEXED_DATABASES)
@@ -98,7 +116,12 @@ class PortFactory:
         connection = await self._connections.repository.get(session.owner, session.db_connection_id)
         models, today = self._models, datetime.now(UTC).date()
 
-        schema_context = SchemaContext(self._connections, self._context, self._indexes, connection=connection)
+        schema_context = self._schema_context(connection)
+        investigator = (
+            await self._investigators(session, run, connection, self._schema_context)
+            if self._investigators and models
+            else None
+        )
         runner = _KeepingRunner(self._connections, connection, schema_context, rows=self._rows, run_of=run)
         checker = RunResultChecker(self._connections, connection, schema_context, run)
         builtin = BuiltinWriter(connection.dialect, schema_context.index, today)
@@ -111,6 +134,7 @@ class PortFactory:
                 read_index=schema_context.index,
                 today=today,
                 max_statement_characters=self._connections.max_statement_characters,
+                may_investigate=investigator is not None and models.instruction == "long",
                 candidates=Candidates(
                     count=models.candidates,
                     try_out=_TryOut(
@@ -140,7 +164,11 @@ class PortFactory:
             analyst=_WarningAnalyst(analyst, checker, schema_context),
             summarizer=ModelSummarizer(models.summary) if models else DigestSummarizer(),
             observer=self._observer,
+            investigator=investigator,
         )
+
+    def _schema_context(self, connection: Connection) -> SchemaContext:
+        return SchemaContext(self._connections, self._context, self._indexes, connection=connection)
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,20 @@ class MessageUnknown(NotFound):
         super().__init__("This session has no answer with this message id.")
 
 
+class ResultMissing(NotFound):
+    """The answer has no such result."""
+
+    def __init__(self) -> None:
+        super().__init__("This answer has no result with this id.")
+
+
+class InvestigationsOff(NotFound):
+    """Investigations are switched off, or no model is configured."""
+
+    def __init__(self) -> None:
+        super().__init__("Investigations are off here. GET /capabilities says why.")
+
+
 class CheckpointUnknown(NotFound):
     """The session has no such checkpoint, or it belonged to an earlier turn and was deleted."""
 

@@ -44,6 +44,8 @@ class Session:
     turns: int = 0
     summary: str | None = None
     """Summary of the exchanges that the model no longer reads in full."""
+    also: tuple[str, ...] = ()
+    """Ids of further database connections, which investigations may read."""
 
 
 @dataclass(frozen=True, kw_only=True)

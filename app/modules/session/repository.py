@@ -24,7 +24,7 @@ from app.modules.session.errors import MessageUnknown, RunUnknown, SessionUnknow
 from app.modules.session.model import Feedback, Message, Run, Session, SessionStatus
 from app.modules.session.shared_cache import SharedConversations
 
-_OF_A_SESSION = ("messages", "runs", "result_chunks", "feedback")
+_OF_A_SESSION = ("messages", "runs", "result_chunks", "feedback", "agent_steps", "tool_calls")
 _SEARCHED_MATCHES = 250
 _MAX_TITLE = 80
 _SHARED_MESSAGES = 20

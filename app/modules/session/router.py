@@ -1,5 +1,6 @@
 """Routes of sessions, their runs, answers and checkpoints."""
 
+from collections.abc import Sequence
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Header, Path, Query, Request, Response, status
@@ -9,12 +10,14 @@ from app.http.callers import ASK, READ, Owner
 from app.http.problems import PROBLEM_JSON, PROBLEM_RESPONSES, ProblemBody
 from app.http.rate_limits import count_question
 from app.http.routes import PageOf, PageParameters, Text
+from app.modules.agent.records import CallRecord, StepRecord
 from app.modules.run.sse import EventStream, LastEventId, event_stream, last_event_id
 from app.modules.session import export
-from app.modules.session.model import Message, SessionStatus
+from app.modules.session.model import SessionStatus
 from app.modules.session.schemas import (
     CheckpointBody,
     FeedbackBody,
+    Investigated,
     MessageBody,
     NewFeedback,
     NewSession,
@@ -23,9 +26,11 @@ from app.modules.session.schemas import (
     SessionChange,
     SessionQuery,
     SessionWithHistory,
+    StepBody,
+    ToolCallBody,
 )
-from app.modules.session.service import SessionFilter, SessionService
-from graph.events import Chunk, Done, Failure, Reset, Status
+from app.modules.session.service import SessionFilter, SessionService, StoredRows
+from graph.events import Chunk, Done, Failure, Progress, Reset, Status, ToolCalled, ToolReturned
 
 router = APIRouter(prefix="/sessions", tags=["sessions"], responses=PROBLEM_RESPONSES)
 
@@ -63,9 +68,10 @@ NOT_KEPT_YET: dict[int | str, dict[str, object]] = {
 
 EVENT_STREAM: dict[int | str, dict[str, object]] = {
     200: {
-        "description": "Server-sent events: status, chunk, reset and error, then exactly one done. "
+        "description": "Server-sent events: status, chunk, tool_call, tool_result, progress, reset and "
+        "error, then exactly one done. "
         "`event` in the JSON is also the name of the frame.",
-        "model": Status | Chunk | Reset | Failure | Done,
+        "model": Status | Chunk | ToolCalled | ToolReturned | Progress | Reset | Failure | Done,
         "headers": {
             "X-Run-Id": {"description": "Id of the run, to follow it again", "schema": {"type": "string"}}
         },
@@ -100,10 +106,16 @@ async def create_session(body: NewSession, owner: Owner, service: Service) -> Se
     """Creates a session, a conversation about one database connection. Needs scope `ask`.
 
     Every call creates another session. Without a `title` the session is titled by its first question.
-    Answers 404 for an unknown connection, and 429 (`too-many-sessions`) when the owner's quota is reached.
+    Answers 404 for an unknown connection, also one of `also`, and 429 (`too-many-sessions`) when the owner's
+    quota is reached.
     """
     session = await service.create(
-        owner, body.db_connection_id, body.title, mode=body.mode, metadata=body.metadata
+        owner,
+        body.db_connection_id,
+        body.title,
+        mode=body.mode,
+        metadata=body.metadata,
+        also=body.also,
     )
     return SessionBody.model_validate(session)
 
@@ -261,29 +273,49 @@ async def read_rows(
     (`format-unavailable`) if Parquet is not installed on the server.
     """
     message = await service.answer(owner, session_id, message_id)
-    all_rows = service.rows.all(message.id, message.row_count or 0)
-    cut = {"X-Truncated": str(message.truncated).lower()}
-    match query.format:
-        case "json":
-            response.headers.update(cut)
-            rows, next_cursor = await service.read_rows(message, query.limit, query.cursor)
-            return RowsPage(
-                columns=message.columns,
-                items=rows,
-                row_count=message.row_count or 0,
-                truncated=message.truncated,
-                cut_by=message.cut_by,
-                next_cursor=next_cursor,
-            )
-        case "csv":
-            await service.read_rows(message, 1, None)  # refused before the first byte, if they are gone
-            lines = export.csv_file(message.columns, all_rows)
-            headers = cut | _attachment(message, "csv")
-            return StreamingResponse(lines, media_type="text/csv", headers=headers)
-        case "parquet":
-            file = await export.parquet_file(message.columns, all_rows)
-            headers = cut | _attachment(message, "parquet")
-            return Response(file, media_type=_PARQUET, headers=headers)
+    return await _rows_answer(StoredRows.of_answer(message), query, service, response=response)
+
+
+@router.get(
+    "/{session_id}/messages/{message_id}/steps",
+    summary="Get the steps of an investigation",
+    dependencies=[READ],
+)
+async def read_steps(
+    session_id: SessionId, message_id: MessageId, owner: Owner, service: Service
+) -> Investigated:
+    """Returns what the model thought and called in the investigation of an answer, also while it runs. Needs
+    scope `read`.
+
+    The rows of a call are read by its id. Answers 404 if the message is not an answer, or investigations are
+    off.
+    """
+    steps = await service.steps(owner, session_id, message_id)
+    return Investigated(items=[_step_body(step, calls) for step, calls in steps])
+
+
+@router.get(
+    "/{session_id}/messages/{message_id}/results/{result_id}/rows",
+    summary="Get the rows of a call of a tool",
+    response_model=RowsPage,
+    dependencies=[READ],
+)
+async def read_result_rows(
+    session_id: SessionId,
+    message_id: MessageId,
+    result_id: Annotated[str, Path(description="Id of the result: `result_id` of a `tool_result` event.")],
+    query: Annotated[RowsQuery, Query()],
+    owner: Owner,
+    service: Service,
+    response: Response,
+) -> RowsPage | Response:
+    """Returns the rows that a call of an investigation has fetched: a page as JSON, or all of them as a CSV
+    or Parquet file. Needs scope `read`.
+
+    Answers as the rows of an answer do; 404 also if investigations are off.
+    """
+    result = await service.tool_result(owner, session_id, message_id, result_id)
+    return await _rows_answer(result, query, service, response=response)
 
 
 @router.post(
@@ -341,7 +373,50 @@ async def fork_session(
     return SessionBody.model_validate(await service.fork(owner, session_id, checkpoint_id))
 
 
-def _attachment(message: Message, ending: str) -> dict[str, str]:
+async def _rows_answer(
+    result: StoredRows, query: RowsQuery, service: SessionService, *, response: Response
+) -> RowsPage | Response:
+    all_rows = service.rows.all(result.id, result.row_count)
+    cut = {"X-Truncated": str(result.truncated).lower()}
+    match query.format:
+        case "json":
+            response.headers.update(cut)
+            rows, next_cursor = await service.read_rows(result, query.limit, query.cursor)
+            return RowsPage(
+                columns=result.columns,
+                items=rows,
+                row_count=result.row_count,
+                truncated=result.truncated,
+                cut_by=result.cut_by,
+                next_cursor=next_cursor,
+            )
+        case "csv":
+            await service.read_rows(result, 1, None)  # refused before the first byte, if they are gone
+            lines = export.csv_file(result.columns, all_rows)
+            headers = cut | _attachment(result, "csv")
+            return StreamingResponse(lines, media_type="text/csv", headers=headers)
+        case "parquet":
+            file = await export.parquet_file(result.columns, all_rows)
+            headers = cut | _attachment(result, "parquet")
+            return Response(file, media_type=_PARQUET, headers=headers)
+
+
+def _step_body(step: StepRecord, calls: Sequence[CallRecord]) -> StepBody:
+    bodies = [
+        ToolCallBody.model_validate(
+            {
+                **vars(call),
+                "elapsed_ms": call.elapsed_ms,
+                "columns": call.result["columns"] if call.result else [],
+                "row_count": call.result["row_count"] if call.result else None,
+            }
+        )
+        for call in calls
+    ]
+    return StepBody.model_validate({**vars(step), "tool_calls": bodies})
+
+
+def _attachment(result: StoredRows, ending: str) -> dict[str, str]:
     """Returns the header of a file download. The file's name shows that a limit cut the rows."""
-    cut = "-truncated" if message.truncated else ""
-    return {"Content-Disposition": f'attachment; filename="{message.id}{cut}.{ending}"'}
+    cut = "-truncated" if result.truncated else ""
+    return {"Content-Disposition": f'attachment; filename="{result.id}{cut}.{ending}"'}

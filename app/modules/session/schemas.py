@@ -15,6 +15,7 @@ from pydantic import (
 
 from app.core.settings import MAX_STATEMENT_CHARACTERS
 from app.http.routes import Body, PageOf, ResponseBody, Text, Time, not_null, storable
+from app.modules.agent.records import CallStatus, StepKind
 from app.modules.session.model import MessageFields, Mode, SessionStatus
 from graph.answer import Answer
 from graph.state import Column, Cut
@@ -36,6 +37,7 @@ def _small(metadata: dict[str, JsonValue]) -> dict[str, JsonValue]:
 Title = Annotated[
     str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200), AfterValidator(storable)
 ]
+Also = Annotated[list[Annotated[Text, Field(max_length=100)]], Field(max_length=3)]
 Metadata = Annotated[dict[str, JsonValue], AfterValidator(_small)]
 QuestionText = Annotated[
     str,
@@ -59,6 +61,8 @@ class NewSession(Body):
     """Title of the session. Left out: the first question titles it."""
     mode: Mode = "ask"
     """Stored with the session. Both modes answer in the same way."""
+    also: Also = Field(default_factory=list)
+    """Ids of up to three further database connections, which investigations may read."""
     metadata: Metadata = Field(default_factory=dict)
     """Any JSON object of the client's, at most 16 KiB."""
 
@@ -72,12 +76,14 @@ class SessionChange(Body):
     """The new title; no generated title replaces it. Null removes the title."""
     mode: Mode | None = None
     """The new mode."""
+    also: Also | None = None
+    """The new list of further database connections."""
     metadata: Metadata | None = None
     """The new metadata, which replaces the old."""
     status: Literal["idle", "closed"] | None = None
     """`closed` closes the session, `idle` opens it again."""
 
-    _given = field_validator("mode", "metadata", "status", mode="before")(not_null)
+    _given = field_validator("mode", "also", "metadata", "status", mode="before")(not_null)
 
 
 class SessionQuery(Body):
@@ -124,6 +130,8 @@ class SessionBody(ResponseBody):
     """Title of the session. Null until it has one."""
     mode: Mode
     """Stored with the session. Both modes answer in the same way."""
+    also: list[str]
+    """Ids of further database connections, which investigations may read."""
     status: SessionStatus
     """State of the session. In `error` the latest run failed; the next question may still be asked."""
     metadata: dict[str, JsonValue]
@@ -171,6 +179,59 @@ class RowsPage(ResponseBody):
     """
     next_cursor: str | None
     """Cursor of the next page. Null on the last page."""
+
+
+class ToolCallBody(ResponseBody):
+    """A call of a tool."""
+
+    id: str
+    """Id of the call, and of the rows that it has fetched."""
+    name: Annotated[str, Field(validation_alias="tool")]
+    """Name of the tool. `unknown_tool` for one that does not exist."""
+    category: str
+    """Category of the tool. Empty for a tool that does not exist."""
+    arguments: dict[str, JsonValue]
+    """Arguments of the call. Empty if those of the model could not be read."""
+    status: CallStatus
+    """State of the call."""
+    content: Annotated[str, Field(validation_alias="text")]
+    """The text that the model has read."""
+    is_error: bool
+    """The text says what went wrong."""
+    columns: list[Column]
+    """Columns of the rows that the call has fetched. Empty if there are none."""
+    row_count: int | None
+    """Number of those rows. Null if there are none."""
+    elapsed_ms: int
+    """Milliseconds that the call took."""
+
+
+class StepBody(ResponseBody):
+    """A step of an investigation."""
+
+    step: int
+    """Number of the step, from 1."""
+    kind: StepKind
+    """What the step did: `calls` of tools, the `answer`, a `question` to the user, or a `fault`: a reply of
+    the model that could not be used.
+    """
+    text: str
+    """What the model wrote."""
+    fault: str
+    """What was wrong with the reply. Empty if nothing was."""
+    tool_calls: list[ToolCallBody]
+    """Calls of the step, in the model's order."""
+    tokens_used: int
+    """Tokens of the step."""
+    created_at: Time
+    """Time at which the model's reply was stored."""
+
+
+class Investigated(ResponseBody):
+    """The steps of an answer's investigation."""
+
+    items: list[StepBody]
+    """The steps, in order. Empty for an answer without an investigation."""
 
 
 class FeedbackBody(ResponseBody):

@@ -1,6 +1,6 @@
 """Operations on sessions. Requests are checked before anything streams."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pydantic import JsonValue
@@ -10,6 +10,7 @@ from app.core.cursor import cursor_position, position_cursor
 from app.core.errors import NotFound
 from app.core.ids import new_id
 from app.core.storage.port import Condition, Equals, InvalidCursor, is_uuid
+from app.modules.agent.records import CallRecord, InvestigationRecords, StepRecord
 from app.modules.context_store.service import ContextStore
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.memory.service import ConversationMemories
@@ -20,7 +21,9 @@ from app.modules.run.submission import OnBusy, Submissions, run_id_of
 from app.modules.session.errors import (
     CheckpointUnknown,
     ConnectionGone,
+    InvestigationsOff,
     MessageUnknown,
+    ResultMissing,
     StatusHeld,
 )
 from app.modules.session.model import Feedback, Message, Mode, Rating, Run, Session, TitledBy
@@ -28,7 +31,7 @@ from app.modules.session.repository import SessionRepository, later
 from app.modules.session.rows import RowStore
 from app.modules.usage.service import Allowances
 from graph import Checkpoint, SessionGraph
-from graph.state import SessionState
+from graph.state import Column, Cut, SessionState
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,27 @@ class SessionFilter:
     def conditions(self) -> list[Condition]:
         wanted = {"db_connection_id": self.db_connection_id, "status": self.status}
         return [Equals(field, value) for field, value in wanted.items() if value is not None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoredRows:
+    """The shape of stored rows, and the id by which they are read."""
+
+    id: str
+    columns: list[Column]
+    row_count: int
+    truncated: bool
+    cut_by: Cut | None
+
+    @classmethod
+    def of_answer(cls, message: Message) -> "StoredRows":
+        return cls(
+            id=message.id,
+            columns=message.columns,
+            row_count=message.row_count or 0,
+            truncated=message.truncated,
+            cut_by=message.cut_by,
+        )
 
 
 class SessionService:
@@ -63,7 +87,10 @@ class SessionService:
         context: ContextStore,
         memories: ConversationMemories,
         allowances: Allowances,
+        investigations: InvestigationRecords | None,
     ) -> None:
+        """`investigations`: None where they are off."""
+        self._investigations = investigations
         self.repository = repository
         self.rows = rows
         self.submissions = submissions
@@ -82,8 +109,10 @@ class SessionService:
         *,
         mode: Mode,
         metadata: dict[str, JsonValue],
+        also: Sequence[str] = (),
     ) -> Session:
         """Raises `NotFound` for an unknown connection, or `TooManySessions`."""
+        await self._check_readable(owner, also)
         connection = await self._connections.repository.get(owner, db_connection_id)
         now = now_ms()
         session = Session(
@@ -96,6 +125,7 @@ class SessionService:
             created_at=now,
             updated_at=now,
             titled_by=_titled_by(title),
+            also=tuple(also),
         )
         async with self._allowances.new_session(owner):
             await self.repository.add(session)
@@ -110,8 +140,13 @@ class SessionService:
         return await self.repository.latest(owner, conditions, limit, cursor=cursor)
 
     async def change(self, owner: str, session_id: str, changes: Mapping[str, JsonValue]) -> Session:
-        """Change a session for its owner. Raises `StatusHeld` if a run prevents a change of status."""
+        """Change a session for its owner.
+
+        Raises `StatusHeld` if a run prevents a change of status, and `NotFound` for an unknown connection.
+        """
         session = await self.repository.get(owner, session_id)
+        if isinstance(also := changes.get("also"), list):
+            await self._check_readable(owner, [str(each) for each in also])
         if "title" in changes:
             changes = {**changes, "titled_by": _titled_by(changes["title"])}
         if "status" in changes:
@@ -125,6 +160,11 @@ class SessionService:
             session = await self.repository.get(owner, session_id)
             if session.active_run_id is not None:
                 raise StatusHeld(session.id, session.active_run_id)
+
+    async def _check_readable(self, owner: str, connection_ids: Sequence[str]) -> None:
+        """Raises `ConnectionNotFound`."""
+        for each in connection_ids:
+            await self._connections.repository.get(owner, each)
 
     async def delete(self, owner: str, session_id: str) -> None:
         """Stop the session's runs, then delete the session with its messages, rows, runs,
@@ -184,12 +224,53 @@ class SessionService:
         return message
 
     async def read_rows(
-        self, message: Message, limit: int, cursor: str | None
+        self, result: StoredRows, limit: int, cursor: str | None
     ) -> tuple[list[Row], str | None]:
-        start, count = cursor_position(cursor), message.row_count or 0
+        start, count = cursor_position(cursor), result.row_count
         stop = min(start + limit, count)
-        rows = await self.rows.read(message.id, start, stop)
+        rows = await self.rows.read(result.id, start, stop)
         return rows, position_cursor(stop) if stop < count else None
+
+    async def steps(
+        self, owner: str, session_id: str, message_id: str
+    ) -> list[tuple[StepRecord, list[CallRecord]]]:
+        """Returns the steps of an answer's investigation; none for another answer.
+
+        Raises `MessageUnknown`, and `InvestigationsOff`.
+        """
+        records = self._investigation_records()
+        session = await self.repository.get(owner, session_id)
+        steps = await records.of_message(message_id) if is_uuid(message_id) else []
+        if not steps:
+            await self.repository.get_answer(session, message_id)
+        elif steps[0][0].session_id != session.id:
+            raise MessageUnknown
+        return steps
+
+    async def tool_result(self, owner: str, session_id: str, message_id: str, result_id: str) -> StoredRows:
+        """Returns the rows that a call of an investigation has fetched.
+
+        Raises `ResultMissing`, and `InvestigationsOff`.
+        """
+        records = self._investigation_records()
+        session = await self.repository.get(owner, session_id)
+        call = await records.call(result_id) if is_uuid(result_id) else None
+        if call is None or call.result is None or call.message_id != message_id:
+            raise ResultMissing
+        if call.session_id != session.id:
+            raise ResultMissing
+        return StoredRows(
+            id=call.id,
+            columns=call.result["columns"],
+            row_count=call.result["row_count"],
+            truncated=call.result["truncated"],
+            cut_by=call.result["cut_by"],
+        )
+
+    def _investigation_records(self) -> InvestigationRecords:
+        if self._investigations is None:
+            raise InvestigationsOff
+        return self._investigations
 
     async def give_feedback(
         self,

@@ -28,6 +28,7 @@ _REPLY: Mapping[ReplyFormat, str] = {
     for name in get_args(ReplyFormat)
 }
 """Instructions on the reply, by format."""
+_INVESTIGATE = (_PROMPTS / "reply_by_text_investigate.md").read_text(encoding="utf-8").strip()
 _LATEST = 3
 """Number of exchanges that are shown with their statements."""
 _ANSWER_CHARACTERS = 400
@@ -42,15 +43,20 @@ def write_sql_messages(
     *,
     instruction: InstructionForm,
     reply_format: ReplyFormat = "text",
+    may_investigate: bool = False,
 ) -> list[PromptMessage]:
     """The instructions and the schema, the conversation, and the question with what was looked up for it.
 
-    The short form has a reply in text; another format comes with the long one.
+    The short form has a reply in text; another format comes with the long one. `may_investigate` adds one
+    more way to reply to the long form in text, and changes nothing else.
     """
     form = instruction if reply_format == "text" else "long"
+    reply = _REPLY[reply_format]
+    if may_investigate and reply_format == "text":
+        reply = f"{reply}\n{_INVESTIGATE}"
     rules = (
         _INSTRUCTIONS[form]
-        .replace("{reply}", _REPLY[reply_format])
+        .replace("{reply}", reply)
         .replace("{dialect}", DATABASE_NAMES[dialect])
         .replace("{today}", today.isoformat())
     )

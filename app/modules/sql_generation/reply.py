@@ -38,10 +38,13 @@ _REASONING_TAG = re.compile(r"<(/?)(think(?:ing)?|reasoning|thought|scratchpad)>
 _TAG = re.compile(r"</?(?:sql|query)>", re.IGNORECASE)
 _ROWS = re.compile(r"\W*rows\W*", re.IGNORECASE)
 _MARKED = re.compile(r"\W*(clarify|chat)\W*:\W*(.*)", re.IGNORECASE | re.DOTALL)
+_PLAN = re.compile(r"\W*investigate\W*:(.*)", re.IGNORECASE | re.DOTALL)
 _ALONE = re.compile(r"\W*question\W*:[ \t]*(.*)(?:\n|$)", re.IGNORECASE)
 _JSON_KEYS = ("sql", "query", "statement")
 _MAX_EXPLANATION = 400
 _MAX_QUESTION = 1_000
+_MAX_PLAN_LINES = 5
+_MAX_PLAN = 1_000
 _MAX_TRIES = 20
 """At most so many parts of a reply are tried as statements, from its end."""
 _MAX_PARTS = 100
@@ -102,24 +105,38 @@ class _Candidate(NamedTuple):
     question: str = ""
 
 
-def read_reply(text: str, dialect: str, max_characters: int = STATEMENT_CHARACTERS) -> Written:
+def read_reply(
+    text: str,
+    dialect: str,
+    max_characters: int = STATEMENT_CHARACTERS,
+    *,
+    may_investigate: bool = False,
+) -> Written:
     """Parse a model's reply. An empty reply is small talk without text.
 
     The last statement that parses as a query in the dialect counts. If none parses, the last one is taken
     all the same, so that the model gets its error. This also holds for a statement longer than
-    `max_characters`, or nested too deeply to be parsed. Raises `ReplyTooDeep` for an object nested so.
+    `max_characters`, or nested too deeply to be parsed. `may_investigate`: a reply may ask for an
+    investigation by a plan, which may hold statements. Raises `ReplyTooDeep` for an object nested so.
     """
     tries = _Tries(dialect, max_characters)
     text = _without_reasoning(text)
     if (said := read_object(text)) is not None:
         return _from_object(said, tries)
     alone, text = _standalone(text)
+    if may_investigate and (asked := _PLAN.match(text)) is not None:
+        return Written(route="investigate", text=_plan(asked[1]), standalone_question=alone)
     text = _TAG.sub(_FENCE, text)
     if (found := _statement(text, tries)) is not None:
         question = alone or found.question[:_MAX_QUESTION]
         explanation = found.before[:_MAX_EXPLANATION]
         return Written(route="sql", text=found.sql, explanation=explanation, standalone_question=question)
     return _without_statement(text).model_copy(update={"standalone_question": alone})
+
+
+def _plan(text: str) -> str:
+    lines = [line.strip() for line in text.strip().splitlines() if line.strip()]
+    return "\n".join(lines[:_MAX_PLAN_LINES])[:_MAX_PLAN]
 
 
 def _from_object(said: ReplyObject, tries: "_Tries") -> Written:

@@ -10,7 +10,8 @@ from pydantic_core import from_json
 from app.core.llm.model import ReplySchema
 from graph.state import Route
 
-_ROUTES: tuple[Route, ...] = get_args(Route)
+_ROUTES: tuple[Route, ...] = tuple(route for route in get_args(Route) if route != "investigate")
+"""An investigation is offered in text only."""
 
 REPLY_OBJECT = ReplySchema(
     "write_sql",

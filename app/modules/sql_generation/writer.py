@@ -88,7 +88,10 @@ class ModelWriter:
         today: date,
         candidates: Candidates,
         max_statement_characters: int = STATEMENT_CHARACTERS,
+        may_investigate: bool = False,
     ) -> None:
+        """`may_investigate`: the prompt says that the model may ask for an investigation of several steps."""
+        self._may_investigate = may_investigate
         self.dialect = stand_in.dialect
         self._instruction = instruction
         self._candidates = candidates
@@ -143,7 +146,13 @@ class ModelWriter:
         repair = question.repair
         # In threads: a reply may hold many statements, each to be parsed.
         with model_errors_translated():
-            written = await asyncio.to_thread(read_reply, reply.text, self.dialect, self._max_characters)
+            written = await asyncio.to_thread(
+                read_reply,
+                reply.text,
+                self.dialect,
+                self._max_characters,
+                may_investigate=self._may_investigate and repair is None,
+            )
         if written.route == "rows":
             written = _from_rows(question)
         if written.standalone_question.casefold() == question.text.strip().casefold():
@@ -168,6 +177,7 @@ class ModelWriter:
                 self._today,
                 instruction=self._instruction,
                 reply_format=reply_format,
+                may_investigate=self._may_investigate,
             )
 
         return await self._model.reply_by_schema(write_prompt, REPLY_OBJECT, show, temperature=temperature)

@@ -52,6 +52,10 @@ export type AnswerFields = Omit<
   | "truncated"
   | "cut_by"
   | "results_summary"
+  | "findings"
+  | "steps"
+  | "tool_calls"
+  | "limit_reached"
   | "analysis"
 >;
 

@@ -40,7 +40,8 @@ function onStatus(answer: Answer, event: Of<"status">): Answer {
 function onChunk(answer: Answer, event: Of<"chunk">): Answer {
   switch (event.type) {
     case "text":
-      return onText(answer, event.channel, event.content);
+      // The page does not show what a model says before its calls of tools.
+      return event.channel === "investigation" ? answer : onText(answer, event.channel, event.content);
     case "sql":
       return { ...answer, ...answerFields(event), sql: event.content, sqlWhole: true };
     case "results":

@@ -98,6 +98,8 @@ export const texts = {
       executing_sql: "Run the query",
       analyzing: "Read the rows",
       summarizing: "Remember the conversation",
+      investigating: "Investigate",
+      using_tool: "Use a tool",
       saving: "Save",
     },
     failedStatement: "This statement was repaired",

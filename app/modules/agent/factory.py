@@ -1,0 +1,76 @@
+"""Binds investigations to turns."""
+
+from collections.abc import Callable
+from contextlib import suppress
+
+from app.modules.agent.investigation import Investigation, InvestigationSettings
+from app.modules.agent.records import InvestigationRecords, TurnRecords
+from app.modules.context_store.service import ContextStore
+from app.modules.database_connection.errors import ConnectionNotFound
+from app.modules.database_connection.repository import Connection
+from app.modules.database_connection.service import DatabaseConnections
+from app.modules.run.records import ResultRows
+from app.modules.session.model import Run, Session
+from app.modules.sql_generation.schema_context import SchemaContext
+from app.modules.tools.context import SessionDatabases, ToolDatabase
+from app.modules.tools.results import TurnResults
+from graph.ports import Investigator
+
+SchemaContextOf = Callable[[Connection], SchemaContext]
+
+
+class InvestigatorFactory:
+    """Makes the investigator of a turn."""
+
+    def __init__(
+        self,
+        settings: InvestigationSettings,
+        records: InvestigationRecords,
+        rows: ResultRows,
+        *,
+        connections: DatabaseConnections,
+        knowledge: ContextStore,
+    ) -> None:
+        self._settings = settings
+        self._records = records
+        self._rows = rows
+        self._connections = connections
+        self._knowledge = knowledge
+
+    async def bind(
+        self, session: Session, run: Run, main: Connection, schema_context_of: SchemaContextOf
+    ) -> Investigator:
+        """Further databases of the session that were deleted, or are no longer shared, are left out."""
+        connections = [main]
+        for connection_id in session.also:
+            with suppress(ConnectionNotFound):
+                connections.append(await self._connections.repository.get(run.owner, connection_id))
+        labels = labels_of([each.name for each in connections])
+        databases = SessionDatabases(
+            [
+                ToolDatabase(label, each, schema_context_of(each), self._connections, run)
+                for label, each in zip(labels, connections, strict=True)
+            ]
+        )
+        records = TurnRecords(self._records, run.message_id)
+        results = TurnResults(
+            self._rows,
+            records.find_result,
+            owner=run.owner,
+            session_id=run.session_id,
+            message_id=run.message_id,
+        )
+        return Investigation(self._settings, records, results, databases, self._knowledge, run_of=run)
+
+
+def labels_of(names: list[str]) -> list[str]:
+    """Returns the names, with a number where one is there already."""
+    labels: list[str] = []
+    for name in names:
+        label = name
+        number = 2
+        while label.casefold() in {each.casefold() for each in labels}:
+            label = f"{name} ({number})"
+            number += 1
+        labels.append(label)
+    return labels

@@ -1,0 +1,81 @@
+"""What a tool may use during a call: the session's databases, the turn's results and the knowledge."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from app.modules.context_store.service import ContextStore
+from app.modules.database_connection.repository import Connection
+from app.modules.database_connection.results import ResultSet
+from app.modules.database_connection.service import DatabaseConnections
+from app.modules.run.result_checking import asker_of
+from app.modules.session.model import Run
+from app.modules.sql_generation.schema_context import SchemaContext
+from app.modules.sql_generation.schema_index import SchemaIndex
+from app.modules.tools.results import TurnResults
+
+
+@dataclass(frozen=True)
+class ToolDatabase:
+    """A database of the session. `label` is the name by which the model refers to it."""
+
+    label: str
+    connection: Connection
+    schema_context: SchemaContext
+    connections: DatabaseConnections
+    run_of: Run
+
+    @property
+    def dialect(self) -> str:
+        """sqlglot's name of its SQL."""
+        return self.connection.dialect
+
+    async def index(self) -> SchemaIndex:
+        """Raises `DatabaseUnavailable`."""
+        return await self.schema_context.index()
+
+    async def run(self, sql: str) -> ResultSet:
+        """Check a statement and run it read-only, as any statement of a question.
+
+        Raises `StatementFailed` or `DatabaseUnavailable`.
+        """
+        asker = asker_of(self.run_of, "investigation")
+        return await self.connections.run(self.connection, sql, asker, check_names=self.schema_context.check)
+
+
+class DatabaseUnknown(Exception):
+    """The session has no database of this name."""
+
+
+class SessionDatabases:
+    """The databases of a session, its main one first. No others can be named."""
+
+    def __init__(self, databases: Sequence[ToolDatabase]) -> None:
+        self.all = databases
+
+    def named(self, label: str | None) -> ToolDatabase:
+        """Returns the database of a name, without one the main one. Raises `DatabaseUnknown`."""
+        if label is None:
+            return self.all[0]
+        wanted = label.strip().casefold()
+        for each in self.all:
+            if each.label.casefold() == wanted:
+                return each
+        names = ", ".join(each.label for each in self.all)
+        raise DatabaseUnknown(f"There is no database {label[:80]!r}. The databases are: {names}.")
+
+
+ReportProgress = Callable[[str, float], None]
+"""Takes what the call does just now, and the part that is done: 0 to 1, or -1 if unknown."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToolContext:
+    """What one call may use. Who asks and which databases there are is no argument of a call."""
+
+    call_id: str
+    result_name: str
+    """Name that the rows of this call have, if it makes any."""
+    databases: SessionDatabases
+    results: TurnResults
+    knowledge: ContextStore
+    progress: ReportProgress

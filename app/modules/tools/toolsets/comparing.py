@@ -1,0 +1,136 @@
+"""Comparison of two results row by row."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import isclose
+
+from pydantic import JsonValue
+
+from app.modules.database_connection.results import type_of_values
+from app.modules.run.records import Row
+from app.modules.tools.tool import ToolFailed
+from graph.state import Column, Rows
+
+_MIDNIGHT = " 00:00:00"
+
+ColumnPair = tuple[str, int, int]
+"""A name, and the positions of its column in the left and the right result."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """Rows that differ come first, then those of one side only, then equal ones."""
+
+    columns: list[Column]
+    rows: list[Row]
+    equal: int
+    differing: int
+    only_left: int
+    only_right: int
+    totals: Sequence[tuple[str, float, float]]
+    """Sums of the columns of numbers: name, left, right."""
+
+
+def compare(
+    left: Rows, right: Rows, keys: Sequence[ColumnPair], *, values: Sequence[ColumnPair]
+) -> Comparison:
+    """Compare the rows that have equal keys. Raises `ToolFailed` if the keys do not identify a row."""
+    ours = _by_key(left, [at for _, at, _ in keys], "left")
+    theirs = _by_key(right, [at for _, _, at in keys], "right")
+    equal: list[Row] = []
+    differing: list[Row] = []
+    only_left: list[Row] = []
+    only_right: list[Row] = []
+    for key, row in ours.items():
+        other = theirs.get(key)
+        shown = [row[at] for _, at, _ in keys]
+        if other is None:
+            only_left.append([*shown, "only left", *_cells(row, None, values)])
+        elif all(_is_same(row[a], other[b]) for _, a, b in values):
+            equal.append([*shown, "equal", *_cells(row, other, values)])
+        else:
+            differing.append([*shown, "differs", *_cells(row, other, values)])
+    for key, row in theirs.items():
+        if key not in ours:
+            only_right.append([*(row[at] for _, _, at in keys), "only right", *_cells(None, row, values)])
+    rows = [*differing, *only_left, *only_right, *equal]
+    names = [name for name, _, _ in keys] + ["comparison"]
+    for name, _, _ in values:
+        names += [f"{name} left", f"{name} right", f"{name} difference"]
+    columns = [
+        Column(name=name, type=type_of_values(row[at] for row in rows)) for at, name in enumerate(names)
+    ]
+    return Comparison(
+        columns=columns,
+        rows=[_of_types(row, columns) for row in rows],
+        equal=len(equal),
+        differing=len(differing),
+        only_left=len(only_left),
+        only_right=len(only_right),
+        totals=[
+            (name, _sum(left, a), _sum(right, b))
+            for name, a, b in values
+            if left["columns"][a]["type"] in ("integer", "number")
+        ],
+    )
+
+
+def _of_types(row: Row, columns: Sequence[Column]) -> Row:
+    """Values of two databases may differ in type: a column that has both holds texts."""
+    return [
+        str(value) if column["type"] == "text" and value is not None else value
+        for column, value in zip(columns, row, strict=True)
+    ]
+
+
+def _by_key(rows: Rows, columns: Sequence[int], side: str) -> dict[tuple[JsonValue, ...], Row]:
+    found: dict[tuple[JsonValue, ...], Row] = {}
+    for row in rows["rows"]:
+        key = tuple(_plain(row[at]) for at in columns)
+        if key in found:
+            raise ToolFailed(
+                f"The keys do not identify a row of the {side} result: several rows have {list(key)}. Add "
+                "keys, or aggregate the statement by them."
+            )
+        found[key] = row
+    return found
+
+
+def _plain(value: JsonValue) -> JsonValue:
+    """Returns one value for what two databases write differently: 1 and 1.0, a day and its midnight."""
+    match value:
+        case bool():
+            return float(value)
+        case int() | float():
+            return float(value)
+        case str():
+            text = value.replace("T", " ") if value[:4].isdigit() else value
+            return text.strip().removesuffix(_MIDNIGHT)
+        case list() | dict():
+            return str(value)
+        case None:
+            return None
+
+
+def _is_same(left: JsonValue, right: JsonValue) -> bool:
+    ours = _plain(left)
+    theirs = _plain(right)
+    if isinstance(ours, float) and isinstance(theirs, float):
+        return isclose(ours, theirs, rel_tol=1e-9, abs_tol=1e-9)
+    return ours == theirs
+
+
+def _cells(left: Row | None, right: Row | None, values: Sequence[ColumnPair]) -> Row:
+    cells: Row = []
+    for _, a, b in values:
+        ours = left[a] if left is not None else None
+        theirs = right[b] if right is not None else None
+        x = _plain(ours)
+        y = _plain(theirs)
+        difference = round(y - x, 9) if isinstance(x, float) and isinstance(y, float) else None
+        cells += [ours, theirs, difference]
+    return cells
+
+
+def _sum(rows: Rows, at: int) -> float:
+    return sum(value for row in rows["rows"] if isinstance(value := _plain(row[at]), float))

@@ -1,0 +1,38 @@
+"""Step `conclude`: answer from what an investigation has found."""
+
+from langgraph.runtime import Runtime
+
+from graph.answer import understanding_of
+from graph.chunks import analysis_chunks, sql_chunk
+from graph.events import ResultsChunk
+from graph.nodes.investigate import investigator_of
+from graph.nodes.question import question_of, with_exchange
+from graph.ports import Ports
+from graph.state import SessionState
+
+
+async def conclude(state: SessionState, runtime: Runtime[Ports]) -> SessionState:
+    """The result that the answer rests on becomes the current one, so that a follow-up can refer to it."""
+    emit = runtime.stream_writer
+    found = await investigator_of(runtime.context).conclude(question_of(state), state["step"])
+    understanding = understanding_of(state).model_copy(update={"dialect": found.dialect})
+    if found.sql is not None:
+        emit(sql_chunk(found.sql, understanding))
+    if found.rows is not None:
+        emit(ResultsChunk(content=found.rows))
+    for chunk in analysis_chunks(found.analysis.text, found.analysis):
+        emit(chunk)
+    return {
+        "calls": [],
+        "answered_turn": state["turns"],
+        "understanding": understanding.model_dump(),
+        "draft_sql": found.sql,
+        "current_sql": found.sql,
+        "current_author": "model",
+        "current_results": found.rows,
+        "results_message_id": state["message_id"],
+        "current_analysis": found.analysis.model_dump(),
+        "messages": with_exchange(
+            state, sql=found.sql, results_summary=found.results_summary, analysis=found.analysis.text
+        ),
+    }

@@ -1,0 +1,48 @@
+"""Step `investigate`: let the model choose what to look at next, or conclude."""
+
+from langgraph.runtime import Runtime
+
+from graph.errors import InvestigationOff
+from graph.events import Status
+from graph.nodes.question import question_of
+from graph.ports import Investigator, Ports
+from graph.state import NO_CONTEXT, SessionState
+
+MAX_STEPS = 50
+"""The most steps that an investigation may be allowed. The last one comes after them: it concludes."""
+
+
+def investigator_of(ports: Ports) -> Investigator:
+    """Returns the port. Raises `InvestigationOff` if a turn of another process goes on here, where
+    investigations are off.
+    """
+    if ports.investigator is None:
+        raise InvestigationOff(
+            "This answer is an investigation, and KAI was started again without them (KAI_AGENT__ENABLED). "
+            "Ask again."
+        )
+    return ports.investigator
+
+
+async def investigate(state: SessionState, runtime: Runtime[Ports]) -> SessionState:
+    """The context that was found for the question is stored with the first step, and leaves the state, which
+    every later step would write again.
+    """
+    emit = runtime.stream_writer
+    step = state["step"] + 1
+    investigator = investigator_of(runtime.context)
+    emit(Status(step="investigating", message=f"Investigating, step {step}", run_id=state["run_id"]))
+    with runtime.context.observer.observe_step("investigating"):
+        chosen = await investigator.next_step(question_of(state), state["plan"], step, emit=emit)
+    update = SessionState(
+        step=step,
+        calls=list(chosen.calls),
+        call_count=state["call_count"] + len(chosen.calls),
+        limit_reached=chosen.limit_reached,
+        is_concluded=chosen.is_last,
+        context=NO_CONTEXT,
+        tokens_used=state["tokens_used"] + chosen.tokens_used,
+    )
+    if chosen.question_back is None:
+        return update
+    return {**update, "route": "clarify", "reply": chosen.text, "options": chosen.question_back.options}

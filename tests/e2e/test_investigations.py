@@ -1,0 +1,335 @@
+"""Questions that several calls of tools answer."""
+
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import JsonValue
+
+from tests.e2e.conftest import SHOP, model_settings
+from tests.support.scripted_model import Scripted, ScriptedModel
+from tests.support.server import Client, Event, chunks, client_of, running_server, steps
+
+PLAN = "INVESTIGATE:\n1. Revenue per year\n2. Revenue per customer"
+PER_YEAR = (
+    "SELECT strftime('%Y', order_date) AS year, sum(amount) AS revenue FROM orders GROUP BY 1 ORDER BY 1"
+)
+QUESTION = "Why did revenue change?"
+
+
+def calls(*made: tuple[str, dict[str, JsonValue]], text: str = "") -> Scripted:
+    return Scripted(text, calls=tuple((name, json.dumps(given)) for name, given in made))
+
+
+def per_year(text: str = "") -> Scripted:
+    return calls(("run_sql", {"sql": PER_YEAR, "purpose": "Revenue per year"}), text=text)
+
+
+def finish(answer: str, **given: JsonValue) -> Scripted:
+    return calls(("finish", {"answer": answer, **given}))
+
+
+def named(events: list[Event], name: str) -> list[dict[str, Any]]:
+    return [event.data for event in events if event.name == name]
+
+
+def last_prompt(model: ScriptedModel) -> str:
+    """The last request of the model."""
+    return model.requests[-1].text
+
+
+async def test_an_investigation_calls_tools_and_answers_with_findings_from_their_results(
+    kai: Client, model: ScriptedModel, shop: str
+) -> None:
+    session = await kai.open_session(await kai.connect(shop))
+    model.say(
+        PLAN,
+        per_year("First the years."),
+        finish(
+            "Revenue rose to 55.5 in 2025.",
+            findings=[{"claim": "Revenue was 55.5 in 2025.", "value": "55.5", "result": "r1.1"}],
+            main_result="r1.1",
+        ),
+    )
+    events = await kai.ask(session, QUESTION)
+    assert steps(events) == [
+        *("loading_context", "generating_sql", "investigating", "using_tool", "investigating", "saving")
+    ]
+    (call,) = named(events, "tool_call")
+    (returned,) = named(events, "tool_result")
+    assert (call["name"], call["category"], call["requires_approval"]) == ("run_sql", "read", False)
+    assert (returned["tool_call_id"], returned["status"]) == (call["tool_call_id"], "done")
+    assert returned["result_id"] == call["tool_call_id"]
+    (found,) = chunks(events, "findings")[0]
+    assert (found["status"], found["how"]) == ("checked", "revenue of row 2")
+    assert found["result_id"] == call["tool_call_id"]
+    assert chunks(events, "analysis") == ["Revenue rose to 55.5 in 2025."]
+    assert chunks(events, "results")[0]["rows"] == [["2024", 10], ["2025", 55.5]]
+    done = events[-1].data
+    assert (done["status"], done["steps"], done["tool_calls"]) == ("complete", 2, 1)
+
+
+async def test_the_history_and_the_routes_show_what_was_thought_and_fetched(
+    kai: Client, model: ScriptedModel, shop: str
+) -> None:
+    session = await kai.open_session(await kai.connect(shop))
+    model.say(PLAN, per_year("First the years."), finish("It rose.", main_result="r1.1"))
+    done = (await kai.ask(session, QUESTION))[-1].data
+    message = (await kai.session(session))["messages"]["items"][-1]
+    assert (message["route"], message["steps"], message["tool_calls"]) == ("investigate", 2, 1)
+    assert (message["analysis"], message["row_count"]) == ("It rose.", 2)
+    path = f"/sessions/{session}/messages/{done['message_id']}"
+    first, last = (await kai.http.get(f"{path}/steps")).json()["items"]
+    assert (first["text"], first["kind"], last["kind"]) == ("First the years.", "calls", "answer")
+    (call,) = first["tool_calls"]
+    assert (call["name"], call["row_count"]) == ("run_sql", 2)
+    rows = (await kai.http.get(f"{path}/results/{call['id']}/rows")).json()
+    assert rows["items"] == (await kai.http.get(f"{path}/rows")).json()["items"]
+    lines = (await kai.http.get(f"{path}/results/{call['id']}/rows", params={"format": "csv"})).text
+    assert lines.splitlines()[0].endswith("year,revenue")
+    unknown = await kai.http.get(f"{path}/results/{session}/rows")
+    assert unknown.status_code == 404
+
+
+async def test_a_follow_up_refers_to_the_result_that_the_answer_rests_on(
+    kai: Client, model: ScriptedModel, shop: str
+) -> None:
+    session = await kai.open_session(await kai.connect(shop))
+    model.say(PLAN, per_year(), finish("It rose.", main_result="r1.1"), "ROWS", "2025 leads.")
+    await kai.ask(session, QUESTION)
+    events = await kai.ask(session, "which year leads?")
+    prompt = model.requests[3].text
+    assert "strftime" in prompt.lower()
+    assert "It rose." in prompt
+    assert chunks(events, "analysis") == ["2025 leads."]
+
+
+async def test_only_reading_tools_are_offered_and_none_in_the_first_call(
+    kai: Client, model: ScriptedModel, shop: str
+) -> None:
+    session = await kai.open_session(await kai.connect(shop))
+    model.say(PLAN, finish("Nothing."))
+    await kai.ask(session, QUESTION)
+    listed = (await kai.http.get("/tools")).json()["items"]
+    assert {each["category"] for each in listed} == {"read"}
+    assert model.requests[0].tools == []
+    assert model.requests[1].tools == [each["name"] for each in listed]
+
+
+async def test_what_the_guard_refuses_is_passed_to_the_model_and_the_turn_goes_on(
+    kai: Client, model: ScriptedModel, shop: str
+) -> None:
+    session = await kai.open_session(await kai.connect(shop))
+    model.say(PLAN, calls(("run_sql", {"sql": "DELETE FROM orders"})), finish("It cannot be deleted."))
+    events = await kai.ask(session, QUESTION)
+    (returned,) = named(events, "tool_result")
+    assert (returned["status"], returned["is_error"]) == ("failed", True)
+    assert returned["content"] in last_prompt(model)
+    assert events[-1].data["status"] == "complete"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "complaint"),
+    [
+        (("drop_everything", "{}"), "There is no tool 'drop_everything'"),
+        (("run_sql", '{"sql": "SELECT 1'), "not valid JSON"),
+        (("run_sql", '{"sql": "SELECT 1", "force": true}'), "Extra inputs are not permitted"),
+        (("run_sql", '["SELECT 1"]'), "have to be a JSON object"),
+    ],
+)
+async def test_a_call_that_cannot_be_made_is_answered_with_what_is_wrong(
+    kai: Client, model: ScriptedModel, shop: str, wrong: tuple[str, str], complaint: str
+) -> None:
+    session = await kai.open_session(await kai.connect(shop))
+    model.say(PLAN, Scripted(calls=(wrong,)), finish("Done."))
+    events = await kai.ask(session, QUESTION)
+    assert complaint in named(events, "tool_result")[0]["content"]
+    assert complaint in last_prompt(model)
+    assert "using_tool" not in steps(events)
+
+
+async def test_a_reply_that_was_cut_at_its_length_makes_no_call(
+    kai: Client, model: ScriptedModel, shop: str
+) -> None:
+    session = await kai.open_session(await kai.connect(shop))
+    cut = Scripted(calls=(("run_sql", json.dumps({"sql": PER_YEAR})),), finish_reason="length")
+    model.say(PLAN, cut, finish("Done."))
+    events = await kai.ask(session, QUESTION)
+    assert named(events, "tool_call") == []
+    assert "cut off at its longest" in last_prompt(model)
+
+
+async def test_three_useless_replies_in_a_row_end_in_an_answer(
+    kai: Client, model: ScriptedModel, shop: str
+) -> None:
+    session = await kai.open_session(await kai.connect(shop))
+    useless = Scripted(calls=(("nothing", "{}"),))
+    model.say(PLAN, useless, useless, useless, "All that is known is little.")
+    events = await kai.ask(session, QUESTION)
+    done = events[-1].data
+    assert (done["status"], done["limit_reached"]) == ("complete", True)
+    assert "3 replies in a row" in chunks(events, "analysis")[0]
+    assert model.requests[-1].tools == []
+
+
+async def test_a_question_to_the_user_ends_the_turn_with_its_options(
+    kai: Client, model: ScriptedModel, shop: str
+) -> None:
+    session = await kai.open_session(await kai.connect(shop))
+    asked: dict[str, JsonValue] = {
+        "question": "Which year?",
+        "options": ["Revenue in 2024", "Revenue in 2025"],
+    }
+    model.say(PLAN, calls(("ask_user", asked)))
+    events = await kai.ask(session, QUESTION)
+    assert chunks(events, "clarification") == ["Which year?"]
+    message = (await kai.session(session))["messages"]["items"][-1]
+    assert (message["clarification"], message["steps"]) == ("Which year?", 1)
+    assert [each["question"] for each in message["options"]] == asked["options"]
+
+
+async def test_a_finding_that_its_result_does_not_hold_is_sent_back_once_and_then_marked(
+    kai: Client, model: ScriptedModel, shop: str
+) -> None:
+    session = await kai.open_session(await kai.connect(shop))
+    wrong = finish(
+        "It was 99.",
+        findings=[
+            {"claim": "It was 99 units.", "value": "99", "result": "r1.1"},
+            {"claim": "From a result that is none.", "result": "r7.1"},
+        ],
+    )
+    model.say(PLAN, per_year(), wrong, wrong)
+    events = await kai.ask(session, QUESTION)
+    assert "it does not hold 99" in last_prompt(model)
+    assert "there is no such result" in last_prompt(model)
+    assert [each["status"] for each in chunks(events, "findings")[0]] == ["not_found", "not_found"]
+    assert events[-1].data["status"] == "complete"
+
+
+async def test_results_of_two_databases_of_the_session_are_compared(
+    kai: Client, model: ScriptedModel, shop: str, tmp_path: Path
+) -> None:
+    with closing(sqlite3.connect(tmp_path / "other.db")) as other:
+        other.executescript(SHOP)
+        other.execute("UPDATE orders SET amount = 31 WHERE id = 3")
+        other.execute("DELETE FROM orders WHERE id = 4")
+        other.commit()
+    main = await kai.connect(shop)
+    made = await kai.http.post(
+        "/database-connections", json={"url": f"sqlite:///{tmp_path}/other.db", "name": "other"}
+    )
+    opened = await kai.http.post("/sessions", json={"db_connection_id": main, "also": [made.json()["id"]]})
+    assert opened.json()["also"] == [made.json()["id"]]
+    ids = "SELECT id, amount FROM orders"
+    model.say(
+        PLAN,
+        calls(("list_databases", {})),
+        calls(("run_sql", {"sql": ids}), ("run_sql", {"sql": ids, "database": "other"})),
+        calls(
+            (
+                "compare_results",
+                {"left": "r2.1", "right": "r2.2", "keys": ["id"], "values": ["amount"]},
+            )
+        ),
+        finish("They differ.", main_result="r3.1"),
+    )
+    events = await kai.ask(opened.json()["id"], "How do the two databases differ?")
+    listed, _, _, compared = named(events, "tool_result")
+    assert "other (sqlite" in listed["content"]
+    assert "2 rows are equal, 1 differ, 1 are only in r2.1, 0 only in r2.2." in compared["content"]
+    assert chunks(events, "results")[0]["rows"][0] == [3, "differs", 30, 31, 1.0]
+    missing = await kai.http.patch(f"/sessions/{opened.json()['id']}", json={"also": [main, "unknown"]})
+    assert missing.status_code == 404
+
+
+async def test_cancelling_stops_an_investigation_at_its_model_and_keeps_its_steps(
+    kai: Client, model: ScriptedModel, shop: str
+) -> None:
+    session = await kai.open_session(await kai.connect(shop))
+    model.say(PLAN, per_year(), Scripted("Thinking it over.", hold_after=1))
+    async with kai.asking(session, QUESTION) as stream:
+        await stream.until("tool_result")
+        await model.until(lambda: model.on_hold == 1)
+        await kai.cancel(session, stream.run_id)
+        done = (await stream.rest())[-1].data
+    assert (done["status"], done["tool_calls"]) == ("cancelled", 1)
+    path = f"/sessions/{session}/messages/{done['message_id']}/steps"
+    assert len((await kai.http.get(path)).json()["items"]) == 1
+
+
+async def test_a_killed_process_goes_on_after_the_stored_step_and_says_it_again(
+    model: ScriptedModel, shop: str, tmp_path: Path
+) -> None:
+    with running_server(tmp_path, model_settings(model)) as server:
+        model.say(PLAN, per_year("First."), Scripted("Thinking it over.", hold_after=1))
+        async with client_of(server) as kai:
+            session = await kai.open_session(await kai.connect(shop))
+            async with kai.asking(session, QUESTION) as stream:
+                before = await stream.until("tool_result")
+                await model.until(lambda: model.on_hold == 1)
+                server.kill()
+        model.say(finish("It rose.", main_result="r1.1"))
+        asked = len(model.requests)
+        server.start()
+        async with client_of(server) as kai, kai.following(session, stream.run_id) as again:
+            events = await again.rest()
+    reset = next(at for at, event in enumerate(events) if event.name == "reset")
+    after = events[reset:]
+    assert named(after, "tool_call") == named(before, "tool_call")
+    assert named(after, "tool_result") == named(before, "tool_result")
+    assert [event.data["content"] for event in after if event.data.get("channel") == "investigation"] == [
+        "First."
+    ]
+    assert len(model.requests) == asked + 1
+    assert (events[-1].data["status"], events[-1].data["tool_calls"]) == ("complete", 1)
+
+
+async def test_switched_off_there_are_no_routes_no_tools_and_the_prompt_is_what_it_was(
+    model: ScriptedModel, shop: str, tmp_path: Path, kai: Client
+) -> None:
+    on = (await kai.http.get("/capabilities")).json()["investigations"]
+    assert on == {"on": True, "reason": None}
+    session = await kai.open_session(await kai.connect(shop))
+    model.say(PLAN, finish("Done."))
+    await kai.ask(session, QUESTION)
+    offered = model.requests[0].text
+    with running_server(tmp_path, {**model_settings(model), "KAI_AGENT__ENABLED": "false"}) as server:
+        async with client_of(server) as plain:
+            session = await plain.open_session(await plain.connect(shop))
+            model.say(PLAN)
+            events = await plain.ask(session, QUESTION)
+            assert (await plain.http.get("/tools")).status_code == 404
+            message = events[-1].data["message_id"]
+            path = f"/sessions/{session}/messages/{message}/steps"
+            assert (await plain.http.get(path)).status_code == 404
+            off = (await plain.http.get("/capabilities")).json()["investigations"]
+    assert off == {"on": False, "reason": "They are switched off by KAI_AGENT__ENABLED."}
+    assert "investigating" not in steps(events)
+    prompt = model.requests[-1].text
+    assert "INVESTIGATE" not in prompt
+    extra = [line for line in offered.splitlines() if line not in prompt.splitlines()]
+    assert len(extra) == 1
+    assert extra[0].startswith("- No single statement can answer it")
+
+
+async def test_limits_end_in_an_answer_from_what_was_found(
+    model: ScriptedModel, shop: str, tmp_path: Path
+) -> None:
+    limits = {"KAI_AGENT__MAX_STEPS": "2", "KAI_AGENT__MAX_CALLS_PER_STEP": "1"}
+    with running_server(tmp_path, {**model_settings(model), **limits}) as server:
+        async with client_of(server) as kai:
+            session = await kai.open_session(await kai.connect(shop))
+            two = calls(("run_sql", {"sql": PER_YEAR}), ("run_sql", {"sql": "SELECT 1 AS one"}))
+            model.say(PLAN, two, per_year(), "It rose, and I had no more steps.")
+            events = await kai.ask(session, QUESTION)
+            model.say(PLAN, per_year(), per_year(), Scripted(status=400))
+            failed = await kai.ask(session, QUESTION)
+    assert "a step may have at most 1 calls" in named(events, "tool_result")[0]["content"]
+    assert chunks(events, "analysis")[0].startswith("It rose, and I had no more steps.")
+    assert (events[-1].data["status"], events[-1].data["limit_reached"]) == ("complete", True)
+    assert "It looked at:\n- Revenue per year (r1.1)" in chunks(failed, "analysis")[0]
+    assert failed[-1].data["status"] == "complete"

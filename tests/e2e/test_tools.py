@@ -1,0 +1,149 @@
+"""Each tool of investigations, called by the model, on real databases."""
+
+import sqlite3
+from contextlib import closing
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import JsonValue
+
+from tests.e2e.test_investigations import PLAN, QUESTION, calls, finish, named
+from tests.support.scripted_model import ScriptedModel
+from tests.support.server import Client, chunks
+
+Calls = tuple[str, dict[str, JsonValue]]
+
+SALES = """
+CREATE TABLE regions (id INTEGER PRIMARY KEY, name TEXT NOT NULL);
+CREATE TABLE sales (id INTEGER, region_id INTEGER REFERENCES regions (id), sold_on DATE, amount DOUBLE,
+    currency TEXT, note TEXT);
+INSERT INTO regions VALUES (1, 'West'), (2, 'East');
+"""
+
+
+def defective() -> list[str]:
+    """Sixty days of sales with one defect of each kind."""
+    rows = []
+    for number in range(60):
+        day = date(2025, 1, 1) + timedelta(days=number + (20 if number >= 40 else 0))
+        amount = 1_000_000 if number == 7 else 100 + number % 9
+        region = 9 if number == 3 else 1 + number % 2
+        rows.append(f"({number}, {region}, '{day}', {amount}, 'EUR', NULL)")
+    rows += [rows[5], f"(60, 1, '{datetime.now(UTC).date() + timedelta(days=400)}', 100, 'EUR', 'later')"]
+    return [SALES, f"INSERT INTO sales VALUES {', '.join(rows)};"]
+
+
+def sqlite_of(folder: Path) -> str:
+    with closing(sqlite3.connect(folder / "sales.db")) as made:
+        made.executescript("".join(defective()))
+    return f"sqlite:///{folder}/sales.db"
+
+
+def duckdb_of(folder: Path) -> str:
+    duckdb = pytest.importorskip("duckdb")
+    with duckdb.connect(str(folder / "sales.duckdb")) as made:
+        # DuckDB keeps foreign keys: an orphan cannot be stored under a declared one.
+        script = "".join(defective()).replace(" REFERENCES regions (id)", "")
+        made.execute(script)
+    return f"duckdb:///{folder}/sales.duckdb"
+
+
+async def use(kai: Client, model: ScriptedModel, url: str, *made: Calls) -> tuple[list[dict[str, Any]], Any]:
+    """The results of the calls, one a step, and all events."""
+    session = await kai.open_session(await kai.connect(url))
+    model.say(PLAN, *(calls(each) for each in made), finish("Done.", main_result="r1.1"))
+    events = await kai.ask(session, QUESTION)
+    return named(events, "tool_result"), events
+
+
+@pytest.mark.parametrize("database", [sqlite_of, duckdb_of])
+async def test_check_data_finds_each_planted_defect_and_no_other(
+    kai: Client, model: ScriptedModel, tmp_path: Path, database: Any
+) -> None:
+    (checked,), events = await use(kai, model, database(tmp_path), ("check_data", {"table": "sales"}))
+    assert checked["status"] == "done", checked["content"]
+    found = {(row[0], row[1]): row[2] for row in chunks(events, "results")[0]["rows"]}
+    everything = "id, region_id, sold_on, amount, currency, note"
+    expected = {
+        ("nulls", "note"): 61,
+        ("constant", "currency"): 62,
+        ("duplicates", everything): 1,
+        ("duplicates", "id"): 1,
+        ("future dates", "sold_on"): 1,
+        ("outliers", "amount"): 1,
+    }
+    if database is sqlite_of:
+        expected["orphans", "region_id"] = 1
+    gaps = [key for key in found if key[0] == "gap"]
+    assert {key: count for key, count in found.items() if key not in gaps} == expected
+    assert "no row between 2025-02-09 and 2025-03-02" in checked["content"]
+
+
+async def test_profile_table_counts_what_each_column_holds(
+    kai: Client, model: ScriptedModel, shop: str
+) -> None:
+    (profiled,), events = await use(kai, model, shop, ("profile_table", {"table": "Orders"}))
+    assert "orders has 4 rows." in profiled["content"]
+    rows = {row[0]: row[2:] for row in chunks(events, "results")[0]["rows"]}
+    assert rows["customer_id"] == [4, 0, 3, "1", "3"]
+    assert [float(each) for each in rows["amount"][3:]] == [5.5, 30]
+
+
+async def test_tables_values_and_rows_are_found_and_read(
+    kai: Client, model: ScriptedModel, shop: str
+) -> None:
+    statement = "SELECT id, order_date, amount FROM orders ORDER BY id"
+    results, events = await use(
+        kai,
+        model,
+        shop,
+        ("run_sql", {"sql": statement, "purpose": "All orders"}),
+        ("find_tables", {"words": "customer country"}),
+        ("describe_tables", {"names": ["orders", "CUSTOMERS"]}),
+        ("find_values", {"words": "brazil"}),
+        ("read_rows", {"result": "r1.1", "start": 2, "count": 1}),
+        ("show_chart", {"result": "r1.1", "mark": "line", "x": "order_date", "y": "amount"}),
+        ("search_examples", {"words": "orders"}),
+        ("search_glossary", {"words": "orders"}),
+    )
+    assert [each["status"] for each in results] == ["done"] * 8, results
+    ran, tables, described, values, read, *_ = [each["content"] for each in results]
+    assert "amount: from 5.5 to 30, sum 65.5" in ran
+    assert tables.startswith("- customers (table")
+    assert "CREATE TABLE orders" in described
+    assert "CREATE TABLE customers" in described
+    assert values == "- customers.country holds 'Brazil'"
+    assert read.startswith("Rows 2 to 2 of r1.1:")
+    (chart,) = chunks(events, "chart")
+    assert (chart["mark"]["type"], len(chart["data"]["values"])) == ("line", 4)
+
+
+@pytest.mark.parametrize(
+    ("call", "complaint"),
+    [
+        (("run_sql", {"sql": "SELECT 1 AS one", "database": "payroll"}), "There is no database 'payroll'"),
+        (("describe_tables", {"names": ["payroll"]}), "There is no table payroll"),
+        (("profile_table", {"table": "sqlite_master"}), "There is no table 'sqlite_master'"),
+        (("read_rows", {"result": "r9.9"}), "There is no result 'r9.9'"),
+        (("show_chart", {"result": "r0.1", "mark": "bar", "x": "a", "y": "b"}), "There is no result"),
+        (("run_sql", {"sql": "SELECT nothing FROM orders"}), "nothing"),
+    ],
+)
+async def test_a_tool_says_what_is_wrong_with_its_arguments(
+    kai: Client, model: ScriptedModel, shop: str, call: Calls, complaint: str
+) -> None:
+    session = await kai.open_session(await kai.connect(shop))
+    model.say(PLAN, calls(call), finish("Done."))
+    (returned,) = named(await kai.ask(session, QUESTION), "tool_result")
+    assert (returned["status"], returned["is_error"]) == ("failed", True)
+    assert complaint in returned["content"]
+
+
+async def test_the_third_call_with_the_same_arguments_gets_the_earlier_result(
+    kai: Client, model: ScriptedModel, shop: str
+) -> None:
+    same: Calls = ("run_sql", {"sql": "SELECT count(*) AS orders FROM orders"})
+    results, _ = await use(kai, model, shop, same, same, same)
+    assert [("was made before" in each["content"]) for each in results] == [False, False, True]
