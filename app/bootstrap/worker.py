@@ -74,7 +74,14 @@ async def answer_runs(common: CommonServices) -> AsyncGenerator[None]:
         Age("rows", common.rows, settings.retention.row_days),
     ]
     retention = Retention(common.graph, settings.checkpoints.keep_turns, ages)
-    worker = Worker(services, common.queue, settings.worker.concurrency, waiting, retention=retention)
+    worker = Worker(
+        services,
+        common.queue,
+        settings.worker.concurrency,
+        waiting,
+        retention=retention,
+        owner_share=settings.worker.owner_share,
+    )
     if settings.nats.url is None:
         await worker.sweep(before=now_ms())
     worker.start()

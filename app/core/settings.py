@@ -342,6 +342,8 @@ class WorkerSettings(_Group):
 
     concurrency: Annotated[int, Field(ge=1, le=1_000)] = 32
     """Runs that a process answers at once."""
+    owner_share: Annotated[float, Field(gt=0, le=1)] = 1
+    """Share of these that the runs of one owner may take; at least one."""
     max_waiting: Annotated[int, Field(ge=1)] = 1_000
     """Runs that wait for a worker. Further questions are refused."""
     lease_seconds: Annotated[float, Field(ge=3, le=600)] = 15

@@ -37,6 +37,24 @@ async def test_runs_are_delivered_in_the_order_they_were_put_in(bus: Bus) -> Non
     assert [await taken(bus) for _ in range(5)] == [run_job(number) for number in range(5)]
 
 
+async def test_owners_take_turns_and_each_gets_its_runs_in_order(bus: Bus) -> None:
+    for number in range(4):
+        await bus.queue.put(ref(number, "ann"), first=True)
+    for number in range(4, 6):
+        await bus.queue.put(ref(number, "bob"), first=True)
+    jobs = [await taken(bus) for _ in range(6)]
+    assert {job.ref.owner for job in jobs[:2]} == {job.ref.owner for job in jobs[2:4]} == {"ann", "bob"}
+    assert [job.ref.run_id for job in jobs if job.ref.owner == "ann"] == ["run-0", "run-1", "run-2", "run-3"]
+
+
+async def test_runs_of_owners_without_room_are_left_to_other_workers(bus: Bus) -> None:
+    await bus.queue.put(ref(0, "ann"), first=True)
+    await bus.queue.put(ref(1, "bob"), first=True)
+    assert await bus.queue.take("run", SOON, except_owners=["ann"]) == run_job(1, owner="bob")
+    assert await bus.queue.take("run", NOW, except_owners=["ann"]) is None
+    assert await taken(bus) == run_job(0)
+
+
 async def test_nothing_comes_of_an_empty_queue(bus: Bus) -> None:
     assert await bus.queue.take("run", NOW) is None
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Collection
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -93,11 +93,13 @@ class FaultyQueue(LocalJobs):
         super().__init__()
         self.faults = 1
 
-    async def take(self, kind: Kind, patience_seconds: float) -> LeasedJob | None:
+    async def take(
+        self, kind: Kind, patience_seconds: float, *, except_owners: Collection[str] = ()
+    ) -> LeasedJob | None:
         if self.faults:
             self.faults -= 1
             raise ValueError("a defect")
-        return await super().take(kind, patience_seconds)
+        return await super().take(kind, patience_seconds, except_owners=except_owners)
 
 
 class TakesNoRuns(SessionRepository):

@@ -127,7 +127,9 @@ class SimulatedQueue:
     async def publish_completed(self, ref: RunRef) -> None:
         await self._ask(f"publish {ref.run_id[-4:]}", lambda: self._data.publish(ref), self._world.completed)
 
-    async def take(self, kind: Kind, patience_seconds: float) -> LeasedJob | None:
+    async def take(
+        self, kind: Kind, patience_seconds: float, *, except_owners: Collection[str] = ()
+    ) -> LeasedJob | None:
         loop, jobs = self._world.loop, self._data.jobs[kind]
         server = self._world.queue if kind == "run" else self._world.completed
         until = loop.time() + patience_seconds

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 
 import pytest
@@ -106,10 +106,12 @@ class FaultyJobs(LocalJobs):
         super().__init__()
         self.faults = [BusUnavailable("down"), TypeError("a job of another version")]
 
-    async def take(self, kind: Kind, patience_seconds: float) -> LeasedJob | None:
+    async def take(
+        self, kind: Kind, patience_seconds: float, *, except_owners: Collection[str] = ()
+    ) -> LeasedJob | None:
         if self.faults:
             raise self.faults.pop()
-        return await super().take(kind, patience_seconds)
+        return await super().take(kind, patience_seconds, except_owners=except_owners)
 
 
 async def test_a_worker_goes_on_after_failures_to_take_a_job(caplog: pytest.LogCaptureFixture) -> None:
@@ -143,3 +145,32 @@ async def test_owners_take_turns_and_the_runs_of_each_keep_their_order() -> None
         ("cid", "1"),
         ("ann", "2"),
     ]
+
+
+async def test_an_owner_takes_at_most_their_share_of_a_worker() -> None:
+    under_way: list[str] = []
+    release = asyncio.Event()
+
+    async def work(leased: LeasedJob) -> Disposition:
+        under_way.append(leased.ref.owner)
+        await release.wait()
+        return "done"
+
+    async def is_full() -> bool:
+        return len(under_way) == 3
+
+    jobs = LocalJobs()
+    for number in range(4):
+        await jobs.put(RunRef("ann", f"session {number}", f"run {number}"), first=True)
+    worker = JobWorker(jobs, "run", work, concurrency=4, retry_seconds=0.01, most_of_an_owner=2)
+    worker.start()
+    await jobs.put(RunRef("bob", "session", "run"), first=True)
+    await until(is_full)
+    assert sorted(under_way) == ["ann", "ann", "bob"]
+    release.set()
+    await until(lambda: has_done(under_way, 5))
+    await worker.stop(5)
+
+
+async def has_done(jobs: list[str], number: int) -> bool:
+    return len(jobs) == number

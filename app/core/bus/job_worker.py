@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Literal, TypeAlias
@@ -32,14 +33,18 @@ class JobWorker:
         *,
         concurrency: int,
         retry_seconds: float,
+        most_of_an_owner: int | None = None,
         opened: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
-        """`opened` returns when the next job may be taken."""
+        """`most_of_an_owner` are the jobs of one owner at a time; `opened` returns when the next job may be
+        taken.
+        """
         self._queue = queue
         self._kind: Kind = kind
         self._work = work
         self._room = asyncio.Semaphore(concurrency)
         self._retry_seconds = retry_seconds
+        self._most_of_an_owner = concurrency if most_of_an_owner is None else most_of_an_owner
         self._opened = opened
         self._leased: dict[asyncio.Task[None], LeasedJob] = {}
         self._taking: list[asyncio.Task[None]] = []
@@ -71,7 +76,9 @@ class JobWorker:
             try:
                 if self._opened is not None:
                     await self._opened()
-                leased = await self._queue.take(self._kind, _PATIENCE_SECONDS)
+                leased = await self._queue.take(
+                    self._kind, _PATIENCE_SECONDS, except_owners=self._owners_without_room()
+                )
             except BusUnavailable as error:
                 logger.warning("no %s jobs are taken: %s", self._kind, error)
                 await asyncio.sleep(_AGAIN_SECONDS)
@@ -83,6 +90,10 @@ class JobWorker:
                     self._room.release()
                 else:
                     self._begin(leased)
+
+    def _owners_without_room(self) -> list[str]:
+        owners = Counter(leased.ref.owner for leased in self._leased.values())
+        return [owner for owner, jobs in owners.items() if jobs >= self._most_of_an_owner]
 
     def _begin(self, leased: LeasedJob) -> None:
         doing = asyncio.create_task(self._do(leased), name=f"{self._kind} job of run {leased.ref.run_id}")

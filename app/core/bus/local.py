@@ -38,19 +38,21 @@ class LocalJobs:
     async def publish_completed(self, ref: RunRef) -> None:
         for kind in FOLLOW_UPS:
             if len(self._waiting[kind]) == MAX_FOLLOW_UPS:
-                lost = self._waiting[kind].next()
+                lost = self._waiting[kind].first()
                 logger.warning("the %s job of run %s is left out: too many wait", kind, lost.ref.run_id)
             self._add(LeasedJob(kind, ref, first=True, tries=1))
 
-    async def take(self, kind: Kind, patience_seconds: float) -> LeasedJob | None:
+    async def take(
+        self, kind: Kind, patience_seconds: float, *, except_owners: Collection[str] = ()
+    ) -> LeasedJob | None:
         waiting = self._waiting[kind]
         try:
             async with asyncio.timeout(patience_seconds):
-                while not waiting:
+                while (owner := waiting.next_owner(except_owners)) is None:
                     await self._news.wait()
         except TimeoutError:
             return None
-        job = waiting.next()
+        job = waiting.next(owner)
         if kind == "run":
             self._leased.add(job.ref)
         return job
@@ -130,9 +132,17 @@ class _Turns:
             own.append(job)
         self._refs.add(job.ref)
 
-    def next(self) -> LeasedJob:
-        """Take the first job of the owner whose turn it is. Raises `KeyError` when there is none."""
-        owner, own = self._by_owner.popitem(last=False)
+    def first(self) -> LeasedJob:
+        """Take the first job of the owner whose turn it is. Raises `StopIteration` when there is none."""
+        return self.next(next(iter(self._by_owner)))
+
+    def next_owner(self, except_owners: Collection[str]) -> str | None:
+        """The owner whose turn it is. None if no job waits but those of these owners."""
+        return next((owner for owner in self._by_owner if owner not in except_owners), None)
+
+    def next(self, owner: str) -> LeasedJob:
+        """Take the first job of the owner, whose next turn comes after all others'."""
+        own = self._by_owner.pop(owner)
         job = own.popleft()
         if own:
             self._by_owner[owner] = own

@@ -157,8 +157,8 @@ class NatsConnection:
         try:
             for config in stream_configs(self.names, self.settings.replicas):
                 await self._make_stream(config)
-            for stream, consumer in consumer_configs(self.names, self._lease_seconds):
-                await self.streams.add_consumer(stream, consumer)
+            consumers = consumer_configs(self.names, self._lease_seconds)
+            await asyncio.gather(*(self.streams.add_consumer(*each) for each in consumers))
         except APIError as error:
             raise self._refusal(error) from error
         except NATS_FAILURES as error:

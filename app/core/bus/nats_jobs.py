@@ -20,7 +20,9 @@ from nats.js.api import Header
 from nats.js.errors import APIError
 
 from app.core.bus.nats_connection import NATS_FAILURES, TIMEOUT_SECONDS, NatsConnection
-from app.core.bus.port import BusUnavailable, Kind, LeasedJob, RunRef
+from app.core.bus.nats_lines import RunLines
+from app.core.bus.nats_streams import line_of
+from app.core.bus.port import BusUnavailable, FollowUp, Kind, LeasedJob, RunRef
 from app.core.ids import new_id
 
 _TRIES = 3
@@ -51,31 +53,32 @@ class NatsJobs:
         self._client = connection.client
         self._streams = connection.streams
         self._names = connection.names
-        self._pulls: dict[Kind, JetStreamContext.PullSubscription] = {}
+        self._lines = RunLines(connection)
+        self._pulls: dict[FollowUp, JetStreamContext.PullSubscription] = {}
         self._held: dict[_Key, _Held] = {}
 
     async def put(self, ref: RunRef, *, first: bool) -> None:
-        subject = self._names.run(ref.session_id, ref.run_id)
         try:
-            await self._publish(subject, ref, {_FIRST: str(int(first))})
+            await self._publish(self._names.run(ref), ref, {_FIRST: str(int(first))})
         except BusUnavailable as error:
             cause = error.__cause__
             if not (isinstance(cause, APIError) and cause.description == _THERE_ALREADY):
                 raise
+        await self._lines.signal(line_of(ref.owner))
 
     async def publish_completed(self, ref: RunRef) -> None:
         await self._publish(self._names.completed(ref.session_id), ref, {Header.MSG_ID: ref.run_id})
 
-    async def take(self, kind: Kind, patience_seconds: float) -> LeasedJob | None:
+    async def take(
+        self, kind: Kind, patience_seconds: float, *, except_owners: Collection[str] = ()
+    ) -> LeasedJob | None:
         async with self._connection.translated_errors():
-            pull = await self._pull(kind)
-            try:
-                (message,) = await pull.fetch(1, timeout=max(patience_seconds, 0.01))
-            except (NatsTimeoutError, TimeoutError):
-                return None
-            except asyncio.CancelledError:
-                await self._abandon(kind)
-                raise
+            if kind == "run":
+                message = await self._lines.take(patience_seconds, {line_of(each) for each in except_owners})
+            else:
+                message = await self._take_following(kind, patience_seconds)
+        if message is None:
+            return None
         leased = _leased(kind, message)
         if (held := self._held.get(_key(leased))) is not None:  # this process was late to renew
             held.receipt = message.reply
@@ -114,6 +117,9 @@ class NatsJobs:
         delay = json.dumps({"delay": round(delay_seconds * 1e9)}).encode() if delay_seconds > 0 else b""
         await self._answer(leased, _NAK + (b" " + delay if delay else b""))
 
+        if leased.kind == "run" and not delay:
+            await self._lines.signal(line_of(leased.ref.owner))
+
     async def drop(self, leased: LeasedJob) -> None:
         await self._release(leased)
 
@@ -125,14 +131,11 @@ class NatsJobs:
                 self._names.user_messages, subjects_filter=self._names.runs
             )
         there = info.state.subjects or {}
-        return [each for each in refs if self._names.run(each.session_id, each.run_id) not in there]
+        return [each for each in refs if self._names.run(each) not in there]
 
     async def waiting(self) -> int:
         async with self._connection.translated_errors():
-            info = await self._streams.consumer_info(
-                self._names.user_messages, "run", timeout=TIMEOUT_SECONDS
-            )
-        return info.num_pending or 0
+            return await self._lines.waiting()
 
     async def emptied_at(self) -> int:
         async with self._connection.translated_errors():
@@ -169,7 +172,18 @@ class NatsJobs:
         for kind in [*self._pulls]:
             await self._abandon(kind)
 
-    async def _abandon(self, kind: Kind) -> None:
+    async def _take_following(self, kind: FollowUp, patience_seconds: float) -> Msg | None:
+        pull = await self._pull(kind)
+        try:
+            (message,) = await pull.fetch(1, timeout=max(patience_seconds, 0.01))
+        except (NatsTimeoutError, TimeoutError):
+            return None
+        except asyncio.CancelledError:
+            await self._abandon(kind)
+            raise
+        return message
+
+    async def _abandon(self, kind: FollowUp) -> None:
         """Withdraw the present request for a job: the next job goes to a process that waits for it."""
         with suppress(*NATS_FAILURES):
             await self._pulls.pop(kind).unsubscribe()
@@ -186,9 +200,10 @@ class NatsJobs:
                 if tries_left == 0 or not isinstance(error.__cause__, TimeoutError):
                     raise
 
-    async def _pull(self, kind: Kind) -> JetStreamContext.PullSubscription:
+    async def _pull(self, kind: FollowUp) -> JetStreamContext.PullSubscription:
         if kind not in self._pulls:
-            self._pulls[kind] = await self._streams.pull_subscribe_bind(kind, self._names.stream_of(kind))
+            stream = self._names.message_completed
+            self._pulls[kind] = await self._streams.pull_subscribe_bind(kind, stream)
         return self._pulls[kind]
 
     async def _answer(self, leased: LeasedJob, answer: bytes) -> None:

@@ -1,6 +1,7 @@
 """Names and configurations of KAI's streams and consumers in JetStream."""
 
 from dataclasses import dataclass
+from zlib import crc32
 
 from nats.js.api import (
     AckPolicy,
@@ -11,7 +12,10 @@ from nats.js.api import (
     StreamConfig,
 )
 
-from app.core.bus.port import FOLLOW_UPS, Kind
+from app.core.bus.port import FOLLOW_UPS, RunRef
+
+LINES = 16
+"""Runs wait in lines, each with a consumer. Owners are spread over the lines, and lines take turns."""
 
 LOG_SECONDS = 1_800
 """How long an event of a log is kept; a run takes minutes."""
@@ -58,8 +62,17 @@ class Names:
         """Subject of signals to stop; not in a stream."""
         return f"{self.prefix}cancel"
 
-    def run(self, session_id: str, run_id: str) -> str:
-        return f"{self.user_messages}.session.{session_id}.{run_id}"
+    @property
+    def ready(self) -> str:
+        """Subject of signals that a line has a run to take; not in a stream."""
+        return f"{self.prefix}ready"
+
+    def line(self, line: int) -> str:
+        """Subjects of the runs of a line."""
+        return f"{self.user_messages}.session.{line}.>"
+
+    def run(self, ref: RunRef) -> str:
+        return f"{self.user_messages}.session.{line_of(ref.owner)}.{ref.session_id}.{ref.run_id}"
 
     def completed(self, session_id: str) -> str:
         return f"{self.message_completed}.session.{session_id}"
@@ -77,8 +90,13 @@ class Names:
         """Subject that the worker that answers the run listens to; not in a stream."""
         return f"{self.prefix}holder.{run_id}"
 
-    def stream_of(self, kind: Kind) -> str:
-        return self.user_messages if kind == "run" else self.message_completed
+
+def line_of(owner: str) -> int:
+    return crc32(owner.encode()) % LINES
+
+
+def run_consumer(line: int) -> str:
+    return f"run-{line}"
 
 
 def stream_configs(names: Names, replicas: int) -> list[StreamConfig]:
@@ -116,16 +134,18 @@ def stream_configs(names: Names, replicas: int) -> list[StreamConfig]:
 
 
 def consumer_configs(names: Names, lease_seconds: float) -> list[tuple[str, ConsumerConfig]]:
-    """Each with its stream. A consumer's name is the kind of its jobs."""
+    """Each with its stream: one for each line of runs, and one for each kind that follows."""
+    lines = (_consumer(run_consumer(line), lease_seconds, names.line(line)) for line in range(LINES))
+    following = (_consumer(kind, lease_seconds) for kind in FOLLOW_UPS)
     return [
-        (names.user_messages, _consumer("run", lease_seconds, names.runs)),
-        *((names.message_completed, _consumer(kind, lease_seconds)) for kind in FOLLOW_UPS),
+        *((names.user_messages, consumer) for consumer in lines),
+        *((names.message_completed, consumer) for consumer in following),
     ]
 
 
-def _consumer(kind: Kind, lease_seconds: float, subject: str | None = None) -> ConsumerConfig:
+def _consumer(name: str, lease_seconds: float, subject: str | None = None) -> ConsumerConfig:
     return ConsumerConfig(
-        durable_name=kind,
+        durable_name=name,
         filter_subject=subject,
         ack_policy=AckPolicy.EXPLICIT,
         ack_wait=lease_seconds,

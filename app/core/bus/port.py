@@ -56,8 +56,14 @@ class JobQueue(Protocol):
     async def publish_completed(self, ref: RunRef) -> None:
         """Add a job of each kind that follows an answer. May be repeated."""
 
-    async def take(self, kind: Kind, patience_seconds: float) -> LeasedJob | None:
-        """Lease the next job, oldest first; one whose lease has expired goes first. None if none comes."""
+    async def take(
+        self, kind: Kind, patience_seconds: float, *, except_owners: Collection[str] = ()
+    ) -> LeasedJob | None:
+        """Lease the next job; one whose lease has expired goes first. None if none comes.
+
+        When runs wait, owners take turns; the runs of one owner are delivered oldest first. Runs of
+        `except_owners` are left to other workers.
+        """
 
     async def is_under_way(self, leased: LeasedJob) -> bool:
         """Ask whether another worker is still at a job that is not `first`. If so, it has the lease now."""

@@ -52,6 +52,7 @@ class Worker:
         waiting: Gauge,
         *,
         retention: Retention,
+        owner_share: float = 1,
     ) -> None:
         self._services = services
         self._lifecycle = services.lifecycle
@@ -67,6 +68,7 @@ class Worker:
             self._answer,
             concurrency=concurrency,
             retry_seconds=_AGAIN_SECONDS,
+            most_of_an_owner=max(1, int(concurrency * owner_share)),
             opened=self._isolation.opened,
         )
         self._attempts: dict[str, RunAttempt] = {}
