@@ -13,6 +13,7 @@ from tests.support.cluster import Cluster, running_cluster, shared
 from tests.support.nats_server import FragileNats
 from tests.support.scripted_model import Scripted, ScriptedModel
 from tests.support.server import Client, Event, Server, chunks, client_of, steps
+from tests.support.waiting import until
 
 QUESTION = "How many customers per country?"
 ROWS = [["Brazil", 2], ["Norway", 1]]
@@ -162,6 +163,11 @@ async def test_while_nats_is_unavailable_questions_are_refused_and_nothing_is_ke
         assert (refused.status_code, refused.headers["Retry-After"]) == (503, "5")
         assert (await kai.session(session))["messages"]["items"] == []
         fragile_nats.start()
+
+        async def is_ready() -> bool:
+            return (await kai.http.get(f"{cluster.apis[0].address}/readyz")).status_code == 200
+
+        await until(is_ready)
         model.say(sql(PER_COUNTRY), "Two in Brazil.")
         assert (await kai.ask(session, QUESTION))[-1].data["status"] == "complete"
 
