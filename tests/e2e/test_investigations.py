@@ -333,3 +333,18 @@ async def test_limits_end_in_an_answer_from_what_was_found(
     assert (events[-1].data["status"], events[-1].data["limit_reached"]) == ("complete", True)
     assert "It looked at:\n- Revenue per year (r1.1)" in chunks(failed, "analysis")[0]
     assert failed[-1].data["status"] == "complete"
+
+
+async def test_a_service_that_refuses_tools_is_offered_no_more_investigations(
+    model: ScriptedModel, shop: str, tmp_path: Path
+) -> None:
+    with running_server(tmp_path, model_settings(model)) as server:
+        async with client_of(server) as kai:
+            session = await kai.open_session(await kai.connect(shop))
+            model.say(PLAN, Scripted(status=400, error="tools are not supported"))
+            refused = await kai.ask(session, QUESTION)
+            before = len(model.requests)
+            answered = await kai.ask(session, "How many?")
+    assert refused[-1].data["status"] == "failed"
+    assert "INVESTIGATE" not in model.requests[before].text
+    assert answered[-1].data["status"] == "complete"

@@ -134,7 +134,9 @@ class PortFactory:
                 read_index=schema_context.index,
                 today=today,
                 max_statement_characters=self._connections.max_statement_characters,
-                may_investigate=investigator is not None and models.instruction == "long",
+                may_investigate=(
+                    investigator is not None and models.instruction == "long" and models.agent.takes_tools
+                ),
                 candidates=Candidates(
                     count=models.candidates,
                     try_out=_TryOut(
