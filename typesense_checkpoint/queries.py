@@ -100,6 +100,7 @@ async def find_ancestors(
     collection: TypesenseCollection[Document],
     target: CheckpointRecord,
     channels: Sequence[str],
+    *,
     channels_of: ChannelsOf,
 ) -> list[CheckpointRecord]:
     """Returns parent, grandparent and so on, until each channel has had a value."""

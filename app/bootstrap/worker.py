@@ -53,7 +53,7 @@ async def answer_runs(common: CommonServices) -> AsyncGenerator[None]:
         common.connections,
         common.context_store,
         common.rows,
-        common.models,
+        models=common.models,
         observer=observer,
         metrics=common.metrics,
         investigators=_investigators(common),
@@ -78,7 +78,7 @@ async def answer_runs(common: CommonServices) -> AsyncGenerator[None]:
         services,
         common.queue,
         settings.worker.concurrency,
-        waiting,
+        waiting=waiting,
         retention=retention,
         owner_share=settings.worker.owner_share,
     )

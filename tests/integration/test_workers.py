@@ -235,7 +235,7 @@ async def process(
             store_patience_seconds=STORE_PATIENCE_SECONDS,
         )
         waiting = Gauge("waiting", "Runs that wait", registry=CollectorRegistry())
-        worker = Worker(services, bus.queue, 4, waiting, retention=Retention(services.graph, 0))
+        worker = Worker(services, bus.queue, 4, waiting=waiting, retention=Retention(services.graph, 0))
         yield Process(storage, repository, turns, bus, worker)
 
 
@@ -390,8 +390,8 @@ async def test_a_run_is_cancelled_although_another_attempt_at_it_has_begun_meanw
             here.turns,
             here.repository,
             bus.queue,
-            bus.logs,
-            allowances,
+            logs=bus.logs,
+            allowances=allowances,
             max_waiting=10,
             store_patience_seconds=15,
         )
@@ -410,15 +410,15 @@ async def test_questions_of_a_session_that_cannot_be_stored_do_not_add_up_their_
             RunLifecycle(repository, bus.queue, bus.logs),
             repository,
             bus.queue,
-            bus.logs,
-            Allowances(UsageRepository(here.storage), Quotas(None, None, None)),
+            logs=bus.logs,
+            allowances=Allowances(UsageRepository(here.storage), Quotas(None, None, None)),
             max_waiting=10,
             store_patience_seconds=0.2,
         )
         session, _ = await here.kept()
         try:
             refusals = await asyncio.gather(
-                *(submissions.submit(session, "Which?", "enqueue", None) for _ in range(5)),
+                *(submissions.submit(session, "Which?", "enqueue", idempotency_key=None) for _ in range(5)),
                 return_exceptions=True,
             )
         finally:

@@ -75,7 +75,9 @@ class Client:
     async def _submit(self, asked: Asked) -> None:
         async def submit(site: Site) -> Run:
             session = await site.repository.get(_OWNER, asked.session_id)
-            return await site.submissions.submit(session, asked.text, asked.on_busy, asked.key)
+            return await site.submissions.submit(
+                session, asked.text, asked.on_busy, idempotency_key=asked.key
+            )
 
         while True:
             try:

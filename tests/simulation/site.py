@@ -106,8 +106,8 @@ class Site:
             lifecycle,
             repository,
             queue,
-            logs,
-            allowances,
+            logs=logs,
+            allowances=allowances,
             max_waiting=_MAX_WAITING,
             store_patience_seconds=STORE_PATIENCE_SECONDS,
         )
@@ -134,7 +134,7 @@ class Site:
             )
             waiting = Gauge("waiting", "Runs that wait", registry=CollectorRegistry())
             self.worker = Worker(
-                services, queue, _CONCURRENCY, waiting, retention=Retention(services.graph, 0)
+                services, queue, _CONCURRENCY, waiting=waiting, retention=Retention(services.graph, 0)
             )
             if cluster.alone:
                 await self.worker.sweep(before=now_ms())

@@ -116,7 +116,7 @@ class ModelCalls:
         }
         try:
             with span(f"{operation} {model}", attributes, SpanKind.CLIENT) as traced:
-                yield Call(model, self, traced, used)
+                yield Call(model, self, traced, used=used)
             outcome = "ok"
         except ModelUnavailable:
             outcome = "unavailable"
@@ -139,7 +139,7 @@ class ModelCalls:
 class Call:
     """A running call."""
 
-    def __init__(self, model: str, calls: ModelCalls, traced: Span, used: Meter) -> None:
+    def __init__(self, model: str, calls: ModelCalls, traced: Span, *, used: Meter) -> None:
         self._model = model
         self._calls = calls
         self._span = traced

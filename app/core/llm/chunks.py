@@ -39,7 +39,7 @@ class ToolCallDelta:
     arguments: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ReplyChunk:
     """The contents of one chunk. `usage` counts the whole request so far; the last one received counts."""
 

@@ -38,7 +38,7 @@ class InvestigatorFactory:
         self._knowledge = knowledge
 
     async def bind(
-        self, session: Session, run: Run, main: Connection, schema_context_of: SchemaContextOf
+        self, session: Session, run: Run, main: Connection, *, schema_context_of: SchemaContextOf
     ) -> Investigator:
         """Further databases of the session that were deleted, or are no longer shared, are left out."""
         connections = [main]
@@ -60,7 +60,9 @@ class InvestigatorFactory:
             session_id=run.session_id,
             message_id=run.message_id,
         )
-        return Investigation(self._settings, records, results, databases, self._knowledge, run_of=run)
+        return Investigation(
+            self._settings, records, results, databases=databases, knowledge=self._knowledge, run_of=run
+        )
 
 
 def labels_of(names: list[str]) -> list[str]:

@@ -78,9 +78,9 @@ class Investigation:
         settings: InvestigationSettings,
         records: TurnRecords,
         results: TurnResults,
+        *,
         databases: SessionDatabases,
         knowledge: ContextStore,
-        *,
         run_of: Run,
     ) -> None:
         self._settings = settings
@@ -171,12 +171,12 @@ class Investigation:
                     [],
                 )
             case Finish() as finish:
-                return await self._finish(question, steps, said, finish), []
+                return await self._finish(question, steps, said, finish=finish), []
             case _:
                 raise TypeError(parsed.tool.name)
 
     async def _finish(
-        self, question: Question, steps: Sequence[StepRecord], said: Said, finish: Finish
+        self, question: Question, steps: Sequence[StepRecord], said: Said, *, finish: Finish
     ) -> StepRecord:
         """Findings that are not in their results are sent back once; those that remain are marked."""
         number = len(steps)

@@ -146,19 +146,21 @@ def failure_of(error: BaseException, run: Run) -> Failure:
                 error.problem, error.title, error.status, detail=error.detail, retryable=error.retryable
             )
         case Problem():
-            return _failure(error.problem, error.title, error.status, error.detail, retryable=False)
+            return _failure(error.problem, error.title, error.status, detail=error.detail, retryable=False)
         case StorageStarting():
             return _failure(
-                "storage-unavailable", "The store is unavailable", 503, str(error), retryable=True
+                "storage-unavailable", "The store is unavailable", 503, detail=str(error), retryable=True
             )
         case StorageUnavailable():
             detail = "KAI's own store does not answer. The question is kept; ask it again in a moment."
-            return _failure("storage-unavailable", "The store is unavailable", 503, detail, retryable=True)
+            return _failure(
+                "storage-unavailable", "The store is unavailable", 503, detail=detail, retryable=True
+            )
         case _:
             logger.error("run %s of session %s failed", run.id, run.session_id, exc_info=error)
             detail = f"This is a defect in KAI. Its log tells more under run {run.id}."
-            return _failure("internal", "Something went wrong", 500, detail, retryable=True)
+            return _failure("internal", "Something went wrong", 500, detail=detail, retryable=True)
 
 
-def _failure(kind: str, title: str, status: int, detail: str, retryable: bool) -> Failure:
+def _failure(kind: str, title: str, status: int, *, detail: str, retryable: bool) -> Failure:
     return Failure(type=problem_type(kind), title=title, status=status, detail=detail, retryable=retryable)

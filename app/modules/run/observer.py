@@ -34,7 +34,7 @@ _SOON = (0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 logger = logging.getLogger("kai.runs")
 
 
-@dataclass
+@dataclass(kw_only=True)
 class _Progress:
     """Progress of an attempt. `since` is the start of `step`, a reading of the monotonic clock."""
 

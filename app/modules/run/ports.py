@@ -81,6 +81,7 @@ class BindInvestigator(Protocol):
         session: Session,
         run: Run,
         main: Connection,
+        *,
         schema_context_of: Callable[[Connection], SchemaContext],
     ) -> Investigator: ...
 
@@ -93,8 +94,8 @@ class PortFactory:
         connections: DatabaseConnections,
         context: ContextStore,
         rows: ResultRows,
-        models: Models | None,
         *,
+        models: Models | None,
         observer: RunObserver,
         metrics: CollectorRegistry,
         investigators: BindInvestigator | None = None,
@@ -118,12 +119,14 @@ class PortFactory:
 
         schema_context = self._schema_context(connection)
         investigator = (
-            await self._investigators(session, run, connection, self._schema_context)
+            await self._investigators(session, run, connection, schema_context_of=self._schema_context)
             if self._investigators and models
             else None
         )
         runner = _KeepingRunner(self._connections, connection, schema_context, rows=self._rows, run_of=run)
-        checker = RunResultChecker(self._connections, connection, schema_context, run)
+        checker = RunResultChecker(
+            connections=self._connections, connection=connection, schema_context=schema_context, run_of=run
+        )
         builtin = BuiltinWriter(connection.dialect, schema_context.index, today)
         writer = (
             ModelWriter(
@@ -278,7 +281,7 @@ class _WarningAnalyst:
     checker: RunResultChecker
     schema_context: SchemaContext
 
-    async def analyse(self, question: Question, sql: str, rows: Rows, emit: Emit) -> Analysed:
+    async def analyse(self, question: Question, sql: str, rows: Rows, *, emit: Emit) -> Analysed:
         read = await self.analyst.analyse(question, sql, rows, emit=emit)
         warnings = await self.checker.find_warnings(question, sql, rows)
         notes = "\n\n**Worth checking:** " + " ".join(each.text for each in warnings) if warnings else ""

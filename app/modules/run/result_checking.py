@@ -29,7 +29,7 @@ def asker_of(run: Run, purpose: Purpose) -> Asker:
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RunResultChecker:
     """A join is probed only when the result is empty and nothing else explains it, and only once a run."""
 

@@ -59,9 +59,9 @@ class Submissions:
         lifecycle: RunLifecycle,
         repository: SessionRecords,
         queue: JobQueue,
+        *,
         logs: EventLogs,
         allowances: Allowances,
-        *,
         max_waiting: int,
         store_patience_seconds: float,
     ) -> None:
@@ -81,9 +81,9 @@ class Submissions:
         session: Session,
         question: str,
         on_busy: OnBusy,
+        *,
         idempotency_key: str | None,
         sql: str | None = None,
-        *,
         check: Callable[[], Awaitable[None]] = _pass,
     ) -> Run:
         """Make a question a run; it is durable when this returns.
@@ -112,7 +112,7 @@ class Submissions:
                 self._check_room(session, on_busy, others)
             expected = waiting_sequence(run) if others else _expected_sequence(session, run)
             asked = question_message(run, _question_id(run), expected)
-            run = await self._outlasting_store(session, run, asked, on_busy, seconds=seconds_left)
+            run = await self._outlasting_store(session, run, asked, on_busy=on_busy, seconds=seconds_left)
         if waiting and expected < WAITING_FROM:
             # Before any worker is free. Dropped if one has begun the run.
             await self._logs.say(run.id, 0, [wire(waiting_event(run, waiting + 1))], ended=False)
@@ -142,11 +142,12 @@ class Submissions:
             lock.release()
 
     async def _outlasting_store(
-        self, session: Session, run: Run, asked: Message, on_busy: OnBusy, *, seconds: float
+        self, session: Session, run: Run, asked: Message, *, on_busy: OnBusy, seconds: float
     ) -> Run:
         """Keep and start the run, whatever becomes of the request; the store may fail for a while."""
         keeping = asyncio.create_task(
-            self._keep_until_known(session, run, asked, on_busy), name=f"run {run.id}: store the question"
+            self._keep_until_known(session, run, asked, on_busy=on_busy),
+            name=f"run {run.id}: store the question",
         )
         self._keeping.add(keeping)
         keeping.add_done_callback(self._kept)
@@ -160,41 +161,41 @@ class Submissions:
         if not keeping.cancelled() and (error := keeping.exception()) is not None:
             logger.info("a question was not kept: %r", error)  # the caller gets 202 or 503 if it still waits
 
-    async def _keep_until_known(self, session: Session, run: Run, asked: Message, on_busy: OnBusy) -> Run:
+    async def _keep_until_known(self, session: Session, run: Run, asked: Message, *, on_busy: OnBusy) -> Run:
         try:
-            return await self._keep(session, run, asked, on_busy)
+            return await self._keep(session, run, asked, on_busy=on_busy)
         except StorageUnavailable:
             while True:  # what the store has done of it is not known
                 await asyncio.sleep(_AGAIN_SECONDS)
                 with suppress(StorageUnavailable):
-                    return await self._keep_again(session, run, asked, on_busy)
+                    return await self._keep_again(session, run, asked, on_busy=on_busy)
 
-    async def _keep(self, session: Session, run: Run, asked: Message, on_busy: OnBusy) -> Run:
+    async def _keep(self, session: Session, run: Run, asked: Message, *, on_busy: OnBusy) -> Run:
         try:
             async with self._allowances.new_run(session.owner):
                 await self._repository.add_run(run, asked)
         except DocumentExists:
             return _same(await self._repository.get_run(session, run.id), run)
-        await self._start(session, run, asked, on_busy)
+        await self._start(session, run, asked, on_busy=on_busy)
         return run
 
-    async def _keep_again(self, session: Session, run: Run, asked: Message, on_busy: OnBusy) -> Run:
+    async def _keep_again(self, session: Session, run: Run, asked: Message, *, on_busy: OnBusy) -> Run:
         """Repeat what may have been done. The run may even be over by now: others start what is kept."""
         known = await self._repository.find_run(run.id)
         if known is None:
-            return await self._keep(session, run, asked, on_busy)
+            return await self._keep(session, run, asked, on_busy=on_busy)
         if known.message_id != run.message_id:
             return _same(known, run)
         await self._repository.add_missing_message(asked)
         if known.status == "open" and known.attempt == 1:
-            await self._start(session, known, asked, on_busy)
+            await self._start(session, known, asked, on_busy=on_busy)
         return known
 
-    async def _start(self, session: Session, run: Run, asked: Message, on_busy: OnBusy) -> None:
+    async def _start(self, session: Session, run: Run, asked: Message, *, on_busy: OnBusy) -> None:
         """A session that others hold or wait for is theirs, also if it has become idle by now."""
         is_free = asked.sequence < WAITING_FROM
         if not is_free or not await self._lifecycle.start(session, run, asked.sequence):
-            await self._line_up(session, run, asked, on_busy)
+            await self._line_up(session, run, asked, on_busy=on_busy)
 
     async def aclose(self) -> None:
         """Give questions that are being stored a moment, and stop."""
@@ -251,7 +252,7 @@ class Submissions:
         if on_busy == "enqueue" and len(others) > MAX_WAITING:
             raise QueueFull(MAX_WAITING)
 
-    async def _line_up(self, session: Session, run: Run, asked: Message, on_busy: OnBusy) -> None:
+    async def _line_up(self, session: Session, run: Run, asked: Message, *, on_busy: OnBusy) -> None:
         """Queue the run behind the one that holds the session, unless it may not wait or already holds it."""
         now = await self._repository.find(session.id)
         if now is not None and now.active_run_id == run.id:  # started already: the store's response was lost
@@ -299,7 +300,7 @@ def run_id_of(session_id: str, idempotency_key: str) -> str:
 
 
 def _new_run(
-    session: Session, question: str, idempotency_key: str | None, sql: str | None, others: Sequence[Run]
+    session: Session, question: str, idempotency_key: str | None, *, sql: str | None, others: Sequence[Run]
 ) -> Run:
     """Asked after the others of its session, also where the clock of this process is behind."""
     return Run(

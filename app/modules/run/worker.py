@@ -49,8 +49,8 @@ class Worker:
         services: RunServices,
         queue: JobQueue,
         concurrency: int,
-        waiting: Gauge,
         *,
+        waiting: Gauge,
         retention: Retention,
         owner_share: float = 1,
     ) -> None:

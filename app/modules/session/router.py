@@ -314,7 +314,7 @@ async def read_result_rows(
 
     Answers as the rows of an answer do; 404 also if investigations are off.
     """
-    result = await service.tool_result(owner, session_id, message_id, result_id)
+    result = await service.tool_result(owner, session_id, message_id, result_id=result_id)
     return await _rows_answer(result, query, service, response=response)
 
 

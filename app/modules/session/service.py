@@ -247,7 +247,9 @@ class SessionService:
             raise MessageUnknown
         return steps
 
-    async def tool_result(self, owner: str, session_id: str, message_id: str, result_id: str) -> StoredRows:
+    async def tool_result(
+        self, owner: str, session_id: str, message_id: str, *, result_id: str
+    ) -> StoredRows:
         """Returns the rows that a call of an investigation has fetched.
 
         Raises `ResultMissing`, and `InvestigationsOff`.

@@ -59,7 +59,7 @@ class _Checked:
     rows: list[Row] = field(default_factory=list)
     skipped: list[str] = field(default_factory=list)
 
-    def add(self, kind: str, column: str, count: int | None, detail: str) -> None:
+    def add(self, kind: str, column: str, count: int | None, *, detail: str) -> None:
         self.rows.append([kind, column, count, detail])
 
 
@@ -79,14 +79,14 @@ async def profile_table(given: OneTable, context: ToolContext) -> ToolResult:
         for each in profiles
     ]
     names = ("column", "type", "rows", "nulls", "distinct", "minimum", "maximum")
-    return await _kept(context, database, names, rows, f"{table.name} has {total:,} rows.")
+    return await _kept(context, database, names, rows=rows, said=f"{table.name} has {total:,} rows.")
 
 
 async def check_data(given: OneTable, context: ToolContext) -> ToolResult:
     database, table = await _table(given, context)
     total, profiles = await _profiles(database, table, context)
     found = _Checked()
-    _check_profiles(table, total, profiles, found)
+    _check_profiles(table, total, profiles, found=found)
     checks = [
         ("Looking for duplicates", _check_duplicates(database, table, total, found=found)),
         ("Looking for orphans", _check_orphans(database, table, found)),
@@ -98,7 +98,9 @@ async def check_data(given: OneTable, context: ToolContext) -> ToolResult:
         await check
     said = [f"{table.name} has {total:,} rows; {len(found.rows)} things stand out."]
     said += [f"Not checked: {each}" for each in found.skipped]
-    return await _kept(context, database, ("check", "column", "count", "detail"), found.rows, "\n".join(said))
+    return await _kept(
+        context, database, ("check", "column", "count", "detail"), rows=found.rows, said="\n".join(said)
+    )
 
 
 async def _table(given: OneTable, context: ToolContext) -> tuple[ToolDatabase, Table]:
@@ -112,7 +114,7 @@ async def _table(given: OneTable, context: ToolContext) -> tuple[ToolDatabase, T
 
 
 async def _kept(
-    context: ToolContext, database: ToolDatabase, names: Sequence[str], rows: list[Row], said: str
+    context: ToolContext, database: ToolDatabase, names: Sequence[str], *, rows: list[Row], said: str
 ) -> ToolResult:
     """Rows that KAI has made are kept as those of a statement are, so that a finding can point at them."""
     columns = tuple(
@@ -165,16 +167,16 @@ def _profile_statement(table: Table, columns: Sequence[TableColumn], dialect: st
     return exp.select(*counted).from_(_source(table.name)).sql(dialect=dialect)
 
 
-def _check_profiles(table: Table, total: int, profiles: Sequence[ColumnProfile], found: _Checked) -> None:
+def _check_profiles(table: Table, total: int, profiles: Sequence[ColumnProfile], *, found: _Checked) -> None:
     for each in profiles:
         name = each.column.name
         nulls = total - each.filled
         if total and nulls == total:
-            found.add("nulls", name, nulls, "every value is null")
+            found.add("nulls", name, nulls, detail="every value is null")
         elif nulls:
-            found.add("nulls", name, nulls, f"{nulls / total:.1%} of the rows have no value")
+            found.add("nulls", name, nulls, detail=f"{nulls / total:.1%} of the rows have no value")
         if total > 1 and each.filled == total and each.distinct == 1:
-            found.add("constant", name, total, f"every row has the value {each.minimum!r}")
+            found.add("constant", name, total, detail=f"every row has the value {each.minimum!r}")
 
 
 async def _check_duplicates(database: ToolDatabase, table: Table, total: int, *, found: _Checked) -> None:
@@ -190,20 +192,24 @@ async def _check_duplicates(database: ToolDatabase, table: Table, total: int, *,
     statement = exp.select(
         exp.Count(this=exp.Star()).as_("keys"), exp.Sum(this=exp.column("n")).as_("rows")
     ).from_(groups.subquery("repeated"))
-    row = await _first_row(database, statement, "duplicates", found)
+    row = await _first_row(database, statement, "duplicates", found=found)
     if row is not None and _whole(row[0]):
         extra = _whole(row[1]) - _whole(row[0])
         what = f"{_whole(row[0]):,} keys occur" if key else f"{_whole(row[0]):,} rows occur"
-        found.add("duplicates", ", ".join(names), extra, f"{what} more than once, {extra:,} rows too many")
+        found.add(
+            "duplicates", ", ".join(names), extra, detail=f"{what} more than once, {extra:,} rows too many"
+        )
     for column in [] if key else [each for each in table.columns if _looks_like_key(table, each)]:
         statement = exp.select(
             exp.Count(this=_column(column.name)).as_("filled"),
             exp.Count(this=exp.Distinct(expressions=[_column(column.name)])).as_("distinct_values"),
         ).from_(_source(table.name))
-        row = await _first_row(database, statement, f"duplicates of {column.name}", found)
+        row = await _first_row(database, statement, f"duplicates of {column.name}", found=found)
         if row is not None and _whole(row[1]) < _whole(row[0]):
             extra = _whole(row[0]) - _whole(row[1])
-            found.add("duplicates", column.name, extra, f"{extra:,} of {total:,} rows repeat another's value")
+            found.add(
+                "duplicates", column.name, extra, detail=f"{extra:,} of {total:,} rows repeat another's value"
+            )
 
 
 def _looks_like_key(table: Table, column: TableColumn) -> bool:
@@ -219,10 +225,10 @@ async def _check_orphans(database: ToolDatabase, table: Table, found: _Checked) 
         if key.referred_table not in tables or not key.columns:
             continue
         names = ", ".join(key.columns)
-        row = await _first_row(database, _orphans(table, key), f"orphans of {names}", found)
+        row = await _first_row(database, _orphans(table, key), f"orphans of {names}", found=found)
         if row is not None and _whole(row[0]):
             detail = f"{_whole(row[0]):,} rows refer to no row of {key.referred_table}"
-            found.add("orphans", names, _whole(row[0]), detail)
+            found.add("orphans", names, _whole(row[0]), detail=detail)
 
 
 def _orphans(table: Table, key: ForeignKey) -> exp.Select:
@@ -251,10 +257,10 @@ async def _check_dates(
                 .from_(_source(table.name))
                 .where(exp.GTE(this=_column(name), expression=exp.Literal.string(tomorrow)))
             )
-            row = await _first_row(database, statement, f"future dates of {name}", found)
+            row = await _first_row(database, statement, f"future dates of {name}", found=found)
             if row is not None and _whole(row[0]):
                 detail = f"{_whole(row[0]):,} rows lie in the future, the last at {each.maximum}"
-                found.add("future dates", name, _whole(row[0]), detail)
+                found.add("future dates", name, _whole(row[0]), detail=detail)
         if each.distinct >= _LEAST_DAYS and each.column.type == "date":
             await _check_gaps(database, table, name, found=found)
 
@@ -285,7 +291,9 @@ async def _check_gaps(database: ToolDatabase, table: Table, name: str, *, found:
     )
     for pause, day in longest[:_MOST_GAPS]:
         until = day + timedelta(days=pause)
-        found.add("gap", name, pause - usual, f"no row between {day} and {until}; usually {usual} days apart")
+        found.add(
+            "gap", name, pause - usual, detail=f"no row between {day} and {until}; usually {usual} days apart"
+        )
 
 
 async def _check_outliers(
@@ -302,7 +310,7 @@ async def _check_outliers(
             exp.Avg(this=number).as_("mean"),
             exp.Avg(this=exp.Mul(this=number, expression=number)).as_("square"),
         ).from_(_source(table.name))
-        row = await _first_row(database, moments, f"outliers of {name}", found)
+        row = await _first_row(database, moments, f"outliers of {name}", found=found)
         if row is None or (mean := _real(row[0])) is None or (square := _real(row[1])) is None:
             continue
         deviation = max(square - mean * mean, 0) ** 0.5
@@ -319,16 +327,18 @@ async def _check_outliers(
                 )
             )
         )
-        row = await _first_row(database, statement, f"outliers of {name}", found)
+        row = await _first_row(database, statement, f"outliers of {name}", found=found)
         if row is not None and _whole(row[0]):
             detail = (
                 f"{_whole(row[0]):,} values lie more than {_FAR_DEVIATIONS} standard deviations from the "
                 f"mean {mean:g}; from {each.minimum} to {each.maximum}"
             )
-            found.add("outliers", name, _whole(row[0]), detail)
+            found.add("outliers", name, _whole(row[0]), detail=detail)
 
 
-async def _first_row(database: ToolDatabase, statement: exp.Select, what: str, found: _Checked) -> Row | None:
+async def _first_row(
+    database: ToolDatabase, statement: exp.Select, what: str, *, found: _Checked
+) -> Row | None:
     """Returns None, and notes it, if the statement does not run."""
     try:
         return (await database.run(statement.sql(dialect=database.dialect))).rows[0]
