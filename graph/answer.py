@@ -137,6 +137,8 @@ class TurnAnswer(Answer):
     summary: str | None = None
     """Summary of the conversation's older exchanges, after the turn's last completed step."""
     tokens_used: int = 0
+    cached_tokens: int | None = None
+    """Of the tokens used, those that providers read from their caches; None if none reported them."""
 
 
 def understanding_of(state: SessionState) -> Understanding:

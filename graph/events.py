@@ -258,6 +258,10 @@ class Done(_Event, Effort):
     """Tokens of every model call of the run, including failed calls and the rolling summary. The title and
     the memory of the conversation are written later and not included.
     """
+    cached_tokens: int | None = None
+    """Of these, the prompts' tokens that the model's provider read from its cache, in the last attempt at the
+    run. Null if the provider reports none.
+    """
     elapsed_ms: int
     """Milliseconds from the question to the end of the run."""
 

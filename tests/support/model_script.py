@@ -40,6 +40,8 @@ class Scripted:
     finish_reason: str = "stop"
     usage: bool = True
     tool: str | None = None
+    cached_tokens: int | None = None
+    """Of the prompt's tokens, as the usage reports them."""
     recorded: bytes = b""
     piece_bytes: int = 65_536
     calls: tuple[tuple[str, str], ...] = ()
@@ -53,7 +55,14 @@ class Scripted:
     def counted(self) -> dict[str, JsonValue]:
         """The usage: a hundred tokens of prompt, and a token a word."""
         written = len(self.tokens)
-        return {"prompt_tokens": 100, "completion_tokens": written, "total_tokens": 100 + written}
+        counted: dict[str, JsonValue] = {
+            "prompt_tokens": 100,
+            "completion_tokens": written,
+            "total_tokens": 100 + written,
+        }
+        if self.cached_tokens is not None:
+            counted["prompt_tokens_details"] = {"cached_tokens": self.cached_tokens}
+        return counted
 
 
 @dataclass

@@ -112,6 +112,7 @@ class RunAttempt:
             ending=ending,
             answer=self._completed.answer,
             used_tokens=self._tokens_before + meter.tokens,
+            cached_tokens=meter.cached_tokens,
         )
         saved = await end.save(is_stopped=lambda: self._stopped in ("handed over", "lost"))
         return saved or self._unfinished()
@@ -164,6 +165,7 @@ class RunAttempt:
         """Complete the end of a run that an earlier attempt closed before its process died."""
         services, run = self._services, self._run
         answer = await services.graph.answer(self._turn)
+        answer = answer.model_copy(update={"cached_tokens": run.cached_tokens})
         ending = Ending(outcome, run.ended_at or now_ms(), None, answer).at_tokens(run.tokens_used)
         emitted = await emitted_end(services.logs, run)
         if emitted is not None and emitted.status != run.status:

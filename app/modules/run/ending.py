@@ -69,6 +69,7 @@ class AttemptEnd:
         ending: Ending,
         answer: TurnAnswer | None,
         used_tokens: int,
+        cached_tokens: int | None,
     ) -> None:
         self._services = services
         self._stream = stream
@@ -77,6 +78,7 @@ class AttemptEnd:
         self._ending = ending
         self._completed_answer = answer
         self._used_tokens = used_tokens
+        self._cached_tokens = cached_tokens
         self._run = stream.run
         self._closed: Run | None = None
         """The run as this attempt has closed it."""
@@ -185,13 +187,14 @@ class AttemptEnd:
             answer = self._counted(self._ending.answer)
             self._ending = Ending("failed", now_ms(), failure, answer)
             self._stream.emit(failure)
-        self._ending = self._ending.at_tokens(self._counted(self._ending.answer).tokens_used)
+        self._ending = replace(self._ending, answer=self._counted(self._ending.answer))
         await self._emit_done()
 
     def _leave_answer_out(self, error: Exception) -> None:
         self._defective = True
         failure = failure_of(error, self._run)
-        bare = TurnAnswer(tokens_used=self._counted(self._ending.answer).tokens_used)
+        counted = self._counted(self._ending.answer)
+        bare = TurnAnswer(tokens_used=counted.tokens_used, cached_tokens=counted.cached_tokens)
         self._answered = True
         if self._emitted:
             self._ending = replace(self._ending, answer=bare)
@@ -217,5 +220,8 @@ class AttemptEnd:
     def _counted(self, answer: TurnAnswer) -> TurnAnswer:
         """Returns the answer with the tokens of its `done` event, or with those of failed steps."""
         if self._emitted:
-            return answer.model_copy(update={"tokens_used": self._ending.answer.tokens_used})
-        return answer.model_copy(update={"tokens_used": max(answer.tokens_used, self._used_tokens)})
+            emitted = self._ending.answer
+            counts = {"tokens_used": emitted.tokens_used, "cached_tokens": emitted.cached_tokens}
+            return answer.model_copy(update=counts)
+        used_tokens = max(answer.tokens_used, self._used_tokens)
+        return answer.model_copy(update={"tokens_used": used_tokens, "cached_tokens": self._cached_tokens})

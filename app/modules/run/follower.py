@@ -108,9 +108,8 @@ class RunFollower:
         if message is not None:
             events = await self._answer(run, message)
         else:
-            ending = Ending(
-                run.status, run.ended_at or run.created_at, None, TurnAnswer(tokens_used=run.tokens_used)
-            )
+            answer = TurnAnswer(tokens_used=run.tokens_used, cached_tokens=run.cached_tokens)
+            ending = Ending(run.status, run.ended_at or run.created_at, None, answer)
             events = [done_event(run, ending)]
         start = max(first_id(run.attempt + 1), log.last_id + 1)
         log.extend(entries(start, [wire(event) for event in events]), ended=True)
@@ -127,7 +126,8 @@ class RunFollower:
             )
         ended_at = run.created_at + message.elapsed_ms
         effort = message.model_dump(include=set(Effort.model_fields))
-        ending = Ending(message.status, ended_at, None, TurnAnswer(tokens_used=message.tokens_used, **effort))
+        answer = TurnAnswer(tokens_used=message.tokens_used, cached_tokens=run.cached_tokens, **effort)
+        ending = Ending(message.status, ended_at, None, answer)
         reset = Reset(reason="The run ended a while ago; this is its answer.")
         steps = await self._said_in_steps(run) if message.steps else []
         return [reset, *steps, *message_events(message, head), done_event(run, ending)]

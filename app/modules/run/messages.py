@@ -35,6 +35,7 @@ class Ending:
             "ended_at": self.at,
             "error": error,
             "tokens_used": self.answer.tokens_used,
+            "cached_tokens": self.answer.cached_tokens,
         }
 
     def at_tokens(self, tokens_used: int) -> "Ending":
@@ -45,7 +46,8 @@ class Ending:
 def ending_of(done: Done, run: Run, ending: Ending) -> Ending:
     """The end of a run whose `done` is emitted already, with what else is known of how it ended."""
     failure = ending.failure if done.status == "failed" else None
-    reported = Ending(done.status, run.created_at + done.elapsed_ms, failure, ending.answer)
+    answer = ending.answer.model_copy(update={"cached_tokens": done.cached_tokens})
+    reported = Ending(done.status, run.created_at + done.elapsed_ms, failure, answer)
     return reported.at_tokens(done.tokens_used)
 
 
@@ -73,6 +75,7 @@ def done_event(run: Run, ending: Ending) -> Done:
         status=ending.outcome,
         **ending.answer.model_dump(include=set(Effort.model_fields)),
         tokens_used=ending.answer.tokens_used,
+        cached_tokens=ending.answer.cached_tokens,
         elapsed_ms=max(0, ending.at - run.created_at),
     )
 

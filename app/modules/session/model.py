@@ -69,6 +69,8 @@ class Run:
     ended_at: int | None = None
     error: RunError | None = None
     tokens_used: int = 0
+    cached_tokens: int | None = None
+    """Of these, tokens that the model's provider read from its cache. None if it reports none."""
     traceparent: str | None = None
     """Trace context of the request that asked the question."""
     idempotency_key: str | None = None

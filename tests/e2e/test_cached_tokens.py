@@ -1,0 +1,40 @@
+"""Tokens that the model's provider read from its cache, as the stream reports them."""
+
+import pytest
+
+from tests.e2e.test_turn import PER_COUNTRY
+from tests.support.scripted_model import Scripted, ScriptedModel
+from tests.support.server import Client
+
+SQL = f"```sql\n{PER_COUNTRY}\n```"
+
+
+@pytest.fixture
+async def session(kai: Client, shop: str) -> str:
+    return await kai.open_session(await kai.connect(shop))
+
+
+async def test_done_has_the_cached_tokens_of_all_calls(
+    kai: Client, model: ScriptedModel, session: str
+) -> None:
+    model.say(Scripted(SQL, cached_tokens=64), Scripted("Two in Brazil.", cached_tokens=32))
+    done = (await kai.ask(session, "customers per country"))[-1].data
+    assert done["cached_tokens"] == 96
+    assert done["tokens_used"] > 200
+
+
+async def test_done_has_no_cached_tokens_where_the_provider_reports_none(
+    kai: Client, model: ScriptedModel, session: str
+) -> None:
+    model.say(Scripted(SQL), "Two in Brazil.")
+    assert (await kai.ask(session, "customers per country"))[-1].data["cached_tokens"] is None
+
+
+async def test_a_stream_read_later_has_the_same_cached_tokens(
+    kai: Client, model: ScriptedModel, session: str
+) -> None:
+    model.say(Scripted(SQL, cached_tokens=64), Scripted("Two in Brazil.", cached_tokens=32))
+    async with kai.asking(session, "customers per country") as stream:
+        done = (await stream.rest())[-1]
+    async with kai.following(session, stream.run_id) as again:
+        assert (await again.rest())[-1].data == done.data
