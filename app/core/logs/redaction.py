@@ -41,12 +41,16 @@ _SECRETS: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ..
     (_WORDS, _without_credentials),
     (
         re.compile(
-            r"(?i)((?:passw(?:or)?d|pwd|secret|token|api[_-]?key)\"?'?\s*[=:]\s*)[^\s,;&}]+",
+            r"(?i)((?:passw(?:or)?d|passphrase|pwd|secret(?:[_-](?:access[_-])?key)?|token|api[_-]?key)"
+            r"\"?'?\s*[=:]\s*)(?:\"[^\"]{1,200}\"|'[^']{1,200}'|[^\s,;&}]+)",
         ),
         rf"\1{_HIDDEN}",
     ),
     (re.compile(r"\bkai_[\w-]{20,}"), _without_kai_key),
     (re.compile(r"\bsk-[\w-]{8,}"), _HIDDEN),
+    (re.compile(r"\b(?:gh[opsur]_\w{36}|xox[abeprs]-[\w-]{10}|(?:AKIA|ASIA)[0-9A-Z]{16})[\w-]*"), _HIDDEN),
+    (re.compile(r"\bS[ACNOUX][A-Z2-7]{56}\b"), _HIDDEN),  # seeds of NATS keys
+    (re.compile(r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[^-]*"), _HIDDEN),
     # JSON Web Tokens. The rest is optional so that a run of letters is read once, whatever follows it.
     (re.compile(r"\beyJ[\w-]+(\.[\w-]+\.[\w-]*)?"), _without_web_token),
     (re.compile(r"\bgAAAA[\w-]{50,}={0,2}"), _HIDDEN),  # texts encrypted by Fernet

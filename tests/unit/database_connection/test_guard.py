@@ -7,6 +7,7 @@ import pytest
 from app.modules.database_connection.guard.check import check
 from app.modules.database_connection.schema import Schema, Table
 from graph.errors import StatementFailed, StatementRefused
+from tests.support.corpus import shop_schema
 
 OPERATIONS = (Path(__file__).parents[3] / "docs" / "operations.md").read_text()
 NAMES = ["orders", "customers", "Invoice"]
@@ -240,3 +241,9 @@ def test_an_escaped_string_is_checked_as_what_it_means() -> None:
 def test_options_of_explain_are_generated() -> None:
     said = check("explain ( format 'json' , COSTS true,verbose) select 1", POSTGRES)
     assert said == "EXPLAIN (FORMAT JSON, COSTS TRUE, VERBOSE) SELECT 1"
+
+
+@pytest.mark.parametrize("sql", ["select current_schema", "select 'customers'::regclass"])
+def test_names_that_read_the_session_or_the_catalog_are_refused_in_duckdb_too(sql: str) -> None:
+    with pytest.raises(StatementFailed):
+        check(sql, shop_schema("duckdb"))

@@ -29,6 +29,11 @@ SECRETS = [
     ("host=db password={} port=1", "hunter2"),
     ('{{"api_key": "{}"}}', "hunter2"),
     ("KAI_TYPESENSE__API_KEY={}", "hunter2"),
+    ("AWS_SECRET_ACCESS_KEY={}", "hunter2/abc"),
+    ("password = 'the {} of two words'", "hunter2"),
+    ("the seed {} is refused", "SUAMK2FG4MI6UE3ACF3FK3OIQBCEIEZV7NSWFFEW63UXMRLFM2XLAXK4GY"),
+    ("pushed with {}", "ghp_0123456789abcdefghijABCDEFGHIJ012345"),
+    ("-----BEGIN RSA PRIVATE KEY-----\n{}\n-----END RSA PRIVATE KEY-----", "MIIEpAIBAAKCAQEA"),
 ]
 HARMLESS = [
     "12 tokens used by run 01970000-0000-7000-8000-000000000000",
@@ -117,7 +122,18 @@ def test_the_log_of_a_forgotten_task_holds_no_words_of_its_exception() -> None:
     assert json.loads(JsonLines().format(record))["message"] == "Task exception was never retrieved"
 
 
-HOSTILE = ["a-", "a.b-", "a://", "kai_-", "eyJ-", "password ", "bearer ", "token=" + " " * 9, "x" * 42 + "="]
+HOSTILE = [
+    "a-",
+    "a.b-",
+    "a://",
+    "kai_-",
+    "eyJ-",
+    "password ",
+    "bearer ",
+    "token=" + " " * 9,
+    "x" * 42 + "=",
+    "pwd='",
+]
 
 
 def test_a_megabyte_of_almost_secrets_is_redacted_in_linear_time() -> None:
