@@ -149,7 +149,8 @@ class Worker:
                 return "done"
             session, run = found
             if run.status == "open":
-                unclean_ends = await self._unclean_ends(leased, session, run)
+                run = await self._counted(leased, session, run)
+                unclean_ends = 0 if leased.first and run.attempt == 1 else run.attempt - run.handovers
                 if not await self._isolation.enter(ref, 0 if unclean_ends >= MAX_TRIES else unclean_ends):
                     _log(ref, "requeued", reason="it may not begin beside others here")
                     return "later"
@@ -187,15 +188,13 @@ class Worker:
             return replace(leased, first=False)
         return leased
 
-    async def _unclean_ends(self, leased: LeasedJob, session: Session, run: Run) -> int:
-        """Returns the number of attempts that ended with their process. Not one that never began."""
-        if leased.first and run.attempt == 1:
-            return 0
-        may_not_have_begun = run.attempt == 1 and run.handovers == 0
-        if may_not_have_begun and not await self._services.graph.has_begun(session.id, run.id):
-            await self._lifecycle.hand_over(run)
-            return 0
-        return run.attempt - run.handovers
+    async def _counted(self, leased: LeasedJob, session: Session, run: Run) -> Run:
+        """The run. A first attempt that the queue has lost before it began is counted as handed over."""
+        may_not_have_begun = not leased.first and run.attempt == 1 and run.handovers == 0
+        if not may_not_have_begun or await self._services.graph.has_begun(session.id, run.id):
+            return run
+        await self._lifecycle.hand_over(run)
+        return replace(run, handovers=1)
 
     async def _count(self) -> None:
         while True:
