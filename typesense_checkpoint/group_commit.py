@@ -13,7 +13,7 @@ from typing import Generic
 from typesense_checkpoint.collection import DocumentT, ImportResult, TypesenseCollection, check_refusals
 
 _DELAY_SECONDS = 0.002
-_MAX_DELAYS = 10
+_MAX_DELAYS = 50
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class GroupCommit(Generic[DocumentT]):
     async def create_soon(self, documents: Sequence[DocumentT]) -> list[bool]:
         """Create documents in the next request.
 
-        It is sent within two milliseconds, or within twenty while an earlier request is under way.
+        It is sent within two milliseconds, or within a hundred while an earlier request is under way.
         """
         if not documents:
             return []
