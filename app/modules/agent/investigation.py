@@ -123,7 +123,7 @@ class Investigation:
             today=datetime.now(UTC).date(),
             limits=self._limits,
         )
-        tools = [tool.offered() for tool in self._settings.registry.offered.values()]
+        tools = [tool.offer for tool in self._settings.registry.offered.values()]
         with model_errors_translated():
             return await self._settings.model.converse(messages, tools, _shower(emit))
 

@@ -1,6 +1,7 @@
 """Registry of the tools of this process, and which of them an investigation may call."""
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 
 from app.modules.tools.policy import Gate, ToolPolicy
 from app.modules.tools.tool import Tool
@@ -27,7 +28,7 @@ class ToolRegistry:
         """Every tool with its gate, in the order of the toolsets."""
         return [(tool, self._policy.gate(tool)) for tool in self._tools.values()]
 
-    @property
+    @cached_property
     def offered(self) -> Mapping[str, Tool]:
         """The tools that an investigation may call, by name.
 
