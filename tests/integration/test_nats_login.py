@@ -14,6 +14,7 @@ from app.core.bus.nats_connection import NatsRefused, nats_connection
 from app.core.bus.nats_jobs import NatsJobs
 from app.core.settings import NatsSettings
 from tests.support.buses import LEASE_SECONDS, new_prefix
+from tests.support.certificates import Authority
 from tests.support.nats_server import FragileNats
 
 
@@ -61,3 +62,37 @@ async def test_a_nkey_is_a_login_and_another_is_refused_and_not_shown(
             await check(right.model_copy(update={"nkey": SecretStr(wrong)}))
     assert wrong not in str(refused.value) + repr(right) + caplog.text
     assert seed not in repr(right) + caplog.text
+
+
+async def test_a_server_with_tls_is_reached_by_its_authority_alone(tmp_path: Path) -> None:
+    authority = Authority(tmp_path)
+    stranger = Authority(tmp_path, "stranger")
+    with running(tmp_path / "nats", f"tls {{ {certificate_of(authority)} }}") as server:
+        settings = over_tls(server, authority)
+        await check(settings)
+        with pytest.raises(NatsRefused, match="KAI_NATS__CA_FILE"):
+            await check(settings.model_copy(update={"ca_file": stranger.certificate}))
+
+
+async def test_a_server_that_wants_a_client_certificate_gets_it(tmp_path: Path) -> None:
+    authority = Authority(tmp_path)
+    client = authority.sign("client")
+    verified = f'tls {{ {certificate_of(authority)}, ca_file: "{authority.certificate}", verify: true }}'
+    with running(tmp_path / "nats", verified) as server:
+        without = over_tls(server, authority)
+        await check(
+            without.model_copy(update={"certificate_file": client.certificate, "key_file": client.key})
+        )
+        with pytest.raises(NatsRefused, match="KAI_NATS__CERTIFICATE_FILE"):
+            await check(without)
+
+
+def over_tls(server: FragileNats, authority: Authority) -> NatsSettings:
+    url = SecretStr(f"tls://127.0.0.1:{server.port}")
+    return NatsSettings(url=url, ca_file=authority.certificate, prefix=new_prefix())
+
+
+def certificate_of(authority: Authority) -> str:
+    """The server's own certificate, for its configuration."""
+    pair = authority.sign("server")
+    return f'cert_file: "{pair.certificate}", key_file: "{pair.key}"'

@@ -25,6 +25,7 @@ NATS_FAILURES = (NatsError, OSError, TimeoutError)
 
 TIMEOUT_SECONDS = 2.0
 _CONNECT_SECONDS = 5.0
+_CLOSE_SECONDS = 2.0
 _RECONNECT_SECONDS = 0.25
 _PING_SECONDS = 2
 """A server that has not answered two pings is left for another."""
@@ -86,7 +87,9 @@ class NatsConnection:
         if self._restoring is not None:
             await end_tasks([self._restoring])
         with suppress(*NATS_FAILURES):
-            await self.client.close()
+            # The library waits without end for a connection whose TLS handshake has failed.
+            async with asyncio.timeout(_CLOSE_SECONDS):
+                await self.client.close()
 
     def on_restored(self, call: Callable[[], None]) -> None:
         """Call after each reconnection, once the streams are there."""
@@ -141,7 +144,8 @@ class NatsConnection:
             )
         elif not self._opened and isinstance(error, ssl.SSLError):
             raise NatsRefused(
-                "The TLS connection to NATS fails: check KAI_NATS__CA_FILE and the server's name."
+                "The TLS connection to NATS fails: check KAI_NATS__CA_FILE, the server's name, and the "
+                "certificate in KAI_NATS__CERTIFICATE_FILE, if NATS wants one."
             )
         else:
             logger.debug("NATS: %s", type(error).__name__)
