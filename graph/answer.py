@@ -173,11 +173,20 @@ def answer_of(state: SessionState) -> TurnAnswer:
         analysis=analysis.text if analysis else reply if route == "chat" else None,
         clarification=reply if route == "clarify" else None,
         options=state.get("options", []) if is_answered and route == "clarify" else [],
-        steps=state.get("step", 0),
-        tool_calls=state.get("call_count", 0),
-        limit_reached=state.get("limit_reached", False),
+        **_effort(state).model_dump(),
         summary=state.get("summary"),
         tokens_used=state["tokens_used"],
+    )
+
+
+def _effort(state: SessionState) -> Effort:
+    investigation = state.get("investigation")
+    if investigation is None:
+        return Effort()
+    return Effort(
+        steps=investigation["step"],
+        tool_calls=investigation["call_count"],
+        limit_reached=investigation["limit_reached"],
     )
 
 

@@ -33,7 +33,7 @@ from graph.errors import CheckpointUnreadable, DatabaseUnavailable, Drained, Ste
 from graph.events import Reset, SessionEvent, Status
 from graph.nodes.analyse import analyse
 from graph.nodes.conclude import conclude
-from graph.nodes.investigate import MAX_STEPS, investigate
+from graph.nodes.investigate import MAX_STEPS, investigate, investigation_of
 from graph.nodes.load_context import load_context
 from graph.nodes.reply import reply
 from graph.nodes.run_sql import run_sql
@@ -297,11 +297,11 @@ def _after_thinking(state: SessionState) -> list[Send] | Literal["investigate", 
     """One task for each call, so that a call that has ended is not repeated with one that has not."""
     if state["route"] == "clarify":
         return "reply"
-    if state["is_concluded"]:
+    investigation = investigation_of(state)
+    if investigation["is_concluded"]:
         return "conclude"
-    return [Send("use_tool", ToolTask(call=call, run_id=state["run_id"])) for call in state["calls"]] or (
-        "investigate"
-    )
+    tasks = [ToolTask(call=call, run_id=state["run_id"]) for call in investigation["calls"]]
+    return [Send("use_tool", task) for task in tasks] or "investigate"
 
 
 def _after_running(state: SessionState) -> Literal["write_sql", "analyse"]:
@@ -341,12 +341,7 @@ def _opening(turn: Turn) -> SessionState:
         "understanding": {},
         "repair": None,
         "tokens_used": 0,
-        "plan": "",
-        "step": 0,
-        "calls": [],
-        "call_count": 0,
-        "limit_reached": False,
-        "is_concluded": False,
+        "investigation": None,
     }
 
 

@@ -149,6 +149,21 @@ class ToolCallRef(TypedDict):
     """Name of the tool."""
 
 
+class InvestigationState(TypedDict):
+    """How far the turn's investigation has come.
+
+    What was called and returned is in documents; this holds ids only.
+    """
+
+    step: int
+    calls: list[ToolCallRef]
+    """The calls of the present step."""
+    call_count: int
+    """Number of calls in all steps."""
+    limit_reached: bool
+    is_concluded: bool
+
+
 class Repair(TypedDict):
     """The one repair of a turn: the statement to be repaired, and why.
 
@@ -209,11 +224,5 @@ class SessionState(TypedDict, total=False):
     understanding: dict[str, JsonValue]
     repair: Repair | None
     tokens_used: int
-
-    # The turn's investigation. What was called and returned is in documents; the state holds ids only.
-    plan: str
-    step: int
-    calls: list[ToolCallRef]
-    call_count: int
-    limit_reached: bool
-    is_concluded: bool
+    investigation: InvestigationState | None
+    """Null before its first step. The plan is the `reply` of the SQL model."""

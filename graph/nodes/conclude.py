@@ -5,7 +5,7 @@ from langgraph.runtime import Runtime
 from graph.answer import understanding_of
 from graph.chunks import analysis_chunks, sql_chunk
 from graph.events import ResultsChunk
-from graph.nodes.investigate import investigator_of
+from graph.nodes.investigate import investigation_of, investigator_of
 from graph.nodes.question import question_of, with_exchange
 from graph.ports import Ports
 from graph.state import SessionState
@@ -14,7 +14,8 @@ from graph.state import SessionState
 async def conclude(state: SessionState, runtime: Runtime[Ports]) -> SessionState:
     """The result that the answer rests on becomes the current one, so that a follow-up can refer to it."""
     emit = runtime.stream_writer
-    found = await investigator_of(runtime.context).conclude(question_of(state), state["step"])
+    investigation = investigation_of(state)
+    found = await investigator_of(runtime.context).conclude(question_of(state), investigation["step"])
     understanding = understanding_of(state).model_copy(update={"dialect": found.dialect})
     if found.sql is not None:
         emit(sql_chunk(found.sql, understanding))
@@ -23,7 +24,7 @@ async def conclude(state: SessionState, runtime: Runtime[Ports]) -> SessionState
     for chunk in analysis_chunks(found.analysis.text, found.analysis):
         emit(chunk)
     return {
-        "calls": [],
+        "investigation": {**investigation, "calls": []},
         "answered_turn": state["turns"],
         "understanding": understanding.model_dump(),
         "draft_sql": found.sql,

@@ -6,7 +6,7 @@ from graph.errors import InvestigationOff
 from graph.events import Status
 from graph.nodes.question import question_of
 from graph.ports import Investigator, Ports
-from graph.state import NO_CONTEXT, SessionState
+from graph.state import NO_CONTEXT, InvestigationState, SessionState
 
 MAX_STEPS = 50
 """The most steps that an investigation may be allowed. The last one comes after them: it concludes."""
@@ -24,22 +24,32 @@ def investigator_of(ports: Ports) -> Investigator:
     return ports.investigator
 
 
+def investigation_of(state: SessionState) -> InvestigationState:
+    """Returns the turn's investigation, which begins when the SQL model's reply asks for one."""
+    return state["investigation"] or InvestigationState(
+        step=0, calls=[], call_count=0, limit_reached=False, is_concluded=False
+    )
+
+
 async def investigate(state: SessionState, runtime: Runtime[Ports]) -> SessionState:
     """The context that was found for the question is stored with the first step, and leaves the state, which
     every later step would write again.
     """
     emit = runtime.stream_writer
-    step = state["step"] + 1
+    before = investigation_of(state)
+    step = before["step"] + 1
     investigator = investigator_of(runtime.context)
     emit(Status(step="investigating", message=f"Investigating, step {step}", run_id=state["run_id"]))
     with runtime.context.observer.observe_step("investigating"):
-        chosen = await investigator.next_step(question_of(state), state["plan"], step, emit=emit)
+        chosen = await investigator.next_step(question_of(state), state["reply"], step, emit=emit)
     update = SessionState(
-        step=step,
-        calls=list(chosen.calls),
-        call_count=state["call_count"] + len(chosen.calls),
-        limit_reached=chosen.limit_reached,
-        is_concluded=chosen.is_last,
+        investigation={
+            "step": step,
+            "calls": list(chosen.calls),
+            "call_count": before["call_count"] + len(chosen.calls),
+            "limit_reached": chosen.limit_reached,
+            "is_concluded": chosen.is_last,
+        },
         context=NO_CONTEXT,
         tokens_used=state["tokens_used"] + chosen.tokens_used,
     )

@@ -46,8 +46,6 @@ async def write_sql(state: SessionState, runtime: Runtime[Ports]) -> SessionStat
         options=written.options,
         tokens_used=state["tokens_used"] + written.tokens_used,
     )
-    if written.route == "investigate":
-        return {**update, "plan": written.text}
     if written.route != "sql":
         return {**update, "reply": written.text}
     return {**update, "draft_sql": written.text, "author": written.author}

@@ -101,7 +101,7 @@ async def test_a_turn_of_twelve_steps_writes_little_and_not_more_from_turn_to_tu
         [_ async for _ in graph.ask(turn(number), ports_of(FakeInvestigator(plan)))]
         sizes.append(_written(tmp_path) - before)
     assert max(sizes) < 150_000  # mostly LangGraph's versions of channels, in each of 30 checkpoints
-    assert sizes[-1] < 1.1 * sizes[1]
+    assert sizes[-1] < 1.1 * sizes[2]  # the conversation before it is in each, until it is summarized
 
 
 def _written(folder: Path) -> int:

@@ -115,7 +115,7 @@ class RunLines:
 
     async def _next(self, line: int) -> Msg | None:
         """The next run of a line, if there is one now. If it is too late for it, another worker gets it."""
-        asking = asyncio.ensure_future(self._ask(line))
+        asking = asyncio.create_task(self._ask(line), name="nats: next run of a line")
         try:
             return await asyncio.shield(asking)
         except asyncio.CancelledError:
