@@ -65,11 +65,11 @@ async def open_services(
     async with AsyncExitStack() as opened:
         common = await opened.enter_async_context(open_common(settings, role))
         rates = await opened.enter_async_context(open_rates(settings.redis, _policies(settings.quotas)))
-        if role == "all":
-            for kind in FOLLOW_UPS:
-                await opened.enter_async_context(work_on_answers(common, kind))
         if role != "api":
-            await opened.enter_async_context(answer_runs(common))
+            runs = await opened.enter_async_context(answer_runs(common))
+            if role == "all":
+                for kind in FOLLOW_UPS:
+                    await opened.enter_async_context(work_on_answers(common, kind, runs))
         submissions = Submissions(
             common.lifecycle,
             common.sessions,

@@ -45,7 +45,7 @@ async def open_worker(
 
 
 @asynccontextmanager
-async def answer_runs(common: CommonServices) -> AsyncGenerator[None]:
+async def answer_runs(common: CommonServices) -> AsyncGenerator[Worker]:
     """Answers runs until the block ends. Begins with those that an earlier process has left behind."""
     settings = common.settings
     observer = RunObserver(common.metrics)
@@ -86,7 +86,7 @@ async def answer_runs(common: CommonServices) -> AsyncGenerator[None]:
         await worker.sweep(before=now_ms())
     worker.start()
     try:
-        yield
+        yield worker
     finally:
         await worker.stop(_drain_seconds(common))
 
@@ -113,8 +113,13 @@ def _investigators(common: CommonServices) -> BindInvestigator | None:
 
 
 @asynccontextmanager
-async def work_on_answers(common: CommonServices, kind: FollowUp) -> AsyncGenerator[None]:
-    """Does one kind of job for each complete answer until the block ends."""
+async def work_on_answers(
+    common: CommonServices, kind: FollowUp, runs: Worker | None = None
+) -> AsyncGenerator[None]:
+    """Does one kind of job for each complete answer until the block ends.
+
+    A job begins while the worker that answers `runs` in this process has room for another run.
+    """
     settings = common.settings
     job = _job(common, kind)
 
@@ -130,6 +135,8 @@ async def work_on_answers(common: CommonServices, kind: FollowUp) -> AsyncGenera
         follow_up(charged),
         concurrency=1 if common.role == "all" else _CONCURRENT_JOBS,
         retry_seconds=settings.worker.lease_seconds,
+        pause_seconds=settings.worker.follow_up_pause_seconds,
+        yield_to=None if runs is None else runs.jobs,
     )
     worker.start()
     try:

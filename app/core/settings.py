@@ -352,6 +352,9 @@ class WorkerSettings(_Group):
     """Seconds that questions and runs wait for an unavailable store before they report it."""
     drain_seconds: Annotated[float, Field(ge=0, le=600)] = 20
     """Seconds that a stopping worker gives its runs before it hands them over."""
+    follow_up_pause_seconds: Annotated[float, Field(ge=0, le=600)] = 5
+    """Seconds after an answer before its title and memory begin: the next question comes first, and the
+    answers of a session within this time share their calls of the model."""
     host: str = "127.0.0.1"
     port: Annotated[int, Field(ge=0, le=65_535)] = 8_001
     """Address of `kai worker` for health and metrics."""

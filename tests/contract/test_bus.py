@@ -7,6 +7,7 @@ import pytest
 
 from app.core.bus.event_log import first_id
 from app.core.bus.port import FOLLOW_UPS, LeasedJob
+from app.core.clock import now_ms
 from tests.support.buses import LEASE_SECONDS, Bus, heard, local_bus, nats_bus, new_prefix, ref
 
 NOW, SOON = 0.05, 10.0
@@ -118,6 +119,19 @@ async def test_a_completed_run_is_a_job_of_each_kind_that_follows(bus: Bus) -> N
             assert each is not None
             await bus.queue.ack(each)
         assert await bus.queue.take(kind, 2 * LEASE_SECONDS) is None
+
+
+async def test_a_job_that_follows_says_when_it_was_added(bus: Bus) -> None:
+    before = now_ms()
+    await bus.queue.publish_completed(ref())
+    after = now_ms()
+    leased = await bus.queue.take("memory", SOON)
+    assert leased is not None
+    assert before - 1 <= leased.added_at <= after + 1
+    await bus.queue.requeue(leased)
+    again = await bus.queue.take("memory", SOON)
+    assert again is not None
+    assert again.added_at == leased.added_at
 
 
 async def test_an_owner_whose_name_is_no_subject_has_jobs_too(bus: Bus) -> None:

@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from app.core.bus.event_log import Attempt, Entry, EventLog, entries, first_id
 from app.core.bus.port import FOLLOW_UPS, BusUnavailable, Kind, LeasedJob, RunRef
+from app.core.clock import now_ms
 from tests.simulation.clocks import EPOCH_MS
 from tests.simulation.loop import CURRENT, Process
 from tests.simulation.world import Server, Unreachable, World
@@ -97,7 +98,7 @@ class QueueData:
 
     def publish(self, ref: RunRef) -> None:
         for kind in FOLLOW_UPS:
-            self._add(LeasedJob(kind, ref, first=True, tries=1))
+            self._add(LeasedJob(kind, ref, first=True, tries=1, added_at=now_ms()))
 
     def _add(self, job: LeasedJob) -> None:
         self.number += 1

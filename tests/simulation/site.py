@@ -43,6 +43,7 @@ _SCHEMA: Mapping[str, Collection] = {
 }
 _CONCURRENCY = 4
 _MAX_WAITING = 100
+_PAUSE_SECONDS = 2.0
 _QUOTAS = Quotas(None, None, None)
 
 
@@ -153,7 +154,15 @@ class Site:
         async def work(ref: RunRef) -> None:
             await do(ref.session_id)
 
-        worker = JobWorker(queue, kind, follow_up(work), concurrency=1, retry_seconds=LEASE_SECONDS)
+        worker = JobWorker(
+            queue,
+            kind,
+            follow_up(work),
+            concurrency=1,
+            retry_seconds=LEASE_SECONDS,
+            pause_seconds=_PAUSE_SECONDS,
+            yield_to=None if self.worker is None else self.worker.jobs,
+        )
         worker.start()
         return worker
 

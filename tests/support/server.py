@@ -55,6 +55,7 @@ class Server:
             "KAI_DATA_DIR": str(self.data_dir),
             "KAI_PORT": "0",
             "KAI_WORKER__PORT": "0",
+            "KAI_WORKER__FOLLOW_UP_PAUSE_SECONDS": "0",
             **NO_QUOTAS,
             **self.settings,
         }

@@ -2,8 +2,9 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
 
 import pytest
 
@@ -11,6 +12,7 @@ from app.core.bus.follow_up import MAX_TRIES, follow_up
 from app.core.bus.job_worker import Disposition, JobWorker, Work
 from app.core.bus.local import LocalJobs
 from app.core.bus.port import BusUnavailable, Kind, LeasedJob, RunRef
+from app.core.clock import now_ms
 from app.core.storage.port import StorageUnavailable
 from tests.support.waiting import until
 
@@ -174,3 +176,115 @@ async def test_an_owner_takes_at_most_their_share_of_a_worker() -> None:
 
 async def has_done(jobs: list[str], number: int) -> bool:
     return len(jobs) == number
+
+
+class WatchedJobs(LocalJobs):
+    """Says which jobs are taken and put back."""
+
+    def __init__(self, clock: Callable[[], int] = now_ms) -> None:
+        super().__init__()
+        self.clock = clock
+        self.taken = asyncio.Event()
+        self.requeued: list[LeasedJob] = []
+
+    async def take(
+        self, kind: Kind, patience_seconds: float, *, except_owners: Collection[str] = ()
+    ) -> LeasedJob | None:
+        job = await super().take(kind, patience_seconds, except_owners=except_owners)
+        if job is None:
+            return None
+        self.taken.set()
+        return replace(job, added_at=self.clock())
+
+    async def requeue(self, leased: LeasedJob, *, delay_seconds: float = 0) -> None:
+        self.requeued.append(leased)
+        await super().requeue(leased, delay_seconds=delay_seconds)
+
+
+async def test_a_worker_that_stops_in_the_pause_puts_the_job_back_at_once() -> None:
+    done: list[RunRef] = []
+
+    async def work(leased: LeasedJob) -> Disposition:
+        done.append(leased.ref)
+        return "done"
+
+    jobs = WatchedJobs()
+    worker = JobWorker(jobs, "title", work, concurrency=1, retry_seconds=0.01, pause_seconds=3_600)
+    worker.start()
+    await jobs.publish_completed(REF)
+    await asyncio.wait_for(jobs.taken.wait(), 60)
+    await asyncio.wait_for(worker.stop(3_600), 60)
+    assert [job.ref for job in jobs.requeued] == [REF]
+    assert done == []
+
+
+@pytest.mark.parametrize("ago_ms", [3_600_000, 3_599_950])
+async def test_a_job_whose_pause_has_passed_while_it_waited_begins(ago_ms: int) -> None:
+    done = asyncio.Event()
+
+    async def work(_: LeasedJob) -> Disposition:
+        done.set()
+        return "done"
+
+    jobs = WatchedJobs(lambda: now_ms() - ago_ms)
+    worker = JobWorker(jobs, "title", work, concurrency=1, retry_seconds=0.01, pause_seconds=3_600)
+    worker.start()
+    await jobs.publish_completed(REF)
+    await asyncio.wait_for(done.wait(), 60)
+    await worker.stop(5)
+
+
+@dataclass
+class Busy:
+    """A worker of one run at a time with a run under way, and one of titles that yields to it."""
+
+    jobs: WatchedJobs
+    release: asyncio.Event
+    titled: asyncio.Event
+
+
+@asynccontextmanager
+async def busy() -> AsyncIterator[Busy]:
+    here = Busy(WatchedJobs(), asyncio.Event(), asyncio.Event())
+    begun = asyncio.Event()
+
+    async def answer(_: LeasedJob) -> Disposition:
+        begun.set()
+        await here.release.wait()
+        return "done"
+
+    async def title(_: LeasedJob) -> Disposition:
+        here.titled.set()
+        return "done"
+
+    runs = JobWorker(here.jobs, "run", answer, concurrency=1, retry_seconds=0.01)
+    titles = JobWorker(here.jobs, "title", title, concurrency=1, retry_seconds=0.01, yield_to=runs)
+    runs.start()
+    await here.jobs.put(REF, first=True)
+    await asyncio.wait_for(begun.wait(), 60)
+    here.jobs.taken.clear()
+    titles.start()
+    await here.jobs.publish_completed(REF)
+    await asyncio.wait_for(here.jobs.taken.wait(), 60)
+    yield here
+    here.release.set()
+    await titles.stop(5)
+    await runs.stop(5)
+
+
+async def test_a_job_that_follows_an_answer_begins_when_there_is_room_for_another_run() -> None:
+    async with busy() as here:
+        for _ in range(100):
+            await asyncio.sleep(0)
+        assert not here.titled.is_set()
+        here.release.set()
+        await asyncio.wait_for(here.titled.wait(), 60)
+
+
+async def test_a_job_that_follows_an_answer_does_not_wait_for_room_without_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("app.core.bus.job_worker.MAX_YIELD_SECONDS", 0.05)
+    async with busy() as here:
+        await asyncio.wait_for(here.titled.wait(), 60)
+        assert not here.release.is_set()

@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import Literal, TypeAlias
 
 from app.core.bus.port import BusUnavailable, JobQueue, Kind, LeasedJob
+from app.core.clock import now_ms
 from app.core.tasks import end_tasks
 
 Disposition = Literal["done", "again", "later", "left"]
@@ -18,6 +19,9 @@ Work: TypeAlias = Callable[[LeasedJob], Awaitable[Disposition]]
 RENEW_SECONDS = 1.0
 _PATIENCE_SECONDS = 1.0
 _AGAIN_SECONDS = 1.0
+
+MAX_YIELD_SECONDS = 30.0
+"""Longest time that a job yields to those that matter more, so that it is done under constant load, too."""
 
 logger = logging.getLogger(__name__)
 
@@ -35,17 +39,28 @@ class JobWorker:
         retry_seconds: float,
         most_of_an_owner: int | None = None,
         opened: Callable[[], Awaitable[None]] | None = None,
+        pause_seconds: float = 0,
+        yield_to: "JobWorker | None" = None,
     ) -> None:
         """`most_of_an_owner` are the jobs of one owner at a time; `opened` returns when the next job may be
         taken.
+
+        A job begins `pause_seconds` after it was added, and once `yield_to` has room for another of its own
+        jobs, after at most `MAX_YIELD_SECONDS`. Until then it is leased, so the queue still has it.
         """
         self._queue = queue
         self._kind: Kind = kind
         self._work = work
+        self._concurrency = concurrency
         self._room = asyncio.Semaphore(concurrency)
+        self._has_room = asyncio.Event()
+        self._has_room.set()
         self._retry_seconds = retry_seconds
         self._most_of_an_owner = concurrency if most_of_an_owner is None else most_of_an_owner
         self._opened = opened
+        self._pause_seconds = pause_seconds
+        self._yield_to = yield_to
+        self._not_begun: set[LeasedJob] = set()
         self._leased: dict[asyncio.Task[None], LeasedJob] = {}
         self._taking: list[asyncio.Task[None]] = []
         self._renewing: list[asyncio.Task[None]] = []
@@ -55,7 +70,9 @@ class JobWorker:
         self._renewing = [asyncio.create_task(self._renew(), name=f"{self._kind} jobs: renew leases")]
 
     async def stop_taking(self) -> None:
+        """Take no more jobs. Those that have not begun are for others."""
         await end_tasks(self._taking)
+        await end_tasks([doing for doing, leased in self._leased.items() if leased in self._not_begun])
 
     async def wait(self, seconds: float) -> None:
         """Wait until the jobs under way are done, at most so long."""
@@ -68,6 +85,10 @@ class JobWorker:
         await self.wait(seconds)
         await end_tasks([*self._leased])
         await end_tasks(self._renewing)
+
+    async def wait_for_room(self) -> None:
+        """Returns when fewer jobs are under way than may be: then none waits for this worker."""
+        await self._has_room.wait()
 
     async def _take(self) -> None:
         while True:
@@ -98,10 +119,13 @@ class JobWorker:
     def _begin(self, leased: LeasedJob) -> None:
         doing = asyncio.create_task(self._do(leased), name=f"{self._kind} job of run {leased.ref.run_id}")
         self._leased[doing] = leased
+        if len(self._leased) == self._concurrency:
+            self._has_room.clear()
         doing.add_done_callback(self._end)
 
     def _end(self, doing: asyncio.Task[None]) -> None:
         del self._leased[doing]
+        self._has_room.set()
         self._room.release()
 
     async def _do(self, leased: LeasedJob) -> None:
@@ -110,6 +134,7 @@ class JobWorker:
             if not leased.first and await self._queue.is_under_way(leased):
                 disposition = "left"
             else:
+                await self._wait_for_turn(leased)
                 disposition = await self._work(leased)
         except BusUnavailable as error:
             logger.warning("%s job of run %s: %s", self._kind, leased.ref.run_id, error)
@@ -122,6 +147,21 @@ class JobWorker:
                 await self._settle(leased, disposition)
             except BusUnavailable as error:  # the lease expires
                 logger.warning("%s job of run %s: %s", self._kind, leased.ref.run_id, error)
+
+    async def _wait_for_turn(self, leased: LeasedJob) -> None:
+        if not self._pause_seconds and self._yield_to is None:
+            return
+        self._not_begun.add(leased)
+        try:
+            waited = (now_ms() - leased.added_at) / 1_000
+            # The queue's clock may differ.
+            await asyncio.sleep(min(self._pause_seconds - waited, self._pause_seconds))
+            if self._yield_to is not None:
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(MAX_YIELD_SECONDS):
+                        await self._yield_to.wait_for_room()
+        finally:
+            self._not_begun.discard(leased)
 
     async def _settle(self, leased: LeasedJob, disposition: Disposition) -> None:
         match disposition:

@@ -12,12 +12,13 @@ from cachetools import TTLCache
 
 from app.core.bus.event_log import IDS_PER_ATTEMPT, Attempt, EventLog
 from app.core.bus.port import FOLLOW_UPS, Kind, LeasedJob, LogWriter, RunRef
+from app.core.clock import now_ms
 
 KEPT_SECONDS = 600
 KEPT_LOGS = 1_000
 
-MAX_FOLLOW_UPS = 1_000
-"""Of a kind that wait. They are a best effort in one process."""
+MAX_FOLLOW_UPS = 10_000
+"""Of a kind that wait: the answers of some minutes under full load, or of a day before a start."""
 
 logger = logging.getLogger(__name__)
 
@@ -30,6 +31,7 @@ class LocalJobs:
         self._leased: set[RunRef] = set()
         self._news = asyncio.Event()
         self._cancelled: asyncio.Queue[str] = asyncio.Queue()
+        self._made_at = now_ms()
 
     async def put(self, ref: RunRef, *, first: bool) -> None:
         if ref not in self._leased and ref not in self._waiting["run"]:
@@ -40,7 +42,7 @@ class LocalJobs:
             if len(self._waiting[kind]) == MAX_FOLLOW_UPS:
                 lost = self._waiting[kind].first()
                 logger.warning("the %s job of run %s is left out: too many wait", kind, lost.ref.run_id)
-            self._add(LeasedJob(kind, ref, first=True, tries=1))
+            self._add(LeasedJob(kind, ref, first=True, tries=1, added_at=now_ms()))
 
     async def take(
         self, kind: Kind, patience_seconds: float, *, except_owners: Collection[str] = ()
@@ -83,8 +85,8 @@ class LocalJobs:
         return len(self._waiting["run"])
 
     async def emptied_at(self) -> int:
-        """Jobs of one process end with it, and are not made again."""
-        return 0
+        """The start of the process: those of an earlier one ended with it."""
+        return self._made_at
 
     async def cancel(self, run_id: str) -> None:
         self._cancelled.put_nowait(run_id)

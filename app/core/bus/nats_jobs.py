@@ -253,4 +253,5 @@ def _key(leased: LeasedJob) -> _Key:
 def _leased(kind: Kind, message: Msg) -> LeasedJob:
     tries = message.metadata.num_delivered
     first = (message.headers or {}).get(_FIRST) == "1" and tries == 1
-    return LeasedJob(kind, RunRef(**json.loads(message.data)), first, tries)
+    added_at = round(message.metadata.timestamp.timestamp() * 1_000)
+    return LeasedJob(kind, RunRef(**json.loads(message.data)), first, tries, added_at=added_at)

@@ -6,7 +6,7 @@ the source of truth of which runs there are: a run that the queue has lost is pu
 
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from app.core.bus.event_log import EventLog
@@ -42,6 +42,8 @@ class LeasedJob:
     """No attempt at the run has begun before. False if that is not certain."""
     tries: int
     """Deliveries of the job, this one included."""
+    added_at: int = field(default=0, compare=False)
+    """When the job was added, by the queue's clock (epoch ms); 0 if it is of no interest."""
 
 
 class JobQueue(Protocol):

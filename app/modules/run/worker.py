@@ -42,7 +42,10 @@ _HAND_OVER_SECONDS = 5.0
 
 
 class Worker:
-    """A worker. Any number of workers, in any number of processes, share one queue."""
+    """A worker. Any number of workers, in any number of processes, share one queue.
+
+    `jobs` are its runs.
+    """
 
     def __init__(
         self,
@@ -62,7 +65,7 @@ class Worker:
         self._retention = retention
         self._waiting = waiting
         self._isolation = Isolation()
-        self._jobs = JobWorker(
+        self.jobs = JobWorker(
             queue,
             "run",
             self._answer,
@@ -78,7 +81,7 @@ class Worker:
         self._loops: list[asyncio.Task[None]] = []
 
     def start(self) -> None:
-        self._jobs.start()
+        self.jobs.start()
         loops = {
             "count waiting runs": self._count,
             "stop replaced attempts": self._stop_replaced,
@@ -96,15 +99,15 @@ class Worker:
         """Take no further runs, wait for the running ones, and hand over those that do not end in
         this time.
         """
-        await self._jobs.stop_taking()
+        await self.jobs.stop_taking()
         self._isolation.close()
-        await self._jobs.wait(drain_seconds / 2)
+        await self.jobs.wait(drain_seconds / 2)
         for attempt in self._attempts.values():
             attempt.drain()
-        await self._jobs.wait(drain_seconds / 2)
+        await self.jobs.wait(drain_seconds / 2)
         for attempt in self._attempts.values():
             attempt.stop("handed over")
-        await self._jobs.stop(_HAND_OVER_SECONDS)
+        await self.jobs.stop(_HAND_OVER_SECONDS)
         await end_tasks(self._loops)
 
     async def sweep(self, before: int) -> None:
@@ -139,7 +142,7 @@ class Worker:
         for ref in ended.values():
             await self._queue.publish_completed(ref)
         if ended:
-            logger.warning("the queue may have lost its jobs: %d sessions get theirs again", len(ended))
+            logger.info("%d sessions of the last day get their title and memory jobs again", len(ended))
 
     async def _answer(self, leased: LeasedJob) -> Disposition:
         ref = leased.ref
