@@ -13,6 +13,7 @@ MAX_PAUSE_SECONDS = 10.0
 _TOO_LONG = re.compile(r"context.{0,12}(length|size|window)|prompt is too long", re.IGNORECASE)
 _ERROR_CODE = re.compile(r"[a-z_]{3,40}")
 _VERSION = re.compile(r"/v\d")
+_TOOLS = re.compile(r"\btools?\b|\btool_|\bfunction(s|_call|\W+call)", re.IGNORECASE)
 _FORMAT = re.compile(
     r"response.?format|json.?schema|structured.?output|\btools?\b|tool.?(choice|call|use)|function.?call",
     re.IGNORECASE,
@@ -60,6 +61,10 @@ class ReplyTooDeep(ModelRejected):
 class FormatRejected(ModelRejected):
     """The service refused the request, perhaps for the format that it asks a reply to have; a request for
     text may be answered."""
+
+
+class ToolsRejected(FormatRejected):
+    """The service refused the request for the tools that it offers: its error names them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,7 +153,8 @@ def refused(refusal: Refusal, model: str) -> ModelUnavailable | ModelRejected:
 def _rejected(refusal: Refusal) -> FormatRejected:
     code = f", {refusal.code}" if _ERROR_CODE.fullmatch(refusal.code) else ""
     cure = "Check KAI_LLM__MODEL, KAI_LLM__TEMPERATURE and KAI_LLM__MAX_OUTPUT_TOKENS."
-    return FormatRejected(f"The model's service refused the request ({refusal.status}{code}). {cure}")
+    kind = ToolsRejected if _TOOLS.search(refusal.message) else FormatRejected
+    return kind(f"The model's service refused the request ({refusal.status}{code}). {cure}")
 
 
 def _passing(status: int, headers: Mapping[str, str]) -> ModelUnavailable:

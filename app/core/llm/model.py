@@ -21,6 +21,7 @@ from app.core.llm.errors import (
     ModelUnavailable,
     PassingFailure,
     ReplyTooLong,
+    ToolsRejected,
     UsageNotCounted,
 )
 from app.core.llm.reply_schema import ReplySchema
@@ -125,7 +126,7 @@ class LanguageModel:
         self._settings = settings
         self._calls = calls
         self.takes_tools = True
-        """False once the service has refused a request with tools."""
+        """False once the service has refused a request and named its tools as the reason."""
         self._usage_is_counted = True
         self._reply_format = reply_format_for(settings.model, settings.reply_format)
         self._connecting: asyncio.Task[ChatConnection] | None = None
@@ -199,13 +200,13 @@ class LanguageModel:
     ) -> Said:
         """Generate a reply that may call tools. Calls are not checked: names and arguments are the model's.
 
-        A reply that is longer than it may be comes back as `cut`. If the service refuses the request,
-        `takes_tools` is False from now on. Otherwise as `reply`.
+        A reply that is longer than it may be comes back as `cut`. If the service refuses the request for its
+        tools, `takes_tools` is False from now on. Otherwise as `reply`.
         """
         request = _Request(messages, on_token, self._settings.max_retries, tools=tools)
         try:
             return await self._total(request, self._try_until_said)
-        except FormatRejected as rejected:
+        except ToolsRejected as rejected:
             if tools and self.takes_tools:
                 self.takes_tools = False
                 logger.warning("model %s is offered no tools from now on: %s", self.name, rejected)

@@ -48,7 +48,13 @@ class InvestigatorFactory:
         labels = labels_of([each.name for each in connections])
         databases = SessionDatabases(
             [
-                ToolDatabase(label, each, schema_context_of(each), self._connections, run)
+                ToolDatabase(
+                    label=label,
+                    connection=each,
+                    schema_context=schema_context_of(each),
+                    connections=self._connections,
+                    run_of=run,
+                )
                 for label, each in zip(labels, connections, strict=True)
             ]
         )

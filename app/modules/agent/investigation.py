@@ -109,10 +109,10 @@ class Investigation:
         else:
             said = await self._ask(question, steps, emit)
             chosen, calls = await self._choose(question, steps, said)
-        await self._records.keep(chosen, calls)
-        for event in self._calls_said(chosen):
+        kept = await self._records.keep(chosen, calls)
+        for event in self._calls_said(kept):
             emit(event)
-        return self._as_next(chosen)
+        return self._as_next(kept)
 
     async def _ask(self, question: Question, steps: Sequence[StepRecord], emit: Emit) -> Said:
         messages = await asyncio.to_thread(
@@ -346,12 +346,11 @@ class Investigation:
                 return
             returned = await self._returned(begun, emit)
         outcome = "failed" if returned.is_error else "done"
-        text = cut_text(returned.text)
         ended = await self._records.change_call(
             begun,
             {
                 "status": outcome,
-                "text": text,
+                "text": returned.text,
                 "is_error": returned.is_error,
                 "result": cast("JsonValue", returned.result),
                 "chart": returned.chart,
@@ -369,8 +368,9 @@ class Investigation:
         """Make the call. What goes wrong becomes the result, which the model reads."""
         if (earlier := await self._earlier(call)) is not None:
             text = f"{earlier.text}\n(This call was made before with the same arguments. This is its result.)"
-            return ToolResult(text=text, is_error=earlier.is_error, chart=earlier.chart)
+            return ToolResult(text=cut_text(text), is_error=earlier.is_error, chart=earlier.chart)
         seconds = self._limits.tool_seconds
+        patience = asyncio.timeout(seconds)
         try:
             parsed = self._parsed(call)
             context = ToolContext(
@@ -381,17 +381,19 @@ class Investigation:
                 knowledge=self._knowledge,
                 progress=_reporter(call.id, emit),
             )
-            async with asyncio.timeout(seconds):
-                return await parsed.tool.run(parsed.arguments, context)
+            async with patience:
+                return _checked(await parsed.tool.run(parsed.arguments, context))
         except StorageUnavailable:
             raise
         except (CallRefused, ToolFailed, ResultUnknown, DatabaseUnknown) as error:
-            return ToolResult(text=str(error), is_error=True)
+            return ToolResult(text=cut_text(str(error)), is_error=True)
         except (StatementFailed, DatabaseUnavailable, Problem) as error:
-            return ToolResult(text=error.detail, is_error=True)
-        except TimeoutError:
-            return ToolResult(text=f"The call did not end within {seconds:g} s.", is_error=True)
-        except Exception:
+            return ToolResult(text=cut_text(error.detail), is_error=True)
+        except (Exception, asyncio.CancelledError) as error:
+            if isinstance(error, asyncio.CancelledError) and _is_cancelled():
+                raise
+            if isinstance(error, TimeoutError) and patience.expired():
+                return ToolResult(text=f"The call did not end within {seconds:g} s.", is_error=True)
             logger.exception("run %s: the tool %s failed", self._run.id, call.tool)
             return ToolResult(text="The tool failed: this is a defect in it.", is_error=True)
 
@@ -488,6 +490,19 @@ def _returned_event(call: CallRecord) -> ToolReturned:
         result_id=call.id if call.result is not None else None,
         elapsed_ms=call.elapsed_ms,
     )
+
+
+def _checked(returned: object) -> ToolResult:
+    """Returns a result that can be stored. Raises `TypeError` if a tool returned something else."""
+    if not isinstance(returned, ToolResult):
+        raise TypeError(f"the tool returned {type(returned).__name__}")
+    return replace(returned, text=cut_text(returned.text).encode(errors="replace").decode())
+
+
+def _is_cancelled() -> bool:
+    """Returns True if the run is cancelled, False if a tool raised the error by itself."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
 
 
 def _shower(emit: Emit) -> Callable[[str], None]:

@@ -6,7 +6,8 @@ done again.
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, replace
 from typing import Literal, cast
 
 from pydantic import JsonValue, TypeAdapter
@@ -19,33 +20,6 @@ from graph.state import Context, Finding
 CallStatus = Literal["proposed", "begun", "done", "failed"]
 StepKind = Literal["opening", "calls", "fault", "answer", "question"]
 _MOST_RECORDS = 1_000
-
-
-@dataclass(frozen=True, kw_only=True)
-class StepRecord:
-    """A step. Step 0 holds what was found for the question before the first step. Times are epoch
-    milliseconds.
-    """
-
-    id: str
-    owner: str
-    session_id: str
-    message_id: str
-    step: int
-    kind: StepKind
-    text: str
-    """What the model wrote, or the plan. For the last step the answer or the question back."""
-    fault: str = ""
-    """What was wrong with the reply, in words for the model."""
-    call_ids: list[str]
-    model: str = ""
-    tokens_used: int = 0
-    created_at: int
-    context: Context | None = None
-    findings: list[Finding]
-    main_result: str | None = None
-    options: list[str]
-    limit_reached: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,6 +56,37 @@ class CallRecord:
         return max(0, (self.ended_at or 0) - (self.begun_at or self.ended_at or 0))
 
 
+@dataclass(frozen=True, kw_only=True)
+class StepRecord:
+    """A step. Step 0 holds what was found for the question before the first step. Times are epoch
+    milliseconds.
+    """
+
+    id: str
+    owner: str
+    session_id: str
+    message_id: str
+    step: int
+    kind: StepKind
+    text: str
+    """What the model wrote, or the plan. For the last step the answer or the question back."""
+    fault: str = ""
+    """What was wrong with the reply, in words for the model."""
+    call_ids: list[str]
+    model: str = ""
+    tokens_used: int = 0
+    created_at: int
+    context: Context | None = None
+    findings: list[Finding]
+    main_result: str | None = None
+    options: list[str]
+    limit_reached: bool = False
+    proposed: list[CallRecord] = field(default_factory=list)
+    """The calls as they were when the step was chosen: step and calls are one document, so they are stored
+    together or not at all.
+    """
+
+
 _STEP = TypeAdapter(StepRecord)
 _CALL = TypeAdapter(CallRecord)
 
@@ -92,14 +97,29 @@ class InvestigationRecords:
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
 
-    async def keep(self, step: StepRecord, calls: Sequence[CallRecord] = ()) -> None:
-        """Store a step with its calls. The step is stored last: without it the calls do not count."""
-        if calls:
-            await self._storage.put("tool_calls", [_document(call) for call in calls])
+    async def keep(
+        self, step: StepRecord, calls: Sequence[CallRecord] = ()
+    ) -> tuple[StepRecord, Sequence[CallRecord]]:
+        """Store a step and its calls, unless the step is stored already. Returns what is stored.
+
+        A worker that was frozen may come here after another one went on without it: then its step does not
+        count, and changes no call.
+        """
+        chosen = replace(step, proposed=list(calls))
         try:
-            await self._storage.create("agent_steps", _document(step))
+            await self._storage.create("agent_steps", _document(chosen))
         except DocumentExists:
-            await self._storage.put("agent_steps", [_document(step)])
+            kept = await self.step(step.message_id, step.step)
+            return (chosen, calls) if kept is None else (kept, await self.calls_of(kept))
+        await self._create(calls)
+        return chosen, calls
+
+    async def _create(self, calls: Sequence[CallRecord]) -> None:
+        await asyncio.gather(*map(self._create_call, calls))
+
+    async def _create_call(self, call: CallRecord) -> None:
+        with suppress(DocumentExists):
+            await self._storage.create("tool_calls", _document(call))
 
     async def step(self, message_id: str, step: int) -> StepRecord | None:
         found = await self._storage.get("agent_steps", step_id(message_id, step))
@@ -110,8 +130,11 @@ class InvestigationRecords:
         return None if found is None else _CALL.validate_python(found)
 
     async def calls_of(self, step: StepRecord) -> list[CallRecord]:
-        """Returns the calls of a step, in the model's order."""
+        """Returns the calls of a step, in the model's order. After a crash some may be yet to be stored."""
         found = await asyncio.gather(*map(self.call, step.call_ids))
+        if None in found and step.proposed:
+            await self._create(step.proposed)
+            found = await asyncio.gather(*map(self.call, step.call_ids))
         return [call for call in found if call is not None]
 
     async def change_call(
@@ -170,10 +193,12 @@ class TurnRecords:
         found = [await self.find(each) for each in range(step + 1)]
         return [each for each in found if each is not None]
 
-    async def keep(self, step: StepRecord, calls: Sequence[CallRecord] = ()) -> None:
-        await self.records.keep(step, calls)
-        self._steps[step.step] = step
-        self._calls.update({call.id: call for call in calls})
+    async def keep(self, step: StepRecord, calls: Sequence[CallRecord] = ()) -> StepRecord:
+        """Store a step, unless it is stored already. Returns the stored one, with its calls at hand."""
+        kept, stored = await self.records.keep(step, calls)
+        self._steps[kept.step] = kept
+        self._calls.update({call.id: call for call in stored})
+        return kept
 
     async def call(self, call_id: str) -> CallRecord | None:
         """Returns a call. One that had not ended when it was read is read again."""

@@ -14,7 +14,7 @@ from app.modules.sql_generation.schema_index import SchemaIndex
 from app.modules.tools.results import TurnResults
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ToolDatabase:
     """A database of the session. `label` is the name by which the model refers to it."""
 
