@@ -12,6 +12,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from app.core.ids import new_id
 from app.core.logs.ids import bound
 from app.core.logs.start import ACCESS
+from app.http.direct_send import direct_send, offer_direct_send
 from app.http.problems import internal_problem
 from app.http.routes import API_PREFIX
 
@@ -48,8 +49,9 @@ class RequestMetrics:
 
 
 class AccessLog:
-    """Outermost ASGI middleware: logs and counts requests. Answers an unexpected exception with a problem
-    object.
+    """ASGI middleware around all others but `ResponseHeaders`: logs and counts requests.
+
+    Answers an unexpected exception with a problem object.
     """
 
     def __init__(self, app: ASGIApp, metrics: RequestMetrics) -> None:
@@ -61,7 +63,8 @@ class AccessLog:
             await self._app(scope, receive, send)
             return
         request_id = _request_id(scope["headers"])
-        answer = _Answer(send, request_id, self._metrics)
+        answer = _Answer(send, request_id, self._metrics, send_body=direct_send(scope, send))
+        offer_direct_send(scope, answer.send_body)
         began = time.monotonic()
         with bound(request_id=request_id):
             try:
@@ -101,20 +104,30 @@ class AccessLog:
 class _Answer:
     """A response in progress. `status` is None before its first byte."""
 
-    def __init__(self, send: Send, request_id: str, metrics: RequestMetrics) -> None:
+    def __init__(self, send: Send, request_id: str, metrics: RequestMetrics, *, send_body: Send) -> None:
         self.request_id = request_id
         self.status: int | None = None
         self._send = send
+        self._send_body = send_body
         self._metrics = metrics
         self._streams = False
 
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self._begin(message)
-        if self._streams and message["type"] == "http.response.body":
-            # Counted before it is sent, so that a client that has read `done` finds it counted.
-            self._metrics.events.inc(message.get("body", b"").count(_EVENT))
+        else:
+            self._count(message)
         await self._send(message)
+
+    async def send_body(self, message: Message) -> None:
+        """Send what follows the head of a stream."""
+        self._count(message)
+        await self._send_body(message)
+
+    def _count(self, message: Message) -> None:
+        """Count events before they are sent, so that a client that has read `done` finds them counted."""
+        if self._streams and message["type"] == "http.response.body":
+            self._metrics.events.inc(message.get("body", b"").count(_EVENT))
 
     def end(self) -> None:
         if self._streams:

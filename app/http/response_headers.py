@@ -3,9 +3,14 @@
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from app.http.direct_send import offer_direct_send
+
 
 class ResponseHeaders:
-    """ASGI middleware for all responses; the page sets the headers of its files itself."""
+    """Outermost ASGI middleware, for all responses; the page sets the headers of its files itself.
+
+    Offers streams the direct way.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -18,4 +23,5 @@ class ResponseHeaders:
                 headers.setdefault("X-Content-Type-Options", "nosniff")
             await send(message)
 
+        offer_direct_send(scope, send)
         await self._app(scope, receive, sending)

@@ -8,9 +8,11 @@ from typing import Annotated
 import anyio
 from fastapi import Header
 from sse_starlette import EventSourceResponse
+from starlette.types import Receive, Scope, Send
 
 from app.core.bus.event_log import Entry, EventLog
 from app.core.errors import Malformed
+from app.http.direct_send import direct_after_head
 
 PING_SECONDS = 10
 """Proxies cut idle streams from 29 s on."""
@@ -46,9 +48,15 @@ def last_event_id(header: str | None) -> int:
 
 
 class EventStream(EventSourceResponse):
-    """An event stream that declares its media type, so that FastAPI lists its events in OpenAPI."""
+    """An event stream that declares its media type, so that FastAPI lists its events in OpenAPI.
+
+    Its events bypass the middlewares that only look at the head.
+    """
 
     media_type = "text/event-stream"
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await super().__call__(scope, receive, direct_after_head(scope, send))
 
 
 def event_stream(run_id: str, following: AbstractAsyncContextManager[EventLog], after: int) -> EventStream:
