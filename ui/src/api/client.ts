@@ -4,8 +4,10 @@ import { signedFetch } from "./credential";
 import { ApiError, problemIn } from "./problem";
 import type { paths } from "./schema";
 import type {
+  Capabilities,
   Connection,
   InspectedStatement,
+  InvestigationStepBody,
   Me,
   RowsPage,
   Scan,
@@ -34,6 +36,10 @@ async function dataOf<Data>(
 
 export function readMe(): Promise<Me> {
   return dataOf(http.GET("/api/v1/me"));
+}
+
+export function readCapabilities(): Promise<Capabilities> {
+  return dataOf(http.GET("/api/v1/capabilities"));
 }
 
 /** Raises `ApiError` if the credential is not valid. */
@@ -117,24 +123,37 @@ function streamed({ error, response }: { error?: unknown; response: Response }):
 
 // Answers
 
-export function readRows(
-  session_id: string,
-  message_id: string,
-  limit: number,
-  cursor?: string,
-): Promise<RowsPage> {
-  const params = { path: { session_id, message_id }, query: { limit, cursor, format: "json" as const } };
-  return dataOf(http.GET("/api/v1/sessions/{session_id}/messages/{message_id}/rows", { params }));
+/** Stored rows: those of an answer, or of a call of its investigation. */
+export interface RowsPlace {
+  session_id: string;
+  message_id: string;
+  result_id?: string | undefined;
 }
 
-export async function rowsFile(
-  session_id: string,
-  message_id: string,
-  format: "csv" | "parquet",
-): Promise<Blob> {
-  const params = { path: { session_id, message_id }, query: { format } };
-  const path = "/api/v1/sessions/{session_id}/messages/{message_id}/rows";
-  return dataOf(http.GET(path, { params, parseAs: "blob" }));
+const ANSWER_ROWS = "/api/v1/sessions/{session_id}/messages/{message_id}/rows";
+const RESULT_ROWS = "/api/v1/sessions/{session_id}/messages/{message_id}/results/{result_id}/rows";
+
+export function readRows(place: RowsPlace, limit: number, cursor?: string): Promise<RowsPage> {
+  const query = { limit, cursor, format: "json" as const };
+  const { result_id, ...answer } = place;
+  if (result_id === undefined) return dataOf(http.GET(ANSWER_ROWS, { params: { path: answer, query } }));
+  return dataOf(http.GET(RESULT_ROWS, { params: { path: { ...answer, result_id }, query } }));
+}
+
+export async function rowsFile(place: RowsPlace, format: "csv" | "parquet"): Promise<Blob> {
+  const query = { format };
+  const { result_id, ...answer } = place;
+  const parseAs = "blob" as const;
+  if (result_id === undefined)
+    return dataOf(http.GET(ANSWER_ROWS, { params: { path: answer, query }, parseAs }));
+  return dataOf(http.GET(RESULT_ROWS, { params: { path: { ...answer, result_id }, query }, parseAs }));
+}
+
+/** What the model wanted to know in an answer's investigation, its calls, and what they returned. */
+export async function readSteps(session_id: string, message_id: string): Promise<InvestigationStepBody[]> {
+  const params = { path: { session_id, message_id } };
+  const path = "/api/v1/sessions/{session_id}/messages/{message_id}/steps";
+  return (await dataOf(http.GET(path, { params }))).items;
 }
 
 export async function giveFeedback(

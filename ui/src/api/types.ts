@@ -6,20 +6,26 @@ import type {
   ClarificationChunk,
   Done,
   Failure,
+  FindingsChunk,
   MessageBody,
+  Progress,
   Reset,
   ResultsChunk,
   SqlChunk,
   Status,
   SuggestionsChunk,
   TextChunk,
+  ToolCalled,
+  ToolReturned,
 } from "./schema";
 
 export type {
+  CapabilitiesBody as Capabilities,
   Claim,
   Column,
   ConnectionBody as Connection,
   Failure,
+  Finding,
   InspectedStatementBody as InspectedStatement,
   MeBody as Me,
   MessageBody as Message,
@@ -28,6 +34,7 @@ export type {
   SampleBody as Sample,
   SessionBody as Session,
   SessionWithHistory,
+  StepBody as InvestigationStepBody,
   TableBody as Table,
   TableColumn,
 } from "./schema";
@@ -52,7 +59,6 @@ export type AnswerFields = Omit<
   | "truncated"
   | "cut_by"
   | "results_summary"
-  | "findings"
   | "steps"
   | "tool_calls"
   | "limit_reached"
@@ -64,7 +70,7 @@ export type Cell = string | number | boolean | null | object;
 export type Row = Cell[];
 export type Step = Status["step"];
 
-type Said = Status | Chunk | Reset | Failure | Done;
+type Said = Status | Chunk | ToolCalled | Progress | ToolReturned | Reset | Failure | Done;
 type Chunk =
   | TextChunk
   | SqlChunk
@@ -73,6 +79,7 @@ type Chunk =
   | AnalysisChunk
   | ClaimsChunk
   | ClarificationChunk
+  | FindingsChunk
   | SuggestionsChunk;
 
 /** An event of a run with its place in it. */

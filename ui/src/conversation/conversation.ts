@@ -7,6 +7,7 @@ import type { Problem, Session } from "../api/types";
 import { expectTitle, refreshSessions } from "../sessions/sessions";
 import { onNews, tellTabs } from "../sessions/tabs";
 import { exchangesOf } from "./history";
+import { stepsOf } from "./investigation/reduce_calls";
 import { type Exchange, isUnderWay, NOTHING } from "./model";
 import { reduce } from "./reduce";
 
@@ -98,6 +99,12 @@ export class Conversation {
     const running = this.running.value;
     if (running?.answer.runId) await api.cancelRun(this.sessionId, running.answer.runId);
     else this.unwanted = running?.key;
+  }
+
+  /** Reads the steps of a stored answer. Raises what the API calls raise. */
+  async readSteps({ key, answer }: Exchange): Promise<void> {
+    const investigation = stepsOf(await api.readSteps(this.sessionId, answer.messageId ?? ""));
+    this.change(key, (each) => ({ ...each, answer: { ...each.answer, investigation } }));
   }
 
   private async send(sent: Sent, on_busy: api.Asked["on_busy"]): Promise<void> {

@@ -6,6 +6,8 @@ import { Analysis } from "./analysis/analysis";
 import { AnswerActions } from "./answer_actions";
 import { AnswerCard } from "./answer_card";
 import type { Conversation } from "./conversation";
+import { Findings } from "./investigation/findings";
+import { Investigation } from "./investigation/investigation";
 import { type Exchange, isUnderWay } from "./model";
 import { Timeline } from "./steps/timeline";
 import { Options } from "./options";
@@ -36,12 +38,14 @@ export function ExchangeView({ exchange, conversation }: Shown) {
           <span>{texts.answer.understood}</span> {answer.explanation}
         </p>
       )}
+      <Investigation exchange={exchange} conversation={conversation} seen={seen} />
       {answer.clarification && <Clarification exchange={exchange} conversation={conversation} />}
       <Analysis
         text={answer.analysis}
         whole={answer.analysisWhole || !isUnderWay(answer)}
         claims={answer.claims}
       />
+      <Findings answer={answer} />
       {seen && <AnswerCard exchange={exchange} conversation={conversation} />}
       <Problems exchange={exchange} conversation={conversation} />
       <Suggestions exchange={exchange} conversation={conversation} />

@@ -67,3 +67,12 @@ test("rows are known by their number and fetched later", () => {
   const [exchange] = exchangesOf([message("assistant", "r1", { row_count: 3, columns })]);
   expect(exchange?.answer.head).toEqual({ columns, rows: [], rowCount: 3, cutBy: null });
 });
+
+test("the steps of an investigation are read later, its findings are there", () => {
+  const finding = { claim: "Two.", value: "2", result_id: "c1", where: "", status: "checked", how: null };
+  const findings = [finding] as Message["findings"];
+  const [kept] = exchangesOf([message("assistant", "r1", { steps: 2, tool_calls: 1, findings })]);
+  expect(kept?.answer).toMatchObject({ investigation: null, findings });
+  const [plain] = exchangesOf([message("assistant", "r1")]);
+  expect(plain?.answer.investigation).toEqual([]);
+});

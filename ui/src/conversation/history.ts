@@ -37,6 +37,7 @@ function answerOf(message: Message): Answer {
     messageId: message.id,
     sql: message.sql ?? "",
     sqlWhole: message.sql !== null,
+    investigation: message.steps > 0 ? null : [],
     head: headOf(message),
     analysis: message.analysis ?? "",
     analysisWhole: message.analysis !== null,

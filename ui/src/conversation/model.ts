@@ -18,6 +18,27 @@ export interface FailedStatement {
   error: string;
 }
 
+/** A call of a tool. It is `running` until its result has come; that of an ended run never came then. */
+export interface ToolCall {
+  id: string;
+  name: string;
+  arguments: Record<string, unknown>;
+  status: "running" | "done" | "failed";
+  /** The text that the model has read. */
+  content: string;
+  /** The id of the rows that it has fetched. */
+  resultId: string | null;
+  elapsedMs: number | null;
+  progress: { message: string; fraction: number } | null;
+}
+
+/** A step of an investigation with calls: what the model said before them, and the calls. */
+export interface InvestigationStep {
+  number: number;
+  text: string;
+  calls: ToolCall[];
+}
+
 /** The head of the rows; the rest is fetched by the answer's message id. */
 export interface Head {
   columns: Column[];
@@ -35,6 +56,10 @@ export interface Answer extends AnswerFields {
   sql: string;
   sqlWhole: boolean;
   repairs: FailedStatement[];
+  /** Null for a stored answer whose steps have not been read yet. */
+  investigation: InvestigationStep[] | null;
+  /** What the model writes before its next calls, or before it ends the investigation. */
+  thought: string;
   head: Head | null;
   analysis: string;
   analysisWhole: boolean;
@@ -61,6 +86,7 @@ const NO_FIELDS: AnswerFields = {
   standalone_question: "",
   corrections: [],
   claims: [],
+  findings: [],
   chart: null,
   clarification: null,
   options: [],
@@ -76,6 +102,8 @@ export const NOTHING: Answer = {
   sql: "",
   sqlWhole: false,
   repairs: [],
+  investigation: [],
+  thought: "",
   head: null,
   analysis: "",
   analysisWhole: false,

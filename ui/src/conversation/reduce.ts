@@ -1,5 +1,6 @@
 /** Builds an answer from its run's events: the same events give the same answer, live or repeated. */
 import type { RunEvent, Step } from "../api/types";
+import { called, progressed, returned } from "./investigation/reduce_calls";
 import {
   type Answer,
   answerFields,
@@ -18,6 +19,12 @@ export function reduce(answer: Answer, event: RunEvent): Answer {
       return onStatus(answer, event);
     case "chunk":
       return onChunk(answer, event);
+    case "tool_call":
+      return called(answer, event);
+    case "progress":
+      return progressed(answer, event);
+    case "tool_result":
+      return returned(answer, event);
     case "reset":
       return { ...NOTHING, phase: "running", runId: answer.runId };
     case "error":
@@ -32,7 +39,7 @@ export function reduce(answer: Answer, event: RunEvent): Answer {
 function onStatus(answer: Answer, event: Of<"status">): Answer {
   const at = Date.parse(event.at);
   const steps = [...ended(answer.steps, at), taken(event.step, event.message, at)];
-  const next: Answer = { ...answer, phase: "running", runId: event.run_id, steps };
+  const next: Answer = { ...answer, phase: "running", runId: event.run_id, steps, thought: "" };
   if (event.step !== "repairing_sql") return next;
   return withRepair(next, { sql: event.failed_sql ?? answer.sql, error: event.error ?? "" });
 }
@@ -40,8 +47,7 @@ function onStatus(answer: Answer, event: Of<"status">): Answer {
 function onChunk(answer: Answer, event: Of<"chunk">): Answer {
   switch (event.type) {
     case "text":
-      // The page does not show what a model says before its calls of tools.
-      return event.channel === "investigation" ? answer : onText(answer, event.channel, event.content);
+      return onText(answer, event.channel, event.content);
     case "sql":
       return { ...answer, ...answerFields(event), sql: event.content, sqlWhole: true };
     case "results":
@@ -54,7 +60,8 @@ function onChunk(answer: Answer, event: Of<"chunk">): Answer {
   }
 }
 
-function onText(answer: Answer, channel: "sql" | "analysis", token: string): Answer {
+function onText(answer: Answer, channel: "sql" | "analysis" | "investigation", token: string): Answer {
+  if (channel === "investigation") return { ...answer, thought: answer.thought + token };
   if (channel === "analysis") return { ...answer, analysis: answer.analysis + token };
   return answer.sqlWhole ? answer : { ...answer, sql: answer.sql + token };
 }
@@ -73,6 +80,7 @@ function onDone(answer: Answer, event: Of<"done">): Answer {
     runId: event.run_id,
     messageId: event.message_id,
     steps: ended(answer.steps, start + event.elapsed_ms),
+    thought: "",
     tokensUsed: event.tokens_used,
     elapsedMs: event.elapsed_ms,
   };

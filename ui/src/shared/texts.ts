@@ -130,6 +130,42 @@ export const texts = {
     rowsGone: "The rows could not be read.",
   },
 
+  investigation: {
+    summary: (steps: number, calls: number) =>
+      `Investigation: ${steps} ${steps === 1 ? "step" : "steps"}, ${calls} ${calls === 1 ? "call" : "calls"}`,
+    step: (number: number) => `Step ${number}`,
+    gone: "The steps of this answer could not be read",
+    states: { running: "running", done: "done", failed: "failed", unfinished: "not finished" },
+    arguments: "Arguments of the call",
+    read: "What the model read",
+    result: "Result of the call",
+    noResult: "There is no result.",
+    findings: "Findings",
+    statuses: {
+      checked: "Checked: the result shows it",
+      contradicted: "Contradicted: the result says otherwise",
+      not_found: "Not found in the result",
+    },
+    noSuchResult: "Not found: there is no such result",
+    sources: { checked: "read from:", contradicted: "the result says:", not_found: "looked for in:" },
+    openResult: (what: string) => `Open the result: ${what}`,
+    tools: {
+      list_databases: "List the databases",
+      find_tables: "Find tables",
+      describe_tables: "Describe tables",
+      find_values: "Find values",
+      run_sql: "Run SQL",
+      read_rows: "Read rows",
+      compare_results: "Compare results",
+      show_chart: "Draw a chart",
+      profile_table: "Profile a table",
+      check_data: "Check the data",
+      search_examples: "Search examples",
+      search_glossary: "Search the glossary",
+      unknown_tool: "Unknown tool",
+    },
+  },
+
   claims: {
     status: {
       checked: "Checked against the rows",
@@ -154,6 +190,7 @@ export const texts = {
 
   rows: {
     label: "Rows of the answer",
+    ofCall: "Rows of the call",
     count: (rows: string) => (rows === "1" ? "1 row" : `${rows} rows`),
     cut: {
       rows: "Cut off by a limit: there are more rows than these.",

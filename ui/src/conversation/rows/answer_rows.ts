@@ -1,6 +1,6 @@
-/** The rows of an answer: the head at once, the others from the server on request. */
+/** The rows of an answer, or of a call: the head at once, the others from the server on request. */
 import { signal } from "@preact/signals";
-import { readRows } from "../../api/client";
+import { readRows, type RowsPlace } from "../../api/client";
 import { asProblem } from "../../api/problem";
 import type { Column, Cut, Problem, Row } from "../../api/types";
 import type { Head } from "../model";
@@ -23,11 +23,17 @@ export class AnswerRows {
   constructor(
     readonly sessionId: string,
     head: Head,
+    /** The call that fetched the rows; without one they are those of the answer. */
+    readonly resultId?: string,
   ) {
     this.columns = head.columns;
     this.count = head.rowCount;
     this.cutBy = head.cutBy;
     this.loaded.value = head.rows;
+  }
+
+  get place(): RowsPlace {
+    return { session_id: this.sessionId, message_id: this.messageId ?? "", result_id: this.resultId };
   }
 
   get complete(): boolean {
@@ -56,7 +62,7 @@ export class AnswerRows {
   /** Fetched rows replace the head, which may be shown already. */
   private async loadPage(wanted: number): Promise<void> {
     const limit = wanted <= FIRST_PAGE ? FIRST_PAGE : PAGE;
-    const page = await readRows(this.sessionId, this.messageId ?? "", limit, this.cursor);
+    const page = await readRows(this.place, limit, this.cursor);
     const rows = page.items as Row[];
     this.loaded.value = [...this.loaded.value.slice(0, this.fetched), ...rows];
     this.fetched += rows.length;

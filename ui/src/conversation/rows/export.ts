@@ -17,7 +17,7 @@ export async function exportRows(
 }
 
 async function contentOf(rows: AnswerRows, format: "csv" | "json" | "parquet"): Promise<Blob> {
-  if (format !== "json") return rowsFile(rows.sessionId, rows.messageId ?? "", format);
+  if (format !== "json") return rowsFile(rows.place, format);
   const names = rows.columns.map((column) => column.name);
   const objects = (await rows.all()).map((row) =>
     Object.fromEntries(names.map((name, index) => [name, row[index]])),

@@ -31,7 +31,7 @@ export function RowsTable({ rows }: { rows: AnswerRows }) {
       role="grid"
       ref={scroller}
       tabIndex={0}
-      aria-label={texts.rows.label}
+      aria-label={rows.resultId === undefined ? texts.rows.label : texts.rows.ofCall}
       aria-description={texts.rows.hint}
       aria-rowcount={rows.count + 1}
       aria-colcount={rows.columns.length}

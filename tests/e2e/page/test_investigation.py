@@ -1,0 +1,125 @@
+"""An investigation on the page: its steps and calls, their results and rows, and the findings."""
+
+from pathlib import Path
+
+import httpx
+import pytest
+from playwright.sync_api import Browser, Page, expect
+from pydantic import JsonValue
+
+from tests.e2e.conftest import model_settings
+from tests.e2e.page.browser import ask
+from tests.e2e.page.conftest import connected, opened
+from tests.e2e.page.test_reach import AXE, violations
+from tests.e2e.test_investigations import PLAN, QUESTION, calls, finish, per_year
+from tests.support.scripted_model import Scripted, ScriptedModel
+from tests.support.server import running_server
+
+FINDINGS: list[JsonValue] = [
+    {"claim": "Revenue was 55.5 in 2025.", "value": "55.5", "result": "r1.1"},
+    {"claim": "Revenue was 99 in 2024.", "value": "99", "result": "r1.1"},
+]
+STEPS = ".investigation"
+
+
+@pytest.fixture
+def investigated(page: Page, model: ScriptedModel, session: str) -> Page:
+    """A page with an answer of two steps, of which the second failed, and two findings."""
+    end = finish("Revenue rose to 55.5 in 2025.", findings=FINDINGS, main_result="r1.1")
+    model.say(PLAN, per_year("First the years."), calls(("profile_table", {"table": "nowhere"})), end, end)
+    page.goto(f"/sessions/{session}")
+    ask(page, QUESTION)
+    expect(page.locator(".answer-actions")).to_be_visible()
+    return page
+
+
+def test_steps_open_to_their_results_and_are_the_same_after_a_reload(investigated: Page) -> None:
+    page = investigated
+    expect(page.get_by_text("Investigation: 2 steps, 2 calls")).to_be_visible()
+    expect(page.locator(".step-text").first).to_have_text("Step 1 First the years.")
+    failed = page.locator(".call.failed")
+    expect(failed).to_contain_text("Profile a tabletable: nowherefailed")
+    before = page.locator(STEPS).inner_text()
+    findings = page.get_by_role("region", name="Findings").inner_text()
+    page.reload()
+    expect(page.locator(".call")).to_have_count(2)
+    assert page.locator(STEPS).inner_text() == before
+    assert page.get_by_role("region", name="Findings").inner_text() == findings
+    failed.locator("summary").click()
+    expect(failed.get_by_label("Result of the call")).to_contain_text("nowhere")
+
+
+def test_a_statement_is_opened_by_keyboard_and_shows_its_sql_and_rows(investigated: Page) -> None:
+    page = investigated
+    page.locator(".investigation > summary").focus()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    call = page.locator(".call.done")
+    expect(call.locator(".sql .hljs-keyword").first).to_have_text("SELECT")
+    rows = call.get_by_role("grid", name="Rows of the call")
+    expect(rows.get_by_role("gridcell")).to_have_text(["2024", "10.0", "2025", "55.5"])
+    expect(call.get_by_text("2 rows", exact=True)).to_be_visible()
+    call.get_by_text("What the model read").click()
+    expect(call.get_by_label("Result of the call")).to_contain_text("55.5")
+
+
+def test_a_finding_says_in_words_whether_its_result_shows_it_and_opens_it(investigated: Page) -> None:
+    page = investigated
+    right, wrong = page.locator(".findings li").all()
+    expect(right).to_contain_text("Checked: the result shows it")
+    expect(right).to_contain_text("read from: revenue of row 2")
+    expect(wrong).to_contain_text("Contradicted: the result says otherwise")
+    expect(wrong).to_contain_text("the result says: revenue of 2024 is 10")
+    right.get_by_role("button", name="Open the result: Revenue per year").press("Enter")
+    expect(page.locator(".call.done summary").first).to_be_focused()
+    expect(page.get_by_role("grid", name="Rows of the call")).to_be_visible()
+
+
+def test_what_the_model_says_is_shown_live_and_after_a_reload_until_it_is_stopped(
+    page: Page, model: ScriptedModel, session: str
+) -> None:
+    model.say(PLAN, per_year("First the years."), Scripted("Thinking it over.", hold_after=1))
+    page.goto(f"/sessions/{session}")
+    ask(page, QUESTION)
+    expect(page.locator(".call.done")).to_contain_text("Revenue per year")
+    expect(page.locator(".thinking")).to_have_text("Thinking")
+    page.reload()
+    expect(page.locator(".thinking")).to_have_text("Thinking")
+    page.get_by_role("button", name="Stop").click()
+    expect(page.get_by_text("You stopped this answer.")).to_be_visible()
+    expect(page.locator(".thinking")).to_have_count(0)
+    expect(page.locator(".call.done")).to_have_count(1)
+
+
+@pytest.mark.parametrize("colors", ["light", "dark"])
+def test_an_investigation_has_no_barriers_and_fits_a_phone(investigated: Page, colors: str) -> None:
+    if not AXE.is_file():
+        pytest.skip("axe-core is not installed; `make check` brings it")
+    page = investigated
+    page.emulate_media(color_scheme="dark" if colors == "dark" else "light", reduced_motion="reduce")
+    for summary in page.locator(".call > details > summary").all():
+        summary.click()
+    expect(page.get_by_role("grid", name="Rows of the call")).to_be_visible()
+    assert violations(page) == []
+    page.set_viewport_size({"width": 360, "height": 640})
+    assert page.evaluate("document.documentElement.scrollWidth") == 360
+
+
+def test_where_investigations_are_off_nothing_of_an_earlier_one_is_shown(
+    browser: Browser, model: ScriptedModel, shop: str, tmp_path: Path
+) -> None:
+    with (
+        running_server(tmp_path, model_settings(model)) as server,
+        httpx.Client(base_url=f"{server.address}/api/v1", timeout=30) as api,
+    ):
+        session = opened(api, connected(api, shop, "Shop"))
+        model.say(PLAN, per_year(), finish("It rose.", findings=FINDINGS[:1], main_result="r1.1"))
+        api.post(f"/sessions/{session}/query/stream", json={"query": QUESTION})
+    off = {**model_settings(model), "KAI_AGENT__ENABLED": "false"}
+    with running_server(tmp_path, off) as server, browser.new_context(base_url=server.address) as context:
+        page = context.new_page()
+        with page.expect_response("**/capabilities"):
+            page.goto(f"/sessions/{session}")
+        expect(page.get_by_text("It rose.")).to_be_visible()
+        page.wait_for_load_state("networkidle")
+        expect(page.locator(f"{STEPS}, .findings")).to_have_count(0)

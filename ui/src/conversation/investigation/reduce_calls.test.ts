@@ -1,0 +1,87 @@
+import { expect, test } from "vitest";
+import type { InvestigationStepBody, RunEvent } from "../../api/types";
+import { type Answer, NOTHING } from "../model";
+import { reduce } from "../reduce";
+import { stepsOf } from "./reduce_calls";
+
+type Said = Record<string, unknown> & { event: string };
+
+const answerTo = (...said: Said[]): Answer =>
+  said.map((each, index) => ({ id: index + 1, ...each }) as unknown as RunEvent).reduce(reduce, NOTHING);
+
+const investigating = { event: "status", step: "investigating", message: "", run_id: "r1", at: "2026-01-01" };
+const usingTool = { ...investigating, step: "using_tool" };
+const thought = (content: string) => ({ event: "chunk", type: "text", channel: "investigation", content });
+const call = (tool_call_id: string, step: number, given: object = {}) => ({
+  ...{ event: "tool_call", tool_call_id, step, name: "run_sql", category: "read", arguments: given },
+  requires_approval: false,
+});
+const progress = (tool_call_id: string, fraction: number) => ({
+  ...{ event: "progress", tool_call_id, message: "Counting", fraction },
+});
+const result = (tool_call_id: string, more: object = {}) => ({
+  ...{ event: "tool_result", tool_call_id, status: "done", content: "two rows", is_error: false },
+  ...{ result_id: tool_call_id, elapsed_ms: 12, ...more },
+});
+
+const SAID: Said[] = [
+  investigating,
+  thought("First "),
+  thought("the years."),
+  call("c1", 1, { sql: "SELECT 1" }),
+  call("c2", 1),
+  usingTool,
+  result("c2", { status: "failed", content: "no such table", is_error: true, result_id: null }),
+  result("c1"),
+  investigating,
+  call("c3", 2),
+];
+
+test("what the model says goes to the step of the calls that follow", () => {
+  const { investigation, thought: left } = answerTo(...SAID);
+  expect(investigation?.map((each) => [each.number, each.text, each.calls.map(({ id }) => id)])).toEqual([
+    [1, "First the years.", ["c1", "c2"]],
+    [2, "", ["c3"]],
+  ]);
+  expect(left).toBe("");
+});
+
+test("what is said before the end of an investigation is no step", () => {
+  const writing = answerTo(...SAID, investigating, thought("So"));
+  expect([writing.thought, writing.investigation?.length]).toEqual(["So", 2]);
+  expect(answerTo(...SAID, investigating, thought("So"), usingTool).thought).toBe("");
+});
+
+test("a result ends the call that it names, and its progress", () => {
+  const running = answerTo(...SAID, progress("c3", 0.5)).investigation?.[1]?.calls[0];
+  expect(running).toMatchObject({ status: "running", progress: { message: "Counting", fraction: 0.5 } });
+  const ended = answerTo(...SAID, progress("c3", 0.5), result("c3")).investigation?.[1]?.calls[0];
+  expect(ended).toMatchObject({ status: "done", resultId: "c3", elapsedMs: 12, progress: null });
+});
+
+test("a reset voids the steps, and what follows builds them again", () => {
+  const reset = { event: "reset", reason: "" };
+  expect(answerTo(...SAID, reset).investigation).toEqual([]);
+  expect(answerTo(...SAID, reset, ...SAID).investigation).toEqual(answerTo(...SAID).investigation);
+});
+
+test("stored steps are those of the stream", () => {
+  const at = { tokens_used: 1, created_at: "2026-01-01T00:00:00Z", fault: "" };
+  const stored = { category: "read", arguments: {}, columns: [], elapsed_ms: 12 };
+  const ran = { ...stored, name: "run_sql", status: "done", content: "two rows", is_error: false };
+  const items = [
+    {
+      ...{ step: 1, kind: "calls", text: "First the years.", ...at },
+      tool_calls: [
+        { ...ran, id: "c1", arguments: { sql: "SELECT 1" }, row_count: 2 },
+        { ...ran, id: "c2", status: "failed", content: "no such table", is_error: true, row_count: null },
+      ],
+    },
+    {
+      ...{ step: 2, kind: "calls", text: "", ...at },
+      tool_calls: [{ ...ran, id: "c3", status: "begun", content: "", row_count: null, elapsed_ms: 0 }],
+    },
+    { step: 3, kind: "answer", text: "It rose.", ...at, tool_calls: [] },
+  ] as InvestigationStepBody[];
+  expect(stepsOf(items)).toEqual(answerTo(...SAID).investigation);
+});
