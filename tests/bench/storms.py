@@ -320,6 +320,8 @@ def main() -> None:
     parser.add_argument("--questions", type=int, default=300)
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
+    if unknown := set(given.kinds) - set(STORMS):
+        parser.error(f"no such kinds: {', '.join(sorted(unknown))}; choose of {', '.join(STORMS)}")
     with scripted_model() as model:
         model.rule("", Scripted("CHAT: There are three of them, two in Brazil.", delay_seconds=0.03))
         for name in given.kinds or STORMS:
