@@ -3,6 +3,9 @@
 from app.core.storage.port import Collection, Field, Storage
 from migrations.backfill import Progress
 
+_TURNS = "turns"
+"""What a turn writes at once."""
+
 _OF_CONNECTION = [Field("owner", "keyword"), Field("db_connection_id", "keyword")]
 _OF_MESSAGE = [Field("owner", "keyword"), Field("session_id", "keyword"), Field("message_id", "keyword")]
 
@@ -19,6 +22,7 @@ COLLECTIONS = [
             Field("title", "text"),
             Field("titled_by", "keyword"),
         ],
+        _TURNS,
     ),
     Collection(
         "messages",
@@ -28,8 +32,10 @@ COLLECTIONS = [
             Field("run_id", "keyword"),
             Field("role", "keyword"),
             Field("sequence", "integer"),
+            Field("version_count", "integer"),
             Field("query", "text"),
         ],
+        _TURNS,
     ),
     Collection(
         "runs",
@@ -41,6 +47,7 @@ COLLECTIONS = [
             Field("attempt", "integer"),
             Field("created_at", "integer"),
         ],
+        _TURNS,
     ),
     Collection("result_chunks", [*_OF_MESSAGE, Field("created_at", "integer")]),
     Collection("feedback", _OF_MESSAGE),

@@ -13,7 +13,14 @@ from app.core.clock import now_ms
 from app.core.errors import CannotRun
 from app.core.ids import new_id
 from app.core.storage.port import Collection, Document, DocumentExists, Equals, Field, Range, Storage
-from migrations import m0001_initial, m0002_investigations
+from migrations import (
+    m0001_initial,
+    m0002_investigations,
+    m0003_rules,
+    m0004_approvals,
+    m0005_mcp_tools,
+    m0006_memory,
+)
 from migrations.backfill import Progress
 
 _RECORDS = Collection("migrations", [Field("number", "integer")])
@@ -35,6 +42,10 @@ class MigrationStep:
 STEPS: Sequence[MigrationStep] = (
     MigrationStep(1, "initial", m0001_initial.migrate),
     MigrationStep(2, "investigations", m0002_investigations.migrate),
+    MigrationStep(3, "rules", m0003_rules.migrate),
+    MigrationStep(4, "approvals", m0004_approvals.migrate),
+    MigrationStep(5, "mcp_tools", m0005_mcp_tools.migrate),
+    MigrationStep(6, "memory", m0006_memory.migrate),
 )
 
 

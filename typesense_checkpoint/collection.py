@@ -14,7 +14,7 @@ from typesense.exceptions import ObjectAlreadyExists, TypesenseClientError
 from typesense.types.collection import RegularCollectionFieldSchema
 from typesense.types.document import DocumentSchema, FilterDeleteParameters
 
-from typesense_checkpoint.searches import SEARCHES_PER_REQUEST, Search, shared_searches
+from typesense_checkpoint.searches import SEARCHES_PER_REQUEST, Search, SearchResult, shared_searches
 
 DocumentT = TypeVar("DocumentT", bound=Mapping[str, object])
 Field: TypeAlias = RegularCollectionFieldSchema
@@ -98,6 +98,13 @@ class TypesenseCollection(Generic[DocumentT]):
         """
         return [documents for documents, _ in await self._run(searches)]
 
+    async def find_near(self, *searches: Search) -> list[list[tuple[DocumentT, float]]]:
+        """Returns the documents of each search by a vector, with the cosines of their vectors."""
+        return [
+            [(hit["document"], 1 - _distance(hit)) for hit in result["hits"]]
+            for result in await self._results(searches)
+        ]
+
     async def find_all(self, search: Search) -> list[DocumentT]:
         """Run one search page by page; returns every match.
 
@@ -119,7 +126,13 @@ class TypesenseCollection(Generic[DocumentT]):
 
     async def _run(self, searches: Sequence[Search]) -> list[tuple[list[DocumentT], int]]:
         """Returns the documents of each search, and the number of all its matches."""
-        results: list[tuple[list[DocumentT], int]] = []
+        return [
+            ([hit["document"] for hit in result["hits"]], result["found"])
+            for result in await self._results(searches)
+        ]
+
+    async def _results(self, searches: Sequence[Search]) -> list[SearchResult]:
+        results: list[SearchResult] = []
         for start in range(0, len(searches), SEARCHES_PER_REQUEST):
             batch: list[Search] = [
                 {"collection": self.name, "q": "*", "per_page": MAX_HITS, **search}
@@ -128,7 +141,7 @@ class TypesenseCollection(Generic[DocumentT]):
             for result in await self._searches.perform(batch):
                 if "hits" not in result:
                     raise SearchFailed(f"Typesense failed a search: {result.get('error')}")
-                results.append(([hit["document"] for hit in result["hits"]], result["found"]))
+                results.append(result)
         return results
 
     async def export(self, filter_by: str) -> list[DocumentT]:
@@ -140,11 +153,18 @@ class TypesenseCollection(Generic[DocumentT]):
         """Returns all documents whose field has one of the (hashed) values, in no set order."""
         return [document for where in _filters(field, values) for document in await self.export(where)]
 
+    async def find_ids(self, filter_by: str) -> list[str]:
+        """Returns the ids of all documents that match a filter, in no set order."""
+        if len(filter_by) > _FILTER_CHARACTERS:
+            found = await self.find_all({"filter_by": filter_by, "include_fields": "id"})
+            return [str(document["id"]) for document in found]
+        exported = await self._documents.export({"filter_by": filter_by, "include_fields": "id"})
+        return [str(json.loads(line)["id"]) for line in exported.splitlines()]
+
     async def delete(self, filter_by: str) -> int:
         """Delete the documents that match a filter; returns their number."""
         if len(filter_by) > _FILTER_CHARACTERS:
-            found = await self.find_all({"filter_by": filter_by, "include_fields": "id"})
-            return await self.delete_any("id", [str(document["id"]) for document in found])
+            return await self.delete_any("id", await self.find_ids(filter_by))
         parameters: FilterDeleteParameters = {"filter_by": filter_by}
         return (await self._documents.delete(parameters))["num_deleted"]
 
@@ -186,3 +206,11 @@ def _import_bodies(documents: Sequence[Mapping[str, object]]) -> Iterator[str]:
         size += len(line)
     if lines:
         yield "\n".join(lines)
+
+
+def _distance(hit: Mapping[str, object]) -> float:
+    """Returns the cosine distance of a hit, which the client's types leave out."""
+    distance = hit["vector_distance"]
+    if not isinstance(distance, float | int):
+        raise SearchFailed(f"Typesense gave the distance {distance!r}")
+    return distance

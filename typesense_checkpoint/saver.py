@@ -286,18 +286,49 @@ class TypesenseCheckpointer(SynchronousCheckpointer):
             TypesenseClientError: Typesense refused a request.
             httpx.HTTPError: The server is unavailable.
         """
-        location = location_of(config)
-        checkpoint_id = get_checkpoint_id(config)
-        record = await find_record(self._collection, location, checkpoint_id)
+        record = await self.afind_record(config)
         if record is None:
             return None
         try:
-            (found,) = await self._tuples([record])
+            return await self.aread_record(record)
         except CheckpointIncomplete:  # deleted since, unless it is still there
-            record = await find_record(self._collection, location, checkpoint_id)
-            if record is None:
-                return None
-            (found,) = await self._tuples([record])
+            record = await self.afind_record(config)
+            return None if record is None else await self.aread_record(record)
+
+    async def afind_record(self, config: RunnableConfig) -> CheckpointRecord | None:
+        """Find the checkpoint that `aget_tuple` returns, without its values: the first of its two requests.
+
+        Searches of the same moment share a request, so a caller that has other searches to make can make the
+        two requests with them, by this method and `aread_record`.
+
+        Args:
+            config: As for `aget_tuple`.
+
+        Returns:
+            The record of the checkpoint. None if there is none.
+
+        Raises:
+            KeyError: The config has no `thread_id`.
+            TypesenseClientError: Typesense refused a request.
+            httpx.HTTPError: The server is unavailable.
+        """
+        return await find_record(self._collection, location_of(config), get_checkpoint_id(config))
+
+    async def aread_record(self, record: CheckpointRecord) -> CheckpointTuple:
+        """Read a checkpoint that was just found.
+
+        Args:
+            record: What `afind_record` returned.
+
+        Returns:
+            The checkpoint as `aget_tuple` returns it.
+
+        Raises:
+            CheckpointIncomplete: A value of the checkpoint is missing, or was deleted since.
+            TypesenseClientError: Typesense refused a request.
+            httpx.HTTPError: The server is unavailable.
+        """
+        (found,) = await self._tuples([record])
         return found
 
     async def alist(
