@@ -1,11 +1,15 @@
 """Times: epoch milliseconds in documents, RFC 3339 in UTC everywhere else."""
 
 import time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 
 def now_ms() -> int:
     return time.time_ns() // 1_000_000
+
+
+def epoch_ms(time: datetime) -> int:
+    return (time - datetime.fromtimestamp(0, UTC)) // timedelta(milliseconds=1)
 
 
 def as_datetime(epoch_ms: int) -> datetime:

@@ -91,6 +91,14 @@ class Conflict(Problem):
     status = 409
 
 
+class Gone(Problem):
+    """The thing was there, and it is too late for the request."""
+
+    problem = "gone"
+    title = "Too late"
+    status = 410
+
+
 class Invalid(Problem):
     """The request is well-formed but cannot be carried out as it is."""
 

@@ -12,6 +12,11 @@ def new_id(at_ms: int | None = None) -> str:
     return str(uuid_utils.uuid7(timestamp=at_ms // 1_000, nanos=at_ms % 1_000 * 1_000_000))
 
 
+def made_at(id_v7: str) -> int:
+    """The epoch millisecond of a UUIDv7."""
+    return UUID(id_v7).int >> 80
+
+
 def id_of(owner_id: str, name: str) -> str:
     """The UUIDv5 of a name within the thing that has `owner_id`; the same arguments give the same id."""
     return str(uuid5(UUID(owner_id), name))

@@ -1,9 +1,11 @@
 """Settings, read once at the start: `KAI_...` variables, and the usual `OPENAI_...` ones for the model."""
 
+import json
 import os
+from collections.abc import Sequence
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal, Self, get_args
 from urllib.parse import urlsplit
 
 from cryptography.fernet import Fernet
@@ -19,9 +21,11 @@ from pydantic import (
     TypeAdapter,
     model_validator,
 )
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-from app.core.llm.capabilities import InstructionSetting, ReplyFormatSetting
+from app.core.llm.capabilities import InstructionSetting, ReplyFormatSetting, ToolSetting
+from app.core.llm.context_kinds import ALL_CONTEXT, ContextKind
+from app.core.llm.settings import Provider
 from app.core.variables import PREFIX, check_names, is_of_kubernetes
 
 DEFAULT_MODEL = "gpt-4.1-mini"
@@ -119,6 +123,39 @@ def _host_pattern(text: str) -> str:
 
 HostPattern = Annotated[str, AfterValidator(_host_pattern)]
 
+_USUAL_PORTS = {"http": ":80", "https": ":443"}
+
+
+def _origin(text: str) -> str:
+    """Browsers name an origin in lower case, without a path and without the usual port of its scheme."""
+    if text == "*":
+        return text
+    url = urlsplit(text.lower())
+    origin = f"{url.scheme}://{url.netloc}"
+    if not url.scheme or not url.netloc or origin != text.lower() or set("@*") & set(origin):
+        raise ValueError(
+            "an origin is a scheme, a host and perhaps a port, without a path: https://chat.example.com"
+        )
+    return origin.removesuffix(_USUAL_PORTS.get(url.scheme, ""))
+
+
+def _listed(value: object) -> object:
+    """A JSON list, or texts separated by commas."""
+    if not isinstance(value, str):
+        return value
+    if value.lstrip().startswith("["):
+        return json.loads(value)
+    return [each.strip() for each in value.split(",") if each.strip()]
+
+
+Origins = Annotated[tuple[Annotated[str, AfterValidator(_origin)], ...], NoDecode, BeforeValidator(_listed)]
+
+
+Protocol = Literal["langgraph", "agui", "openai", "mcp"]
+"""A protocol of others that KAI speaks beside its own API."""
+PROTOCOLS: tuple[Protocol, ...] = get_args(Protocol)
+Protocols = Annotated[tuple[Protocol, ...], NoDecode, BeforeValidator(_listed)]
+
 
 def is_loopback(host: str) -> bool:
     """True if the address means only this machine. Names other than localhost count as foreign."""
@@ -129,19 +166,35 @@ def is_loopback(host: str) -> bool:
 
 
 class _Group(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+
+_NEEDED: dict[Provider, tuple[str, ...]] = {
+    "azure": ("base_url", "api_key", "model"),
+    "vertexai": ("project", "model"),
+    "bedrock": ("model",),
+    "ollama": ("model",),
+}
+"""Settings that a provider does not work without."""
 
 
 class LlmSettings(_Group):
-    """`KAI_LLM__...`: the OpenAI-compatible endpoint, and a model per task (default: `model`)."""
+    """`KAI_LLM__...`: the service that models run in, and a model per task (default: `model`)."""
 
+    provider: Provider = "openai"
     base_url: BaseUrl | None = None
     api_key: SecretStr | None = None
+    api_version: str = "2024-10-21"
+    """Version of Azure OpenAI's API."""
+    project: str = ""
+    """Project of Google Cloud, for Vertex AI."""
+    region: str = ""
+    """Region of Bedrock, or location of Vertex AI. Default: `AWS_REGION`, or `global` for Vertex AI."""
     model: str | None = None
     sql_model: str | None = None
     analysis_model: str | None = None
     agent_model: str | None = None
-    """Model of investigations. It has to support calls of tools. Default: the model that writes SQL."""
+    """Model of investigations. Default: the model that writes SQL."""
     summary_model: str | None = None
     embedding_model: str | None = None
     """Embedding model. Without one there is no vector ranking of tables."""
@@ -168,6 +221,29 @@ class LlmSettings(_Group):
     """Statements written for a question and compared by their results. 1 writes a single statement."""
     context_tokens: Annotated[int, Field(ge=500)] | None = None
     """Tokens of schema in a prompt. Default 6,000, and 700 with the short instructions."""
+    context_window: Annotated[int, Field(ge=1_024)] | None = None
+    """Tokens that prompt and reply may take together. Default: what is known of the model."""
+    tools: ToolSetting = "auto"
+    """The way in which the model of investigations calls tools."""
+
+    allowed_context: tuple[ContextKind, ...] = ALL_CONTEXT
+    """Kinds of context that prompts may hold."""
+
+    @property
+    def shows_results(self) -> bool:
+        """True if models may read what investigations show: the conversation, and what tools return."""
+        needed = {"schema", "values", "rows", "history", "tool_results"}
+        return needed.issubset(self.allowed_context)
+
+    @property
+    def shows_answers(self) -> bool:
+        """True if models may read earlier questions with their answers, which hold values of rows."""
+        return {"history", "rows", "values"}.issubset(self.allowed_context)
+
+    @property
+    def remembers_by_model(self) -> bool:
+        """True if models may write and embed the memories of conversations."""
+        return self.memories and self.shows_answers and "memory" in self.allowed_context
 
     @property
     def writer(self) -> str:
@@ -176,13 +252,41 @@ class LlmSettings(_Group):
 
     @property
     def configured(self) -> bool:
-        return self.api_key is not None or self.base_url is not None
+        return self.provider != "openai" or self.api_key is not None or self.base_url is not None
+
+    @property
+    def has_tools(self) -> bool:
+        """True if there is a model that may call tools."""
+        return self.configured and self.tools != "off" and self.shows_results
+
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        lacking = next(filter(None, (self._lacking(name) for name in _NEEDED.get(self.provider, ()))), None)
+        if lacking is not None:
+            raise ValueError(f"KAI_LLM__PROVIDER={self.provider} needs {lacking}")
+        if self.provider == "vertexai" and self.api_key is not None:
+            raise ValueError(
+                "Vertex AI takes Google's credentials (GOOGLE_APPLICATION_CREDENTIALS) instead of "
+                "KAI_LLM__API_KEY: unset it"
+            )
+        if self.provider not in ("openai", "azure") and self.reply_format not in ("auto", "text"):
+            raise ValueError(
+                f"KAI_LLM__PROVIDER={self.provider} takes no KAI_LLM__REPLY_FORMAT other than text"
+            )
+        return self
+
+    def _lacking(self, name: str) -> str | None:
+        return None if getattr(self, name) else f"KAI_LLM__{name.upper()}"
 
 
 class AgentSettings(_Group):
     """`KAI_AGENT__...`: investigations, in which a model calls tools in several steps."""
 
     enabled: bool = True
+    default_mode: Literal["ask", "agent"] = "ask"
+    """Mode of sessions that name none. Agent mode offers tools that write, delete or leave KAI, too."""
+    approval_minutes: Annotated[float, Field(gt=0, le=10_080)] = 30
+    """Minutes after which a call that waits for a person can no longer be approved."""
     max_steps: Annotated[int, Field(ge=1, le=50)] = 12
     """Steps of an investigation. Beyond a limit, the model answers from what it has found."""
     max_calls: Annotated[int, Field(ge=1, le=200)] = 24
@@ -207,9 +311,18 @@ class ToolSettings(_Group):
     auto_approve: tuple[ToolCategory, ...] = ("read",)
     """Categories whose tools run without asking."""
     require_confirmation: tuple[ToolCategory, ...] = ("write", "delete", "external")
-    """Categories whose tools ask a person first. Such tools are not offered yet."""
+    """Categories whose tools ask a person first."""
     never_allow: tuple[str, ...] = ()
     """Names of tools, and `toolset.*`, that are never called."""
+    extensions: bool = False
+    """Load the tools of other packages, by their entry points of group `kai.tools`."""
+    safe_extensions: tuple[str, ...] = ()
+    """Names of tools of extensions, and `extension.*`, that run without asking."""
+
+    def withholding(self, allowed: Sequence[ContextKind]) -> Self:
+        """Returns the settings without the tools that show what no model may read."""
+        withheld = [f"{toolset}.*" for toolset in ("knowledge", "memory") if toolset not in allowed]
+        return self.model_copy(update={"never_allow": (*self.never_allow, *withheld)})
 
     @model_validator(mode="after")
     def _asks_outside(self) -> Self:
@@ -218,6 +331,28 @@ class ToolSettings(_Group):
                 "a tool that leaves KAI always asks: take external out of KAI_TOOLS__AUTO_APPROVE"
             )
         return self
+
+
+class RuleSettings(_Group):
+    """`KAI_RULES__...`: rules that models follow."""
+
+    path: Annotated[Path, AfterValidator(_home)] | None = None
+    """Folder of rules: `global/`, `modes/ask/`, `modes/agent/` and `AGENTS.md`."""
+
+
+class McpSettings(_Group):
+    """`KAI_MCP__...`: MCP servers whose tools an investigation may call, once an administrator has approved
+    them.
+    """
+
+    config: Path | None = None
+    """JSON file with `mcpServers`. Nothing else names a server."""
+    networks: tuple[IPvAnyNetwork, ...] = ()
+    """Loopback and private networks in which servers may be."""
+    call_seconds: Annotated[float, Field(gt=0, le=240)] = 30
+    """Seconds that a server may take for a call."""
+    check_seconds: Annotated[float, Field(ge=0.1, le=3_600)] = 300
+    """Seconds after which the tools of a server are compared with their approvals again."""
 
 
 class LimitSettings(_Group):
@@ -236,7 +371,7 @@ class QuotaSettings(_Group):
     """`KAI_QUOTAS__...`: limits of each owner. 0 means no limit."""
 
     requests_per_minute: Quota = 600
-    questions_per_minute: Quota = 60
+    questions_per_minute: Quota = 30
     runs: Quota = 20
     """Questions that are being answered or wait, at any time."""
     sessions: Quota = 10_000
@@ -283,11 +418,86 @@ class RetentionSettings(_Group):
     """Rows of answers."""
 
 
+_SCOPE_LISTS = r"^(auto|(session|workspace|user)(, *(session|workspace|user))*)$"
+
+
 class MemorySettings(_Group):
     """`KAI_MEMORY__...`: what KAI remembers beyond a conversation."""
 
     conversations: bool = True
     """Keep a searchable memory of each conversation. If false, none is written, and no model is called."""
+    directives: bool = False
+    """Keep lines of questions such as `preference: months as 2026-03` as facts."""
+    profile: bool = False
+    """Keep a profile of each user who consents, read from their questions by the summary model."""
+    profile_seconds: Seconds = 2
+    """The longest that the first question of a session waits for the profile."""
+    facts: bool = True
+    """Remember facts. If false, those that are kept can still be read and forgotten."""
+    unused_days: Annotated[int, Field(ge=1, le=3650)] = 90
+    """In a full scope, a fact that was not used for so long may go for a new one."""
+    recall_ms: Annotated[int, Field(ge=1, le=10_000)] = 750
+    """Milliseconds that a question waits for facts. What is not found by then is left out."""
+    max_facts: Annotated[int, Field(ge=1, le=10)] = 10
+    """Facts in a prompt."""
+    max_tokens: Annotated[int, Field(ge=1, le=4_000)] = 600
+    """Tokens of facts in a prompt."""
+    scopes: Annotated[str, Field(pattern=_SCOPE_LISTS)] = "auto"
+    """Scopes of the facts in a prompt: `auto`, or a list of `session`, `workspace` and `user`."""
+
+    @model_validator(mode="after")
+    def _learns_from_conversations(self) -> Self:
+        if self.profile and not self.conversations:
+            raise ValueError("KAI_MEMORY__PROFILE=true needs KAI_MEMORY__CONVERSATIONS=true")
+        return self
+
+
+def _authorization(secret: SecretStr) -> SecretStr:
+    text = secret.get_secret_value()
+    if not (text.isascii() and text.isprintable()):
+        raise ValueError("it must be one line of ASCII")
+    return secret if " " in text else SecretStr(f"Bearer {text}")
+
+
+def _bare_url(text: str) -> str:
+    url = urlsplit(text)
+    if url.username or url.password:
+        raise ValueError("put credentials into KAI_GRAPH_MEMORY__HEADER, not into the URL")
+    if url.query or url.fragment:
+        raise ValueError("it must be a URL without query and fragment")
+    return text.rstrip("/")
+
+
+class GraphMemorySettings(_Group):
+    """`KAI_GRAPH_MEMORY__...`: a Graphiti service beside KAI's own memory. Nothing is sent to it without the
+    consent of a database's owner and of the user.
+    """
+
+    enabled: bool = False
+    recall: bool = False
+    """Ask the service for facts that help with a question."""
+    ingest: bool = False
+    """Send each answered question. It costs the service about eight calls of its model a message."""
+    endpoint: Annotated[BaseUrl, AfterValidator(_bare_url)] | None = None
+    header: Annotated[SecretStr, AfterValidator(_authorization)] | None = None
+    """Value of `Authorization` for a proxy before the service; a single word is a bearer token."""
+    networks: tuple[IPvAnyNetwork, ...] = ()
+    """Networks besides loopback to which memories may go without TLS."""
+    max_message_chars: Annotated[int, Field(ge=100, le=100_000)] = 4_000
+    queue: Annotated[int, Field(ge=1, le=1_000)] = 1_000
+    """Questions that wait at most. Beyond it the oldest are dropped; facts never are."""
+    retries: Annotated[int, Field(ge=1, le=100)] = 5
+    """Tries of an entry."""
+    system_messages: bool = True
+    """Begin each group with a message that says whose it is."""
+    connection_names: bool = False
+    """Name the database as the source of a message."""
+
+    @model_validator(mode="after")
+    def _addressed(self) -> Self:
+        if self.enabled and self.endpoint is None:
+            raise ValueError("KAI_GRAPH_MEMORY__ENABLED needs KAI_GRAPH_MEMORY__ENDPOINT")
+        return self
 
 
 class NatsSettings(_Group):
@@ -350,7 +560,7 @@ class WorkerSettings(_Group):
     """Seconds without a renewal after which other workers take over a worker's runs."""
     store_patience_seconds: Annotated[float, Field(ge=0, le=600)] = 15
     """Seconds that questions and runs wait for an unavailable store before they report it."""
-    drain_seconds: Annotated[float, Field(ge=0, le=600)] = 20
+    drain_seconds: Annotated[float, Field(ge=0, le=600)] = 35
     """Seconds that a stopping worker gives its runs before it hands them over."""
     follow_up_pause_seconds: Annotated[float, Field(ge=0, le=600)] = 5
     """Seconds after an answer before its title and memory begin: the next question comes first, and the
@@ -370,6 +580,22 @@ class DatabaseSettings(_Group):
 
     folders: tuple[Path, ...] | None = None
     networks: tuple[IPvAnyNetwork, ...] | None = None
+
+
+class UploadSettings(_Group):
+    """`KAI_UPLOADS__...`: CSV, Excel and Parquet files that become databases of their owners."""
+
+    folder: Path | None = None
+    """Folder of the files. Default: `uploads` in the data folder. Processes that answer questions and those
+    that serve the API must all reach it."""
+    max_bytes: Annotated[int, Field(ge=0, le=2**40)] = 100_000_000
+    """Largest file. 0 takes none."""
+    owner_bytes: Annotated[int, Field(ge=0, le=2**53)] = 1_000_000_000
+    """All files of an owner together."""
+    receive_seconds: Seconds = 600
+    """Time limit for sending a file."""
+    import_seconds: Seconds = 120
+    """Time limit for reading a file."""
 
 
 class AuditSettings(_Group):
@@ -447,7 +673,12 @@ class Settings(BaseSettings):
     """All `KAI_...` variables. Raises `pydantic.ValidationError` for an invalid value."""
 
     model_config = SettingsConfigDict(
-        env_prefix=PREFIX, env_nested_delimiter="__", env_ignore_empty=True, frozen=True, extra="forbid"
+        env_prefix=PREFIX,
+        env_nested_delimiter="__",
+        env_ignore_empty=True,
+        frozen=True,
+        extra="forbid",
+        hide_input_in_errors=True,
     )
 
     host: str = "127.0.0.1"
@@ -462,6 +693,10 @@ class Settings(BaseSettings):
     """Fernet key for database URLs and checkpoints. Default: a key that is created in the data folder."""
     allowed_hosts: tuple[HostPattern, ...] | None = None
     """Names by which requests may address KAI."""
+    cors_origins: Origins = ()
+    """Pages of other sites that may call KAI from a browser. `*` is every page."""
+    protocols: Protocols = PROTOCOLS
+    """Protocols that are served. The paths of others do not exist."""
     log_format: Literal["auto", "text", "json"] = "auto"
     """`auto`: readable lines on a terminal, JSON elsewhere."""
     log_level: Literal["debug", "info", "warning", "error"] = "info"
@@ -478,17 +713,25 @@ class Settings(BaseSettings):
     limits: LimitSettings = LimitSettings()
     agent: AgentSettings = AgentSettings()
     tools: ToolSettings = ToolSettings()
+    mcp: McpSettings = McpSettings()
+    rules: RuleSettings = RuleSettings()
     quotas: QuotaSettings = QuotaSettings()
     typesense: TypesenseSettings = TypesenseSettings()
     conversations: ConversationSettings = ConversationSettings()
     checkpoints: CheckpointSettings = CheckpointSettings()
     retention: RetentionSettings = RetentionSettings()
     memory: MemorySettings = MemorySettings()
+    graph_memory: GraphMemorySettings = GraphMemorySettings()
     nats: NatsSettings = NatsSettings()
     redis: RedisSettings = RedisSettings()
     worker: WorkerSettings = WorkerSettings()
     databases: DatabaseSettings = DatabaseSettings()
+    uploads: UploadSettings = UploadSettings()
     audit: AuditSettings = AuditSettings()
+
+    @property
+    def upload_folder(self) -> Path:
+        return self.uploads.folder or self.data_dir / "uploads"
 
     @property
     def serves_others(self) -> bool:
@@ -502,12 +745,15 @@ class Settings(BaseSettings):
 
 
 def read_settings() -> Settings:
-    """Returns the settings of this process. `KAI_LLM__...` takes precedence over `OPENAI_...`.
+    """Returns the settings of this process. `KAI_LLM__...` takes precedence over `OPENAI_...`, which counts
+    for the provider `openai` only.
 
     Raises `UnknownVariable`, `ValidationError` or `SettingsError`.
     """
     check_names(os.environ.items(), Settings)
     settings, usual = Settings(), _OpenAiEnvironment()
+    if settings.llm.provider != "openai":
+        return settings
     llm = settings.llm.model_copy(
         update={
             "base_url": settings.llm.base_url or usual.base_url,

@@ -10,7 +10,7 @@ from rapidfuzz import fuzz, process
 from app.core.errors import CannotRun
 
 PREFIX = "KAI_"
-_OF_OPTIONS = {"KAI_DB"}
+_OF_OPTIONS = {"KAI_API_KEY", "KAI_DB"}
 _OF_MODELS = {"OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_MODEL"}
 _CLOSE_PERCENT = 65
 # Kubernetes sets these in every pod of a namespace with a Service whose name begins with "kai".

@@ -52,7 +52,13 @@ class ApiKey:
         return self.revoked_at is None and (self.expires_at is None or now_ms() < self.expires_at)
 
     def caller(self) -> Caller:
-        return Caller(owner=self.owner, role=self.role, scopes=frozenset(self.scopes), signed_in_by="api_key")
+        return Caller(
+            owner=self.owner,
+            role=self.role,
+            scopes=frozenset(self.scopes),
+            signed_in_by="api_key",
+            credential=f"key {self.prefix}",
+        )
 
 
 _API_KEY = TypeAdapter(ApiKey)
@@ -67,7 +73,9 @@ class KeyUnknown(NotFound):
 
 @dataclass(frozen=True, kw_only=True)
 class NewKey:
-    """A key to create. `expires_at`: epoch milliseconds, None for never. No `scopes`: all of the role."""
+    """A key to create. `expires_at`: epoch milliseconds, None for never. No `scopes`: all of the role
+    but `approve`.
+    """
 
     owner: str
     name: str
@@ -179,4 +187,4 @@ def _scopes(role: Role, wanted: frozenset[Scope]) -> tuple[Scope, ...]:
             f"The role {role} does not have the scope {', '.join(sorted(more))}. Leave it out, or make the "
             "key of the role admin."
         )
-    return tuple(sorted(wanted or of_role))
+    return tuple(sorted(wanted or of_role - {"approve"}))

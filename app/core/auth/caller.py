@@ -9,9 +9,10 @@ from typing import Literal
 from app.core.errors import Forbidden, Unauthenticated
 
 Role = Literal["user", "admin"]
-Scope = Literal["read", "ask", "manage", "admin"]
-"""`read`: read everything of one's own. `ask`: sessions, runs, feedback. `manage`: databases and their
-context store. `admin`: API keys; it implies the others."""
+Scope = Literal["read", "ask", "approve", "manage", "admin"]
+"""`read`: read everything of one's own. `ask`: sessions, runs, feedback. `approve`: decide about calls of
+tools that wait. `manage`: databases and their context store. `admin`: API keys; it implies the others but
+`approve`."""
 SignIn = Literal["local", "api_key", "oidc"]
 
 LOCAL_OWNER = "local"
@@ -19,9 +20,11 @@ LOCAL_OWNER = "local"
 MAX_OWNER_CHARACTERS = 255
 
 SCOPES_OF_ROLE: dict[Role, frozenset[Scope]] = {
-    "user": frozenset({"read", "ask"}),
-    "admin": frozenset({"read", "ask", "manage", "admin"}),
+    "user": frozenset({"read", "ask", "approve"}),
+    "admin": frozenset({"read", "ask", "approve", "manage", "admin"}),
 }
+"""People who are signed in have all scopes of their role. An API key has `approve` only if it was made with
+it, so that no integration approves what its own agent proposes."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,11 +35,13 @@ class Caller:
     role: Role
     scopes: frozenset[Scope]
     signed_in_by: SignIn
+    credential: str = ""
+    """Names the credential in the audit log. It is no secret."""
     database_claim: str | None = None
     """The value of the token's claim that chooses a role in databases (`DATABASE_CLAIM`)."""
 
     def may(self, scope: Scope) -> bool:
-        return scope in self.scopes or "admin" in self.scopes
+        return scope in self.scopes or (scope != "approve" and "admin" in self.scopes)
 
 
 _database_claim: ContextVar[str | None] = ContextVar("kai_database_claim", default=None)
@@ -57,7 +62,13 @@ def current_database_claim() -> str | None:
     return _database_claim.get()
 
 
-LOCAL_CALLER = Caller(owner=LOCAL_OWNER, role="admin", scopes=SCOPES_OF_ROLE["admin"], signed_in_by="local")
+LOCAL_CALLER = Caller(
+    owner=LOCAL_OWNER,
+    role="admin",
+    scopes=SCOPES_OF_ROLE["admin"],
+    signed_in_by="local",
+    credential="local",
+)
 
 
 class ScopeMissing(Forbidden):

@@ -15,8 +15,8 @@ _CURE = (
 
 
 class Identity:
-    """If no login is required, a request without a credential acts for the local owner. A credential that
-    is sent is always checked.
+    """If no login is required, a request without a credential acts for the local owner. An API key and a
+    token of the configured issuer are always checked.
     """
 
     def __init__(self, keys: ApiKeys, tokens: Tokens | None, *, login_required: bool) -> None:
@@ -28,6 +28,17 @@ class Identity:
     def accepts_tokens(self) -> bool:
         """True if tokens of an issuer are accepted, too."""
         return self._tokens is not None
+
+    @property
+    def issuer(self) -> str | None:
+        """The issuer whose tokens are accepted, if any."""
+        return None if self._tokens is None else self._tokens.issuer
+
+    def ignores(self, credential: str) -> bool:
+        """True if no login is required and the credential is that of another service: clients of OpenAI and
+        LangGraph always send one.
+        """
+        return not self._login_required and self._tokens is None and not credential.startswith(KEY_BEGINS)
 
     async def caller(self, credential: str | None) -> Caller:
         """Raises `Unauthenticated`, `IssuerUnavailable` or `StorageUnavailable`."""

@@ -19,6 +19,11 @@ class Tokens:
         self._settings = settings
         self._keys = keys
 
+    @property
+    def issuer(self) -> str | None:
+        """The issuer, as the tokens name it."""
+        return self._settings.issuer
+
     async def caller(self, token: str) -> Caller:
         """Returns the caller that a token authenticates. Raises `Unauthenticated` or `IssuerUnavailable`."""
         try:
@@ -61,5 +66,6 @@ class Tokens:
             role=role,
             scopes=SCOPES_OF_ROLE[role],
             signed_in_by="oidc",
+            credential=f"token of {owner}",
             database_claim=claim if isinstance(claim, str) else None,
         )

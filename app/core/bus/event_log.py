@@ -6,10 +6,13 @@ Every reader has a position of its own, so a slow reader blocks nothing and cost
 import asyncio
 from bisect import bisect_right
 from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass
 
 IDS_PER_ATTEMPT = 1_000_000
+
+ENDING_SECONDS = 5.0
+"""How long who erases a log waits for its end."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +89,13 @@ class EventLog:
             if (self.ended and after >= self.last_id) or stop():
                 return
             await news.wait()
+
+    async def wait_for_end(self, seconds: float) -> None:
+        """Returns at the end of the log, or after so long."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                while not self.ended:
+                    await self._news.wait()
 
     async def news(self) -> None:
         """Wait for an entry, the end, or a call of `wake_readers`."""

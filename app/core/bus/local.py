@@ -1,17 +1,30 @@
-"""In-process bus: queue and logs in memory."""
+"""In-process bus: queue, logs and decisions in memory."""
 
 import asyncio
 import logging
-from collections import OrderedDict, deque
+import time
+from collections import OrderedDict, defaultdict, deque
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from itertools import islice
 from weakref import WeakValueDictionary
 
 from cachetools import TTLCache
 
-from app.core.bus.event_log import IDS_PER_ATTEMPT, Attempt, EventLog
-from app.core.bus.port import FOLLOW_UPS, Kind, LeasedJob, LogWriter, RunRef
+from app.core.bus.begun_runs import BegunRuns
+from app.core.bus.event_log import ENDING_SECONDS, IDS_PER_ATTEMPT, Attempt, EventLog
+from app.core.bus.port import (
+    DECIDED_SECONDS,
+    ERASED,
+    FOLLOW_UPS,
+    FollowUp,
+    Kind,
+    LeasedJob,
+    LogWriter,
+    RunRef,
+    document_of,
+)
 from app.core.clock import now_ms
 
 KEPT_SECONDS = 600
@@ -26,19 +39,37 @@ logger = logging.getLogger(__name__)
 class LocalJobs:
     """Leases do not expire: a worker that holds one lives as long as the queue itself."""
 
-    def __init__(self) -> None:
-        self._waiting: dict[Kind, _Turns] = {"run": _Turns(), "title": _Turns(), "memory": _Turns()}
+    def __init__(self, follow_ups: Sequence[FollowUp] = FOLLOW_UPS) -> None:
+        """`follow_ups` are the kinds of jobs that follow each answer."""
+        self._follow_ups = follow_ups
+        kinds: tuple[Kind, ...] = ("run", *follow_ups)
+        self._waiting: dict[Kind, _Turns] = {kind: _Turns() for kind in kinds}
         self._leased: set[RunRef] = set()
         self._news = asyncio.Event()
         self._cancelled: asyncio.Queue[str] = asyncio.Queue()
         self._made_at = now_ms()
+        self._listening: defaultdict[str, set[asyncio.Queue[str]]] = defaultdict(set)
+        """By session."""
+
+    @asynccontextmanager
+    async def runs_of(self, session_id: str) -> AsyncGenerator[asyncio.Queue[str]]:
+        started: asyncio.Queue[str] = asyncio.Queue()
+        self._listening[session_id].add(started)
+        try:
+            yield started
+        finally:
+            self._listening[session_id].discard(started)
+            if not self._listening[session_id]:
+                del self._listening[session_id]
 
     async def put(self, ref: RunRef, *, first: bool) -> None:
+        for started in self._listening.get(ref.session_id, ()):
+            started.put_nowait(ref.run_id)
         if ref not in self._leased and ref not in self._waiting["run"]:
             self._add(LeasedJob("run", ref, first, tries=1))
 
     async def publish_completed(self, ref: RunRef) -> None:
-        for kind in FOLLOW_UPS:
+        for kind in self._follow_ups:
             if len(self._waiting[kind]) == MAX_FOLLOW_UPS:
                 lost = self._waiting[kind].first()
                 logger.warning("the %s job of run %s is left out: too many wait", kind, lost.ref.run_id)
@@ -153,9 +184,12 @@ class _Turns:
 
 
 class LocalLogs:
-    """All logs of the process. Ended logs are dropped after a while."""
+    """All logs of the process. Ended logs are dropped after a while. Of an earlier process, only `begun` is
+    known.
+    """
 
-    def __init__(self) -> None:
+    def __init__(self, begun: BegunRuns | None = None) -> None:
+        self._begun = begun or BegunRuns()
         self._followed: WeakValueDictionary[str, EventLog] = WeakValueDictionary()
         self._open: dict[str, EventLog] = {}
         self._ended: TTLCache[str, EventLog] = TTLCache(KEPT_LOGS, KEPT_SECONDS)
@@ -164,7 +198,9 @@ class LocalLogs:
         log = self._log(run_id)
         if not log.ended:
             self._open[run_id] = log
-        return _LocalWriter(log, attempt, lambda: self._end(run_id))
+        return _LocalWriter(
+            log, attempt, begun=lambda: self._begun.begin(run_id, attempt), ended=lambda: self._end(run_id)
+        )
 
     async def say(self, run_id: str, attempt: int, said: Sequence[tuple[str, str]], *, ended: bool) -> None:
         writer = self.writer(run_id, attempt)
@@ -179,7 +215,22 @@ class LocalLogs:
 
     async def latest_attempts(self, run_ids: Collection[str]) -> Mapping[str, int]:
         logs = {run_id: self._followed[run_id] for run_id in run_ids if run_id in self._followed}
-        return {run_id: log.last_id // IDS_PER_ATTEMPT for run_id, log in logs.items() if log.last_id}
+        here = {run_id: log.last_id // IDS_PER_ATTEMPT for run_id, log in logs.items() if log.last_id}
+        before = {run_id: attempt for run_id in run_ids if (attempt := self._begun.attempt(run_id))}
+        return {**before, **here}
+
+    async def expire(self, run_ids: Collection[str]) -> None:
+        for run_id in run_ids:
+            for logs in (self._ended, self._followed):
+                logs.pop(run_id, None)
+
+    async def erase(self, run_ids: Collection[str]) -> None:
+        for run_id in run_ids:
+            if (log := self._open.get(run_id)) is not None:
+                await log.wait_for_end(ENDING_SECONDS)
+            for logs in (self._open, self._ended, self._followed):
+                logs.pop(run_id, None)
+            self._begun.end(run_id)
 
     async def aclose(self) -> None:
         """Nothing waits to be published."""
@@ -188,13 +239,24 @@ class LocalLogs:
         return self._followed.setdefault(run_id, EventLog())
 
     def _end(self, run_id: str) -> None:
-        self._ended[run_id] = self._open.pop(run_id)
+        if (log := self._open.pop(run_id, None)) is not None:  # it may be erased
+            self._ended[run_id] = log
+        self._begun.end(run_id)
 
 
 class _LocalWriter(Attempt):
-    def __init__(self, log: EventLog, attempt: int, ended: Callable[[], None]) -> None:
+    def __init__(
+        self, log: EventLog, attempt: int, *, begun: Callable[[], None], ended: Callable[[], None]
+    ) -> None:
         super().__init__(log, attempt)
+        self._begun = begun if attempt > 0 else None
         self._ended = ended
+
+    def append(self, event: str, data: str) -> None:
+        super().append(event, data)
+        if self._begun is not None:
+            self._begun()
+            self._begun = None
 
     async def end(self, event: str, data: str) -> None:
         if not self._log.ended:
@@ -204,3 +266,38 @@ class _LocalWriter(Attempt):
 
     def leave(self) -> None:
         """The log waits for the next attempt."""
+
+
+class LocalDecisions:
+    """Decisions of the only process. No write of an earlier one is under way when it begins."""
+
+    epoch = 0
+
+    def __init__(self) -> None:
+        self._decided: dict[str, tuple[float, str]] = {}
+        """With the time of each, oldest first."""
+        self._of_document: defaultdict[str, set[str]] = defaultdict(set)
+
+    async def decide(self, key: str, value: str) -> bool:
+        self._of_document[document_of(key)].add(key)
+        return self._decided.setdefault(key, (time.monotonic(), value))[1] == value
+
+    async def find(self, key: str) -> str | None:
+        return self._decided[key][1] if key in self._decided else None
+
+    async def old(self, limit: int) -> Sequence[str]:
+        before = time.monotonic() - DECIDED_SECONDS
+        return [key for key, (decided_at, _) in islice(self._decided.items(), limit) if decided_at < before]
+
+    async def drop(self, keys: Sequence[str]) -> None:
+        for key in keys:
+            self._decided.pop(key, None)
+            document = document_of(key)
+            self._of_document[document].discard(key)
+            if not self._of_document[document]:
+                del self._of_document[document]
+
+    async def erase(self, documents: Sequence[str]) -> None:
+        for document in documents:
+            for key in self._of_document.get(document, ()):
+                self._decided[key] = (self._decided[key][0], ERASED)

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import ssl
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import TypedDict
 from urllib.parse import unquote, urlsplit
@@ -16,7 +16,7 @@ from nats.js.api import StreamConfig
 from nats.js.errors import APIError, NoStreamResponseError, NotFoundError, ServiceUnavailableError
 
 from app.core.bus.nats_streams import Names, consumer_configs, stream_configs
-from app.core.bus.port import BusUnavailable
+from app.core.bus.port import FOLLOW_UPS, BusUnavailable, FollowUp
 from app.core.errors import CannotRun
 from app.core.settings import NatsSettings
 from app.core.tasks import end_tasks
@@ -59,12 +59,16 @@ class _Client(Client):
 class NatsConnection:
     """One connection of the process. Streams that the server has lost are made again."""
 
-    def __init__(self, settings: NatsSettings, lease_seconds: float) -> None:
+    def __init__(
+        self, settings: NatsSettings, lease_seconds: float, follow_ups: Sequence[FollowUp] = FOLLOW_UPS
+    ) -> None:
+        """`follow_ups` are the kinds of jobs that follow each answer."""
         self.names = Names(settings.prefix)
         self.client = _Client()
         self.streams: JetStreamContext = self.client.jetstream(timeout=TIMEOUT_SECONDS)
         self.settings = settings
         self._lease_seconds = lease_seconds
+        self._follow_ups = follow_ups
         self._opened = False
         self._refused_subject: str | None = None
         self._suspect = asyncio.Event()
@@ -161,7 +165,7 @@ class NatsConnection:
         try:
             for config in stream_configs(self.names, self.settings.replicas):
                 await self._make_stream(config)
-            consumers = consumer_configs(self.names, self._lease_seconds)
+            consumers = consumer_configs(self.names, self._lease_seconds, self._follow_ups)
             await asyncio.gather(*(self.streams.add_consumer(*each) for each in consumers))
         except APIError as error:
             raise self._refusal(error) from error
@@ -220,9 +224,11 @@ class NatsConnection:
 
 
 @asynccontextmanager
-async def nats_connection(settings: NatsSettings, lease_seconds: float) -> AsyncGenerator[NatsConnection]:
+async def nats_connection(
+    settings: NatsSettings, lease_seconds: float, follow_ups: Sequence[FollowUp] = FOLLOW_UPS
+) -> AsyncGenerator[NatsConnection]:
     """Raises as `NatsConnection.open`."""
-    connection = NatsConnection(settings, lease_seconds)
+    connection = NatsConnection(settings, lease_seconds, follow_ups)
     try:
         await connection.open()
         yield connection

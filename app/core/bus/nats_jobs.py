@@ -6,8 +6,8 @@ server had lost it, may still be under way: its worker is asked first, and takes
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Collection, Sequence
-from contextlib import suppress
+from collections.abc import AsyncGenerator, AsyncIterator, Collection, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import asdict, dataclass
 from typing import TypeAlias
 
@@ -65,6 +65,23 @@ class NatsJobs:
             if not (isinstance(cause, APIError) and cause.description == _THERE_ALREADY):
                 raise
         await self._lines.signal(line_of(ref.owner))
+
+    @asynccontextmanager
+    async def runs_of(self, session_id: str) -> AsyncGenerator[asyncio.Queue[str]]:
+        """What is published to the queue's stream also goes to plain subscribers of its subject."""
+        started: asyncio.Queue[str] = asyncio.Queue()
+
+        async def add(message: Msg) -> None:
+            started.put_nowait(message.subject.rpartition(".")[2])
+
+        async with self._connection.translated_errors():
+            listening = await self._client.subscribe(self._names.runs_of(session_id), cb=add)
+            await self._client.flush(round(TIMEOUT_SECONDS))
+        try:
+            yield started
+        finally:
+            with suppress(*NATS_FAILURES):
+                await listening.unsubscribe()
 
     async def publish_completed(self, ref: RunRef) -> None:
         await self._publish(self._names.completed(ref.session_id), ref, {Header.MSG_ID: ref.run_id})

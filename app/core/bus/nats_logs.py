@@ -18,7 +18,7 @@ from nats.js import JetStreamContext
 from nats.js.api import Header
 from nats.js.errors import APIError, NotFoundError
 
-from app.core.bus.event_log import Attempt, Entry, EventLog, entries, first_id
+from app.core.bus.event_log import ENDING_SECONDS, Attempt, Entry, EventLog, entries, first_id
 from app.core.bus.nats_connection import NATS_FAILURES, TIMEOUT_SECONDS, NatsConnection
 from app.core.bus.port import BusUnavailable, LogWriter
 from app.core.tasks import end_tasks
@@ -34,6 +34,11 @@ _UNSENT_SECONDS = 600.0
 _FAREWELL_SECONDS = 5
 _NOT_THE_LAST = 10071
 _NO_MESSAGE = 10037
+
+_ERASED_AT_ONCE = 32
+_ERASED_ID = 0
+"""Last id of a log that was erased."""
+_NOTHING: bytes = ormsgpack.packb([])
 
 _PART_BYTES = 512 * 1024
 """Of one message; a server takes 1 MiB by default. Events that are larger together come in parts."""
@@ -101,6 +106,37 @@ class NatsLogs:
         lasts = await asyncio.gather(*(self._last(run_id) for run_id in run_ids))
         return {run_id: last.attempt for run_id, last in zip(run_ids, lasts, strict=True) if last is not None}
 
+    async def expire(self, run_ids: Collection[str]) -> None:
+        for start in range(0, len(ordered := list(run_ids)), _ERASED_AT_ONCE):
+            await asyncio.gather(*map(self._purge, ordered[start : start + _ERASED_AT_ONCE]))
+
+    async def _purge(self, run_id: str) -> None:
+        async with self._connection.translated_errors():
+            await self._streams.purge_stream(self._names.token_streams, subject=self._names.log(run_id))
+
+    async def erase(self, run_ids: Collection[str]) -> None:
+        """An end without events takes the place of each log, so that a writer that was frozen does not write
+        it again.
+        """
+        for start in range(0, len(ordered := list(run_ids)), _ERASED_AT_ONCE):
+            await asyncio.gather(*map(self._erase, ordered[start : start + _ERASED_AT_ONCE]))
+
+    async def _erase(self, run_id: str) -> None:
+        last = await self._last(run_id)
+        if last is not None and not last.ended:
+            async with self.follow(run_id) as log:
+                await log.wait_for_end(ENDING_SECONDS)
+        while last is not None and last.entry_id != _ERASED_ID:
+            await self._purge(run_id)
+            try:
+                await self._send(
+                    run_id, last.attempt, 0, _NOTHING, number=_ERASED_ID, ended=True, part_of="1/1"
+                )
+            except BusUnavailable as error:
+                if not _is_not_the_last(error):
+                    raise
+            last = await self._last(run_id)
+
     async def aclose(self) -> None:
         if self._publishing:
             await asyncio.wait(self._publishing, timeout=_FAREWELL_SECONDS)
@@ -155,16 +191,29 @@ class NatsLogs:
         parts = [packed[start : start + _PART_BYTES] for start in range(0, len(packed), _PART_BYTES)]
         for number, part in enumerate(parts, start=1):
             is_whole = number == len(parts)
-            headers = {
-                _ATTEMPT: str(attempt),
-                _NUMBER: str(new[-1].id if is_whole else new[0].id - 1),
-                _ENDED: str(int(ended and is_whole)),
-                _PART: f"{number}/{len(parts)}",
-                Header.EXPECTED_LAST_SUBJECT_SEQUENCE: str(after),
-            }
-            async with self._connection.translated_errors():
-                after = (await self._streams.publish(self._names.log(run_id), part, headers=headers)).seq
+            after = await self._send(
+                run_id,
+                attempt,
+                after,
+                part,
+                number=new[-1].id if is_whole else new[0].id - 1,
+                ended=ended and is_whole,
+                part_of=f"{number}/{len(parts)}",
+            )
         return after
+
+    async def _send(
+        self, run_id: str, attempt: int, after: int, data: bytes, *, number: int, ended: bool, part_of: str
+    ) -> int:
+        headers = {
+            _ATTEMPT: str(attempt),
+            _NUMBER: str(number),
+            _ENDED: str(int(ended)),
+            _PART: part_of,
+            Header.EXPECTED_LAST_SUBJECT_SEQUENCE: str(after),
+        }
+        async with self._connection.translated_errors():
+            return (await self._streams.publish(self._names.log(run_id), data, headers=headers)).seq
 
     async def _last(self, run_id: str) -> _Last | None:
         """The leader's view, which no replica lags behind. Raises `BusUnavailable`."""

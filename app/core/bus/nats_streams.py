@@ -1,5 +1,6 @@
 """Names and configurations of KAI's streams and consumers in JetStream."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from zlib import crc32
 
@@ -12,7 +13,7 @@ from nats.js.api import (
     StreamConfig,
 )
 
-from app.core.bus.port import FOLLOW_UPS, RunRef
+from app.core.bus.port import DECIDED_SECONDS, FOLLOW_UPS, FollowUp, RunRef
 
 LINES = 16
 """Runs wait in lines, each with a consumer. Owners are spread over the lines, and lines take turns."""
@@ -23,8 +24,10 @@ LOG_SECONDS = 1_800
 MAX_FOLLOW_UPS = 100_000
 """Completed messages that no worker has seen; the oldest are dropped first."""
 
-_MAX_PENDING = 100_000
-"""Leases of a consumer at a time: more than all workers can hold."""
+_MAX_PENDING = 1_000_000
+"""Leases of a consumer at a time: more than all workers can hold, and than are decided while one gets old."""
+
+OLD_DECISIONS = "old"
 
 _DUPLICATE_SECONDS = 120.0
 
@@ -46,6 +49,10 @@ class Names:
     @property
     def message_completed(self) -> str:
         return f"{self.prefix}message-completed"
+
+    @property
+    def decisions(self) -> str:
+        return f"{self.prefix}decisions"
 
     @property
     def runs(self) -> str:
@@ -74,8 +81,15 @@ class Names:
     def run(self, ref: RunRef) -> str:
         return f"{self.user_messages}.session.{line_of(ref.owner)}.{ref.session_id}.{ref.run_id}"
 
+    def runs_of(self, session_id: str) -> str:
+        """Subjects of the runs of a session."""
+        return f"{self.user_messages}.session.*.{session_id}.*"
+
     def completed(self, session_id: str) -> str:
         return f"{self.message_completed}.session.{session_id}"
+
+    def decision(self, key: str) -> str:
+        return f"{self.decisions}.{key}"
 
     def queue_probe(self, probe_id: str) -> str:
         return f"{self.user_messages}.probe.{probe_id}"
@@ -100,7 +114,10 @@ def run_consumer(line: int) -> str:
 
 
 def stream_configs(names: Names, replicas: int) -> list[StreamConfig]:
-    """The queue refuses a second message of a run; logs are dropped by age, completed messages by number."""
+    """The queue refuses a second message of a run; logs are dropped by age, completed messages by number.
+
+    Decisions are read from their leader only, which has the latest, and deleted by their acknowledgement.
+    """
     return [
         StreamConfig(
             name=names.user_messages,
@@ -130,24 +147,40 @@ def stream_configs(names: Names, replicas: int) -> list[StreamConfig]:
             storage=StorageType.FILE,
             num_replicas=replicas,
         ),
+        StreamConfig(
+            name=names.decisions,
+            subjects=[names.decision(">")],
+            retention=RetentionPolicy.WORK_QUEUE,
+            allow_direct=replicas == 1,
+            storage=StorageType.FILE,
+            num_replicas=replicas,
+        ),
     ]
 
 
-def consumer_configs(names: Names, lease_seconds: float) -> list[tuple[str, ConsumerConfig]]:
-    """Each with its stream: one for each line of runs, and one for each kind that follows."""
+def consumer_configs(
+    names: Names, lease_seconds: float, follow_ups: Sequence[FollowUp] = FOLLOW_UPS
+) -> list[tuple[str, ConsumerConfig]]:
+    """Each with its stream: one for each line of runs, one for each kind that follows, and one that delivers
+    a decision a second time when it is old.
+    """
     lines = (_consumer(run_consumer(line), lease_seconds, names.line(line)) for line in range(LINES))
-    following = (_consumer(kind, lease_seconds) for kind in FOLLOW_UPS)
+    following = (_consumer(kind, lease_seconds) for kind in follow_ups)
     return [
         *((names.user_messages, consumer) for consumer in lines),
         *((names.message_completed, consumer) for consumer in following),
+        (names.decisions, _consumer(OLD_DECISIONS, DECIDED_SECONDS, headers_only=True)),
     ]
 
 
-def _consumer(name: str, lease_seconds: float, subject: str | None = None) -> ConsumerConfig:
+def _consumer(
+    name: str, lease_seconds: float, subject: str | None = None, *, headers_only: bool | None = None
+) -> ConsumerConfig:
     return ConsumerConfig(
         durable_name=name,
         filter_subject=subject,
         ack_policy=AckPolicy.EXPLICIT,
         ack_wait=lease_seconds,
         max_ack_pending=_MAX_PENDING,
+        headers_only=headers_only,
     )

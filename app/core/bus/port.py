@@ -1,9 +1,11 @@
-"""Ports between processes: a queue of jobs for workers, and the event logs of runs.
+"""Ports between processes: a queue of jobs for workers, the event logs of runs, and what one process decides
+for all.
 
-In one process both are plain memory; over NATS any process can do any job and follow any run. The store is
+In one process all are plain memory; over NATS any process can do any job and follow any run. The store is
 the source of truth of which runs there are: a run that the queue has lost is put in again from there.
 """
 
+import asyncio
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
@@ -12,11 +14,12 @@ from typing import Literal, Protocol
 from app.core.bus.event_log import EventLog
 from app.core.errors import CannotRun
 
-Kind = Literal["run", "title", "memory"]
+Kind = Literal["run", "title", "memory", "graph"]
 """A job of kind `run` answers a run; the other kinds follow each answer."""
 
-FollowUp = Literal["title", "memory"]
+FollowUp = Literal["title", "memory", "graph"]
 FOLLOW_UPS: tuple[FollowUp, ...] = ("title", "memory")
+"""Kinds that follow every answer. `graph` does only where the graph memory takes answers in."""
 
 
 class BusUnavailable(CannotRun):
@@ -101,6 +104,21 @@ class JobQueue(Protocol):
         """Returns if the queue takes a job; tries what a question needs."""
 
 
+class StartedRuns(Protocol):
+    """Emits which runs of a session start. Queues of runs implement it, for they see every start."""
+
+    def runs_of(self, session_id: str) -> AbstractAsyncContextManager[asyncio.Queue[str]]:
+        """Ids of the session's runs as they start, from now on, in any process. An id may come twice, or be
+        lost while the bus is unavailable.
+
+        Raises `BusUnavailable`.
+        """
+
+
+class RunQueue(JobQueue, StartedRuns, Protocol):
+    """A queue of jobs for workers and for those who follow sessions."""
+
+
 class LogWriter(Protocol):
     """Appends to the log of one attempt at a run.
 
@@ -137,10 +155,76 @@ class EventLogs(Protocol):
         """The log as it grows, empty if there is none; to be read only."""
 
     async def latest_attempts(self, run_ids: Collection[str]) -> Mapping[str, int]:
-        """The latest attempt that has written to each log; logs without events are left out.
+        """The latest attempt that has written to each log; logs without events are left out. An attempt
+        whose process has died is known, too.
 
+        Raises `BusUnavailable`.
+        """
+
+    async def expire(self, run_ids: Collection[str]) -> None:
+        """Delete the logs of runs that have ended, as their age does. Raises `BusUnavailable`."""
+
+    async def erase(self, run_ids: Collection[str]) -> None:
+        """Delete the logs of runs that have ended. What is written to them afterwards is dropped.
+
+        Waits for up to 5 seconds for events that are not published yet, so that live followers get them.
         Raises `BusUnavailable`.
         """
 
     async def aclose(self) -> None:
         """Publish what is not published yet, for a moment, and stop."""
+
+
+DECIDED_SECONDS = 600
+"""How long a decision is kept at least."""
+
+ERASED = '["", null]'
+"""The decision in the place of each that was erased."""
+
+
+def document_of(key: str) -> str:
+    """Returns the part of a decision's key that names the document."""
+    return key.rpartition(".")[0]
+
+
+class Decisions(Protocol):
+    """What one process decides for all: the first value of a key is the decision, and stays until it is
+    dropped.
+
+    A decision is the successor of a stored document's state. It is dropped once it is old and its document
+    is known to be written, so that a late write of an earlier state can be repaired. A bus that has lost its
+    data has no decisions; those whose documents were not written by then were never made.
+
+    A key names a document and, after its last dot, the revision of a state; a value is a JSON list that
+    begins with the revision of the successor. The parts of a key are letters, digits, hyphens and
+    underscores.
+    """
+
+    @property
+    def epoch(self) -> int:
+        """Another number after every break of the connection: earlier decisions may be lost."""
+
+    async def decide(self, key: str, value: str) -> bool:
+        """Returns True if this value is the decision. It may be called again with the same value.
+
+        Raises `BusUnavailable`: the value may be the decision or not.
+        """
+
+    async def find(self, key: str) -> str | None:
+        """The decision, None if there is none. Raises `BusUnavailable`."""
+
+    async def old(self, limit: int) -> Sequence[str]:
+        """Keys of some decisions that are older than `DECIDED_SECONDS`, for this process to drop.
+
+        Those that it does not drop are returned again later, to any process. Raises `BusUnavailable`.
+        """
+
+    async def drop(self, keys: Sequence[str]) -> None:
+        """Drop decisions that `old` has returned. Raises `BusUnavailable`."""
+
+    async def erase(self, documents: Sequence[str]) -> None:
+        """Erase what was decided about deleted documents, which are named by keys without their last part.
+
+        Their keys stay decided, by `ERASED`: a late change of such a document is refused as before. Raises
+        `BusUnavailable`.
+        """

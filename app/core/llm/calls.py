@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Callable, Generator
+from collections.abc import AsyncGenerator, Callable, Generator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -12,9 +12,19 @@ from opentelemetry.trace import Span, SpanKind
 from prometheus_client import CollectorRegistry, Counter, Histogram
 
 from app.core.llm.errors import ModelRejected, ModelUnavailable
+from app.core.llm.settings import Provider
 from app.core.tracing.spans import span
 
 Operation = Literal["chat", "embeddings"]
+_PROVIDER_NAMES: Mapping[Provider, str] = {
+    "openai": "openai",
+    "azure": "azure.ai.openai",
+    "vertexai": "gcp.vertex_ai",
+    "bedrock": "aws.bedrock",
+    "ollama": "ollama",
+}
+"""Providers by OpenTelemetry's names."""
+
 _Outcome = Literal["ok", "unavailable", "rejected", "cancelled", "failed"]
 
 
@@ -104,14 +114,14 @@ class ModelCalls:
         self._listeners.append(listener)
 
     @contextmanager
-    def of(self, model: str, operation: Operation) -> Generator["Call"]:
+    def of(self, model: str, operation: Operation, provider: Provider = "openai") -> Generator["Call"]:
         """Measure and trace the block as one call."""
         began = time.monotonic()
         outcome: _Outcome = "failed"
         used = Meter(calls=1 if operation == "chat" else 0)
         attributes = {
             "gen_ai.operation.name": operation,
-            "gen_ai.provider.name": "openai",
+            "gen_ai.provider.name": _PROVIDER_NAMES[provider],
             "gen_ai.request.model": model,
         }
         try:

@@ -1,8 +1,9 @@
-"""Capabilities of models, as measured or as their names indicate."""
+"""Capabilities of models: as set, as their services list them, as measured, or as their names indicate."""
 
 import math
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Literal
 
 ReplyFormat = Literal["text", "json_schema", "tools"]
@@ -82,3 +83,95 @@ def _billions(name: str) -> float | None:
         return math.sqrt(int(total[1]) * size * _ACTIVE_EXPERTS * size)
     active = _ACTIVE.search(name)
     return size if active is None else math.sqrt(size * float(active[1]))
+
+
+ToolSetting = Literal["auto", "native", "text", "off"]
+"""Setting of the way in which a model calls tools."""
+
+ToolMode = Literal["native", "text", "off"]
+"""`native`: by the service's own protocol. `text`: by a block in the reply, described in the prompt."""
+
+WindowSource = Literal["setting", "service", "profile", "default"]
+ToolSource = Literal["setting", "service", "profile", "refusal", "default"]
+"""Where a capability is known from: KAI's settings, the service that runs the model, LangChain's data on the
+model, a request that the service refused, or nothing."""
+
+_DEFAULT_WINDOW = 8_192
+_OPENAI_WINDOW = 128_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelTraits:
+    """What a source says of a model; None for what it does not say."""
+
+    context_window: int | None = None
+    """Tokens that prompt and reply may take together."""
+    takes_tools: bool | None = None
+
+
+NO_TRAITS = ModelTraits()
+
+
+@dataclass(frozen=True, kw_only=True)
+class ListedModel:
+    """A model as its service lists it."""
+
+    name: str
+    traits: ModelTraits = NO_TRAITS
+    is_of_ollama: bool = False
+    """The service is Ollama, which says more about each model at an address of its own."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelCapabilities:
+    """What is known of a model."""
+
+    context_window: int
+    window_source: WindowSource
+    tools: ToolMode
+    tools_source: ToolSource
+
+
+def capabilities_from(
+    *,
+    tools: ToolSetting,
+    context_window: int | None,
+    service: ModelTraits,
+    profile: ModelTraits,
+    has_refused_tools: bool,
+    is_openai: bool,
+) -> ModelCapabilities:
+    """Returns the capabilities: of each, the first that is known counts. `tools` and `context_window` are
+    settings, `is_openai` is True for a model at OpenAI's own address.
+    """
+    window, window_source = _window(context_window, service, profile, is_openai=is_openai)
+    mode, tools_source = _tool_mode(tools, service, profile, has_refused_tools=has_refused_tools)
+    return ModelCapabilities(
+        context_window=window, window_source=window_source, tools=mode, tools_source=tools_source
+    )
+
+
+def _window(
+    setting: int | None, service: ModelTraits, profile: ModelTraits, *, is_openai: bool
+) -> tuple[int, WindowSource]:
+    if setting is not None:
+        return setting, "setting"
+    if service.context_window is not None:
+        return service.context_window, "service"
+    if profile.context_window is not None:
+        return profile.context_window, "profile"
+    return _OPENAI_WINDOW if is_openai else _DEFAULT_WINDOW, "default"
+
+
+def _tool_mode(
+    setting: ToolSetting, service: ModelTraits, profile: ModelTraits, *, has_refused_tools: bool
+) -> tuple[ToolMode, ToolSource]:
+    if setting != "auto":
+        return setting, "setting"
+    if has_refused_tools:
+        return "text", "refusal"
+    if service.takes_tools is not None:
+        return "native" if service.takes_tools else "text", "service"
+    if profile.takes_tools is not None:
+        return "native" if profile.takes_tools else "text", "profile"
+    return "native", "default"

@@ -1,18 +1,15 @@
-"""Embedding model behind an OpenAI-compatible endpoint."""
+"""Embedding model, whichever service runs it."""
 
 import asyncio
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-from pydantic import FiniteFloat, TypeAdapter
+from pydantic import FiniteFloat, TypeAdapter, ValidationError
 
 from app.core.llm.calls import Call, ModelCalls
-from app.core.llm.client import make_embedding_client
-from app.core.llm.errors import ModelUnavailable, translated
+from app.core.llm.errors import ModelUnavailable, ended_early
+from app.core.llm.services import connect_embedding
 from app.core.llm.settings import ModelSettings
-
-if TYPE_CHECKING:
-    from openai.types import CreateEmbeddingResponse
+from app.core.redaction.text import redacted
 
 MOST_TEXTS = 64
 """Texts in one request. Services allow more, but not of long texts."""
@@ -26,10 +23,10 @@ class EmbeddingModel:
     def __init__(self, settings: ModelSettings, calls: ModelCalls) -> None:
         self.name = settings.model
         self._calls = calls
+        self._provider = settings.provider
         self._total_seconds = settings.total_timeout_seconds
-        self._client = asyncio.create_task(
-            asyncio.to_thread(make_embedding_client, settings),
-            name=f"model {settings.model}: import its client",
+        self._connecting = asyncio.create_task(
+            connect_embedding(settings), name=f"model {settings.model}: import its client"
         )
 
     async def embed(self, texts: Sequence[str]) -> list[list[float]]:
@@ -37,7 +34,7 @@ class EmbeddingModel:
 
         Raises `ModelUnavailable` or `ModelRejected`. Cancelling the caller closes the request.
         """
-        with self._calls.of(self.name, "embeddings") as call:
+        with self._calls.of(self.name, "embeddings", self._provider) as call:
             try:
                 async with asyncio.timeout(self._total_seconds):
                     return await self._embed(texts, call)
@@ -46,29 +43,17 @@ class EmbeddingModel:
                 raise ModelUnavailable(f"The model {self.name} did not finish within {took}.") from error
 
     async def close(self) -> None:
-        await (await self._client).close()
+        await (await self._connecting).close()
 
     async def _embed(self, texts: Sequence[str], call: Call) -> list[list[float]]:
-        client = await asyncio.shield(self._client)
-        import openai  # noqa: PLC0415 - loaded with the client by now
-
+        connection = await asyncio.shield(self._connecting)
+        vectors, tokens = await connection.embed([redacted(text) for text in texts])
+        if tokens is not None:
+            call.used(tokens, 0)
         try:
-            answer = await client.embeddings.create(
-                model=self.name, input=list(texts), encoding_format="float"
-            )
-            if answer.usage is not None:  # not every service counts
-                call.used(answer.usage.total_tokens, 0)
-            return _vectors(answer, len(texts))
-        except (openai.OpenAIError, OSError, AttributeError, LookupError, TypeError, ValueError) as error:
-            # The library raises any of these for a malformed answer.
-            raise translated(error, self.name) from None
-
-
-def _vectors(answer: "CreateEmbeddingResponse", count: int) -> list[list[float]]:
-    """Returns the vectors in order. Raises `ValueError` unless there is one per text, all of one length."""
-    in_order = sorted(answer.data, key=lambda each: each.index)
-    vectors = _VECTORS.validate_python([each.embedding for each in in_order])
-    lengths = {len(vector) for vector in vectors}
-    if len(vectors) != count or len(lengths) != 1 or 0 in lengths:
-        raise ValueError("not a vector a text")
-    return vectors
+            found = _VECTORS.validate_python(vectors)
+        except ValidationError:
+            raise ended_early(self.name) from None
+        if len(found) != len(texts) or len({len(vector) for vector in found}) != 1 or not found[0]:
+            raise ended_early(self.name)
+        return found

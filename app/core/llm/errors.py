@@ -68,18 +68,32 @@ class ToolsRejected(FormatRejected):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Cures:
+    """What helps against errors of a provider's services, for texts that users read."""
+
+    key: str = "KAI_LLM__API_KEY"
+    address: str = "KAI_LLM__BASE_URL"
+    has_version: bool = False
+    """The address of a service always has a version in it, or needs none."""
+
+
+OPENAI_CURES = Cures()
+
+
+@dataclass(frozen=True, kw_only=True)
 class Refusal:
     """A response that is not a success. `code` is the service's own code of the error, if it names one."""
 
     status: int
-    code: str
+    code: str = ""
     message: str
-    path: str
+    path: str = ""
     headers: Mapping[str, str]
+    cures: Cures = OPENAI_CURES
 
 
-def translated(error: Exception, model: str) -> ModelUnavailable | ModelRejected:
-    """Returns an error of the client library as one of KAI's."""
+def translated(error: Exception, model: str, cures: Cures = OPENAI_CURES) -> ModelUnavailable | ModelRejected:
+    """Returns an error of OpenAI's client library as one of KAI's."""
     import openai  # noqa: PLC0415 - loaded with the client by now
 
     match error:
@@ -90,56 +104,58 @@ def translated(error: Exception, model: str) -> ModelUnavailable | ModelRejected
                 message=error.message,
                 path=error.request.url.path,
                 headers=error.response.headers,
+                cures=cures,
             )
             return refused(refusal, model)
         case openai.APITimeoutError():
-            return not_accepted()
+            return not_accepted(cures)
         case openai.APIConnectionError():
-            return not_connected()
+            return not_connected(cures)
         case _:
-            return ended_early(model)
+            return ended_early(model, cures=cures)
 
 
-def not_accepted() -> ModelUnavailable:
+def not_accepted(cures: Cures = OPENAI_CURES) -> ModelUnavailable:
     """Returns the error for a connection that was not made in time."""
     return ModelUnavailable(
-        "The model's service did not accept a connection in time. Check KAI_LLM__BASE_URL."
+        f"The model's service did not accept a connection in time. Check {cures.address}."
     )
 
 
-def not_connected() -> ModelUnavailable:
+def not_connected(cures: Cures = OPENAI_CURES) -> ModelUnavailable:
     """Returns the error for a connection that failed."""
-    return PassingFailure("The connection to the model's service failed. Check KAI_LLM__BASE_URL.")
+    return PassingFailure(f"The connection to the model's service failed. Check {cures.address}.")
 
 
-def ended_early(model: str, error: str = "") -> ModelUnavailable | ModelRejected:
+def ended_early(model: str, error: str = "", cures: Cures = OPENAI_CURES) -> ModelUnavailable | ModelRejected:
     """Returns the error for a stream that ended early, held something else than chunks, or an `error`."""
     if _TOO_LONG.search(error):
         return _too_long(model)
     return PassingFailure(
         "The model's service ended its answer too early or sent one that cannot be read. If it does so "
-        "every time, check KAI_LLM__BASE_URL."
+        f"every time, check {cures.address}."
     )
 
 
 def refused(refusal: Refusal, model: str) -> ModelUnavailable | ModelRejected:
     """Returns the error for a refusal."""
     status = refusal.status
+    cures = refusal.cures
     if status in {404, 500, 501} and _FORMAT.search(refusal.message):
         return _rejected(refusal)
     if status in {401, 403}:
-        return ModelRejected(f"The model's service refused the key ({status}). Check KAI_LLM__API_KEY.")
+        return ModelRejected(f"The model's service refused the key ({status}). Check {cures.key}.")
     if status == 404:
-        if not _VERSION.search(refusal.path):
+        if not (cures.has_version or _VERSION.search(refusal.path)):
             return ModelRejected(
                 f"The model's service has nothing at this address, or no model {model} (404). Check "
                 "KAI_LLM__MODEL, and KAI_LLM__BASE_URL: most services need /v1 at its end, as in "
                 "http://127.0.0.1:11434/v1."
             )
-        cure = "Check KAI_LLM__MODEL and KAI_LLM__BASE_URL."
+        cure = f"Check KAI_LLM__MODEL and {cures.address}."
         return ModelRejected(f"The model's service does not know the model {model} (404). {cure}")
     if status == 402 or refusal.code == _OUT_OF_QUOTA:
-        cure = "Check the plan behind KAI_LLM__API_KEY."
+        cure = f"Check the plan behind {cures.key}."
         return ModelRejected(f"The account with the model's service is used up ({status}). {cure}")
     if status in {408, 409, 429} or status >= 500:
         return _passing(status, refusal.headers)

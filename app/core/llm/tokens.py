@@ -6,6 +6,7 @@ GPT-4's tokenizer the estimate is close for prose, SQL and names, and 50 % too h
 """
 
 import re
+from collections.abc import Sequence
 from math import ceil
 
 _LOWER = "a-z\u00df-\u00f6\u00f8-\u00ff\u0101-\u017f"
@@ -51,6 +52,11 @@ _OTHER_SCRIPTS = [
 def approximate_tokens(text: str) -> int:
     """Returns about the number of tokens: within 10 % for most texts of a paragraph or more, rounded up."""
     return max(ceil(unrounded_tokens(text)), 1 if text else 0)
+
+
+def estimated_tokens(texts: Sequence[str]) -> int:
+    """Returns about the number of tokens of several texts."""
+    return sum(map(approximate_tokens, texts))
 
 
 def unrounded_tokens(text: str) -> float:

@@ -1,8 +1,13 @@
 """Tools that a model may call, and the calls of its reply."""
 
-from dataclasses import dataclass
+import json
+from contextlib import suppress
+from dataclasses import dataclass, replace
 
 from pydantic import JsonValue
+
+from app.core.redaction.text import HIDDEN, redacted
+from app.core.redaction.values import names_secret
 
 
 @dataclass(frozen=True)
@@ -12,6 +17,10 @@ class OfferedTool:
     name: str
     description: str
     parameters: dict[str, JsonValue]
+
+    def redacted(self) -> "OfferedTool":
+        """Returns the tool without secrets in its description, which others may have written."""
+        return replace(self, description=redacted(self.description))
 
     def as_request(self) -> dict[str, JsonValue]:
         """Returns the tool as the chat protocol has it."""
@@ -31,10 +40,34 @@ class ToolCall:
     name: str
     arguments: str
 
+    def redacted(self) -> "ToolCall":
+        """Returns the call without secrets; its arguments stay JSON, if they are."""
+        arguments = redacted(self.arguments)
+        if arguments == self.arguments:
+            return self
+        with suppress(ValueError, RecursionError):
+            arguments = json.dumps(_redacted_json(json.loads(self.arguments)), ensure_ascii=False)
+        return replace(self, arguments=arguments)
+
     def as_request(self) -> dict[str, JsonValue]:
         """Returns the call as the chat protocol has it."""
         function: dict[str, JsonValue] = {"name": self.name, "arguments": self.arguments}
         return {"id": self.id, "type": "function", "function": function}
+
+
+def _redacted_json(value: JsonValue) -> JsonValue:
+    match value:
+        case str():
+            return redacted(value)
+        case list():
+            return [_redacted_json(each) for each in value]
+        case dict():
+            return {
+                name: HIDDEN if isinstance(each, str) and names_secret(name) else _redacted_json(each)
+                for name, each in value.items()
+            }
+        case _:
+            return value
 
 
 class ToolCallPieces:

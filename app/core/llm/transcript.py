@@ -7,6 +7,7 @@ from app.core.llm.errors import EmptyReply, ModelRejected, PassingFailure, Reply
 from app.core.llm.reply_schema import ReplySchema
 from app.core.llm.thinking import VisibleText
 from app.core.llm.tool_calls import ToolCall, ToolCallPieces
+from app.core.redaction.stream import RedactedStream
 
 _MOST_LOOKS = 100
 """The most searches for the end of an object, each in the whole reply."""
@@ -42,6 +43,7 @@ class ReplyStream:
         self._schema = schema
         self._chunks_after_object: int | None = None
         self._visible = VisibleText()
+        self._without_secrets = RedactedStream()
         self._pieces: list[str] = []
         self._finish_reason: str | None = None
         self.tokens_used = 0
@@ -68,7 +70,7 @@ class ReplyStream:
         before = len(self._pieces)
         arguments = _first_call(chunk) if self._schema is not None else ""
         self._count(len(chunk.text) + len(arguments) + len(chunk.refusal) + self._collect(chunk))
-        self._pass_on(self._visible.feed(chunk.text) if chunk.text else "")
+        self._pass_on(self._without_secrets.feed(self._visible.feed(chunk.text)) if chunk.text else "")
         self._pass_on(arguments)
         self._pass_on(chunk.refusal)
         if self._chunks_after_object is not None:
@@ -107,7 +109,7 @@ class ReplyStream:
         """Returns the text. Raises `ModelUnavailable` or `ModelRejected` if it is incomplete."""
         match self._finish_reason:
             case None | "length" | "model_length" if self._chunks_after_object is not None:
-                pass
+                self._end_text()
             case None if not self.tokens_used:
                 raise PassingFailure("The model's service ended its answer too early.")
             case "length" | "model_length" if not may_be_cut:
@@ -118,7 +120,7 @@ class ReplyStream:
             case "content_filter":
                 raise ModelRejected("The model's service withheld its answer: its content filter objected.")
             case _:
-                self._pass_on(self._visible.end())
+                self._end_text()
         text = self.text
         if not text.strip():
             raise EmptyReply(f"The model {model} gave an empty answer.")
@@ -136,7 +138,7 @@ class ReplyStream:
             raise PassingFailure("The model's service broke its answer off.")
         if self._finish_reason == "content_filter" or not (calls or self.cut):
             return self.whole_text(model), []
-        self._pass_on(self._visible.end())
+        self._end_text()
         return self.text, calls if self._finish_reason in _FINISHED else None
 
     def _collect(self, chunk: ReplyChunk) -> int:
@@ -149,6 +151,9 @@ class ReplyStream:
             self._calls.add(call.index, call.name, call.arguments)
             size += len(call.arguments)
         return size
+
+    def _end_text(self) -> None:
+        self._pass_on(self._without_secrets.feed(self._visible.end()) + self._without_secrets.end())
 
     def _pass_on(self, piece: str) -> None:
         if piece:

@@ -12,6 +12,7 @@ from app.core.storage.port import (
     Condition,
     Document,
     Field,
+    Near,
     Page,
     Storage,
     StorageUnavailable,
@@ -50,6 +51,10 @@ class MeasuredStorage:
         with self._timed("create"):
             await self._store.create(collection, document)
 
+    async def create_missing(self, collection: str, documents: Sequence[Document]) -> None:
+        with self._timed("create_missing"):
+            await self._store.create_missing(collection, documents)
+
     async def put(self, collection: str, documents: Sequence[Document]) -> None:
         with self._timed("put"):
             await self._store.put(collection, documents)
@@ -61,13 +66,22 @@ class MeasuredStorage:
         changes: Mapping[str, JsonValue],
         *,
         where: Sequence[Condition] = (),
+        also: Sequence[tuple[str, Document]] = (),
     ) -> Document | None:
         with self._timed("patch"):
-            return await self._store.patch(collection, document_id, changes, where=where)
+            return await self._store.patch(collection, document_id, changes, where=where, also=also)
 
     async def delete(self, collection: str, where: Sequence[Condition]) -> int:
         with self._timed("delete"):
             return await self._store.delete(collection, where)
+
+    async def forget_earlier(self, collection: str, document_id: str) -> None:
+        with self._timed("forget_earlier"):
+            await self._store.forget_earlier(collection, document_id)
+
+    async def scrub(self) -> None:
+        with self._timed("scrub"):
+            await self._store.scrub()
 
     async def count(self, collection: str, where: Sequence[Condition]) -> int:
         with self._timed("count"):
@@ -94,6 +108,12 @@ class MeasuredStorage:
         with self._timed("search"):
             return await self._store.search(collection, words, where, limit=limit)
 
+    async def search_ids(
+        self, collection: str, queries: Sequence[str], where: Sequence[Condition], *, limit: int = 100
+    ) -> Sequence[Sequence[str]]:
+        with self._timed("search_ids"):
+            return await self._store.search_ids(collection, queries, where, limit=limit)
+
     async def nearest(
         self,
         collection: str,
@@ -102,7 +122,7 @@ class MeasuredStorage:
         *,
         where: Sequence[Condition],
         limit: int = 10,
-    ) -> Sequence[Document]:
+    ) -> Sequence[Near]:
         with self._timed("nearest"):
             return await self._store.nearest(collection, field, vector, where=where, limit=limit)
 

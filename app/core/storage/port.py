@@ -22,6 +22,12 @@ class StorageUnavailable(CannotRun):
     """The store cannot be reached or did not answer in time. The last write may or may not be stored."""
 
 
+class ChangeNotWritten(StorageUnavailable):
+    """A conditional change is decided and stays so, but the store could not be reached to write it. Who reads
+    the document next writes it. What was to be put with the change is perhaps not stored.
+    """
+
+
 class StorageRefused(StorageUnavailable):
     """The store refused the key of this KAI."""
 
@@ -70,12 +76,13 @@ _GREATEST = 2**53
 class Field:
     """A declared field.
 
-    A `keyword` is compared as exact text. An `integer` is a whole number from -2^53 to 2^53. A `text` is
-    searched by words. A `vector` is a list of `dimensions` numbers, searched by nearness.
+    A `keyword` is compared as exact text; `keywords` are a list of such texts. An `integer` is a whole number
+    from -2^53 to 2^53. A `text` is searched by words. A `vector` is a list of `dimensions` numbers, searched
+    by nearness.
     """
 
     name: str
-    kind: Literal["keyword", "integer", "text", "vector"]
+    kind: Literal["keyword", "keywords", "integer", "text", "vector"]
     dimensions: int = 0
 
     def __post_init__(self) -> None:
@@ -88,6 +95,10 @@ class Field:
         match self.kind:
             case "keyword" | "text":
                 return value is None or isinstance(value, str)
+            case "keywords":
+                return value is None or (
+                    isinstance(value, list | tuple) and all(isinstance(each, str) for each in value)
+                )
             case "integer":
                 if isinstance(value, bool) or not isinstance(value, int):
                     return value is None
@@ -105,13 +116,19 @@ _ID = Field("id", "keyword")
 
 @dataclass(frozen=True)
 class Collection:
-    """A named set of documents and the fields it is filtered, sorted and searched by."""
+    """A named set of documents and the fields it is filtered, sorted and searched by.
+
+    Collections with the same `together` are often written at once, so a store may keep them in one place.
+    Fields of the same name are then of the same kind.
+    """
 
     name: str
     fields: Sequence[Field]
+    together: str | None = None
 
     def __post_init__(self) -> None:
         _check_name(self.name)
+        _check_name(self.together or self.name)
         names = ["id", *(field.name for field in self.fields)]
         if len(set(names)) < len(names):
             raise ValueError(f"{self.name!r} declares a field twice, or declares id")
@@ -123,7 +140,10 @@ class Collection:
     def compared(self, condition: "Condition") -> Field:
         """Returns the field of a condition. Raises `ValueError` if the condition does not fit its kind."""
         field = self.field(condition.field)
-        if field.kind in ("text", "vector") or (isinstance(condition, Range) and field.kind != "integer"):
+        is_list = field.kind == "keywords"
+        if field.kind in ("text", "vector") or is_list != isinstance(condition, Contains):
+            raise ValueError(f"{self.name}.{field.name} is declared as {field.kind}")
+        if isinstance(condition, Range) and field.kind != "integer":
             raise ValueError(f"{self.name}.{field.name} is declared as {field.kind}")
         return field
 
@@ -164,7 +184,15 @@ class Range:
     below: int | None = None
 
 
-Condition: TypeAlias = Equals | AnyOf | Range
+@dataclass(frozen=True)
+class Contains:
+    """The field of `keywords` has this text among its own exactly."""
+
+    field: str
+    value: str
+
+
+Condition: TypeAlias = Equals | AnyOf | Range | Contains
 
 
 def meets(document: Document, condition: Condition, collection: Collection) -> bool:
@@ -176,6 +204,8 @@ def meets(document: Document, condition: Condition, collection: Collection) -> b
             return field.holds(wanted) and value == wanted
         case AnyOf(values=values):
             return isinstance(value, str) and value in values
+        case Contains(value=text):
+            return isinstance(value, list | tuple) and text in value
         case Range(at_least=at_least, below=below):
             if not isinstance(value, int):
                 return False
@@ -188,6 +218,14 @@ class Page:
 
     items: Sequence[Document]
     next_cursor: str | None
+
+
+@dataclass(frozen=True)
+class Near:
+    """The id of a document, and the cosine of its vector with the one that was asked for."""
+
+    document_id: str
+    cosine: float
 
 
 class Storage(Protocol):
@@ -220,6 +258,13 @@ class Storage(Protocol):
     async def create(self, collection: str, document: Document) -> None:
         """Store a new document. Raises `DocumentExists`."""
 
+    async def create_missing(self, collection: str, documents: Sequence[Document]) -> None:
+        """Store, in one write, the documents whose ids are not stored yet. The others stay as they are.
+
+        If one document is refused, none is stored. After `StorageUnavailable` some may be stored; the call
+        can be repeated.
+        """
+
     async def put(self, collection: str, documents: Sequence[Document]) -> None:
         """Store documents, each replacing the one with the same id.
 
@@ -234,16 +279,31 @@ class Storage(Protocol):
         changes: Mapping[str, JsonValue],
         *,
         where: Sequence[Condition] = (),
+        also: Sequence[tuple[str, Document]] = (),
     ) -> Document | None:
         """Change top-level fields (but not the id) of one document if it meets the conditions.
 
-        Check and change are one atomic step among the patches of all processes.
+        Check and change are one atomic step among the patches of all processes. `also` are documents, with
+        their collections, that are put if the change is made; that costs nothing more if the collections are
+        kept together. A document that is deleted at the same moment may be there again afterwards.
 
-        Returns the changed document, or None if there is none with this id that meets the conditions.
+        Returns the changed document, or None if there is none with this id that meets the conditions. After
+        `StorageUnavailable` the change may be made, with none or all of the documents of `also`.
         """
 
     async def delete(self, collection: str, where: Sequence[Condition]) -> int:
         """Delete all documents that meet the conditions; returns their number. `where` must not be empty."""
+
+    async def forget_earlier(self, collection: str, document_id: str) -> None:
+        """Erase what earlier states of a document said, where the store keeps them for a while after `patch`.
+
+        Not for collections whose changes are decided over the bus.
+        """
+
+    async def scrub(self) -> None:
+        """Overwrite what deleted documents have left in files that KAI writes itself. Costs as much as there
+        is to overwrite, and nothing where a server keeps the files.
+        """
 
     async def count(self, collection: str, where: Sequence[Condition]) -> int:
         """Returns the number of documents that meet the conditions."""
@@ -272,6 +332,14 @@ class Storage(Protocol):
         Case and accents are ignored, and nothing in `words` is syntax. Empty `words` find nothing.
         """
 
+    async def search_ids(
+        self, collection: str, queries: Sequence[str], where: Sequence[Condition], *, limit: int = 100
+    ) -> Sequence[Sequence[str]]:
+        """Returns for each query the ids of what `search` finds by its words; best first.
+
+        A caller that reads few of the documents reads them by these ids, with the same conditions.
+        """
+
     async def nearest(
         self,
         collection: str,
@@ -280,8 +348,9 @@ class Storage(Protocol):
         *,
         where: Sequence[Condition],
         limit: int = 10,
-    ) -> Sequence[Document]:
-        """Returns the documents whose vectors have the greatest cosine with `vector`, nearest first.
+    ) -> Sequence[Near]:
+        """Returns the ids of the documents whose vectors have the greatest cosine with `vector`, nearest
+        first. The documents themselves are not read: each has a vector that few callers want.
 
         If at most 10,000 documents meet the conditions, all are compared; among more, a store may miss
         some. Documents without a vector are left out. Raises `ValueError` unless the vector has the declared

@@ -10,20 +10,51 @@ import json
 import re
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from functools import lru_cache, partial
 from pathlib import Path
+from typing import Literal, TypeAlias
 
 from pydantic import JsonValue
-from sqlalchemy import Connection, and_, column, delete, func, insert, select, text, update
+from sqlalchemy import (
+    Connection,
+    Delete,
+    Select,
+    bindparam,
+    column,
+    delete,
+    func,
+    insert,
+    select,
+    text,
+    update,
+)
 from sqlalchemy.exc import IntegrityError
 
 from app.core.storage.paging import Order, Place, check_limit, check_vector, read_cursor, write_cursor
-from app.core.storage.port import Collection, Condition, Document, DocumentExists, Field, Page
+from app.core.storage.port import (
+    Collection,
+    Condition,
+    Document,
+    DocumentExists,
+    Equals,
+    Field,
+    Near,
+    Page,
+)
 from app.core.storage.sqlite_access import SqliteAccess
-from app.core.storage.sqlite_tables import CATALOG, CollectionTable
+from app.core.storage.sqlite_tables import CATALOG, CollectionTable, Shape
 
 _READERS = 4
 _ANALYSED_ROWS = 400
+_MERGED_PAGES = 500
+"""Of an index of words in one transaction, so that other writes get their turn."""
 _WORD = re.compile(r"[^\W_](?:[^\W_]|[\u0300-\u036f])*")  # letters and digits with their accents
+
+
+Begin: TypeAlias = Literal["first", "after null", "after value"]
+"""Where a page begins: with the first row, or after a place with no value of the field or with one."""
+
+_built_once = lru_cache(maxsize=1024)
 
 
 class SqliteStorage:
@@ -55,18 +86,25 @@ class SqliteStorage:
         self._tables[collection] = await self._writing.do(lambda opened: _extend(opened, table, fields))
 
     async def get(self, collection: str, document_id: str) -> Document | None:
-        found = (await self._table(collection)).found
-        wanted = {"wanted": document_id}
-        kept = await self._reading.do(lambda opened: opened.execute(found, wanted).scalar_one_or_none())
-        return None if kept is None else _decode(kept)
+        table = await self._table(collection)
+        shape, values = table.shape([Equals("id", document_id)])
+        found = _kept(table, shape)
+        kept = await self._reading.do(lambda opened: opened.execute(found, values).one_or_none())
+        return None if kept is None else table.document_of(kept)
 
     async def create(self, collection: str, document: Document) -> None:
         table = await self._table(collection)
         row = table.row(document)
         try:
-            await self._writing.do(lambda connection: connection.execute(insert(table.rows), [row]))
+            await self._writing.do(lambda connection: connection.execute(table.inserting, row))
         except IntegrityError as error:
             raise DocumentExists(str(document["id"])) from error
+
+    async def create_missing(self, collection: str, documents: Sequence[Document]) -> None:
+        if documents:
+            table = await self._table(collection)
+            rows = [table.row(document) for document in documents]
+            await self._writing.do(lambda connection: connection.execute(table.inserting_missing, rows))
 
     async def put(self, collection: str, documents: Sequence[Document]) -> None:
         if documents:
@@ -80,16 +118,21 @@ class SqliteStorage:
         changes: Mapping[str, JsonValue],
         *,
         where: Sequence[Condition] = (),
+        also: Sequence[tuple[str, Document]] = (),
     ) -> Document | None:
         table = await self._table(collection)
-        meets = and_(table.rows.c.id == document_id, *map(table.compile, where))
+        others = [(await self._table(name), document) for name, document in also]
+        shape, values = table.shape([Equals("id", document_id), *where])
+        found = _kept(table, shape)
 
         def change(connection: Connection) -> Document | None:
-            kept = connection.execute(select(table.document).where(meets)).scalar_one_or_none()
+            kept = connection.execute(found, values).one_or_none()
             if kept is None:
                 return None
-            changed = {**_decode(kept), **changes, "id": document_id}
+            changed = {**table.document_of(kept), **changes, "id": document_id}
             _put(connection, table, [changed])
+            for other, document in others:
+                _put(connection, other, [document])
             return changed
 
         return await self._writing.do(change)
@@ -98,13 +141,29 @@ class SqliteStorage:
         if not where:
             raise ValueError("a deletion needs a condition")
         table = await self._table(collection)
-        statement = delete(table.rows).where(*map(table.compile, where))
-        return await self._writing.do(lambda connection: connection.execute(statement).rowcount)
+        shape, values = table.shape(where)
+        statement = _deletion(table, shape)
+        return await self._writing.do(lambda connection: connection.execute(statement, values).rowcount)
+
+    async def forget_earlier(self, collection: str, document_id: str) -> None:
+        """A row has one state."""
+
+    async def scrub(self) -> None:
+        """SQLite overwrites deleted rows itself. Words stay in an index until its segments are merged, and
+        earlier pages in the write-ahead log until it is emptied.
+        """
+        for table in self._tables.values():
+            if table.has_words:
+                pages = -_MERGED_PAGES
+                while await self._writing.do(partial(_merge, table=table, pages=pages)):
+                    pages = _MERGED_PAGES
+        await self._writing.empty_log()
 
     async def count(self, collection: str, where: Sequence[Condition]) -> int:
         table = await self._table(collection)
-        statement = select(func.count()).select_from(table.rows).where(*map(table.compile, where))
-        return await self._reading.do(lambda connection: connection.execute(statement).scalar_one())
+        shape, values = table.shape(where)
+        statement = _counted(table, shape)
+        return await self._reading.do(lambda connection: connection.execute(statement, values).scalar_one())
 
     async def query(
         self,
@@ -119,40 +178,53 @@ class SqliteStorage:
         check_limit(limit)
         table = await self._table(collection)
         order = Order.of(table.collection, order_by, descending=descending)
-        ordered = table.rows.c[order_by]
-        identity = table.rows.c.id
-        statement = select(ordered, identity, table.document).where(*map(table.compile, where))
-        if cursor is not None:
-            place = read_cursor(cursor, order)
-            statement = statement.where(table.beyond(order_by, place, descending=descending))
-        keys = [key.desc() if descending else key.asc() for key in (ordered, identity)]
-        statement = statement.order_by(*keys).limit(limit + 1)
-        found = await self._reading.do(lambda connection: connection.execute(statement).all())
-        items = [_decode(document) for _, _, document in found[:limit]]
+        shape, values = table.shape(where)
+        place = None if cursor is None else read_cursor(cursor, order)
+        begin: Begin = "first"
+        if place is not None:
+            begin = "after null" if place.value is None else "after value"
+            values = {**values, "place": place.value, "place_id": place.document_id}
+        statement = _page(table, shape, order, begin=begin)
+        values = {**values, "limit": limit + 1}
+        found = await self._reading.do(lambda connection: connection.execute(statement, values).all())
+        items = [table.document_of(row[2:]) for row in found[:limit]]
         if len(found) <= limit:
             return Page(items, None)
-        value, document_id, _ = found[limit - 1]
+        value, document_id = found[limit - 1][:2]
         return Page(items, write_cursor(order, Place(value, document_id)))
 
     async def search(
         self, collection: str, words: str, where: Sequence[Condition], *, limit: int = 100
     ) -> Sequence[Document]:
         check_limit(limit)
-        wanted = _WORD.findall(words)
-        if not wanted:
+        wanted = _quoted(words)
+        if wanted is None:
             return []
         table = await self._table(collection)
-        # Quoted words are never FTS syntax; the star makes the last one a prefix.
-        quoted = " ".join(f'"{word}"' for word in wanted) + "*"
-        statement = (
-            select(table.document)
-            .join(table.full_text, table.full_text.c.rowid == table.position)
-            .where(column(table.full_text.name).match(quoted), *map(table.compile, where))
-            .order_by(column("rank"), table.rows.c.id.desc())
-            .limit(limit)
-        )
-        found = await self._reading.do(lambda connection: connection.execute(statement).scalars().all())
-        return [_decode(document) for document in found]
+        shape, values = table.shape(where)
+        statement = _matching(table, shape, only_ids=False)
+        values = {**values, "words": wanted, "limit": limit}
+        found = await self._reading.do(lambda connection: connection.execute(statement, values).all())
+        return [table.document_of(row) for row in found]
+
+    async def search_ids(
+        self, collection: str, queries: Sequence[str], where: Sequence[Condition], *, limit: int = 100
+    ) -> Sequence[Sequence[str]]:
+        check_limit(limit)
+        table = await self._table(collection)
+        shape, values = table.shape(where)
+        statement = _matching(table, shape, only_ids=True)
+        values = {**values, "limit": limit}
+
+        def match(connection: Connection, words: str | None) -> Sequence[str]:
+            if words is None:
+                return []
+            return connection.execute(statement, {**values, "words": words}).scalars().all()
+
+        def search(connection: Connection) -> list[Sequence[str]]:
+            return [match(connection, _quoted(words)) for words in queries]
+
+        return await self._reading.do(search)
 
     async def nearest(
         self,
@@ -162,22 +234,23 @@ class SqliteStorage:
         *,
         where: Sequence[Condition],
         limit: int = 10,
-    ) -> Sequence[Document]:
+    ) -> Sequence[Near]:
         from app.core.storage.nearness import nearest  # noqa: PLC0415  (numpy: few need it, and it loads slowly)
 
         check_limit(limit)
         table = await self._table(collection)
         check_vector(table.collection.field(field), vector)
-        stored = table.rows.c[field]
-        compared = select(table.position, stored).where(stored.is_not(None), *map(table.compile, where))
+        shape, values = table.shape(where)
+        compared = _vectors(table, shape, field)
 
-        def find(connection: Connection) -> list[str]:
-            positions = nearest(connection.execute(compared).all(), vector, limit)
-            of_positions = select(table.position, table.document).where(table.position.in_(positions))
-            documents = dict(connection.execute(of_positions).all())
-            return [documents[position] for position in positions]
+        def find(connection: Connection) -> list[Near]:
+            found = nearest(connection.execute(compared, values).all(), vector, limit)
+            positions = [position for position, _ in found]
+            of_positions = select(table.position, table.rows.c.id).where(table.position.in_(positions))
+            ids = dict(connection.execute(of_positions).all())
+            return [Near(ids[position], cosine) for position, cosine in found]
 
-        return [_decode(document) for document in await self._reading.do(find)]
+        return await self._reading.do(find)
 
     async def close(self) -> None:
         for access in (self._reading, self._writing):
@@ -193,6 +266,61 @@ async def open_sqlite(path: Path) -> AsyncGenerator[SqliteStorage]:
         yield storage
     finally:
         await storage.close()
+
+
+def _quoted(words: str) -> str | None:
+    """Returns a query for all words of a text, the last one as a prefix. None if there are none."""
+    # Quoted words are never FTS syntax; the star makes the last one a prefix.
+    wanted = _WORD.findall(words)
+    return " ".join(f'"{word}"' for word in wanted) + "*" if wanted else None
+
+
+@_built_once
+def _kept(table: CollectionTable, shape: Shape) -> Select[*tuple[str, ...]]:
+    return select(*table.kept).where(*table.meets(shape))
+
+
+@_built_once
+def _deletion(table: CollectionTable, shape: Shape) -> Delete:
+    return delete(table.rows).where(*table.meets(shape))
+
+
+@_built_once
+def _counted(table: CollectionTable, shape: Shape) -> Select[int]:
+    return select(func.count()).select_from(table.rows).where(*table.meets(shape))
+
+
+@_built_once
+def _page(table: CollectionTable, shape: Shape, order: Order, *, begin: Begin) -> Select[*tuple[str, ...]]:
+    """Returns a statement for the field of the order, the id and the kept columns of `limit` rows."""
+    field = order.field.name
+    descending = order.descending
+    ordered = table.rows.c[field]
+    identity = table.rows.c.id
+    keys = [key.desc() if descending else key.asc() for key in (ordered, identity)]
+    page = select(ordered, identity, *table.kept).where(*table.meets(shape))
+    if begin != "first":
+        page = page.where(table.beyond(field, is_null=begin == "after null", descending=descending))
+    return page.order_by(*keys).limit(bindparam("limit"))
+
+
+@_built_once
+def _matching(table: CollectionTable, shape: Shape, *, only_ids: bool) -> Select[*tuple[str, ...]]:
+    """Returns a statement for `limit` rows that match `words`, best first."""
+    wanted = [table.rows.c.id] if only_ids else table.kept
+    return (
+        select(*wanted)
+        .join(table.full_text, table.full_text.c.rowid == table.position)
+        .where(column(table.full_text.name).match(bindparam("words")), *table.meets(shape))
+        .order_by(column("rank"), table.rows.c.id.desc())
+        .limit(bindparam("limit"))
+    )
+
+
+@_built_once
+def _vectors(table: CollectionTable, shape: Shape, field: str) -> Select[int, bytes]:
+    stored = table.rows.c[field]
+    return select(table.position, stored).where(stored.is_not(None), *table.meets(shape))
 
 
 def _read_catalog(connection: Connection) -> list[tuple[str, str]]:
@@ -232,7 +360,7 @@ def _extend(connection: Connection, table: CollectionTable, fields: Sequence[Fie
     declared = table.collection.fields
     wanted = [*declared, *(field for field in fields if field not in declared)]
     extended = CollectionTable(Collection(table.name, wanted))
-    documents = [_decode(kept) for kept in connection.execute(select(table.document)).scalars()]
+    documents = [table.document_of(kept) for kept in connection.execute(select(*table.kept))]
     table.rows.drop(connection)
     connection.execute(text(f'DROP TABLE IF EXISTS "{table.full_text.name}"'))
     _create(connection, extended)
@@ -243,10 +371,20 @@ def _extend(connection: Connection, table: CollectionTable, fields: Sequence[Fie
     return extended
 
 
+def _merge(connection: Connection, table: CollectionTable, pages: int) -> bool:
+    """Merge some segments of an index of words; a negative number begins a merge of all. False if there is
+    nothing to merge, which SQLite tells by the number of changes.
+    """
+    before = _changes(connection)
+    index = f'"{table.full_text.name}"'
+    connection.execute(text(f"INSERT INTO {index}({index}, rank) VALUES ('merge', :pages)"), {"pages": pages})  # noqa: S608
+    return _changes(connection) - before > 1
+
+
+def _changes(connection: Connection) -> int:
+    changes: int = connection.exec_driver_sql("SELECT total_changes()").scalar_one()
+    return changes
+
+
 def _put(connection: Connection, table: CollectionTable, documents: Sequence[Document]) -> None:
     connection.execute(table.replacing, [table.row(document) for document in documents])
-
-
-def _decode(document: str) -> Document:
-    decoded: Document = json.loads(document)
-    return decoded

@@ -8,7 +8,7 @@ import asyncio
 import sqlite3
 from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Literal, TypeVar
 
@@ -52,6 +52,17 @@ class SqliteAccess:
         with _translated_errors(), self._engine.begin() as connection:
             return work(connection)
 
+    async def empty_log(self) -> None:
+        """Write the write-ahead log to the file and truncate it. Left for later while another process reads.
+
+        Raises `StorageUnavailable`.
+        """
+        await asyncio.get_running_loop().run_in_executor(self._threads, self._empty_log)
+
+    def _empty_log(self) -> None:
+        with _translated_errors(), closing(self._engine.raw_connection()) as connection:
+            connection.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
     def close(self) -> None:
         """Close the connections after running calls have finished."""
         self._threads.shutdown()
@@ -74,6 +85,7 @@ def _engine(path: Path, begin: str, connections: int) -> Engine:
         cursor = connection.cursor()
         cursor.execute("PRAGMA journal_mode=WAL")
         cursor.execute("PRAGMA synchronous=NORMAL")
+        cursor.execute("PRAGMA secure_delete=ON")  # what is deleted is overwritten
         cursor.close()
 
     @event.listens_for(engine, "begin")

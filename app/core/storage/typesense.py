@@ -1,15 +1,18 @@
-"""The store on Typesense, with one Typesense collection for each collection.
+"""The store on Typesense, with one Typesense collection for each collection, or for several together.
 
 Typesense matches loosely, so every document found is compared with the conditions again. Typesense has no
 conditional writes; `typesense_compare_and_set` explains how a patch is atomic.
 """
 
+import asyncio
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from uuid import uuid4
 
 from pydantic import JsonValue
 from typesense import AsyncClient
 
+from app.core.bus.port import Decisions
 from app.core.storage import typesense_layout as layout
 from app.core.storage.paging import Order, check_limit, check_vector, read_cursor, write_cursor
 from app.core.storage.port import (
@@ -20,12 +23,14 @@ from app.core.storage.port import (
     DocumentExists,
     Equals,
     Field,
+    Near,
     Page,
     is_uuid,
     meets,
 )
 from app.core.storage.typesense_client import translated_errors
-from app.core.storage.typesense_compare_and_set import CompareAndSet, Documents
+from app.core.storage.typesense_compare_and_set import CompareAndSet
+from app.core.storage.typesense_successors import CreatedSuccessors, DecidedSuccessors, Documents
 from typesense_checkpoint.collection import MAX_HITS, TypesenseCollection
 from typesense_checkpoint.searches import Search
 
@@ -38,11 +43,24 @@ _COMPARED_EXACTLY = 10_000  # documents that meet the conditions; of more, the i
 class TypesenseStorage:
     """Implements `Storage` on Typesense collections whose names begin with `prefix`."""
 
-    def __init__(self, client: AsyncClient, prefix: str) -> None:
+    def __init__(
+        self,
+        client: AsyncClient,
+        prefix: str,
+        decisions: Decisions | None = None,
+        *,
+        decided: Sequence[str] = (),
+    ) -> None:
+        """Every process that changes the `decided` collections has to share the decisions."""
         self._client = client
         self._prefix = prefix
         self._collections: dict[str, Collection] = {}
-        self._patches = CompareAndSet(TypesenseCollection(client, f"{prefix}patches0"), self._known)
+        self._created = CreatedSuccessors(TypesenseCollection(client, f"{prefix}patches0"), self._known)
+        self._by_creation = CompareAndSet(self._created)
+        self._by_decision = self._by_creation
+        if decisions is not None:
+            self._by_decision = CompareAndSet(DecidedSuccessors(decisions, self._known))
+        self._decided = frozenset(decided)
         self._catalog: TypesenseCollection[layout.Row] = TypesenseCollection(client, f"{prefix}{_CATALOG}")
 
     async def open(self) -> None:
@@ -51,7 +69,7 @@ class TypesenseStorage:
         Raises `StorageUnavailable`; it is a `StorageRefused` when the key is wrong.
         """
         with translated_errors():
-            await self._patches.make()
+            await self._created.make()
             await self._catalog.create_if_missing([layout.stored(layout.DOCUMENT)])
             for kept in await self._catalog.find_all({}):
                 collection = layout.collection_of(kept)
@@ -62,11 +80,25 @@ class TypesenseStorage:
             await self.open()  # another process may have made it since
         return self._collections[name]
 
-    def _documents(self, name: str) -> TypesenseCollection[layout.Row]:
-        return TypesenseCollection(self._client, f"{self._prefix}{name}")
+    def _documents(self, collection: Collection) -> TypesenseCollection[layout.Row]:
+        return TypesenseCollection(self._client, f"{self._prefix}{layout.place_of(collection)}")
 
     async def _known(self, name: str) -> Documents:
-        return Documents(await self._collection(name), self._documents(name))
+        collection = await self._collection(name)
+        return Documents(collection, self._documents(collection))
+
+    def _patches(self, collection: str) -> CompareAndSet:
+        return self._by_decision if collection in self._decided else self._by_creation
+
+    async def sweep_decisions(self) -> None:
+        """Drop old decisions whose documents are written, and write those that are not. The same for
+        successors that are documents.
+
+        Raises `BusUnavailable`.
+        """
+        with translated_errors():
+            await self._by_decision.sweep()
+            await self._by_creation.sweep()
 
     # Collections
 
@@ -78,7 +110,11 @@ class TypesenseStorage:
             await self.open()
             kept = self._collections.get(collection.name)
             if kept is None:
-                await self._documents(collection.name).create_if_missing(layout.fields_of(collection))
+                self._check_together(collection)
+                documents, fields = self._documents(collection), layout.fields_of(collection)
+                await documents.create_if_missing(fields)
+                if collection.together:
+                    await documents.add_fields(fields)
                 await self._remember(collection)
             elif any(field not in kept.fields for field in collection.fields):
                 raise ValueError(f"the collection {collection.name!r} exists with other fields")
@@ -86,9 +122,10 @@ class TypesenseStorage:
     async def add_fields(self, collection: str, fields: Sequence[Field]) -> None:
         kept = await self._collection(collection)
         wanted = [*kept.fields, *(field for field in fields if field not in kept.fields)]
-        extended = Collection(collection, wanted)
+        extended = replace(kept, fields=wanted)
+        self._check_together(extended)
         with translated_errors():
-            await self._documents(collection).add_fields(
+            await self._documents(kept).add_fields(
                 [layout.declared(field) for field in fields if field.kind != "text"]
             )
         self._collections[collection] = extended
@@ -100,6 +137,15 @@ class TypesenseStorage:
                 break
         with translated_errors():
             await self._remember(extended)
+
+    def _check_together(self, collection: Collection) -> None:
+        """Raises `ValueError` if a collection beside this one has the same field with another kind."""
+        kinds = {field.name: (field.kind, field.dimensions) for field in collection.fields}
+        for other in self._collections.values():
+            if collection.together and other.together == collection.together:
+                for field in other.fields:
+                    if kinds.get(field.name, kind := (field.kind, field.dimensions)) != kind:
+                        raise ValueError(f"{collection.name}.{field.name} differs from that of {other.name}")
 
     async def _remember(self, collection: Collection) -> None:
         """Record a collection in the catalog. Call it last, so that everything in the catalog exists."""
@@ -113,29 +159,41 @@ class TypesenseStorage:
         if not is_uuid(document_id):
             return None
         with translated_errors():
-            return await self._patches.get(documents, document_id)
+            return await self._patches(collection).get(documents, document_id)
 
     async def create(self, collection: str, document: Document) -> None:
-        revision = uuid4().hex
-        row = layout.row(await self._collection(collection), document, revision)
-        documents = self._documents(collection)
+        kept = await self._collection(collection)
+        revision = self._first_revision(collection, document)
+        row = layout.row(kept, document, revision)
+        documents = self._documents(kept)
         with translated_errors():
             (created,) = await documents.write([row], "create")
             if not created:
-                (found,) = await documents.find({"filter_by": f"id:={document['id']}"})
+                (found,) = await documents.find({"filter_by": layout.by_id(kept, str(document["id"]))})
                 # An earlier try of this call may have created it, its answer lost: then the revision is ours.
                 if not found or found[0][layout.REVISION] != revision:
                     raise DocumentExists(str(document["id"]))
 
+    async def create_missing(self, collection: str, documents: Sequence[Document]) -> None:
+        kept = await self._collection(collection)
+        rows = [layout.row(kept, each, self._first_revision(collection, each)) for each in documents]
+        with translated_errors():
+            await self._documents(kept).write(rows, "create")
+
+    def _first_revision(self, collection: str, document: Document) -> str:
+        """What only one caller creates may be stored with other changes, too: always as the same state."""
+        return layout.first_revision(document) if collection in self._decided else uuid4().hex
+
     async def put(self, collection: str, documents: Sequence[Document]) -> None:
         kept = await self._collection(collection)
         rows = [layout.row(kept, document, uuid4().hex) for document in documents]
-        target = self._documents(collection)
+        target = Documents(kept, self._documents(kept))
         ids = [str(document["id"]) for document in documents]
-        self._patches.drop_known(target, ids)
+        patches = self._patches(collection)
+        patches.drop_known(target, ids)
         with translated_errors():
-            await target.write(rows, "upsert")
-        self._patches.drop_known(target, ids)
+            await target.kept.write(rows, "upsert")
+        patches.drop_known(target, ids)
 
     async def patch(
         self,
@@ -144,14 +202,20 @@ class TypesenseStorage:
         changes: Mapping[str, JsonValue],
         *,
         where: Sequence[Condition] = (),
+        also: Sequence[tuple[str, Document]] = (),
     ) -> Document | None:
         documents = await self._known(collection)
         if not is_uuid(document_id):
             return None
+        others = [(await self._known(name), document) for name, document in also]
         with translated_errors():
-            return await self._patches.apply(
-                documents, document_id, {**changes, "id": document_id}, where=where
+            await self._by_creation.sweep()
+            changed = await self._patches(collection).apply(
+                documents, document_id, {**changes, "id": document_id}, where=where, also=others
             )
+        for other, document in others:
+            self._patches(other.declared.name).drop_known(other, [str(document["id"])])
+        return changed
 
     async def delete(self, collection: str, where: Sequence[Condition]) -> int:
         if not where:
@@ -159,11 +223,24 @@ class TypesenseStorage:
         compiled = layout.compile_all(await self._collection(collection), where)
         if compiled is None:
             return 0
-        documents = self._documents(collection)
+        documents = await self._known(collection)
         with translated_errors():
-            deleted = await documents.delete(compiled)
-            await self._patches.forget(documents, [each for each in _ids(where) if is_uuid(each)])
+            ids = [each for each in _ids(where) if is_uuid(each)]
+            if not ids:
+                rows = await documents.kept.find_ids(compiled)
+                ids = [layout.document_id(documents.declared, each) for each in rows]
+            deleted = await documents.kept.delete(compiled)
+            await self._patches(collection).forget(documents, ids)
         return deleted
+
+    async def forget_earlier(self, collection: str, document_id: str) -> None:
+        documents = await self._known(collection)
+        if is_uuid(document_id):
+            with translated_errors():
+                await self._patches(collection).forget_earlier(documents, document_id)
+
+    async def scrub(self) -> None:
+        """Typesense keeps its files itself."""
 
     # Questions
 
@@ -172,7 +249,7 @@ class TypesenseStorage:
         if compiled is None:
             return 0
         with translated_errors():
-            return await self._documents(collection).count(compiled)
+            return await self._documents(self._collections[collection]).count(compiled)
 
     async def query(
         self,
@@ -205,21 +282,33 @@ class TypesenseStorage:
     ) -> Sequence[Document]:
         check_limit(limit)
         kept = await self._collection(collection)
-        wanted = list(dict.fromkeys(reversed(layout.words(words))))[::-1]
+        wanted = _wanted(words)
         compiled = layout.compile_all(kept, where)
         if not wanted or compiled is None:
             return []
-        search: Search = {
-            "q": " ".join(wanted),
-            "query_by": layout.WORDS,
-            "filter_by": compiled,
-            "num_typos": 0,
-            "drop_tokens_threshold": 0,
-            "typo_tokens_threshold": 0,
-            "sort_by": f"_text_match:desc,{layout.HIGH}:desc,{layout.LOW}:desc",
-        }
-        found = await self._find(kept, search, where, limit=limit)
+        found = await self._find(kept, _search(wanted, compiled), where, limit=limit)
         return [document for document in found if layout.has_words(kept, document, wanted)]
+
+    async def search_ids(
+        self, collection: str, queries: Sequence[str], where: Sequence[Condition], *, limit: int = 100
+    ) -> Sequence[Sequence[str]]:
+        check_limit(limit)
+        kept = await self._collection(collection)
+        compiled = layout.compile_all(kept, where)
+        if compiled is None:
+            return [[] for _ in queries]
+        documents = self._documents(kept)
+        fields = f"id,{layout.WORDS}"
+
+        async def search(wanted: Sequence[str]) -> Sequence[str]:
+            if not wanted:
+                return []
+            found = await documents.find(*_pages(_search(wanted, compiled), limit, fields))
+            rows = [row for page in found for row in page if layout.is_of_words(row, wanted)]
+            return [layout.document_id(kept, str(row["id"])) for row in rows[:limit]]
+
+        with translated_errors():
+            return await asyncio.gather(*map(search, map(_wanted, queries)))
 
     async def nearest(
         self,
@@ -229,7 +318,7 @@ class TypesenseStorage:
         *,
         where: Sequence[Condition],
         limit: int = 10,
-    ) -> Sequence[Document]:
+    ) -> Sequence[Near]:
         check_limit(limit)
         kept = await self._collection(collection)
         check_vector(kept.field(field), vector)
@@ -239,26 +328,46 @@ class TypesenseStorage:
         numbers = ",".join(repr(float(each)) for each in vector)
         compared = max(limit, _COMPARED_VECTORS)
         query = f"{field}:([{numbers}], k:{compared}, flat_search_cutoff:{_COMPARED_EXACTLY})"
-        return await self._find(kept, {"vector_query": query, "filter_by": compiled}, where, limit=limit)
+        search: Search = {"vector_query": query, "filter_by": compiled}
+        with translated_errors():
+            found = await self._documents(kept).find_near(*_pages(search, limit, "id"))
+        near = [(layout.document_id(kept, str(row["id"])), cosine) for page in found for row, cosine in page]
+        return [Near(each, cosine) for each, cosine in near[:limit]]
 
     async def _find(
         self, collection: Collection, search: Search, where: Sequence[Condition], *, limit: int
     ) -> list[Document]:
         """Returns the first matches of one request, without those that do not meet the conditions exactly."""
-        searches: list[Search] = [
-            {
-                **search,
-                "page": page + 1,
-                "per_page": min(limit, MAX_HITS),
-                "include_fields": layout.DOCUMENT,
-            }
-            for page in range(-(-limit // MAX_HITS))
-        ]
         with translated_errors():
-            found = await self._documents(collection.name).find(*searches)
+            found = await self._documents(collection).find(*_pages(search, limit, layout.DOCUMENT))
         documents = [layout.document_of(each) for page in found for each in page]
         exact = [each for each in documents if all(meets(each, condition, collection) for condition in where)]
         return exact[:limit]
+
+
+def _wanted(words: str) -> list[str]:
+    """Returns the words to search for, each at its last place."""
+    return list(dict.fromkeys(reversed(layout.words(words))))[::-1]
+
+
+def _search(wanted: Sequence[str], filter_by: str) -> Search:
+    return {
+        "q": " ".join(wanted),
+        "query_by": layout.WORDS,
+        "filter_by": filter_by,
+        "num_typos": 0,
+        "drop_tokens_threshold": 0,
+        "typo_tokens_threshold": 0,
+        "sort_by": f"_text_match:desc,{layout.HIGH}:desc,{layout.LOW}:desc",
+    }
+
+
+def _pages(search: Search, limit: int, fields: str) -> list[Search]:
+    """Returns the searches for the first matches, of which one answer holds only so many."""
+    return [
+        {**search, "page": page + 1, "per_page": min(limit, MAX_HITS), "include_fields": fields}
+        for page in range(-(-limit // MAX_HITS))
+    ]
 
 
 def _ids(where: Sequence[Condition]) -> list[str]:

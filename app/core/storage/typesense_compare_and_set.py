@@ -1,14 +1,12 @@
-"""Compare-and-set for Typesense, which has no conditional writes: built on `create`.
+"""Compare-and-set for Typesense, which has no conditional writes: built on successors that are created once.
 
-Typesense does one thing atomically: it creates a document only if its id does not exist. So every state of
-a document has a revision. To change the document, a process first creates the successor of that revision,
-under an id derived from it; only one process can. The successor holds the changed document, and its creation
-is the change. Then the process writes the document itself.
+Every state of a document has a revision. To change the document, a process first creates the successor of
+that revision; only one process can. The successor holds the changed document, and its creation is the change.
+Then the process writes the document itself, without a condition. `typesense_successors` keeps successors.
 
 A process may die between the two writes, or write late. So every reader follows the successors. If the
 latest state is not written to the document, the reader waits a second for its author, then writes it itself.
 A late write puts an earlier state into the document; the next reader sees its successors and repairs it.
-A successor is deleted after ten minutes, and only once its document is in the latest state.
 
 A state that this process has read or written within the last minute is changed without another read: if it
 is no longer the latest, its successor exists and the creation fails. If it does not meet the conditions, they
@@ -18,74 +16,82 @@ are checked on a fresh state.
 import asyncio
 import random
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
 from uuid import uuid4
 
 from cachetools import TTLCache
 from pydantic import JsonValue
 
-from app.core.clock import now_ms
+from app.core.bus.port import BusUnavailable
 from app.core.storage import typesense_layout as layout
-from app.core.storage.port import Collection, Condition, Document, meets
-from typesense_checkpoint.collection import TypesenseCollection
+from app.core.storage.port import ChangeNotWritten, Condition, Document, StorageUnavailable, meets
+from app.core.storage.typesense_client import translated_errors
+from app.core.storage.typesense_successors import LONGEST_TRY_SECONDS, Documents, State, Successors, key_of
 
 _TO_FINISH_SECONDS = 1.0
 _LOOK_AGAIN_SECONDS = 0.004
-_TRIES_SECONDS = 15.0
-_KEPT_SECONDS = 600
-_SWEPT_AT_ONCE = 50
 _KNOWN_SECONDS = 60.0  # far less than successors are kept
 _KNOWN_STATES = 1_000
 
 
 @dataclass(frozen=True)
-class Documents:
-    """A collection as it is declared, and its Typesense collection."""
+class _Rows:
+    """Documents that are written as they are, and where."""
 
-    declared: Collection
-    kept: TypesenseCollection[layout.Row]
-
-
-@dataclass(frozen=True)
-class _State:
-    document: Document
-    revision: str
-    written: bool
-    """True if the document itself is in this state; False if only a successor is."""
+    of: Documents
+    rows: Sequence[layout.Row]
 
 
-Find: TypeAlias = Callable[[str], Awaitable[Documents]]
-"""Finds a collection by its name."""
+@dataclass
+class _Change:
+    """A conditional change while it is made, of a state that is known since `epoch`."""
+
+    documents: Documents
+    document_id: str
+    changes: Mapping[str, JsonValue]
+    where: Sequence[Condition]
+    also: Sequence[_Rows]
+    epoch: int
+    is_decided: bool = False
+    """It has the only successor of the state, which may not be written yet."""
+
+    def may_follow(self, state: State) -> bool:
+        return all(meets(state.document, each, self.documents.declared) for each in self.where)
 
 
 class CompareAndSet:
-    """The successors of all documents' revisions, in a collection of their own."""
+    """Conditional changes of documents whose successors are kept in one place."""
 
-    def __init__(self, successors: TypesenseCollection[layout.Row], find: Find) -> None:
+    def __init__(self, successors: Successors) -> None:
         self._successors = successors
-        self._find = find
-        self._swept = time.monotonic()
-        self._known: TTLCache[str, _State] = TTLCache(_KNOWN_STATES, _KNOWN_SECONDS, timer=time.monotonic)
-        """The latest written states that this process has seen, by the key of their document."""
+        self._epoch = successors.epoch
+        self._states: TTLCache[str, State] = TTLCache(_KNOWN_STATES, _KNOWN_SECONDS, timer=time.monotonic)
 
-    async def make(self) -> None:
-        await self._successors.create_if_missing(
-            [
-                {"name": "of", "type": "string"},
-                {"name": "made_at", "type": "int64"},
-                *map(layout.stored, ("collection", "document_id", "base", layout.REVISION, layout.DOCUMENT)),
-            ]
-        )
+    @property
+    def _known(self) -> TTLCache[str, State]:
+        """The latest written states that this process has seen, by the key of their document. Dropped when
+        their successors may be lost.
+        """
+        if self._epoch != self._successors.epoch:
+            self._epoch = self._successors.epoch
+            self._states.clear()
+        return self._states
 
     async def get(self, documents: Documents, document_id: str) -> Document | None:
         """Returns the document in its latest state, or None. That state is written first.
 
-        Raises `TimeoutError` after 15 seconds.
+        While the bus that has the successors is unavailable, nothing can be changed, and the document is
+        returned as it is written. Raises `TimeoutError` after 15 seconds.
         """
-        async with asyncio.timeout(_TRIES_SECONDS):
-            state = await self._written(documents, document_id)
+        async with asyncio.timeout(LONGEST_TRY_SECONDS):
+            try:
+                state = await self._written(documents, document_id)
+            except BusUnavailable:
+                (found,) = await documents.kept.find(
+                    {"filter_by": layout.by_id(documents.declared, document_id)}
+                )
+                return layout.document_of(found[0]) if found else None
         return None if state is None else state.document
 
     async def apply(
@@ -95,36 +101,63 @@ class CompareAndSet:
         changes: Mapping[str, JsonValue],
         *,
         where: Sequence[Condition],
+        also: Sequence[tuple[Documents, Document]] = (),
     ) -> Document | None:
         """Change a document. Returns it changed, or None if it is missing or does not meet the conditions.
 
-        Raises `TimeoutError` after 15 seconds.
+        `also` are documents that are put with the change. Those of the same Typesense collection share its
+        import, as the lines before the document's own; the others are written before it. If nothing is
+        written because the process dies, the next reader writes the changed document alone.
+
+        Raises `BusUnavailable` when it is not known what was decided, `ChangeNotWritten` when the change is
+        decided and could not be written within 15 seconds, and else `StorageUnavailable`.
         """
-        async with asyncio.timeout(_TRIES_SECONDS):
-            await self._sweep()
-            known = self._known.pop(_key(documents, document_id), None)
-            if known is not None and all(
-                meets(known.document, condition, documents.declared) for condition in where
-            ):
-                changed: Document = {**known.document, **changes}
-                if await self._succeed(documents, known, changed):
-                    return changed
-            while (state := await self._written(documents, document_id)) is not None:
-                if not all(meets(state.document, condition, documents.declared) for condition in where):
-                    return None
-                changed = {**state.document, **changes}
-                if await self._succeed(documents, state, changed):
-                    return changed
-                await _pause()
+        epoch = self._successors.epoch
+        change = _Change(documents, document_id, changes, where=where, also=_rows(also), epoch=epoch)
+        try:
+            with translated_errors():
+                async with asyncio.timeout(LONGEST_TRY_SECONDS):
+                    return await self._apply(change)
+        except StorageUnavailable as error:
+            if change.is_decided:
+                raise ChangeNotWritten(str(error)) from error
+            raise
+
+    async def _apply(self, change: _Change) -> Document | None:
+        known = self._known.pop(key_of(change.documents, change.document_id), None)
+        if known is not None and change.may_follow(known):
+            changed = await self._succeed(known, change)
+            if changed is not None:
+                return changed
+        change.epoch = self._successors.epoch
+        while (state := await self._written(change.documents, change.document_id)) is not None:
+            if not change.may_follow(state):
+                return None
+            changed = await self._succeed(state, change)
+            if changed is not None:
+                return changed
+            await _pause()
+            change.epoch = self._successors.epoch
         return None
 
-    async def _written(self, documents: Documents, document_id: str) -> _State | None:
+    async def forget_earlier(self, documents: Documents, document_id: str) -> None:
+        """Erase what the successors before the latest state say. Raises `TimeoutError` after 15 seconds."""
+        async with asyncio.timeout(LONGEST_TRY_SECONDS):
+            if (state := await self._written(documents, document_id)) is not None:
+                await self._successors.forget_earlier(documents, state)
+
+    async def sweep(self) -> None:
+        """Delete some old successors. Raises `BusUnavailable`, and `TimeoutError` after 15 seconds."""
+        async with asyncio.timeout(LONGEST_TRY_SECONDS):
+            await self._successors.sweep(self._written)
+
+    async def _written(self, documents: Documents, document_id: str) -> State | None:
         """Returns the latest state once it is written, if need be by this reader. None without a document."""
         first_seen: dict[str, float] = {}
-        while (state := await self._latest(documents, document_id)) is not None:
+        while (state := await self._successors.latest(documents, document_id)) is not None:
             now = time.monotonic()
             if state.written:
-                self._known[_key(documents, document_id)] = state
+                self._known[key_of(documents, document_id)] = state
                 return state
             if now - first_seen.setdefault(state.revision, now) > _TO_FINISH_SECONDS:
                 await self._write(documents, state)
@@ -132,99 +165,86 @@ class CompareAndSet:
                 await _pause()
         return None
 
-    async def _latest(self, documents: Documents, document_id: str) -> _State | None:
-        key = _key(documents, document_id)
-        found, successors = await documents.kept.find(
-            {"filter_by": f"id:={document_id}"},
-            {"collection": self._successors.name, "filter_by": f"of:={key}", "sort_by": "made_at:desc"},
-        )
-        if not found:
-            return None
-        by_base = {each["base"]: each for each in successors}
-        current = found[0]
-        while (following := by_base.get(current[layout.REVISION])) is not None:
-            current = following
-        return _State(
-            layout.document_of(current),
-            str(current[layout.REVISION]),
-            current is found[0],
-        )
+    async def _succeed(self, state: State, change: _Change) -> Document | None:
+        """Create the successor of a state, and write it. Returns the changed document.
 
-    async def _succeed(self, documents: Documents, state: _State, changed: Document) -> bool:
-        """Create the successor of a state and write it.
-
-        Returns False if the state has another successor, or its document is deleted.
+        Returns None if the state has another successor, or its document is deleted. Raises `BusUnavailable`
+        if the successor may be lost, and is not written.
         """
-        successor = _State(changed, uuid4().hex, written=False)
-        row = layout.row(documents.declared, changed, successor.revision)
-        key = _key(documents, str(changed["id"]))
-        kept = {
-            "id": layout.key(key, state.revision),
-            "of": key,
-            "made_at": now_ms(),
-            "collection": documents.declared.name,
-            "document_id": changed["id"],
-            "base": state.revision,
-            layout.REVISION: successor.revision,
-            layout.DOCUMENT: row[layout.DOCUMENT],
-        }
-        (created,) = await self._successors.write([kept], "create")
-        if not created:
-            (found,) = await self._successors.find({"filter_by": f"id:={kept['id']}"})
-            # An earlier try of this call may have created it, its answer lost: then the revision is ours.
-            if not found or found[0][layout.REVISION] != successor.revision:
-                return False
-        if await self._write(documents, successor):
-            return True
-        await self._successors.delete_any("id", [str(kept["id"])])
-        return False
+        documents, changed = change.documents, {**state.document, **change.changes}
+        successor = State(changed, uuid4().hex, written=False)
+        documents.declared.check(changed)
+        started = time.monotonic()
+        if not await self._successors.create(documents, state, successor):
+            return None
+        change.is_decided = True
+        if time.monotonic() - started > _TO_FINISH_SECONDS / 2 or change.epoch != self._successors.epoch:
+            # Others may have finished this change, and made later ones.
+            change.is_decided = await self._finish(state, successor, change)
+        elif await self._write(documents, successor, change.also):
+            if not await self._successors.stands(documents, state, successor):
+                raise BusUnavailable("The bus has lost what was decided.")
+        else:
+            await self._successors.withdraw(documents, state)
+            change.is_decided = False
+        return changed if change.is_decided else None
 
-    async def _write(self, documents: Documents, state: _State) -> bool:
+    async def _finish(self, state: State, successor: State, change: _Change) -> bool:
+        """Write a successor that was created slowly, unless others have."""
+        documents = change.documents
+        by_id = layout.by_id(documents.declared, str(successor.document["id"]))
+        (found,) = await documents.kept.find({"filter_by": by_id})
+        if not found:
+            return False
+        revision = found[0][layout.REVISION]
+        if change.epoch != self._successors.epoch and revision != successor.revision:
+            raise BusUnavailable("The bus may have lost what was decided.")
+        if revision != state.revision:
+            for each in change.also:
+                await each.of.kept.write(each.rows, "upsert")
+            return True
+        return await self._write(documents, successor, change.also)
+
+    async def _write(self, documents: Documents, state: State, also: Sequence[_Rows] = ()) -> bool:
         """Write a state to its document. If that was slow, also write a later state that exists by then.
 
         Returns False if the document is deleted.
         """
         started = time.monotonic()
+        document_id = str(state.document["id"])
         row = layout.row(documents.declared, state.document, state.revision)
-        (exists,) = await documents.kept.write([row], "update")
-        if not exists:
+        together = [each for each in also if each.of.kept.name == documents.kept.name]
+        for each in also:
+            if each not in together:
+                await each.of.kept.write(each.rows, "upsert")
+        if together:
+            # An import has one action, so this one would also store a deleted document again.
+            await documents.kept.write([*(other for each in together for other in each.rows), row], "upsert")
+        elif not all(await documents.kept.write([row], "update")):
             return False
-        self._known[_key(documents, str(state.document["id"]))] = replace(state, written=True)
+        self._known[key_of(documents, document_id)] = replace(state, written=True)
         if time.monotonic() - started > _TO_FINISH_SECONDS / 2:
-            latest = await self._latest(documents, str(state.document["id"]))
+            latest = await self._successors.latest(documents, document_id)
             if latest is not None and not latest.written:
                 await self._write(documents, latest)
         return True
 
-    def drop_known(self, documents: TypesenseCollection[layout.Row], ids: Sequence[str]) -> None:
+    def drop_known(self, documents: Documents, ids: Sequence[str]) -> None:
         """Drop the known states of documents that are written or deleted without a condition."""
         for each in ids:
-            self._known.pop(layout.key(documents.name, each), None)
+            self._known.pop(key_of(documents, each), None)
 
-    async def forget(self, documents: TypesenseCollection[layout.Row], ids: Sequence[str]) -> None:
+    async def forget(self, documents: Documents, ids: Sequence[str]) -> None:
         """Delete the successors of deleted documents."""
         self.drop_known(documents, ids)
-        await self._successors.delete_any("of", [layout.key(documents.name, each) for each in ids])
-
-    async def _sweep(self) -> None:
-        """Delete some old successors, after writing the latest state of their documents."""
-        if time.monotonic() - self._swept <= _KEPT_SECONDS:
-            return
-        before = now_ms() - 1_000 * _KEPT_SECONDS
-        (old,) = await self._successors.find(
-            {"filter_by": f"made_at:<{before}", "sort_by": "made_at:asc", "per_page": _SWEPT_AT_ONCE}
-        )
-        if len(old) < _SWEPT_AT_ONCE:
-            self._swept = time.monotonic()
-        for name, document_id in sorted(
-            {(str(each["collection"]), str(each["document_id"])) for each in old}
-        ):
-            await self._written(await self._find(name), document_id)
-        await self._successors.delete_any("id", [str(each["id"]) for each in old])
+        await self._successors.forget(documents, ids)
 
 
-def _key(documents: Documents, document_id: str) -> str:
-    return layout.key(documents.kept.name, document_id)
+def _rows(documents: Sequence[tuple[Documents, Document]]) -> list[_Rows]:
+    return [
+        _Rows(each, [layout.row(each.declared, document, layout.first_revision(document))])
+        for each, document in documents
+    ]
 
 
 async def _pause() -> None:

@@ -22,13 +22,14 @@ class KeepAliveTransport(httpx.AsyncBaseTransport):
     """Sends each request on an idle connection, or on a new one. At most `max_connections` are open.
 
     The timeouts of a request are honoured: `connect`, `pool`, and `read` for each pause of the server.
-    Raises subclasses of `httpx.TransportError`.
+    Raises `httpx.TransportError`: subclasses of it for failures, and itself once it is closed.
     """
 
     def __init__(self, max_connections: int = 100) -> None:
         self._room = asyncio.Semaphore(max_connections)
         self._idle: defaultdict[_Origin, list[_Connection]] = defaultdict(list)
         self._ssl: ssl.SSLContext | None = None
+        self._is_closed = False
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         seconds = cast("dict[str, float | None]", request.extensions.get("timeout", {}))
@@ -45,13 +46,17 @@ class KeepAliveTransport(httpx.AsyncBaseTransport):
                 raise
         finally:
             self._room.release()
-        if connection.is_open:
+        if self._is_closed:
+            connection.close()
+        elif connection.is_open:
             self._idle[_origin(request.url)].append(connection)
         return httpx.Response(
             status, headers=headers, content=body, request=request, extensions={"network_stream": connection}
         )
 
     async def _connection(self, request: httpx.Request, seconds: float | None) -> "_Connection":
+        if self._is_closed:
+            raise httpx.TransportError("the client is closed", request=request)
         origin = _origin(request.url)
         idle = self._idle[origin]
         while idle:
@@ -72,6 +77,10 @@ class KeepAliveTransport(httpx.AsyncBaseTransport):
         return opened
 
     async def aclose(self) -> None:
+        """Close idle connections. Requests under way may end, since writes outlive the cancellation of their
+        callers; each then closes its connection. There are no further requests.
+        """
+        self._is_closed = True
         for connections in self._idle.values():
             for connection in connections:
                 connection.close()

@@ -3,9 +3,10 @@
 A collection holds vectors of one length. So there is one collection per length, created on first use.
 """
 
+from array import array
 from collections.abc import Sequence
 
-from app.core.storage.port import Collection, Condition, Document, Field, Storage
+from app.core.storage.port import AnyOf, Collection, Condition, Document, Field, Near, Storage
 
 _LETTERS = str.maketrans("0123456789", "abcdefghij")
 _VECTOR = "vector"
@@ -20,17 +21,29 @@ class VectorIndex:
         self._fields = fields
 
     async def keep(self, documents: Sequence[Document], vectors: Sequence[Sequence[float]]) -> None:
-        """Store documents with their vectors: at least one, and all vectors of one length."""
+        """Store documents with their vectors: at least one, and all vectors of one length.
+
+        Numbers are rounded to 32 bits, as they are compared.
+        """
         name = await self._collection(len(vectors[0]))
         pairs = zip(documents, vectors, strict=True)
-        await self._storage.put(name, [{**document, _VECTOR: list(vector)} for document, vector in pairs])
+        rounded: list[Document] = [{**document, _VECTOR: [*array("f", vector)]} for document, vector in pairs]
+        await self._storage.put(name, rounded)
 
     async def nearest(
         self, vector: Sequence[float], where: Sequence[Condition], *, limit: int
-    ) -> Sequence[Document]:
-        """Returns documents that meet the conditions, nearest first."""
+    ) -> Sequence[Near]:
+        """Returns the ids of documents that meet the conditions, nearest first."""
         name = await self._collection(len(vector))
         return await self._storage.nearest(name, _VECTOR, vector, where=where, limit=limit)
+
+    async def read(self, document_ids: Sequence[str], *, dimensions: int) -> Sequence[Document]:
+        """Returns the documents of these ids, at most 1,000, in no set order."""
+        if not document_ids:
+            return []
+        name = await self._collection(dimensions)
+        page = await self._storage.query(name, [AnyOf("id", document_ids)], limit=len(document_ids))
+        return page.items
 
     async def drop(self, where: Sequence[Condition], *, dimensions: int) -> None:
         """Delete the documents with vectors of this length that meet the conditions."""

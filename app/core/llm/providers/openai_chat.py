@@ -1,4 +1,4 @@
-"""LangChain's client of OpenAI's chat protocol, with a stream that is read as plain data.
+"""LangChain's clients of OpenAI's chat protocol and of Azure's, with a stream that is read as plain data.
 
 LangChain keeps the settings, builds requests and describes tools. The stream does not pass through it: per
 chunk that costs ten times as much as reading the JSON. The import takes a second, so it is late.
@@ -9,16 +9,22 @@ import json
 import ssl
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import suppress
-from urllib.parse import urlsplit
+from functools import cached_property
+from typing import Literal
+from urllib.parse import urlencode, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
-from langchain_openai import ChatOpenAI
-from pydantic import JsonValue
+from langchain_openai import AzureChatOpenAI, ChatOpenAI
+from langchain_openai.chat_models.base import BaseChatOpenAI
+from pydantic import JsonValue, SecretStr
 
 from app.core.llm import errors
+from app.core.llm.capabilities import ModelTraits
 from app.core.llm.chunks import ChunkReader, ErrorInStream, ReplyChunk
 from app.core.llm.event_data import EventData
+from app.core.llm.messages import ChatRequest
+from app.core.llm.providers.profiles import traits_of
 
 _DONE = b"[DONE]"
 _DRAIN_SECONDS = 0.1
@@ -28,17 +34,29 @@ _MAX_CONNECTIONS = 1_000
 _MAX_HEADER_BYTES = 65_536
 
 
-class ChatClient(ChatOpenAI):
+class _RequestBuilder(BaseChatOpenAI):
     """Builds requests."""
 
+    @cached_property
+    def _template(self) -> dict[str, JsonValue]:
+        """A request whose prompt is one system message. Converting a long prompt takes LangChain
+        milliseconds, and KAI's messages have the protocol's form already.
+        """
+        body: dict[str, JsonValue] = self._get_request_payload([("system", "")], stream=True)
+        body.pop("extra_body", None)
+        return body
+
     def request(
-        self, prompt: Sequence[dict[str, JsonValue]], *, usage: bool, fields: Mapping[str, JsonValue]
+        self, prompt: Sequence[dict[str, JsonValue]], fields: Mapping[str, JsonValue]
     ) -> dict[str, JsonValue]:
         """Returns the body of a request for a stream. `fields` replace the client's own."""
-        body: dict[str, JsonValue] = self._get_request_payload(list(prompt), stream=True)
-        body.pop("extra_body", None)
-        counted: dict[str, JsonValue] = {"stream_options": {"include_usage": True}} if usage else {}
-        return {**body, **counted, **fields}
+        body = self._template
+        match body["messages"]:
+            case [{"role": role}]:  # some models call it developer
+                messages = [{**each, "role": role} if each["role"] == "system" else each for each in prompt]
+            case _:
+                raise TypeError("a request without messages")
+        return {**body, "messages": list[JsonValue](messages), **fields}
 
     def headers(self) -> dict[str, str]:
         """Returns the headers of a request, with the key."""
@@ -49,15 +67,48 @@ class ChatClient(ChatOpenAI):
         return {name: value for name, value in given.items() if isinstance(value, str)}
 
 
+class ChatClient(_RequestBuilder, ChatOpenAI):
+    """Builds requests to OpenAI-compatible services."""
+
+    @property
+    def url(self) -> str:
+        return f"{str(self.root_async_client.base_url).rstrip('/')}/chat/completions"
+
+
+class AzureClient(_RequestBuilder, AzureChatOpenAI):
+    """Builds requests to Azure OpenAI, whose addresses name a deployment and a version of the API."""
+
+    @property
+    def url(self) -> str:
+        base_url = str(self.root_async_client.base_url).rstrip("/")
+        version = urlencode({"api-version": self.openai_api_version or ""})
+        return f"{base_url}/chat/completions?{version}"
+
+    def headers(self) -> dict[str, str]:
+        """Returns the headers of a request, with the key."""
+        key = self.openai_api_key
+        if not isinstance(key, SecretStr):
+            raise TypeError("a client without a key")
+        return {**super().headers(), "api-key": key.get_secret_value()}
+
+
 class ChatConnection:
     """Connections to the service of a client. Created within a running event loop, closed by `close`."""
 
     def __init__(
-        self, client: ChatClient, certificates: ssl.SSLContext, connect_timeout_seconds: float
+        self,
+        client: ChatClient | AzureClient,
+        certificates: ssl.SSLContext,
+        connect_timeout_seconds: float,
+        *,
+        limit_name: Literal["max_tokens", "max_completion_tokens"],
+        cures: errors.Cures,
     ) -> None:
+        """`limit_name` is the request's field for the longest reply."""
         self.client = client
-        self._url = f"{str(client.root_async_client.base_url).rstrip('/')}/chat/completions"
-        self._proxy = _proxy_of(self._url)
+        self._limit_name = limit_name
+        self._cures = cures
+        self._proxy = _proxy_of(client.url)
         timeout = aiohttp.ClientTimeout(total=None, sock_connect=connect_timeout_seconds)
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=_MAX_CONNECTIONS, ssl=certificates),
@@ -67,30 +118,52 @@ class ChatConnection:
             timeout=timeout,
         )
 
-    async def chunks(self, body: Mapping[str, JsonValue]) -> AsyncGenerator[ReplyChunk]:
+    @property
+    def profile(self) -> ModelTraits:
+        """LangChain's data on the model."""
+        return traits_of(self.client)
+
+    def stream(self, request: ChatRequest) -> AsyncGenerator[ReplyChunk]:
         """Yields the chunks of a reply as they arrive.
 
         Raises `ModelUnavailable` or `ModelRejected`. Closing the generator, or cancelling its reader, closes
         the request.
         """
+        fields: dict[str, JsonValue] = {}
+        if request.max_tokens is not None:
+            fields[self._limit_name] = request.max_tokens
+        else:
+            fields |= self.client.extra_body or {}
+        if request.counts_usage:
+            fields["stream_options"] = {"include_usage": True}
+        if request.schema is not None:
+            fields |= request.schema.request_fields(request.reply_format)
+        if request.tools:
+            fields["tools"] = [tool.as_request() for tool in request.tools]
+        if request.temperature is not None:
+            fields["temperature"] = request.temperature
+        prompt = [message.as_request() for message in request.messages]
+        return self._chunks(self.client.request(prompt, fields))
+
+    async def _chunks(self, body: Mapping[str, JsonValue]) -> AsyncGenerator[ReplyChunk]:
         model = self.client.model_name
         try:
             content = json.dumps(body, ensure_ascii=False).encode()
-            async with self._session.post(self._url, data=content, proxy=self._proxy) as response:
+            async with self._session.post(self.client.url, data=content, proxy=self._proxy) as response:
                 if not 200 <= response.status < 300:
-                    raise errors.refused(await _refusal(response), model)
+                    raise errors.refused(await _refusal(response, self._cures), model)
                 async for chunk in _chunks(response):
                     yield chunk
         except aiohttp.ServerTimeoutError:
-            raise errors.not_accepted() from None
+            raise errors.not_accepted(self._cures) from None
         except (aiohttp.ClientConnectionError, OSError):
-            raise errors.not_connected() from None
+            raise errors.not_connected(self._cures) from None
         except ErrorInStream as error:
-            raise errors.ended_early(model, str(error)) from None
+            raise errors.ended_early(model, str(error), self._cures) from None
         except RecursionError:
             raise errors.ReplyTooDeep from None
         except (aiohttp.ClientError, ValueError):
-            raise errors.ended_early(model) from None
+            raise errors.ended_early(model, cures=self._cures) from None
 
     async def close(self) -> None:
         await self._session.close()
@@ -119,7 +192,7 @@ async def _drain(response: aiohttp.ClientResponse) -> None:
                 pass
 
 
-async def _refusal(response: aiohttp.ClientResponse) -> errors.Refusal:
+async def _refusal(response: aiohttp.ClientResponse, cures: errors.Cures) -> errors.Refusal:
     body = bytearray()
     async for piece in response.content.iter_any():
         body += piece
@@ -132,6 +205,7 @@ async def _refusal(response: aiohttp.ClientResponse) -> errors.Refusal:
         message=text,
         path=response.url.path,
         headers=response.headers,
+        cures=cures,
     )
 
 

@@ -5,7 +5,7 @@ import logging
 from collections.abc import Awaitable, Callable
 
 from app.core.bus.job_worker import Disposition, Work
-from app.core.bus.port import LeasedJob, RunRef
+from app.core.bus.port import BusUnavailable, LeasedJob, RunRef
 from app.core.storage.port import StorageUnavailable
 
 MAX_TRIES = 5
@@ -16,7 +16,7 @@ logger = logging.getLogger(__name__)
 
 
 def follow_up(do: Callable[[RunRef], Awaitable[None]]) -> Work:
-    """Work that may fail. While the store is unavailable the job waits, which counts as no try."""
+    """Work that may fail. While the store or the bus is unavailable the job waits, which counts as no try."""
 
     async def work(leased: LeasedJob) -> Disposition:
         ref = leased.ref
@@ -29,8 +29,8 @@ def follow_up(do: Callable[[RunRef], Awaitable[None]]) -> Work:
         while True:
             try:
                 await do(ref)
-            except StorageUnavailable as error:
-                logger.warning("a %s job waits for the store: %s", leased.kind, error)
+            except (StorageUnavailable, BusUnavailable) as error:
+                logger.warning("a %s job waits: %s", leased.kind, error)
                 await asyncio.sleep(_AGAIN_SECONDS)
             else:
                 return "done"

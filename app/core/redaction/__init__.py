@@ -1,0 +1,1 @@
+"""Secrets in texts: found by shape, name and place, and taken out."""

@@ -1,0 +1,221 @@
+"""Keys and tokens of services, by their shapes.
+
+They are looked for in long words only: most words of a text are short, so a text without secrets is read at
+the speed of splitting it. Patterns take linear time: texts may come from attackers.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import TypeAlias, cast
+
+SHORTEST = 11
+"""The shortest token."""
+
+_SHORTEST_WHOLE = 34
+"""The shortest token without a beginning of its own."""
+
+# Keys and tokens that begin with a text of their own. What follows is all of the secret.
+_TOKENS: dict[str, str] = {
+    # Clouds
+    **dict.fromkeys(("AKIA", "ASIA", "ABIA", "ACCA"), r"[0-9A-Z]{16}\b"),
+    "ABSK": r"[A-Za-z0-9+/]{60,}={0,2}",
+    "AIza": r"[\w-]{35}",
+    "GOCSPX-": r"[\w-]{20,}",
+    "ya29.": r"[\w.-]{20,}",
+    "1//0": r"[\w-]{30,}",
+    "LTAI": r"[A-Za-z0-9]{12,24}\b",
+    "AKID": r"[A-Za-z0-9]{32}\b",
+    "AQVN": r"[\w-]{30,}",
+    "dop_v1_": r"[0-9a-f]{64}",
+    "doo_v1_": r"[0-9a-f]{64}",
+    "dor_v1_": r"[0-9a-f]{64}",
+    "HRKU-": r"[\w-]{20,}",
+    "fo1_": r"[\w-]{40,}",
+    "scw_": r"[\w-]{20,}",
+    # Code and packages
+    **dict.fromkeys(("ghp_", "gho_", "ghu_", "ghs_", "ghr_"), r"[A-Za-z0-9_]{30,}"),
+    "github_pat_": r"\w{20,}",
+    **dict.fromkeys(
+        (
+            *("glpat-", "gldt-", "glrt-", "glcbt-", "glptt-", "glft-", "glsoat-", "glimt-", "glagent-"),
+            *("glffct-", "glwt-", "gloas-", "GR1348941"),
+        ),
+        r"[\w.-]{16,}",
+    ),
+    "ATBB": r"[A-Za-z0-9_=-]{24,}",
+    "ATATT3xFf": r"[\w=-]{20,}",
+    "ATCTT3xFf": r"[\w=-]{20,}",
+    "npm_": r"[A-Za-z0-9]{30,}",
+    "pypi-": r"[\w-]{50,}",
+    "rubygems_": r"[0-9a-f]{48}",
+    "crates.io_": r"\w{20,}",
+    "cio": r"[A-Za-z0-9]{32}\b",
+    "oy2": r"[a-z0-9]{43}\b",
+    "dckr_pat_": r"[\w-]{20,}",
+    "dckr_oat_": r"[\w-]{20,}",
+    "AKCp": r"[A-Za-z0-9]{10,}",
+    "hf_": r"[A-Za-z0-9]{30,}",
+    "api_org_": r"[A-Za-z]{30,}",
+    "sqp_": r"[0-9a-f]{40}",
+    "squ_": r"[0-9a-f]{40}",
+    "sqa_": r"[0-9a-f]{40}",
+    "PMAK-": r"[0-9a-f-]{40,}",
+    "figd_": r"[\w-]{30,}",
+    "lin_api_": r"\w{30,}",
+    "ntn_": r"[A-Za-z0-9]{30,}",
+    "secret_": r"[A-Za-z0-9]{32,}",
+    "CFPAT-": r"[\w-]{30,}",
+    # Talking and mailing
+    **dict.fromkeys(("xoxb-", "xoxp-", "xoxa-", "xoxr-", "xoxs-", "xoxo-", "xoxc-", "xoxd-"), r"[\w%-]{10,}"),
+    "CCIPAT_": r"\w{20,}",
+    "bkua_": r"[0-9a-f]{40}",
+    "nfp_": r"[A-Za-z0-9]{30,}",
+    "rnd_": r"[A-Za-z0-9]{28,}",
+    **dict.fromkeys(("pat-na1-", "pat-eu1-", "amzn.mws."), r"[0-9a-f-]{36}"),
+    **dict.fromkeys(("access-production-", "access-sandbox-", "access-development-"), r"[0-9a-f-]{36}"),
+    "tfp_": r"[\w-]{40,}",
+    "pnu_": r"[a-z0-9]{30,}",
+    "sl.": r"[\w-]{100,}",
+    "xoxe.": r"[\w.-]{20,}",
+    "xoxe-": r"[\w-]{20,}",
+    "xapp-": r"[\w-]{20,}",
+    "hooks.slack.com/": r"(?:services|workflows|triggers)/[\w/]{15,}",
+    "SG.": r"[\w-]{16,}\.[\w-]{16,}",
+    "key-": r"[0-9a-z]{32}\b",
+    "xkeysib-": r"[0-9a-f]{32,}-\w{8,}",
+    "EAAC": r"[A-Za-z0-9]{60,}",
+    "EAAG": r"[A-Za-z0-9]{60,}",
+    "EAAB": r"[A-Za-z0-9]{60,}",
+    "AAAAAAAAAAAAAAAAAAAA": r"[\w%]{40,}",
+    # Money
+    **dict.fromkeys(("sk_live_", "sk_test_", "rk_live_", "rk_test_"), r"[A-Za-z0-9]{16,}"),
+    "whsec_": r"[A-Za-z0-9+/=]{20,}",
+    "sq0atp-": r"[\w-]{20,}",
+    "sq0csp-": r"[\w-]{30,}",
+    "EAAAE": r"[\w-]{50,}",
+    "access_token$production$": r"\w{10,}\$[0-9a-f]{20,}",
+    "access_token$sandbox$": r"\w{10,}\$[0-9a-f]{20,}",
+    **dict.fromkeys(("shpat_", "shpss_", "shpca_", "shppa_", "shptka_"), r"[0-9a-fA-F]{30,}"),
+    "FLWSECK_TEST-": r"[\w-]{12,}",
+    "FLWSECK-": r"[\w-]{12,}",
+    "rzp_live_": r"[A-Za-z0-9]{14,}",
+    "rzp_test_": r"[A-Za-z0-9]{14,}",
+    "live_": r"[A-Za-z0-9]{35,}\b",
+    # Models
+    "sk-": r"(?=[\w-]{0,80}\d)(?:[a-z0-9]{2,10}-){0,4}[A-Za-z0-9_]{12,}[\w-]*",
+    "sk.eyJ": r"[\w.-]{20,}",
+    "gsk_": r"[A-Za-z0-9]{40,}",
+    "xai-": r"[A-Za-z0-9]{40,}",
+    "pplx-": r"[A-Za-z0-9]{30,}",
+    "r8_": r"[A-Za-z0-9]{30,}",
+    "kai_": r"(?=[\w-]{0,60}\d)(?=[\w-]{0,60}[A-Z])[\w-]{30,}",
+    "tvly-": r"[\w-]{20,}",
+    "pcsk_": r"\w{30,}",
+    "lsv2_": r"(?:pt|sk)_[0-9a-f]{32}_[0-9a-f]{10}",
+    # Running and watching
+    "dapi": r"[0-9a-f]{32}(?:-\d)?\b",
+    "glsa_": r"[A-Za-z0-9]{32}_[0-9a-fA-F]{8}",
+    "glc_": r"[A-Za-z0-9+/]{32,}={0,2}",
+    "NRAK-": r"[A-Z0-9]{27}",
+    "NRJS-": r"[0-9a-f]{19}",
+    "sntrys_": r"[\w+/=]{30,}",
+    "sntryu_": r"[0-9a-f]{60,}",
+    "dt0c01.": r"[A-Z0-9]{24}\.[A-Z0-9]{64}",
+    "dt0s01.": r"[A-Z0-9]{8,}\.[A-Z0-9]{64}",
+    **dict.fromkeys(("hvs.", "hvb.", "hvr."), r"[\w-]{20,}"),
+    **dict.fromkeys(("dp.pt.", "dp.st.", "dp.ct.", "dp.sa.", "dp.scim.", "dp.audit."), r"[\w.-]{30,}"),
+    "pul-": r"[0-9a-f]{40}\b",
+    "pscale_tkn_": r"[\w.=-]{30,}",
+    "pscale_pw_": r"[\w.=-]{30,}",
+    "pscale_oauth_": r"[\w.=-]{30,}",
+    "sbp_": r"[0-9a-f]{40}",
+    "sb_secret_": r"[\w-]{20,}",
+    "AGE-SECRET-KEY-1": r"[0-9A-Z]{40,}",
+    "phx_": r"\w{40,}",
+    "tskey-": r"\w+-[\w-]{10,}",
+    "ops_eyJ": r"[\w+/=-]{40,}",
+    "A3-": r"[A-Z0-9]{6}-[A-Z0-9-]{26,33}",
+    "napi_": r"[a-z0-9]{40,}",
+    "v1.0-": r"[0-9a-f]{24}-[0-9a-f]{100,}",
+    "gAAAA": r"[\w-]{50,}={0,2}",
+    "eyJ": r"[\w-]{6,}\.[\w-]{6,}(?:\.[\w-]*){0,3}",
+    **{f"S{kind}": r"[A-Z2-7]{56}\b" for kind in "ACNOUX"},  # seeds of NATS keys
+}
+
+_WHOLE: tuple[tuple[str, str], ...] = (
+    (":AA", r"(?<!\d)\d{8,10}:AA[\w-]{32,34}(?![\w-])"),  # Telegram
+    (":APA91b", r"(?<![\w-])[\w-]{8,12}:APA91b[\w-]{100,}"),  # Firebase
+    ("Q~", r"(?<![\w~.-])[\w~.-]{3}\dQ~[\w~.-]{31,34}"),  # Azure
+    ("-us", r"(?<![\w-])[0-9a-f]{32}-us\d{1,2}\b"),  # Mailchimp
+    ("JQQJ99", r"(?<![A-Za-z0-9])[A-Za-z0-9]{40,60}JQQJ99[A-Za-z0-9]{20,40}"),  # Azure's models
+    ("AzCa", r"(?<![\w+/])[\w+/]{36,42}AzCa[\w+/]{5}={0,2}"),  # Azure
+    (".atlasv1.", r"(?<![A-Za-z0-9])[A-Za-z0-9]{14}\.atlasv1\.[\w=-]{40,}"),  # Terraform
+    ("+ASt", r"(?<![\w+/])[\w+/]{76}\+ASt[\w+/]{6,}={0,2}"),  # Azure storage
+    ("api/webhooks/", r"(?<=api/webhooks/)\d{5,20}/[\w-]{20,}"),  # Discord
+    ("webhook.office.com/", r"(?<=webhook\.office\.com/)[\w@/-]{30,}"),
+    (".", r"(?<![\w.-])[MNO][\w-]{22,27}\.[\w-]{6}\.[\w-]{27,45}(?![\w.-])"),  # Discord
+    (".", r"(?<![\w.])pat[A-Za-z0-9]{14}\.[0-9a-f]{64}\b"),  # Airtable
+    ("=", r"(?<![\w+/:-])[\w-]{43}=(?![\w=])"),  # Fernet
+    ("SK", r"(?<![A-Za-z0-9])SK[0-9a-f]{32}(?![A-Za-z0-9])"),  # Twilio
+)
+"""Tokens with a text of their own within them: that text, and the pattern of the whole."""
+
+_Node: TypeAlias = "dict[str, _Node]"
+
+
+def _pattern_of(beginnings: Iterable[str]) -> str:
+    """Returns a pattern of any of these texts, the longest first, that shares what they have in common."""
+    root: _Node = {}
+    for beginning in beginnings:
+        node = root
+        for character in beginning:
+            node = node.setdefault(character, {})
+        node[""] = {}
+    return _joined(root)
+
+
+def _joined(node: _Node) -> str:
+    ways = [re.escape(character) + _joined(below) for character, below in node.items() if character]
+    if not ways:
+        return ""
+    joined = ways[0] if len(ways) == 1 else f"(?:{'|'.join(ways)})"
+    return f"(?:{joined})?" if "" in node else joined
+
+
+_BEGINS = re.compile(rf"(?<![A-Za-z0-9]){_pattern_of(_TOKENS)}")
+_REST = {beginning: re.compile(rest) for beginning, rest in _TOKENS.items()}
+_BEGINNINGS = tuple(_REST)
+_PARTS_OF_BEGINNINGS = frozenset(each[:length] for each in _REST for length in range(len(each) + 1))
+_WHOLE_PATTERNS = [(part, re.compile(pattern)) for part, pattern in _WHOLE]
+
+
+def tokens_in(text: str) -> set[str]:
+    """Returns the keys and tokens in a text."""
+    words = "\n".join({word for word in text.split() if len(word) >= SHORTEST})
+    found = set(_beginning_tokens(words))
+    long = [word for word in words.splitlines() if len(word) >= _SHORTEST_WHOLE]
+    for part, pattern in _WHOLE_PATTERNS:
+        for word in long:
+            if part in word:
+                found.update(cast("list[str]", pattern.findall(word)))
+    return found
+
+
+def _beginning_tokens(words: str) -> Iterator[str]:
+    end = 0
+    for begun in _BEGINS.finditer(words):
+        if begun.start() < end:
+            continue
+        for size in range(len(begun[0]), 1, -1):
+            rest = _REST.get(begun[0][:size])
+            if rest is None:
+                continue
+            if (found := rest.match(words, begun.start() + size)) is not None:
+                end = found.end()
+                yield words[begun.start() : end]
+                break
+
+
+def may_begin_token(word: str) -> bool:
+    """True if the word is the beginning of a token, or may become one."""
+    return word in _PARTS_OF_BEGINNINGS or word.startswith(_BEGINNINGS)

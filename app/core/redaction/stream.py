@@ -1,0 +1,103 @@
+"""Redacts a text that arrives in pieces, wherever it is cut."""
+
+import re
+
+from app.core.redaction.shapes import may_begin_token
+from app.core.redaction.text import HIDDEN, secrets_in
+
+HELD_CHARACTERS = 64
+"""Characters at the end of what has arrived that are looked at: a part of them that may belong to a secret is
+held back until the rest shows what it is."""
+
+_SEEN_CHARACTERS = 512
+"""Characters before them that are remembered, because a secret is known by what stands before it."""
+_MOST_HELD = 8_192
+_TELLING = 3
+"""Characters of a word that may be the beginning of a token; fewer pass at once."""
+_PLAIN = re.compile(r"[A-Za-z ,.!?()\n]*")
+_NAMED = re.compile(
+    r"(?:pass\w{0,10}|pwd|secret\w{0,10}|token\w{0,8}|key\w{0,8}|credentials?|auth\w{0,12}|bearer|basic|sig)"
+    r"[\"'`\]\\]{0,3}(?:\s{0,4}(?:=>|:=|=|:)?\s{0,4}|\s+(?:is|was|to)\s*:?\s+|\s+(?:bearer|basic|token)\s+)"
+    r"(?:\\{0,3}[\"'`][^\"'`\n]{0,400}|[^\s\"'`,;]{0,400})$",
+    re.IGNORECASE,
+)
+_WORD = re.compile(r"\S{0,4096}$")
+_CAPITALS = re.compile(r"[a-z][A-Z]|[A-Z]{3}")
+_PARTS = re.compile(r"[\"'`(\[{<=:,;|]")
+_NUMBERED = 6
+"""Characters of a word with digits that may belong to a secret."""
+_PRIVATE_KEY = re.compile(r"-----BEGIN (?:(?!-----END)[\s\S])*$|-{1,5}(?:B(?:E(?:G(?:I(?:N)?)?)?)?)?$")
+
+
+class RedactedStream:
+    """Returns the pieces without secrets. Plain words pass at once."""
+
+    def __init__(self) -> None:
+        self._seen = ""
+        self._held = ""
+
+    def feed(self, piece: str) -> str:
+        """Returns the text that is certain to hold no part of a secret."""
+        if not self._held and self._is_plain(piece):
+            self._seen = (self._seen + piece)[-_SEEN_CHARACTERS:]
+            return piece
+        self._held += piece
+        return self._release(self._safe_length())
+
+    def end(self) -> str:
+        """Returns the rest."""
+        return self._release(len(self._held))
+
+    def _is_plain(self, piece: str) -> bool:
+        if _PLAIN.fullmatch(piece) is None:
+            return False
+        around = self._seen[-HELD_CHARACTERS:] + piece
+        if _NAMED.search(around) is not None:
+            return False
+        word = around[around.rfind(" ") + 1 :].rpartition("\n")[2]
+        if len(word) >= HELD_CHARACTERS // 4 or _CAPITALS.search(word):
+            return False
+        return len(word) < _TELLING or not may_begin_token(word.lstrip("("))
+
+    def _safe_length(self) -> int:
+        """Returns how much of what is held may pass."""
+        text = self._seen + self._held
+        tail = text[-max(len(self._held), HELD_CHARACTERS) - _SEEN_CHARACTERS :]
+        offset = len(text) - len(tail)
+        begun = (_PRIVATE_KEY.search(tail), _NAMED.search(tail))
+        starts = [found.start() + offset for found in begun if found]
+        word = _WORD.search(tail)
+        if word is not None and word[0] and _may_be_secret(word[0]):
+            starts.append(word.start() + offset)
+        safe = min([len(text), *starts]) - len(self._seen)
+        for start, stop in secrets_in(text):
+            if stop == len(text) and start - len(self._seen) < safe:
+                safe = start - len(self._seen)
+        return max(0, safe) if len(self._held) < _MOST_HELD else len(self._held)
+
+    def _release(self, length: int) -> str:
+        if not length:
+            return ""
+        text = self._seen + self._held
+        begin = len(self._seen)
+        end = begin + length
+        parts: list[str] = []
+        at = begin
+        for start, stop in secrets_in(text):
+            if stop <= begin or start >= end:
+                continue
+            parts += [text[at : max(at, start)], HIDDEN]
+            at = min(stop, end)
+        shown = "".join([*parts, text[at:end]])
+        self._seen = text[:end][-_SEEN_CHARACTERS:]
+        self._held = text[end:]
+        return shown
+
+
+def _may_be_secret(word: str) -> bool:
+    if "://" in word or len(word) >= HELD_CHARACTERS // 2:
+        return True
+    if len(word) >= _NUMBERED and any(map(str.isdigit, word)):
+        return True
+    last = _PARTS.split(word)[-1]
+    return bool(last) and (_CAPITALS.search(last) is not None or may_begin_token(last))

@@ -1,0 +1,249 @@
+"""Values that are secret by the name before them (`password=...`, `"api_key": "..."`), or by their place: in
+URLs, headers, commands and statements.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import TypeAlias
+
+from app.core.redaction.words import is_key, is_mixed, is_password, is_placeholder, is_strong
+
+Span: TypeAlias = tuple[int, int]
+
+_VALUE = r"""(?:\\*"(?P<double>[^"\\\n]{1,400})\\*"|\\*'(?P<single>[^'\\\n]{1,400})\\*'"""
+_BARE = r"""|`(?P<tick>[^`\n]{1,400})`|(?P<bare>[^\s"'`,;&<>()\[\]{}|\\]{1,400}))"""
+_AFTER = (
+    r"\d{0,2}(?P<close>[\"'`]|\\\")?\]?[ \t]{0,4}"
+    r"(?P<sign>=>|:=|==|=|:|>(?=[^<>\s]{3,200}</)|"
+    r"[\"']?[ \t]{0,4},?[ \t\n]{0,8}[\"']?value[\"']?[ \t]{0,2}[=:])"
+    r"[ \t]{0,4}(?:\n[ \t]{2,12}(?=value))?"
+)
+_PASSWORD = re.compile(
+    rf"(?:w(?:ord|ort|d)?s?|phrase|code|e)?(?:[_-]?confirm\w{{0,6}})?{_AFTER}{_VALUE}{_BARE}", re.IGNORECASE
+)
+_KEY = re.compile(
+    rf"(?:[_-]?(?:access[_-]?)?(?:key|text|value|secret|base|pem)){{0,3}}{_AFTER}{_VALUE}{_BARE}",
+    re.IGNORECASE,
+)
+_KEYS = (
+    *("api", "app", "access", "account", "private", "auth", "encryption", "signing", "master", "secret"),
+    *("shared", "sas", "bot", "license", "service", "session", "subscription", "instrumentation", "storage"),
+    *("client", "webhook", "server", "ssh", "rsa", "crypt", "hmac", "jwt"),
+)
+"""What stands before `key` in the name of a secret."""
+_NO_TOKENS = (
+    *("page", "next", "prev", "continuation", "sync", "cancel", "cancellation", "pad", "eos", "bos", "unk"),
+    *("special", "stop", "mask", "sep", "cls", "start", "end", "first", "last"),
+)
+"""What stands before `token` in the name of something else."""
+_SPOKEN = re.compile(
+    r"(?:w(?:ord|ort|d)|phrase|code| key)?(?:\s+(?:for|of)\s+[\w@.-]{1,40})?"
+    r"\s+(?:is|was|to|ist)\s*:?\s+[\"'`]?(?P<bare>[^\s\"'`,;]{4,200})",
+    re.IGNORECASE,
+)
+_CALLS = ("(", "[")
+_OPTION = re.compile(rf"[\w-]{{0,30}}[ \t]+{_VALUE}{_BARE}")
+_NAMES: tuple[tuple[str, re.Pattern[str]], ...] = (
+    ("pass", _PASSWORD),
+    ("pwd", _PASSWORD),
+    ("secret", _KEY),
+    ("token", _KEY),
+    ("key", _KEY),
+    ("credential", re.compile(rf"s?{_AFTER}{_VALUE}{_BARE}", re.IGNORECASE)),
+    ("_auth", _KEY),
+    ("sig=", re.compile(rf"(?P<sign>)(?:{_VALUE[3:]}{_BARE}")),
+    ("jwt", _KEY),
+)
+"""Parts of names, and what follows them up to the value."""
+
+_URL_REST = re.compile(r"[^\s\"'<>`]{1,2000}")
+_END_OF_AUTHORITY = re.compile(r"[/?#]")
+_PRIVATE_KEY = re.compile(
+    r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?P<secret>.*?)"
+    r"(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|\Z)",
+    re.DOTALL,
+)
+_PUTTY = re.compile(r"Private-Lines: \d+\s(?P<secret>[\w+/=\s]{20,8000})")
+_BEARER = re.compile(r"bearer[ \t]+(?P<secret>[\w.~+/-]{12,4000}=*)", re.IGNORECASE)
+_BASIC = re.compile(r"basic[ \t]+(?P<secret>[A-Za-z0-9+/]{10,2000}={0,2})(?![\w.-])", re.IGNORECASE)
+_AUTHORIZATION = re.compile(
+    r"authorization[\"'\\]{0,3}\s{0,3}[:=,]\s{0,3}[\"'\\]{0,3}(?:(?:bearer|basic|token|apikey|key|digest|bot|ssws)\s+)?"
+    r"(?!(?:bearer|basic|token|apikey|key|digest|bot|required|missing)\b)"
+    r"(?P<secret>[^\s\"',;<>\\]{6,4000})",
+    re.IGNORECASE,
+)
+_COOKIE = re.compile(
+    r"cookie:\s*(?P<secret>[^\n\"']{0,20}(?:sess|sid|token|auth)\w*=[^\s;\"']{8,500})", re.IGNORECASE
+)
+_STATEMENT = re.compile(
+    r"(?:identified\s+(?:with\s+\w+\s+)?by|password)\s+(?:=\s*)?(?:N|E)?'(?P<secret>[^'\n]{3,200})'",
+    re.IGNORECASE,
+)
+_MYSQL = re.compile(r"mysql\w*\b[^\n|;]{0,200}?\s-p(?P<secret>[^\s-]\S{2,100})")
+_CURL = re.compile(
+    r"curl\b[^\n|;]{0,200}?\s(?:-u|--user)[ =]?[\"']?[^\s:\"']{1,80}:(?P<secret>[^\s\"']{3,100})"
+)
+_SSHPASS = re.compile(r"(?:sshpass\s+-p\s*|redis-cli\b[^\n]{0,100}\s-a\s+)[\"']?(?P<secret>[^\s\"']{3,100})")
+_LOGIN = re.compile(r"login\s+\S{1,100}\s+password\s+(?P<secret>\S{3,100})")
+_PGPASS_PORT = ":5432:"
+_PGPASS = re.compile(r"[\w.*-]{1,100}:5432:[\w*-]{1,63}:[\w*.-]{1,63}:(?P<secret>\S{3,100})(?!\S)")
+_DOCKER = re.compile(r"docker login\b[^\n]{0,200}?\s-p\s+(?P<secret>\S{3,200})")
+_ORACLE = re.compile(r"jdbc:oracle:\w{1,8}:(?P<secret>[^\s/@:]{1,100}/[^\s@]{1,100})@")
+_ACCESS_PAIR = re.compile(
+    r"(?:AKIA|ASIA)[0-9A-Z]{16}[\"'\s,:;|]{1,8}(?P<secret>[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])"
+)
+
+_PLACES: tuple[tuple[str, re.Pattern[str]], ...] = (
+    ("bearer", _BEARER),
+    ("basic", _BASIC),
+    ("authorization", _AUTHORIZATION),
+    ("cookie:", _COOKIE),
+    ("identified", _STATEMENT),
+    ("password ", _STATEMENT),
+    ("mysql", _MYSQL),
+    ("curl ", _CURL),
+    ("sshpass", _SSHPASS),
+    ("redis-cli", _SSHPASS),
+    ("login ", _LOGIN),
+    ("docker login", _DOCKER),
+    ("jdbc:oracle", _ORACLE),
+    ("akia", _ACCESS_PAIR),
+    ("asia", _ACCESS_PAIR),
+    ("private-lines", _PUTTY),
+    ("-----begin ", _PRIVATE_KEY),
+)
+"""Texts in lower case, and the patterns that begin with them."""
+
+
+def secret_spans(text: str) -> Iterator[Span]:
+    """Yields the places of values that are secret by what stands before them, in any order.
+
+    The text has ASCII characters only.
+    """
+    lowered = text.lower()
+    for part, pattern in _NAMES:
+        yield from _named(text, lowered, part, pattern=pattern)
+    for part, pattern in _PLACES:
+        yield from _placed(text, lowered, part, pattern=pattern)
+    yield from _in_password_files(text)
+    yield from _in_urls(text)
+
+
+def names_secret(name: str) -> bool:
+    """True if values under this name are secret, as those of a column `password` or `api_key`."""
+    lowered = name.casefold().replace("-", "_")
+    if lowered.endswith(("password", "passwd", "passphrase", "pwd")):
+        return True
+    return lowered.endswith(
+        ("secret", "token", "api_key", "apikey", "access_key", "private_key", "secret_key", "secretkey")
+    )
+
+
+def _in_password_files(text: str) -> Iterator[Span]:
+    """Yields the passwords in lines such as `host:5432:database:user:password`."""
+    at = text.find(_PGPASS_PORT)
+    while at >= 0:
+        start = max(text.rfind(" ", 0, at), text.rfind("\n", 0, at)) + 1
+        if (found := _PGPASS.match(text, start)) is not None:
+            yield found.span("secret")
+        at = text.find(_PGPASS_PORT, at + len(_PGPASS_PORT))
+
+
+def _placed(text: str, lowered: str, part: str, *, pattern: re.Pattern[str]) -> Iterator[Span]:
+    at = lowered.find(part)
+    while at >= 0:
+        found = pattern.match(text, at)
+        if found is None:
+            at = lowered.find(part, at + len(part))
+            continue
+        secret = found["secret"]
+        if not is_placeholder(secret) and (pattern not in (_BASIC, _BEARER) or is_mixed(secret)):
+            yield found.span("secret")
+        at = lowered.find(part, found.end())
+
+
+def _named(text: str, lowered: str, part: str, *, pattern: re.Pattern[str]) -> Iterator[Span]:
+    size = len(part)
+    at = lowered.find(part)
+    while at >= 0:
+        end = at + size
+        judge = is_password if part in ("pass", "pwd") else is_key
+        if _is_name(lowered, at, part):
+            if (found := pattern.match(text, end)) is not None:
+                group = found.lastgroup or "bare"
+                is_prose = group == "bare" and found["sign"] == ":" and _goes_on(text, found.end())
+                is_variable = group != "bare" or text[at:end].isupper()
+                is_called = group == "bare" and text[found.end() : found.end() + 1] in _CALLS
+                is_prose = is_prose or (part == "pass" and text[end : end + 1].lower() not in ("w", "p"))
+                if part == "secret" and is_variable:
+                    judge = is_password
+                if not is_called and judge(found[group], is_prose=is_prose, is_variable=is_variable):
+                    yield found.span(group)
+            elif (found := _OPTION.match(text, end)) is not None and _is_option(text, at):
+                group = found.lastgroup or "bare"
+                if judge(found[group], is_prose=False, is_variable=True):
+                    yield found.span(group)
+            elif (found := _SPOKEN.match(text, end)) is not None:
+                value = found["bare"].rstrip(".!?)")
+                if is_strong(value):
+                    yield found.start("bare"), found.start("bare") + len(value)
+        at = lowered.find(part, end)
+
+
+def _is_name(lowered: str, at: int, part: str) -> bool:
+    """True if the part of a name means a secret, as in `api_key` and `db_pass`, but not in `primary_key`."""
+    match part:
+        case "key":
+            return _ends_with(lowered[max(0, at - 16) : at], _KEYS, "_- .")
+        case "pass" if lowered[at + 4 : at + 5] not in ("w", "p"):
+            return at == 0 or not lowered[at - 1].isalpha() or lowered[max(0, at - 2) : at] in ("db", "er")
+        case "token":
+            return not _ends_with(lowered[max(0, at - 14) : at], _NO_TOKENS, "_- ")
+        case "sig=" | "jwt":
+            return at == 0 or not lowered[at - 1].isalpha()
+        case _:
+            return True
+
+
+def _ends_with(before: str, words: tuple[str, ...], signs: str) -> bool:
+    """True if the text ends with one of the words, or with one and a sign."""
+    return before.endswith(words) or (before[-1:] in signs and before[:-1].endswith(words))
+
+
+def _is_option(text: str, at: int) -> bool:
+    """True if the name is an option of a command, such as `--db-password`."""
+    start = max(text.rfind(" ", max(0, at - 40), at), text.rfind("\n", max(0, at - 40), at)) + 1
+    return text.startswith("--", start)
+
+
+def _goes_on(text: str, end: int) -> bool:
+    """True if more words follow on the line, as in `Password: at least 12 characters`."""
+    return text[end : end + 1] == " " and text[end + 1 : end + 2].isalnum()
+
+
+def _in_urls(text: str) -> Iterator[Span]:
+    """Yields the user and password of URLs: all between `://` and the last @ that may end them."""
+    at = text.find("://")
+    while at >= 0:
+        found = _URL_REST.match(text, at + 3)
+        if found is not None and (size := _credentials(found[0])):
+            yield found.start(), found.start() + size
+        at = text.find("://", at + 3)
+
+
+def _credentials(rest: str) -> int:
+    """Returns the length of what stands before the @ of a URL; 0 if that is no secret.
+
+    A password may hold a slash and an @, and so may a path.
+    """
+    last = rest.rfind("@")
+    if last < 0:
+        return 0
+    authority = _END_OF_AUTHORITY.split(rest, maxsplit=1)[0]
+    user, colon, password = authority.rpartition("@")[0].partition(":")
+    if "@" in authority:
+        if colon:
+            return last if password and not is_placeholder(password) else 0
+        return len(user) if len(user) >= 16 and is_strong(user) else 0
+    port = authority.partition(":")[2]
+    return last if port and not port.isdigit() and "/@" not in rest else 0
