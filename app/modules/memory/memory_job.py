@@ -5,8 +5,10 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from app.core.clock import now_ms
+from app.core.ids import made_at
 from app.core.llm.model import LanguageModel, ModelRejected, ModelUnavailable
 from app.modules.memory.model import Exchange, Memory, SessionExchanges, Summary
+from app.modules.memory.profile_update import ProfileUpdate
 from app.modules.memory.service import ConversationMemories
 from app.modules.memory.summary import digest, written
 
@@ -29,8 +31,15 @@ class MemoryJob:
     """Writes memories by a model, or as a digest if there is no model or it fails."""
 
     def __init__(
-        self, reader: ExchangeReader, memories: ConversationMemories, model: LanguageModel | None
+        self,
+        reader: ExchangeReader,
+        memories: ConversationMemories,
+        model: LanguageModel | None,
+        *,
+        profile: ProfileUpdate | None = None,
     ) -> None:
+        """`profile`: None where profiles are off, or no model may read questions."""
+        self._profile = profile
         self._reader = reader
         self._memories = memories
         self._model = model
@@ -45,7 +54,11 @@ class MemoryJob:
             if session is None:
                 return
             known = await self._memories.repository.find(session_id)
-            new = session.exchanges if known is None else _after(known.covers, session.exchanges)
+            forgotten_at = await self._memories.repository.forgotten_at(session.owner)
+            kept = {each: said for each, said in session.exchanges.items() if made_at(each) > forgotten_at}
+            new = kept if known is None else _after(known.covers, kept)
+            if new and self._profile is not None:
+                await self._profile.learn(session.owner, session_id, new)
             if not new or await self._remember(session_id, session.owner, known, new=new):
                 return
 
@@ -53,7 +66,7 @@ class MemoryJob:
         self, session_id: str, owner: str, known: Memory | None, *, new: dict[str, Exchange]
     ) -> bool:
         """Returns False if another job has changed the memory meanwhile."""
-        earlier = None if known is None else Summary(known.summary, known.themes)
+        earlier = None if known is None else _summary_of(known)
         summary = await self._summarize(session_id, earlier, list(new.values()))
         memory = Memory(
             id=session_id,
@@ -61,13 +74,22 @@ class MemoryJob:
             session_id=session_id,
             summary=summary.text,
             themes=summary.themes,
+            persons=summary.persons,
+            places=summary.places,
+            user_sentiment=summary.user_sentiment,
             covers=list(new)[-1],
             updated_at=now_ms(),
         )
         kept = await self._memories.keep(memory, known)
-        if kept and not await self._reader.has_session(session_id):  # deleted meanwhile
+        if kept and not await self._may_be_kept(memory):  # deleted meanwhile
             await self._memories.forget_conversation(session_id)
+            if self._profile is not None:
+                await self._profile.forget_sessions([session_id])
         return kept
+
+    async def _may_be_kept(self, memory: Memory) -> bool:
+        forgotten_at = await self._memories.repository.forgotten_at(memory.owner)
+        return made_at(memory.covers) > forgotten_at and await self._reader.has_session(memory.session_id)
 
     async def _summarize(
         self, session_id: str, earlier: Summary | None, exchanges: Sequence[Exchange]
@@ -79,6 +101,16 @@ class MemoryJob:
             except (ModelUnavailable, ModelRejected) as error:
                 logger.warning("session %s is remembered as a digest: %s", session_id, error)
         return digest(earlier, exchanges)
+
+
+def _summary_of(memory: Memory) -> Summary:
+    return Summary(
+        memory.summary,
+        memory.themes,
+        persons=memory.persons,
+        places=memory.places,
+        user_sentiment=memory.user_sentiment,
+    )
 
 
 def _after(message_id: str, exchanges: dict[str, Exchange]) -> dict[str, Exchange]:

@@ -1,0 +1,91 @@
+"""Deletion of everything that KAI holds of an owner."""
+
+from collections.abc import Sequence
+
+from app.core.auth.caller import Caller
+from app.modules.boards.repository import BoardRepository
+from app.modules.context_store.service import ContextStore
+from app.modules.database_connection.service import DatabaseConnections
+from app.modules.items.service import ClientItems
+from app.modules.memory.forgetting import MemoryForgetting, NotConfirmed
+from app.modules.rules.repository import RuleRepository
+from app.modules.run.errors import StillStopping
+from app.modules.session.errors import SessionUnknown
+from app.modules.session.service import SessionFilter, SessionService
+from app.modules.sharing.repository import LinkRepository
+
+_PAGE = 100
+
+
+class OwnerForgetting:
+    """Methods can be repeated. Each returns what is not confirmed yet."""
+
+    def __init__(
+        self,
+        memory: MemoryForgetting,
+        sessions: SessionService,
+        connections: DatabaseConnections,
+        *,
+        context: ContextStore,
+        rules: RuleRepository,
+        items: ClientItems,
+        boards: BoardRepository,
+        links: LinkRepository,
+    ) -> None:
+        self.memory = memory
+        self._sessions = sessions
+        self._connections = connections
+        self._context = context
+        self._rules = rules
+        self._items = items
+        self._boards = boards
+        self._links = links
+
+    async def forget_everything(self, caller: Caller) -> list[NotConfirmed]:
+        """Delete sessions, boards, memory, items, knowledge, rules and connections of the caller.
+
+        Connections, knowledge and rules are left to callers with the scope `manage`.
+        """
+        left = await self.memory.forget_owner(caller.owner)
+        for session_id in await self._session_ids(caller.owner):
+            try:
+                await self._sessions.delete(caller.owner, session_id)
+            except SessionUnknown:
+                continue  # another request has deleted it
+            except StillStopping as error:
+                left.append(NotConfirmed(f"session {session_id}", error.detail))
+        await self._boards.delete_all(caller.owner)
+        await self._links.delete_all(caller.owner)
+        await self._items.forget_owner(caller.owner)
+        left += await self._forget_managed(caller)
+        # A job that was under way may have remembered something meanwhile.
+        await self.memory.forget_owner(caller.owner)
+        return left
+
+    async def _forget_managed(self, caller: Caller) -> list[NotConfirmed]:
+        if not caller.may("manage"):
+            why = "Your credential lacks the scope manage. Send the request with one that has it."
+            return [NotConfirmed("databases, examples, glossary, instructions and rules", why)]
+        await self._context.forget_owner(caller.owner)
+        await self._rules.delete_all(caller.owner)
+        for connection_id in await self._connection_ids(caller.owner):
+            await self._connections.delete(caller.owner, connection_id)
+        return []
+
+    async def _session_ids(self, owner: str) -> Sequence[str]:
+        ids: list[str] = []
+        cursor: str | None = None
+        while True:
+            found = await self._sessions.latest(owner, SessionFilter(), _PAGE, cursor=cursor)
+            ids += [session.id for session in found.sessions]
+            if (cursor := found.next_cursor) is None:
+                return ids
+
+    async def _connection_ids(self, owner: str) -> Sequence[str]:
+        ids: list[str] = []
+        cursor: str | None = None
+        while True:
+            page, cursor = await self._connections.repository.page(owner, _PAGE, cursor)
+            ids += [each.id for each in page if each.owner == owner]
+            if cursor is None:
+                return ids

@@ -1,0 +1,71 @@
+"""Errors of facts. Their texts name the cure and repeat no fact."""
+
+from app.core.errors import Conflict, Forbidden, Invalid, NotFound
+from app.modules.memory.scopes import Scope
+
+
+class FactUnknown(NotFound):
+    """There is no such fact, or it belongs to another owner."""
+
+    def __init__(self) -> None:
+        super().__init__("There is no fact with this id.")
+
+
+class FactsOff(Forbidden):
+    """New facts are switched off. Those that are kept can still be read and forgotten."""
+
+    problem = "facts-off"
+    title = "Facts are switched off"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "This KAI remembers no new facts. An operator switches them on with KAI_MEMORY__FACTS=true."
+        )
+
+
+class FactRefused(Invalid):
+    """A guard does not let the fact be kept."""
+
+    problem = "fact-refused"
+    title = "This is not remembered"
+
+
+class FactNeedsConfirmation(Conflict):
+    """A guard warns of the fact. A person who has read the warning may keep it."""
+
+    problem = "fact-needs-confirmation"
+    title = "Read the warning before this is remembered"
+
+    def __init__(self, warning: str) -> None:
+        super().__init__(f'{warning} To remember it all the same, send it again with "confirm": true.')
+
+
+class FactPlaceUnclear(Invalid):
+    """The scope of a fact needs a connection or a session, or must not have one."""
+
+    problem = "fact-place-unclear"
+    title = "Where the fact belongs is not clear"
+
+
+class FactsFull(Conflict):
+    """The group holds as many facts as allowed, and none has been unused for long enough to go."""
+
+    problem = "facts-full"
+    title = "No more facts fit here"
+
+    def __init__(self, scope: Scope, limit: int, unused_days: int) -> None:
+        super().__init__(
+            f"{limit} facts are remembered in this scope ({scope}), and more are not allowed. Each was used "
+            f"or added in the last {unused_days} days. Forget some that are not needed any more.",
+            limit=limit,
+        )
+
+
+class FactChanged(Conflict):
+    """The fact was changed or superseded meanwhile."""
+
+    problem = "fact-changed"
+    title = "The fact has been changed meanwhile"
+
+    def __init__(self) -> None:
+        super().__init__("The fact was changed, accepted or superseded meanwhile. Read it again.")

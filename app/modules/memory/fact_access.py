@@ -1,0 +1,87 @@
+"""Access to facts: who may read and write them, and the place that a fact belongs to."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+
+from app.modules.database_connection.errors import ConnectionNotFound
+from app.modules.database_connection.service import DatabaseConnections
+from app.modules.memory.errors import FactPlaceUnclear
+from app.modules.memory.fact_repository import readers_of_connection, readers_of_owner
+from app.modules.memory.model import Fact, NewFact
+from app.modules.memory.scopes import Scope
+
+_CONNECTIONS = 1_000
+
+SessionConnection = Callable[[str, str], Awaitable[str | None]]
+"""Returns the id of the connection of an owner's session, or None if the owner has no such session."""
+
+
+class FactAccess:
+    """A fact belongs to its owner alone. Shared facts belong to a connection: all readers of the connection
+    read them, and its owner alone writes them.
+    """
+
+    def __init__(self, connections: DatabaseConnections, find_session: SessionConnection) -> None:
+        self._connections = connections
+        self._find_session = find_session
+
+    async def placed(self, new: NewFact) -> NewFact:
+        """Returns the fact with the connection of its place, if the owner may write there.
+
+        Raises `FactPlaceUnclear`, `ConnectionNotFound` or `NotTheOwner`.
+        """
+        if new.scope == "user" and new.source.origin == "feedback":
+            raise FactPlaceUnclear("Feedback is about data: give the fact the scope workspace or session.")
+        if new.about and new.connection_id is None and new.scope != "session":
+            raise FactPlaceUnclear("A fact about tables needs the connection that they belong to.")
+        if new.scope == "session":
+            if new.source.session_id is None:
+                raise FactPlaceUnclear("A fact of a session needs the session's id.")
+            connection_id = await self._find_session(new.owner, new.source.session_id)
+            if connection_id is None:
+                raise FactPlaceUnclear("There is no session with this id. Name one of yours.")
+            return replace(new, connection_id=connection_id, text=_tidy(new.text))
+        if new.connection_id is None:
+            if new.scope != "user":
+                raise FactPlaceUnclear(f"A fact of scope {new.scope} needs the id of a database connection.")
+        elif new.scope == "shared":
+            await self._connections.repository.own(new.owner, new.connection_id)
+        else:
+            await self._connections.repository.get(new.owner, new.connection_id)
+        return replace(new, text=_tidy(new.text))
+
+    async def check_readable(self, reader: str, connection_id: str) -> None:
+        """Raises `ConnectionNotFound`."""
+        await self._connections.repository.get(reader, connection_id)
+
+    async def check_writable(self, writer: str, fact: Fact) -> None:
+        """Raises `NotTheOwner` for a shared fact of a connection that the writer may only read."""
+        if fact.scope == "shared":
+            await self._connections.repository.own(writer, str(fact.connection_id))
+
+    async def is_readable(self, reader: str, fact: Fact) -> bool:
+        if fact.scope != "shared":
+            return fact.owner == reader
+        try:
+            await self._connections.repository.get(reader, str(fact.connection_id))
+        except ConnectionNotFound:
+            return False
+        return True
+
+    async def readers(self, reader: str, scope: Scope | None, connection_id: str | None) -> set[str]:
+        """Returns the names under which the reader may read facts, of a scope and a connection if wanted."""
+        own = {readers_of_owner(reader)}
+        if scope not in (None, "shared"):
+            return own
+        if connection_id is not None:
+            try:
+                await self._connections.repository.get(reader, connection_id)
+            except ConnectionNotFound:
+                return own
+            return {*own, readers_of_connection(connection_id)}
+        readable, _ = await self._connections.repository.page(reader, _CONNECTIONS, None)
+        return own | {readers_of_connection(each.id) for each in readable}
+
+
+def _tidy(text: str) -> str:
+    return " ".join(text.split())

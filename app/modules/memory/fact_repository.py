@@ -1,0 +1,202 @@
+"""Facts in the store."""
+
+import hashlib
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+
+from pydantic import JsonValue, TypeAdapter
+
+from app.core.storage.port import AnyOf, Condition, Document, DocumentExists, Equals, Range, Storage
+from app.modules.memory.model import TASK_UPDATE_MS, Fact, FactGroup, FactStatus
+
+_NAME = "facts"
+_FACT = TypeAdapter(Fact)
+_NEVER = 2**53
+"""The time at which a fact expires that does not."""
+_PAGE = 100
+LIVING: Sequence[FactStatus] = ("active", "waiting")
+
+
+class FactRepository:
+    """Facts of all owners. A read by group compares group and owner again here, whatever the store says."""
+
+    def __init__(self, storage: Storage) -> None:
+        self._storage = storage
+
+    async def create(self, fact: Fact) -> bool:
+        """Returns False if there is a fact with this id."""
+        try:
+            await self._storage.create(_NAME, _document(fact))
+        except DocumentExists:
+            return False
+        return True
+
+    async def find(self, fact_id: str) -> Fact | None:
+        """Returns a fact of any owner, or None."""
+        found = await self._storage.get(_NAME, fact_id)
+        return None if found is None else _fact(found)
+
+    async def change(
+        self,
+        fact: Fact,
+        changes: Mapping[str, JsonValue],
+        *,
+        while_status: FactStatus | None = None,
+        while_used_at: int | None = None,
+    ) -> Fact | None:
+        """Returns the changed fact, or None if it is gone, or was changed or used meanwhile."""
+        wanted = {"status": while_status, "used_at": while_used_at}
+        where = [Equals(name, value) for name, value in wanted.items() if value is not None]
+        changed = await self._storage.patch(_NAME, fact.id, changes, where=where)
+        return None if changed is None else _fact(changed)
+
+    async def with_text(self, group: FactGroup, text: str) -> list[Fact]:
+        """Returns the living facts of a group with this text, case and blanks aside, smallest id first."""
+        where = [*_of_group(group), Equals("text_key", text_key(text)), AnyOf("status", LIVING)]
+        page = await self._storage.query(_NAME, where)
+        return _held(group, page.items)
+
+    async def with_words(
+        self, groups: Sequence[FactGroup], words: Sequence[str], now: int, *, limit: int
+    ) -> Sequence[Sequence[str]]:
+        """Returns for each word the ids of active facts that have a word with this prefix, best first.
+
+        The groups are compared, not their owners.
+        """
+        where = [_of_groups(groups), Equals("status", "active"), Range("expires_at", at_least=now)]
+        return await self._storage.search_ids(_NAME, words, where, limit=limit)
+
+    async def has_any(self, group: FactGroup) -> bool:
+        """True if the group has a fact of any status."""
+        # One condition: of two, the store may search by the wider, which is not that of the group.
+        page = await self._storage.query(_NAME, [Equals("group", group.id)], limit=1)
+        return bool(_held(group, page.items))
+
+    async def active(self, groups: Sequence[FactGroup], fact_ids: Sequence[str], now: int) -> list[Fact]:
+        """Returns the active facts among these of the groups, in the order of the ids."""
+        where = [
+            _of_groups(groups),
+            AnyOf("id", fact_ids),
+            Equals("status", "active"),
+            Range("expires_at", at_least=now),
+        ]
+        page = await self._storage.query(_NAME, where, limit=max(1, len(fact_ids)))
+        found = {fact.id: fact for group in groups for fact in _held(group, page.items)}
+        return [found[each] for each in fact_ids if each in found]
+
+    async def count(self, group: FactGroup, statuses: Sequence[FactStatus]) -> int:
+        return await self._storage.count(_NAME, [*_of_group(group), AnyOf("status", statuses)])
+
+    async def latest(self, group: FactGroup, now: int, *, limit: int) -> list[Fact]:
+        """Returns the active facts of a group that were changed last, latest first."""
+        where = [*_of_group(group), Equals("status", "active"), Range("expires_at", at_least=now)]
+        page = await self._storage.query(_NAME, where, order_by="updated_at", descending=True, limit=limit)
+        return _held(group, page.items)
+
+    async def unused(self, group: FactGroup, since: int) -> list[Fact]:
+        """Returns the living facts of a group that were not used since."""
+        where = [*_of_group(group), AnyOf("status", LIVING), Range("used_at", below=since)]
+        page = await self._storage.query(_NAME, where, order_by="used_at", limit=1_000)
+        return _held(group, page.items)
+
+    async def oldest_superseded(self, group: FactGroup) -> list[Fact]:
+        where = [*_of_group(group), Equals("status", "superseded")]
+        page = await self._storage.query(_NAME, where, order_by="updated_at", limit=1)
+        return _held(group, page.items)
+
+    async def successors(self, fact_id: str) -> list[Fact]:
+        """Returns the facts that supersede this one."""
+        page = await self._storage.query(_NAME, [Equals("supersedes", fact_id)])
+        return [_fact(each) for each in page.items]
+
+    async def page(
+        self, where: Sequence[Condition], limit: int, cursor: str | None
+    ) -> tuple[list[Fact], str | None]:
+        """Returns a page of facts, latest change first, and the cursor of the next page."""
+        page = await self._storage.query(
+            _NAME, where, order_by="updated_at", descending=True, limit=limit, cursor=cursor
+        )
+        return [_fact(each) for each in page.items], page.next_cursor
+
+    async def all(self, limit: int, cursor: str | None) -> tuple[list[Fact], str | None]:
+        """Returns a page of the facts of all owners by their ids, and the cursor of the next page."""
+        page = await self._storage.query(_NAME, [], limit=limit, cursor=cursor)
+        return [_fact(each) for each in page.items], page.next_cursor
+
+    async def count_all(self) -> int:
+        return await self._storage.count(_NAME, [])
+
+    async def search(self, words: str, where: Sequence[Condition], *, limit: int) -> list[Fact]:
+        """Returns facts that contain all words, best first."""
+        return [_fact(each) for each in await self._storage.search(_NAME, words, where, limit=limit)]
+
+    async def some(self, where: Sequence[Condition]) -> list[Fact]:
+        """Returns facts that meet the conditions, at most a hundred."""
+        page = await self._storage.query(_NAME, where, limit=_PAGE)
+        return [_fact(each) for each in page.items]
+
+    async def delete(self, fact_ids: Sequence[str]) -> None:
+        """Delete facts.
+
+        Each is marked before, so that a change that is made at the same moment cannot bring it back.
+        """
+        for fact_id in fact_ids:
+            await self._storage.patch(_NAME, fact_id, {"status": "forgotten", "text": ""})
+        await self._storage.delete(_NAME, [AnyOf("id", fact_ids)])
+
+
+def readers_of_owner(owner: str) -> str:
+    """Names who may read facts that are not shared."""
+    return f"owner:{owner}"
+
+
+def readers_of_connection(connection_id: str) -> str:
+    """Names who may read the shared facts of a connection."""
+    return f"connection:{connection_id}"
+
+
+def made_before(moment: int) -> Sequence[Condition]:
+    """Conditions for facts of a limited life that were made before a moment."""
+    return [Range("expires_at", below=moment + TASK_UPDATE_MS)]
+
+
+def not_expired(now: int) -> Condition:
+    return Range("expires_at", at_least=now)
+
+
+def text_key(text: str) -> str:
+    """Returns a hash of a text. Case and white space do not change it."""
+    folded = " ".join(unicodedata.normalize("NFC", text).casefold().split())
+    return hashlib.sha256(folded.encode(errors="replace")).hexdigest()
+
+
+def _of_group(group: FactGroup) -> list[Condition]:
+    return [Equals("group", group.id), *([] if group.owner is None else [Equals("owner", group.owner)])]
+
+
+def _of_groups(groups: Sequence[FactGroup]) -> Condition:
+    """Groups of several owners are read at once: their owners are compared afterwards."""
+    return AnyOf("group", [group.id for group in groups])
+
+
+def _held(group: FactGroup, documents: Sequence[Document]) -> list[Fact]:
+    return [fact for fact in map(_fact, documents) if group.holds(fact)]
+
+
+def _document(fact: Fact) -> Document:
+    """A flat copy of the source is kept beside it for conditions."""
+    shared = fact.scope == "shared" and fact.connection_id is not None
+    return {
+        **asdict(fact),
+        "about": list(fact.about),
+        "readers": readers_of_connection(str(fact.connection_id)) if shared else readers_of_owner(fact.owner),
+        "text_key": text_key(fact.text),
+        "source_message_id": fact.source.message_id,
+        "source_session_id": fact.source.session_id,
+        "expires_at": _NEVER if fact.expires_at is None else fact.expires_at,
+    }
+
+
+def _fact(document: Document) -> Fact:
+    return _FACT.validate_python(document)

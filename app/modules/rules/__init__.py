@@ -1,0 +1,1 @@
+"""Rules for the model: Markdown with front matter, from files and by route."""
