@@ -1,0 +1,99 @@
+"""Routes that generate SQL and documentation."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Request, Response, status
+
+from app.core.errors import NotFound
+from app.http.callers import ASK, Owner
+from app.http.problems import PROBLEM_RESPONSES
+from app.http.rate_limits import count_question
+from app.http.routes import API_PREFIX
+from app.modules.agent.capabilities import Capabilities
+from app.modules.generating.documents import Documents
+from app.modules.generating.schemas import (
+    DocumentationOrder,
+    GeneratedSqlBody,
+    SqlRequest,
+    StartedDocumentation,
+)
+from app.modules.generating.sql import SqlGeneration
+
+router = APIRouter(prefix="/generate", tags=["generating"], responses=PROBLEM_RESPONSES)
+
+
+class GeneratingOff(NotFound):
+    """Nothing is generated without a model, or where agent mode is off."""
+
+    problem = "generating-off"
+
+
+def _is_on(request: Request) -> None:
+    """Raises `GeneratingOff`."""
+    capabilities: Capabilities = request.app.state.services.capabilities
+    if not capabilities.generating.on:
+        raise GeneratingOff(f"Nothing is generated here. {capabilities.generating.reason}")
+
+
+def _generation(request: Request) -> SqlGeneration:
+    generation: SqlGeneration = request.app.state.services.generation
+    return generation
+
+
+def _documents(request: Request) -> Documents:
+    documents: Documents = request.app.state.services.documents
+    return documents
+
+
+Documenting = Annotated[Documents, Depends(_documents)]
+Generation = Annotated[SqlGeneration, Depends(_generation)]
+
+
+@router.post(
+    "/sql",
+    summary="Generate SQL for a question",
+    dependencies=[ASK, Depends(_is_on), Depends(count_question)],
+)
+async def generate_sql(body: SqlRequest, owner: Owner, generation: Generation) -> GeneratedSqlBody:
+    """Writes SQL for a question as a session would, without one: nothing is stored. Needs scope `ask` and
+    counts as a question.
+
+    The statement passes the same guard and checks as that of an answer, and is repaired at most once. One
+    that still fails is returned with `valid: false` and the reason in `warnings`. With `run` it is run
+    read-only under the usual limits. Answers 404 for an unknown connection, and where no model is configured
+    or `KAI_AGENT__ENABLED` is false; 429 for a quota or a full queue; 503 if the database or the model is
+    unavailable. A repeated request asks the model again.
+    """
+    generated = await generation.generate(owner, body.db_connection_id, body.question, runs=body.run)
+    return GeneratedSqlBody.model_validate(generated)
+
+
+@router.post(
+    "/documentation",
+    summary="Document a database",
+    status_code=status.HTTP_202_ACCEPTED,
+    dependencies=[ASK, Depends(_is_on), Depends(count_question)],
+)
+async def generate_documentation(
+    body: DocumentationOrder, owner: Owner, documents: Documenting, response: Response
+) -> StartedDocumentation:
+    """Begins a run that documents a database in a session of its own. Needs scope `ask` and counts as a
+    question.
+
+    The answer is Markdown: for each table its purpose, columns, keys, joins and quality notes. Every figure
+    was counted by `profile_table` or `check_data`; the stream has these calls, and `progress` of the whole.
+    For more than 20 tables, or a third of what is left of the day's tokens, the run ends with a question
+    back that shows the estimate: ask its option in the session to go on, or send `accept_estimate`.
+
+    Answers 404 for an unknown connection, and where no model is configured or `KAI_AGENT__ENABLED` is false;
+    422 for unknown tables (`tables-unknown`) or more than 200 (`too-many-tables`). Every call begins another
+    documentation.
+    """
+    session, run = await documents.begin(
+        owner, body.db_connection_id, body.tables, accepted=body.accept_estimate
+    )
+    stream = f"{API_PREFIX}/sessions/{session.id}/runs/{run.id}/stream"
+    response.headers["Location"] = stream
+    return StartedDocumentation(
+        session_id=session.id, run_id=run.id, message_id=run.message_id, stream=stream
+    )

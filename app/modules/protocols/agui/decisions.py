@@ -1,0 +1,100 @@
+"""Answers to interrupts as decisions about calls. Pure."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pydantic import JsonValue
+
+from app.core.errors import Conflict, Invalid
+from app.modules.agent.records import CallRecord
+from app.modules.protocols.agui.schemas import InterruptAnswer
+from app.modules.session.confirmations import Verdict
+
+_MAX_REASON_CHARACTERS = 1_000
+_FORM = (
+    'The payload of an answer is {"type": "approve"}, {"type": "reject", "message": ...} or {"type": "edit", '
+    '"edited_action": {"name": ..., "args": ...}}, or {"decisions": [...]} with one of these.'
+)
+
+
+class ResumeMismatch(Conflict):
+    """The answers are not those to the open interrupts. `open` has their ids."""
+
+    problem = "resume-mismatch"
+    title = "Other interrupts are open"
+
+    def __init__(self, waiting: Sequence[str]) -> None:
+        detail = "No interrupt of this thread is open: ask a question instead of a `resume`."
+        if waiting:
+            detail = f"`resume` must answer exactly the open interrupts: {', '.join(waiting)}."
+        super().__init__(detail, open=[*waiting])
+
+
+class PayloadUnsupported(Invalid):
+    """An answer is no decision."""
+
+    problem = "decision-unsupported"
+    title = "No decision"
+
+    def __init__(self) -> None:
+        super().__init__(_FORM)
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A decision about a call. `call_hash` is that of the call that was shown."""
+
+    call: CallRecord
+    verdict: Verdict
+    reason: str | None
+    call_hash: str
+
+
+def decisions_of(answers: Sequence[InterruptAnswer], waiting: Sequence[CallRecord]) -> list[Decision]:
+    """Returns the decision about each call that waits.
+
+    Raises `ResumeMismatch` if others are answered, and `PayloadUnsupported`.
+    """
+    calls = {call.id: call for call in waiting}
+    named = [each.interrupt_id for each in answers]
+    if not calls or sorted(named) != sorted(calls):
+        raise ResumeMismatch([*calls])
+    return [_decision(each, calls[each.interrupt_id]) for each in answers]
+
+
+def _decision(answer: InterruptAnswer, call: CallRecord) -> Decision:
+    if answer.status == "cancelled":
+        return Decision(call, "deny", None, call.call_hash)
+    payload = _single(answer.payload)
+    shown = payload.get("call_hash")
+    call_hash = shown if isinstance(shown, str) else call.call_hash
+    match payload:
+        case {"type": "approve"}:
+            return Decision(call, "approve", None, call_hash)
+        case {"type": "reject", "message": str() as message} if len(message) <= _MAX_REASON_CHARACTERS:
+            return Decision(call, "deny", message or None, call_hash)
+        case {"type": "reject"} if "message" not in payload:
+            return Decision(call, "deny", None, call_hash)
+        case {"type": "edit", "edited_action": {"name": str() as name, "args": dict() as arguments}}:
+            return Decision(call, "deny", _edit(name, arguments), call_hash)
+        case _:
+            raise PayloadUnsupported
+
+
+def _single(payload: JsonValue) -> dict[str, JsonValue]:
+    match payload:
+        case {"decisions": [dict() as decision]}:
+            return decision
+        case dict():
+            return payload
+        case _:
+            raise PayloadUnsupported
+
+
+def _edit(name: str, arguments: dict[str, JsonValue]) -> str:
+    """An edit is a new call, which is checked and asked about like every other."""
+    reason = f"Call {name} with these arguments instead: {json.dumps(arguments, ensure_ascii=False)}"
+    if len(reason) > _MAX_REASON_CHARACTERS:
+        raise PayloadUnsupported
+    return reason

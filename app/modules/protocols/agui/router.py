@@ -1,0 +1,195 @@
+"""`/ag-ui`: each database as an agent of AG-UI."""
+
+from collections.abc import Sequence
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Path
+
+from app.core.auth.caller import Caller, ScopeMissing
+from app.core.errors import Invalid
+from app.http.callers import ASK, CurrentCaller
+from app.http.problems import PROBLEM_RESPONSES
+from app.http.rate_limits import count_question
+from app.modules.database_connection.repository import Connection
+from app.modules.protocols.agui.decisions import ResumeMismatch, decisions_of
+from app.modules.protocols.agui.schemas import InterruptAnswer, RunInput, ThreadMessage
+from app.modules.protocols.dependencies import (
+    CurrentConfirmations,
+    CurrentDepartures,
+    CurrentSessions,
+    CurrentThreads,
+)
+from app.modules.protocols.following import StreamEnd, folded_stream
+from app.modules.protocols.threads import NotStoredYet, question_of
+from app.modules.run.errors import NotKeptYet
+from app.modules.run.sse import EventStream
+from app.modules.run.submission import OnBusy
+from app.modules.session.confirmations import Confirmations
+from app.modules.session.model import MAX_CLIENT_ID_CHARACTERS, Origin, Run, Session
+from app.modules.session.service import SessionService
+
+_CANCEL_SECONDS = 5
+"""Time for a client to come back before its run is cancelled. The protocol has no other way to stop one."""
+_MAX_WAITING_CALLS = 100
+
+router = APIRouter(prefix="/ag-ui", tags=["ag-ui"], responses=PROBLEM_RESPONSES)
+
+
+class NotHonoured(Invalid):
+    """A field of the input asks for something that KAI does not do."""
+
+    problem = "unsupported"
+    title = "Not supported"
+
+
+@router.post(
+    "/{assistant}",
+    summary="Run an agent of AG-UI",
+    responses={
+        200: {
+            "description": "Server-sent events of AG-UI 1.0, from RUN_STARTED to RUN_FINISHED or RUN_ERROR.",
+            "content": {"text/event-stream": {}},
+            "headers": {"X-Run-Id": {"description": "Id of KAI's run", "schema": {"type": "string"}}},
+        }
+    },
+    response_class=EventStream,
+    dependencies=[ASK, Depends(count_question)],
+)
+async def run_agent(
+    assistant: Annotated[
+        str, Path(description="Id or name of a database; `kai` is the caller's only database.")
+    ],
+    body: RunInput,
+    caller: CurrentCaller,
+    sessions: CurrentSessions,
+    confirmations: CurrentConfirmations,
+    threads: CurrentThreads,
+    departures: CurrentDepartures,
+) -> EventStream:
+    """Answers the last message of the user in a thread, or goes on with a run that has asked for approvals,
+    as a stream of AG-UI events. Needs scope `ask`.
+
+    A thread is a session of the caller's: the one with this id, or the one that stands for the text. A
+    `resume` answers all open interrupts and needs the scope to approve, too. The same `runId` with the same
+    question follows the same run from its start.
+
+    A client that closes the stream cancels the run after 5 seconds, unless `forwardedProps.on_disconnect` is
+    `continue`. Answers 404 for an unknown database, 409 for a thread about another database or one that waits
+    for approvals, 422 for `tools`, `state` and messages without text, and 429 for limits.
+    """
+    # AG-UI's models are slow to import.
+    from app.modules.protocols.agui.fold import EventFold  # noqa: PLC0415
+
+    is_kept = _is_kept(body)
+    _refuse_unsupported(body)
+    connection = await threads.database(caller.owner, assistant)
+    if body.resume:
+        session = await threads.named(caller.owner, body.thread_id, {})
+        session, run = await _resume(caller, session, body.resume, sessions=sessions, waiting=confirmations)
+    else:
+        message, question = _question(body.messages)
+        session = await threads.named(caller.owner, body.thread_id, {})
+        session, run = await _ask(
+            sessions, session, connection, body.run_id, message=message, question=question
+        )
+    departures.keep(run.id)
+
+    def leave(end: StreamEnd) -> None:
+        if end == "left" and not is_kept:
+            departures.cancel_later(session, run, seconds=_CANCEL_SECONDS)
+
+    return folded_stream(
+        run.id,
+        sessions.follower.follow(session, run),
+        EventFold(run, body.thread_id, body.run_id),
+        on_close=leave,
+    )
+
+
+def _refuse_unsupported(body: RunInput) -> None:
+    """Raises `NotHonoured`."""
+    if body.tools:
+        raise NotHonoured(
+            "`tools` must be empty: KAI calls its own tools, and none of the client's. Do not register "
+            "front-end tools for this agent."
+        )
+    if body.state:
+        raise NotHonoured("`state` must be empty: KAI shares no state with its clients.")
+
+
+def _is_kept(body: RunInput) -> bool:
+    """Returns True if the run goes on without its client. Raises `NotHonoured` for an unknown wish."""
+    match body.forwarded_props:
+        case {"on_disconnect": "continue"}:
+            return True
+        case {"on_disconnect": "cancel" | None}:
+            return False
+        case {"on_disconnect": _}:
+            raise NotHonoured("`forwardedProps.on_disconnect` must be `cancel` or `continue`.")
+        case _:
+            return False
+
+
+def _question(messages: Sequence[ThreadMessage]) -> tuple[ThreadMessage, str]:
+    """Returns the last message of the user. Raises `NotHonoured` or `ContentUnsupported`."""
+    last = next((each for each in reversed(messages) if each.role == "user"), None)
+    if last is None:
+        raise NotHonoured("`messages` must have a message of role `user`: the last one is the question.")
+    return last, question_of(last.content)
+
+
+async def _ask(
+    sessions: SessionService,
+    session: Session,
+    connection: Connection,
+    run_id: str,
+    *,
+    message: ThreadMessage,
+    question: str,
+) -> tuple[Session, Run]:
+    """Start or queue a run. While calls wait for an approval, which may take long, nothing can be queued."""
+    on_busy: OnBusy = "reject" if session.status == "awaiting_approval" else "enqueue"
+    client_id = message.id if len(message.id) <= MAX_CLIENT_ID_CHARACTERS else None
+    try:
+        return await sessions.ask(
+            session.owner,
+            session.id,
+            question,
+            on_busy=on_busy,
+            idempotency_key=run_id,
+            db_connection_id=connection.id,
+            origin=Origin(protocol="ag-ui", client_message_id=client_id),
+        )
+    except NotKeptYet as error:
+        raise NotStoredYet(error) from error
+
+
+async def _resume(
+    caller: Caller,
+    session: Session,
+    answers: Sequence[InterruptAnswer],
+    *,
+    sessions: SessionService,
+    waiting: Confirmations,
+) -> tuple[Session, Run]:
+    """Decide about all calls that wait. Returns the run that goes on.
+
+    Raises `ResumeMismatch`, `PayloadUnsupported`, or what `Confirmations.decide` raises.
+    """
+    if not caller.may("approve"):
+        raise ScopeMissing(caller, "approve")
+    calls, _ = await waiting.page(caller.owner, session.id, "waiting", limit=_MAX_WAITING_CALLS, cursor=None)
+    following: str | None = None
+    for each in decisions_of(answers, calls):
+        decided = await waiting.decide(
+            caller,
+            session.id,
+            each.call.id,
+            verdict=each.verdict,
+            call_hash=each.call_hash,
+            reason=each.reason,
+        )
+        following = decided.run_id or following
+    if following is None:
+        raise ResumeMismatch([])
+    return await sessions.run(caller.owner, session.id, following)

@@ -1,0 +1,305 @@
+"""Event streams of protocols: the log of a run, folded into the frames of a protocol.
+
+A frame's id is `<event id>-<index>`: the event it was made from, and its place among the frames of that
+event. It is the same in every process. A client that comes back gets the log folded again from its start,
+without the frames that it has.
+"""
+
+import asyncio
+import json
+import logging
+import re
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, aclosing
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+import anyio
+from pydantic import JsonValue, TypeAdapter
+from starlette.types import Receive, Scope, Send
+
+from app.core.bus.event_log import Entry, EventLog
+from app.core.bus.port import BusUnavailable
+from app.core.errors import Malformed, NotFound, Problem
+from app.core.storage.port import StorageUnavailable
+from app.core.tasks import end_tasks
+from app.modules.run.sse import SEND_TIMEOUT_SECONDS, SHUTDOWN_GRACE_SECONDS, EventStream, pieces
+from app.modules.session.model import Run, Session
+from app.modules.session.service import SessionService
+from graph.events import SessionEvent
+
+logger = logging.getLogger(__name__)
+
+HEARTBEAT_SECONDS = 5
+"""Pause between the comments of a silent stream."""
+
+_CURSOR = re.compile(r"([0-9]{1,15})-([0-9]{1,6})")
+_FROM_THE_START = (None, "", "-1")
+_TRIES = 30
+_TRY_AGAIN_SECONDS = 1.0
+
+_EVENT: TypeAdapter[SessionEvent] = TypeAdapter(SessionEvent)
+
+StreamEnd = Literal["ended", "left", "stopping"]
+"""How a stream has closed: the run has ended and its client has read all, the client has left before, or this
+process stops.
+"""
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A server-sent event without its id. `data` is one line; without a name only data is sent."""
+
+    event: str | None
+    data: str
+
+    @classmethod
+    def of(cls, event: str | None, payload: JsonValue) -> "Frame":
+        """A frame of ASCII JSON: some clients end a line at characters that JSON allows in it."""
+        return cls(event, json.dumps(payload, separators=(",", ":")))
+
+
+@dataclass(frozen=True, order=True)
+class Position:
+    """The place of a frame in its stream. Event 0 has the frames before the first event."""
+
+    event_id: int
+    index: int
+
+    def __str__(self) -> str:
+        return f"{self.event_id}-{self.index}"
+
+
+START = Position(0, -1)
+"""Before every frame."""
+
+
+class Fold(Protocol):
+    """Makes the frames of one protocol out of the events of one run, in order. It reads nothing else.
+
+    None stands for a frame that this client has not asked for: the others keep their places.
+    """
+
+    def begin(self) -> Sequence[Frame | None]:
+        """The frames before the first event."""
+
+    def frames(self, event: SessionEvent) -> Sequence[Frame | None]:
+        """The frames of the next event."""
+
+
+def position_of(last_event_id: str | None) -> Position:
+    """Returns the position after which a stream continues. None, an empty text and -1 are its start.
+
+    Raises `Malformed` for other text.
+    """
+    if last_event_id in _FROM_THE_START:
+        return START
+    found = _CURSOR.fullmatch(last_event_id or "")
+    if found is None:
+        raise Malformed("Last-Event-ID must be the id of a frame of this stream, or -1 for its start.")
+    return Position(int(found[1]), int(found[2]))
+
+
+def event_of(entry: Entry) -> SessionEvent:
+    return _EVENT.validate_json(entry.data)
+
+
+async def folded(
+    log: EventLog, fold: Fold, *, after: Position, stop: Callable[[], bool]
+) -> AsyncGenerator[list[tuple[Position, Frame]]]:
+    """Yields the frames behind a position until the run ends: those that are present at a time in one batch.
+
+    If `stop` returns true when the log's readers are woken, the reading ends before the log.
+    """
+    begun = [(Position(0, index), frame) for index, frame in enumerate(fold.begin())]
+    if new := _behind(after, begun):
+        yield new
+    async with aclosing(log.read_batches(0, stop)) as batches:
+        async for batch in batches:
+            found = [
+                (Position(entry.id, index), frame)
+                for entry in batch
+                for index, frame in enumerate(fold.frames(event_of(entry)))
+            ]
+            if new := _behind(after, found):
+                yield new
+
+
+def _behind(after: Position, frames: Iterable[tuple[Position, Frame | None]]) -> list[tuple[Position, Frame]]:
+    return [(position, frame) for position, frame in frames if frame is not None and position > after]
+
+
+def encoded(frame_id: str, frame: Frame) -> bytes:
+    """Returns a frame as it is sent."""
+    name = "" if frame.event is None else f"event: {frame.event}\n"
+    return f"id: {frame_id}\n{name}data: {frame.data}\n\n".encode()
+
+
+def folded_stream(
+    run_id: str,
+    following: AbstractAsyncContextManager[EventLog],
+    fold: Fold,
+    *,
+    after: Position = START,
+    headers: Mapping[str, str] | None = None,
+    on_close: Callable[[StreamEnd], None] | None = None,
+) -> EventStream:
+    """The response that sends the frames of a run behind a position, until the run ends.
+
+    `following` is what `RunFollower.follow` returns. `on_close` is called once, when nothing is sent any
+    more.
+    """
+    reading = Reading()
+
+    async def frames() -> AsyncGenerator[bytes]:
+        async with following as log, reading.waking(log):
+            async with aclosing(folded(log, fold, after=after, stop=reading.leaving.is_set)) as batches:
+                async for batch in batches:
+                    for piece in pieces(encoded(str(position), frame) for position, frame in batch):
+                        yield piece
+            if log.ended:
+                reading.has_ended = True
+
+    return FrameStream(
+        frames(),
+        reading,
+        headers={"Cache-Control": "no-cache, no-store", "X-Run-Id": run_id, **(headers or {})},
+        on_close=on_close,
+    )
+
+
+class Reading:
+    """State of a stream that is being sent. `leaving` is set when the server stops."""
+
+    def __init__(self) -> None:
+        self.leaving = anyio.Event()
+        self.has_ended = False
+
+    def waking(self, log: EventLog) -> "_Waking":
+        """Within the block, a stop of the server wakes the readers of the log."""
+        return _Waking(self.leaving, log)
+
+    @property
+    def end(self) -> StreamEnd:
+        if self.has_ended:
+            return "ended"
+        return "stopping" if self.leaving.is_set() else "left"
+
+
+class _Waking:
+    def __init__(self, leaving: anyio.Event, log: EventLog) -> None:
+        self._leaving = leaving
+        self._log = log
+        self._watch: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> None:
+        self._watch = asyncio.create_task(self._leaving.wait(), name="stream: wait for shutdown")
+        self._watch.add_done_callback(lambda _: self._log.wake_readers())
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._watch is not None:
+            self._watch.cancel()
+
+
+class FrameStream(EventStream):
+    """An event stream of a protocol, with a heartbeat. `reading` is set by its frames."""
+
+    def __init__(
+        self,
+        frames: AsyncGenerator[bytes],
+        reading: Reading,
+        *,
+        headers: Mapping[str, str],
+        on_close: Callable[[StreamEnd], None] | None = None,
+    ) -> None:
+        super().__init__(
+            frames,
+            headers=headers,
+            ping=HEARTBEAT_SECONDS,
+            send_timeout=SEND_TIMEOUT_SECONDS,
+            shutdown_event=reading.leaving,
+            shutdown_grace_period=SHUTDOWN_GRACE_SECONDS,
+            sep="\n",
+        )
+        self._reading = reading
+        self._on_close = on_close
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            if self._on_close is not None:
+                self._on_close(self._reading.end)
+
+
+class Departures:
+    """Work that begins when a client has left: it outlives the request, and ends with the process.
+
+    A stop of the server cancels no run: other processes, or this one after its start, go on with it.
+    """
+
+    def __init__(self, sessions: SessionService, *, is_stopping: Callable[[], bool]) -> None:
+        self._sessions = sessions
+        self._is_stopping = is_stopping
+        self._cancelling: dict[str, asyncio.Task[None]] = {}
+        """By run id."""
+        self._deleting: set[asyncio.Task[None]] = set()
+
+    def cancel_later(self, session: Session, run: Run, *, seconds: float = 0) -> None:
+        """Cancel a run after this time, unless `keep` is called before."""
+        if self._is_stopping() or run.id in self._cancelling:
+            return
+        work = self._cancel(session, run, seconds)
+        task = asyncio.create_task(work, name=f"run {run.id}: cancel, as its client has left")
+        self._cancelling[run.id] = task
+        task.add_done_callback(lambda _: self._drop(run.id, task))
+
+    def keep(self, run_id: str) -> None:
+        """Withdraw a cancellation that waits: a client follows the run again."""
+        if (task := self._cancelling.pop(run_id, None)) is not None:
+            task.cancel()
+
+    def delete_at_end(self, session: Session, run: Run, *, seconds: float = 0) -> None:
+        """Delete a session this time after its run has ended: its client may come back for the rest."""
+        work = self._delete(session, run, seconds)
+        task = asyncio.create_task(work, name=f"session {session.id}: delete at the end of its run")
+        self._deleting.add(task)
+        task.add_done_callback(self._deleting.discard)
+
+    async def aclose(self) -> None:
+        await end_tasks([*self._cancelling.values(), *self._deleting])
+
+    def _drop(self, run_id: str, task: "asyncio.Task[None]") -> None:
+        """The run may have another one by now."""
+        if self._cancelling.get(run_id) is task:
+            del self._cancelling[run_id]
+
+    async def _cancel(self, session: Session, run: Run, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+        await _persist(
+            lambda: self._sessions.submissions.cancel(session, run), f"run {run.id} is not cancelled"
+        )
+
+    async def _delete(self, session: Session, run: Run, seconds: float) -> None:
+        async for _ in self._sessions.follower.events(session, run):
+            pass
+        await asyncio.sleep(seconds)
+        await _persist(
+            lambda: self._sessions.delete(session.owner, session.id), f"session {session.id} is not deleted"
+        )
+
+
+async def _persist(work: Callable[[], Coroutine[None, None, None]], failed: str) -> None:
+    """Do the work, again if the store or the bus is unavailable for a while."""
+    for tries_left in reversed(range(_TRIES)):
+        try:
+            await work()
+        except NotFound:
+            return  # deleted meanwhile
+        except (StorageUnavailable, BusUnavailable, Problem) as error:
+            if tries_left == 0:
+                logger.warning("%s: %s", failed, error)
+                return
+            await asyncio.sleep(_TRY_AGAIN_SECONDS)
+        else:
+            return

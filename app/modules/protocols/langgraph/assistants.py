@@ -1,0 +1,89 @@
+"""Assistants: the databases that a caller may ask, each with KAI's one graph."""
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+
+from pydantic import JsonValue
+
+from app.core.clock import rfc3339
+from app.modules.database_connection.repository import Connection
+from app.modules.protocols.langgraph.schemas import AssistantSearch
+from graph.session import drawn_graph
+
+GRAPH_ID = "kai"
+
+
+def assistant_of(connection: Connection) -> dict[str, JsonValue]:
+    created_at = rfc3339(connection.created_at)
+    return {
+        "assistant_id": connection.id,
+        "graph_id": GRAPH_ID,
+        "name": connection.name,
+        "description": connection.description or None,
+        "version": 1,
+        "config": {},
+        "context": {},
+        "metadata": {"created_by": "system"},
+        "created_at": created_at,
+        "updated_at": created_at,
+    }
+
+
+def matching(connections: Sequence[Connection], wanted: AssistantSearch) -> list[dict[str, JsonValue]]:
+    """Returns all assistants that match, in order."""
+    if wanted.graph_id not in (None, GRAPH_ID):
+        return []
+    name = (wanted.name or "").casefold()
+    found = [assistant_of(each) for each in connections if name in each.name.casefold()]
+    by = wanted.sort_by or "created_at"
+    return sorted(found, key=lambda each: str(each[by]), reverse=wanted.sort_order == "desc")
+
+
+def selected(thing: Mapping[str, JsonValue], fields: Sequence[str] | None) -> dict[str, JsonValue]:
+    """Returns the selected fields of a thing; all if none are selected."""
+    return {key: value for key, value in thing.items() if not fields or key in fields}
+
+
+@cache
+def graph() -> dict[str, list[dict[str, JsonValue]]]:
+    """The shape of KAI's graph, as LangGraph draws it."""
+    return drawn_graph()
+
+
+_MESSAGES: dict[str, JsonValue] = {
+    "title": "Messages",
+    "type": "array",
+    "description": "Messages as LangChain writes them. The last one is the user's question.",
+    "items": {"type": "object"},
+}
+_INPUT: dict[str, JsonValue] = {
+    "title": "Question",
+    "type": "object",
+    "properties": {"messages": _MESSAGES},
+    "required": ["messages"],
+}
+_STATE: dict[str, JsonValue] = {
+    "title": "Answer",
+    "type": "object",
+    "properties": {
+        "messages": _MESSAGES,
+        "sql": {"type": ["string", "null"], "description": "The statement of the latest answer."},
+        "results": {"type": ["object", "null"], "description": "The head of its rows."},
+        "analysis": {"type": ["string", "null"], "description": "Its text, in Markdown."},
+        "chart": {"type": ["object", "null"], "description": "Its chart, as Vega-Lite."},
+        "suggestions": {"type": "array", "items": {"type": "string"}},
+    },
+}
+_NOTHING: dict[str, JsonValue] = {"title": "Nothing", "type": "object", "properties": {}}
+
+
+def schemas() -> dict[str, JsonValue]:
+    """The JSON schemas of what is asked and answered."""
+    return {
+        "graph_id": GRAPH_ID,
+        "input_schema": _INPUT,
+        "output_schema": _STATE,
+        "state_schema": _STATE,
+        "config_schema": _NOTHING,
+        "context_schema": _NOTHING,
+    }

@@ -1,0 +1,528 @@
+"""Threads of a caller: KAI's sessions under the names of LangGraph."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from dataclasses import dataclass, replace
+
+from pydantic import JsonValue
+
+from app.core.auth.caller import Caller, ScopeMissing
+from app.core.bus.event_log import EventLog
+from app.core.clock import rfc3339
+from app.modules.agent.records import CallRecord
+from app.modules.protocols.following import event_of
+from app.modules.protocols.langgraph.assistants import GRAPH_ID
+from app.modules.protocols.langgraph.chat import (
+    LangChainMessage,
+    investigation_messages,
+    langchain_message,
+    latest_turns,
+)
+from app.modules.protocols.langgraph.decisions import decisions_in
+from app.modules.protocols.langgraph.errors import (
+    NothingWaits,
+    OtherAssistant,
+    StateUnknown,
+    ThreadEmpty,
+    ThreadTaken,
+    ThreadUnknown,
+    Unsupported,
+)
+from app.modules.protocols.langgraph.fold import STATUS_OF_RUN, RunFold, RunStatus, Turn
+from app.modules.protocols.langgraph.interrupts import interrupts_of
+from app.modules.protocols.langgraph.question import asked_in
+from app.modules.protocols.langgraph.schemas import NewRun, ThreadSearch
+from app.modules.protocols.langgraph.state import APPROVE, Record, State, finished, head_state, states_of
+from app.modules.protocols.messages import question, question_of_run
+from app.modules.protocols.threads import ONLY_DATABASE, Threads, as_uuid
+from app.modules.run.messages import WAITING_FROM, question_sequence
+from app.modules.run.submission import OnBusy
+from app.modules.session.confirmations import Confirmations
+from app.modules.session.errors import SessionExists, SessionUnknown
+from app.modules.session.model import Message, Origin, Run, Session, SessionStatus
+from app.modules.session.service import SessionFilter, SessionService
+from graph import Checkpoint
+
+STATELESS = "langgraph_stateless"
+"""Key in the metadata of a session that was made for one run."""
+
+_DERIVED = ("graph_id", "assistant_id")
+"""Metadata of a thread that follows from its session."""
+
+_STATUS: Mapping[SessionStatus, str] = {
+    "idle": "idle",
+    "closed": "idle",
+    "processing": "busy",
+    "awaiting_approval": "interrupted",
+    "error": "error",
+}
+_SEARCHED_STATUS: Mapping[str, Sequence[SessionStatus]] = {
+    "idle": ["idle", "closed"],
+    "busy": ["processing"],
+    "interrupted": ["awaiting_approval"],
+    "error": ["error"],
+}
+_MOST_RUNS = 1_000
+_CHECKPOINT_PAGE = 50
+_MOST_CHECKPOINTS = 1_000
+
+
+@dataclass(frozen=True)
+class Started:
+    """A run that was asked for, and the session that it belongs to."""
+
+    session: Session
+    run: Run
+
+
+class Conversations:
+    """Every method names the owner. It raises `ThreadUnknown` for a thread of another one."""
+
+    def __init__(self, sessions: SessionService, confirmations: Confirmations, threads: Threads) -> None:
+        self._sessions = sessions
+        self._confirmations = confirmations
+        self._threads = threads
+
+    async def find(self, owner: str, thread_id: str) -> Session:
+        try:
+            return await self._sessions.repository.get(owner, thread_id)
+        except SessionUnknown as error:
+            raise ThreadUnknown from error
+
+    async def create(
+        self, owner: str, metadata: Mapping[str, JsonValue], *, thread_id: str | None, is_repeatable: bool
+    ) -> Session:
+        """Create a thread; `assistant_id` in its metadata binds it to a database.
+
+        Raises `ThreadTaken`. If the call is repeatable, returns the owner's own thread of this id instead.
+        """
+        named = metadata.get("assistant_id")
+        connection_id = None
+        if isinstance(named, str):
+            connection_id = (await self._threads.database(owner, named)).id
+        try:
+            return await self._sessions.create(
+                owner,
+                connection_id,
+                None,
+                mode=None,
+                metadata=_own_metadata(metadata),
+                session_id=thread_id,
+            )
+        except SessionExists as error:
+            if is_repeatable and thread_id is not None:
+                with suppress(ThreadUnknown):  # another owner's
+                    return await self.find(owner, thread_id)
+            raise ThreadTaken from error
+
+    async def change_metadata(self, owner: str, thread_id: str, metadata: Mapping[str, JsonValue]) -> Session:
+        session = await self.find(owner, thread_id)
+        merged = {**session.metadata, **_own_metadata(metadata)}
+        return await self._sessions.change(owner, session.id, {"metadata": merged})
+
+    async def search(self, owner: str, wanted: ThreadSearch) -> list[Session]:
+        """Returns a page of threads."""
+        filters = _filter(wanted)
+        if filters is None:
+            return []
+        return await self._sessions.select(
+            owner,
+            filters,
+            wanted.limit,
+            offset=wanted.offset,
+            order_by="created_at" if wanted.sort_by == "created_at" else "updated_at",
+            descending=wanted.sort_order != "asc",
+        )
+
+    async def count(self, owner: str, wanted: ThreadSearch) -> int:
+        filters = _filter(wanted)
+        return 0 if filters is None else await self._sessions.count(owner, filters)
+
+    async def runs(
+        self, owner: str, thread_id: str, *, limit: int, offset: int, status: RunStatus | None
+    ) -> list[dict[str, JsonValue]]:
+        """Returns runs of a thread, newest first."""
+        session = await self.find(owner, thread_id)
+        if status is None:
+            runs = await self._sessions.runs(session, limit, offset)
+            return [run_body(session, run) for run in runs]
+        # A status of LangGraph may be several of KAI.
+        found = [run_body(session, run) for run in await self._sessions.runs(session, _MOST_RUNS)]
+        return [run for run in found if run["status"] == status][offset : offset + limit]
+
+    async def record(self, session: Session) -> Record:
+        """Returns what is stored of a thread."""
+        messages, waiting = await asyncio.gather(self._sessions.history(session), self.waiting_calls(session))
+        return Record(
+            session=session,
+            messages=messages,
+            steps=await self._steps(session, messages),
+            waiting=waiting,
+        )
+
+    async def _steps(
+        self, session: Session, messages: Sequence[Message]
+    ) -> Mapping[str, Sequence[Sequence[CallRecord]]]:
+        """Returns the calls of each investigation, by the id of its answer."""
+        investigated = [message.id for message in messages if message.steps]
+        found = await asyncio.gather(
+            *(self._sessions.steps(session.owner, session.id, each) for each in investigated)
+        )
+        return {
+            message_id: [calls for _, calls in steps]
+            for message_id, steps in zip(investigated, found, strict=True)
+        }
+
+    async def waiting_calls(self, session: Session) -> Sequence[CallRecord]:
+        if session.status != "awaiting_approval":
+            return ()
+        calls, _ = await self._confirmations.page(
+            session.owner, session.id, "waiting", limit=100, cursor=None
+        )
+        return calls
+
+    async def states(
+        self, session: Session, limit: int, *, before: str | None = None, start: str | None = None
+    ) -> list[State]:
+        """Returns states, newest first: those before a checkpoint, or from one on."""
+        record = await self.record(session)
+        checkpoints: list[Checkpoint] = []
+        cursor: str | None = None
+        # States after `before` count, too: which of them is the head depends on the newest.
+        while len(checkpoints) < _MOST_CHECKPOINTS:
+            page, cursor = await self._sessions.checkpoints(
+                session.owner, session.id, _CHECKPOINT_PAGE, cursor=cursor
+            )
+            checkpoints += page
+            is_enough = before is None and start is None and len(finished(checkpoints)) > limit
+            if cursor is None or is_enough:
+                break
+        states = states_of(record, checkpoints)
+        if before is not None:
+            states = _from(states, before)[1:]
+        if start is not None:
+            states = _from(states, start)
+        return states[:limit]
+
+    async def state(self, session: Session, checkpoint_id: str | None = None) -> State:
+        """Returns the state of a checkpoint, by default the latest. Raises `StateUnknown`."""
+        found = await self.states(session, 1, start=checkpoint_id)
+        return found[0] if found else head_state(Record(session=session, messages=()))
+
+    async def copy(self, owner: str, thread_id: str) -> Session:
+        """Returns a new thread with the history of another. Raises `ThreadEmpty`."""
+        session = await self.find(owner, thread_id)
+        cursor: str | None = None
+        while True:
+            page, cursor = await self._sessions.checkpoints(
+                owner, session.id, _CHECKPOINT_PAGE, cursor=cursor
+            )
+            if ends := finished(page):
+                return await self._sessions.fork(owner, session.id, ends[0].id)
+            if cursor is None:
+                raise ThreadEmpty
+
+    async def start(self, caller: Caller, thread_id: str | None, body: NewRun) -> Started:
+        """Start or queue a run, or go on with one that waits. Without a thread, one is made for it.
+
+        Every refusal is raised here, before anything streams.
+        """
+        owner = caller.owner
+        if body.command is not None and body.command.resume is not None:
+            return await self._resume(caller, thread_id, body)
+        asked = asked_in(body.input)
+        if thread_id is None:
+            asked.check_earlier(())
+            session = await self._stateless(owner, body)
+        else:
+            session = await self._bound(owner, thread_id, body)
+            if asked.earlier:
+                asked.check_earlier((await self.record(session)).message_ids)
+            await self._check_checkpoint(session, body.named_checkpoint)
+        strategy: OnBusy = "enqueue"
+        if body.multitask_strategy in ("reject", "interrupt"):
+            strategy = body.multitask_strategy
+        connection_id = session.db_connection_id
+        if connection_id is None:
+            connection_id = (await self._threads.database(owner, body.assistant_id)).id
+        found, run = await self._sessions.ask(
+            owner,
+            session.id,
+            asked.text,
+            on_busy=strategy,
+            idempotency_key=None,
+            db_connection_id=connection_id,
+            origin=Origin(
+                protocol="langgraph",
+                client_message_id=asked.client_message_id,
+                metadata=body.all_metadata,
+            ),
+        )
+        return Started(found, run)
+
+    async def _stateless(self, owner: str, body: NewRun) -> Session:
+        connection = await self._threads.database(owner, body.assistant_id)
+        metadata: dict[str, JsonValue] = {} if body.on_completion == "keep" else {STATELESS: True}
+        return await self._sessions.create(owner, connection.id, None, mode=None, metadata=metadata)
+
+    async def _bound(self, owner: str, thread_id: str, body: NewRun) -> Session:
+        """Returns the thread of a run. Raises `OtherAssistant`."""
+        try:
+            session = await self.find(owner, thread_id)
+        except ThreadUnknown:
+            if body.if_not_exists != "create" or as_uuid(thread_id) is None:
+                raise
+            session = await self.create(owner, {}, thread_id=thread_id, is_repeatable=True)
+        bound = session.db_connection_id
+        if bound is not None and body.assistant_id not in (ONLY_DATABASE, bound):
+            connection = await self._threads.database(owner, body.assistant_id)
+            if connection.id != bound:
+                raise OtherAssistant(bound)
+        return session
+
+    async def _check_checkpoint(self, session: Session, checkpoint_id: str | None) -> None:
+        """A run starts from the latest state. Raises `Unsupported` for an older one.
+
+        The latest finished turn counts, too: what came after it has left nothing to start from.
+        """
+        if checkpoint_id is None:
+            return
+        newest, cursor = await self._sessions.checkpoints(
+            session.owner, session.id, _CHECKPOINT_PAGE, cursor=None
+        )
+        while not finished(newest) and cursor is not None:
+            page, cursor = await self._sessions.checkpoints(
+                session.owner, session.id, _CHECKPOINT_PAGE, cursor=cursor
+            )
+            newest += page
+        if checkpoint_id not in {each.id for each in [*newest[:1], *finished(newest)[:1]]}:
+            raise Unsupported(
+                "A run starts from the latest checkpoint of its thread. KAI does not branch within a "
+                "thread: POST /threads/{thread_id}/copy makes a thread of its own."
+            )
+
+    async def _resume(self, caller: Caller, thread_id: str | None, body: NewRun) -> Started:
+        """Decide the calls that wait, and return the run that goes on. Raises `NothingWaits`."""
+        if not caller.may("approve"):
+            raise ScopeMissing(caller, "approve")
+        if thread_id is None:
+            raise NothingWaits
+        if body.input:
+            raise Unsupported("A resume takes no input. Send `command` alone, or a question without it.")
+        session = await self._bound(caller.owner, thread_id, body)
+        waiting = await self.waiting_calls(session)
+        if not waiting:
+            raise NothingWaits
+        resume = body.command.resume if body.command else None
+        run_id: str | None = None
+        for call, decision in decisions_in(resume, waiting):
+            decided = await self._confirmations.decide(
+                caller,
+                session.id,
+                call.id,
+                verdict=decision.verdict,
+                call_hash=call.call_hash,
+                reason=decision.reason,
+            )
+            run_id = decided.run_id or run_id
+        if run_id is None:
+            run_id = waiting[0].run_id  # other calls of the step still wait
+        session = await self.find(caller.owner, thread_id)
+        _, run = await self._sessions.run(caller.owner, session.id, run_id)
+        return Started(session, run)
+
+    async def run(self, owner: str, thread_id: str, run_id: str) -> Started:
+        """Raises `RunUnknown`."""
+        session = await self.find(owner, thread_id)
+        found, run = await self._sessions.run(owner, session.id, run_id)
+        return Started(found, run)
+
+    async def run_now(self, started: Started) -> dict[str, JsonValue]:
+        """Returns a run that was just started, as clients read it: it may hold its session by now."""
+        session = await self.find(started.session.owner, started.session.id)
+        return run_body(session, started.run)
+
+    async def turn(self, started: Started, *, is_complete: bool) -> tuple[Turn, bool]:
+        """Returns the turn of a run, and True if the run waits for those before it. Unless it has to be
+        complete, the messages of earlier turns are not read.
+        """
+        session, run = started.session, started.run
+        turn = Turn(
+            run_id=run.id,
+            thread_id=session.id,
+            message_id=run.message_id,
+            question=langchain_message(question_of_run(run)),
+        )
+        if not is_complete and run.resumes is None:
+            return turn, False
+        record = await self.record(session)
+        if run.resumes is not None:
+            steps = await self._sessions.steps(session.owner, session.id, run.message_id)
+            begun = [call for _, calls in steps for call in calls if call.run_id != run.id]
+            turn = replace(
+                turn,
+                begun=[langchain_message(each) for each in investigation_messages(begun)],
+                tools={call.id: call.tool for call in begun},
+            )
+        sequence = _sequence_of(record, run)
+        if sequence is None:
+            return turn, True
+        return replace(turn, before=_before(record, sequence)), False
+
+    @asynccontextmanager
+    async def following(
+        self, started: Started, fold: RunFold, *, is_waiting: bool
+    ) -> AsyncGenerator[EventLog]:
+        """The log of a run. For a run that waits, it opens when the run begins: only then is it known what
+        comes before it.
+        """
+        session, run = started.session, started.run
+        async with self._sessions.follower.follow(session, run) as log:
+            if is_waiting:
+                while not log.ended and not _has_begun(log):
+                    await log.news()
+                record = await self.record(await self.find(session.owner, session.id))
+                if (sequence := _sequence_of(record, run)) is not None:
+                    fold.place_after(_before(record, sequence))
+            yield log
+
+    async def finished_fold(self, started: Started) -> RunFold:
+        """Returns the fold of a run at its end. Waits for it."""
+        turn, is_waiting = await self.turn(started, is_complete=True)
+        fold = RunFold(turn, ())
+        async with self.following(started, fold, is_waiting=is_waiting) as log:
+            async for entry in log.read(0, lambda: False):
+                fold.frames(event_of(entry))
+        return fold
+
+    async def delete(self, session: Session) -> None:
+        await self._sessions.delete(session.owner, session.id)
+
+    def listed_thread(self, session: Session) -> dict[str, JsonValue]:
+        """Returns a thread of a list. Of its messages, it has what it was named after."""
+        values: JsonValue = None
+        if session.title is not None:
+            values = {"messages": [langchain_message(question(session.id, session.title))]}
+        return self.thread(session, values=values)
+
+    def thread(
+        self,
+        session: Session,
+        *,
+        values: JsonValue = None,
+        waiting: Sequence[CallRecord] = (),
+    ) -> dict[str, JsonValue]:
+        """Returns a thread as clients read it."""
+        updated_at = rfc3339(session.updated_at)
+        interrupts: list[JsonValue] = [*interrupts_of(waiting)]
+        return {
+            "thread_id": session.id,
+            "created_at": rfc3339(session.created_at),
+            "updated_at": updated_at,
+            "state_updated_at": updated_at,
+            "metadata": {
+                **session.metadata,
+                "graph_id": GRAPH_ID,
+                "assistant_id": session.db_connection_id,
+                "title": session.title,
+            },
+            "status": _STATUS[session.status],
+            "config": {},
+            "values": values,
+            "interrupts": {APPROVE: interrupts} if interrupts else {},
+        }
+
+
+@asynccontextmanager
+async def deleting_after(
+    following: AbstractAsyncContextManager[EventLog], delete: Callable[[], Coroutine[None, None, None]]
+) -> AsyncGenerator[EventLog]:
+    """Delete a session before its stream closes, if the stream was read to the end of its run."""
+    async with following as log:
+        yield log
+        has_ended = log.ended
+    if has_ended:
+        await delete()
+
+
+def run_body(session: Session, run: Run) -> dict[str, JsonValue]:
+    """Returns a run as clients read it."""
+    status = "running" if session.active_run_id == run.id else "pending"
+    if run.status != "open":
+        status = STATUS_OF_RUN[run.status]
+    return {
+        "run_id": run.id,
+        "thread_id": session.id,
+        "assistant_id": session.db_connection_id,
+        "created_at": rfc3339(run.created_at),
+        "updated_at": rfc3339(run.ended_at or run.created_at),
+        "status": status,
+        "metadata": {**run.metadata},
+        "multitask_strategy": "enqueue",
+        "kwargs": {},
+    }
+
+
+def _filter(wanted: ThreadSearch) -> SessionFilter | None:
+    """Returns the filter of a search; None if nothing can match."""
+    metadata = {**wanted.metadata}
+    if metadata.pop("graph_id", GRAPH_ID) != GRAPH_ID:
+        return None
+    assistant_id = metadata.pop("assistant_id", None)
+    if any(isinstance(value, dict | list) for value in metadata.values()):
+        raise Unsupported("Threads are searched by texts, numbers and booleans in their metadata.")
+    if assistant_id is not None and not isinstance(assistant_id, str):
+        return None
+    ids = wanted.ids
+    if ids is not None:
+        ids = [each for each in ids if as_uuid(each) is not None]
+        if not ids:
+            return None
+    return SessionFilter(
+        db_connection_id=None if assistant_id == ONLY_DATABASE else assistant_id,
+        statuses=_SEARCHED_STATUS[wanted.status] if wanted.status else None,
+        ids=ids,
+        metadata=metadata,
+    )
+
+
+def _own_metadata(metadata: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    return {key: value for key, value in metadata.items() if key not in _DERIVED}
+
+
+def _from(states: Sequence[State], checkpoint_id: str) -> list[State]:
+    """Returns the state of a checkpoint and all older ones. Raises `StateUnknown`."""
+    for place, state in enumerate(states):
+        if state["checkpoint_id"] == checkpoint_id:
+            return [*states[place:]]
+    raise StateUnknown
+
+
+def _sequence_of(record: Record, run: Run) -> int | None:
+    """Returns the sequence of a run's question. None while the run waits for those before it.
+
+    What was just stored may be missing in the messages.
+    """
+    asked: Message | None = None
+    for message in record.messages:
+        if message.role == "human":
+            if message.run_id == run.id and message.sequence < WAITING_FROM:
+                return message.sequence
+            asked = message
+        elif message.id == run.message_id and asked is not None:  # an earlier run of the turn has asked
+            return asked.sequence
+    if record.session.active_run_id == run.id:
+        return question_sequence(record.session.turn)
+    turn = run.question_turn or run.turn
+    return None if turn is None else question_sequence(turn)
+
+
+def _before(record: Record, sequence: int) -> list[LangChainMessage]:
+    """Returns the messages of earlier turns."""
+    earlier = [message for message in record.messages if message.sequence < sequence]
+    return latest_turns(record.turns(earlier))
+
+
+def _has_begun(log: EventLog) -> bool:
+    return any(entry.event != "status" or '"step":"waiting"' not in entry.data for entry in log.after(0))

@@ -1,0 +1,78 @@
+"""Decisions in a resume, in the form of LangChain's human-in-the-loop middleware."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from pydantic import JsonValue
+
+from app.modules.agent.records import CallRecord
+from app.modules.protocols.langgraph.errors import Unsupported
+from app.modules.session.confirmations import Verdict
+
+_MAX_REASON_CHARACTERS = 1_000
+_FORM = (
+    'Send `command.resume` as {"decisions": [...]} with one decision for each open call, in their order, or '
+    "as a map of such by the ids of the interrupts."
+)
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A decision about a call. `reason` is what the model reads of a call that is refused."""
+
+    verdict: Verdict
+    reason: str | None
+
+
+def decisions_in(resume: JsonValue, waiting: Sequence[CallRecord]) -> list[tuple[CallRecord, Decision]]:
+    """Returns the decision about each call that a resume names. Raises `Unsupported` for another form."""
+    calls = {call.id: call for call in waiting}
+    match resume:
+        case {"decisions": list() as decisions}:
+            if len(decisions) != len(waiting):
+                raise Unsupported(f"{len(waiting)} calls wait, and {len(decisions)} decisions came. {_FORM}")
+            return [(call, _decision(each)) for call, each in zip(waiting, decisions, strict=True)]
+        case dict() if resume and set(resume) <= set(calls):
+            return [(calls[key], _single(value)) for key, value in resume.items()]
+        case _:
+            raise Unsupported(_FORM)
+
+
+def _single(value: JsonValue) -> Decision:
+    match value:
+        case {"decisions": [decision]}:
+            return _decision(decision)
+        case _:
+            raise Unsupported(_FORM)
+
+
+def _decision(given: JsonValue) -> Decision:
+    match given:
+        case {"type": "approve"}:
+            return Decision("approve", None)
+        case {"type": "reject", "message": str() as message}:
+            return Decision("deny", _reason(message))
+        case {"type": "reject"}:
+            return Decision("deny", None)
+        case {"type": "edit", "edited_action": {"name": str() as name, "args": dict() as arguments}}:
+            return Decision("deny", _edit(name, arguments))
+        case _:
+            raise Unsupported(
+                "A decision is {type: approve}, {type: reject, message}, or {type: edit, edited_action: "
+                "{name, args}}."
+            )
+
+
+def _edit(name: str, arguments: Mapping[str, JsonValue]) -> str:
+    """An edit is a new call, which is checked and asked about like every other."""
+    reason = f"Call {name} with these arguments instead: {json.dumps(arguments, ensure_ascii=False)}"
+    if len(reason) > _MAX_REASON_CHARACTERS:
+        raise Unsupported("The edited arguments are too long. Reject the call, and ask for the change.")
+    return reason
+
+
+def _reason(message: str) -> str | None:
+    if len(message) > _MAX_REASON_CHARACTERS:
+        raise Unsupported(f"The message of a decision has at most {_MAX_REASON_CHARACTERS} characters.")
+    return message or None

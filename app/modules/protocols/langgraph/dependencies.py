@@ -1,0 +1,28 @@
+"""Dependencies of the routes: the services that they translate for."""
+
+from typing import Annotated
+
+from fastapi import Depends, Path, Request
+
+from app.modules.items.service import ClientItems
+from app.modules.protocols.langgraph.conversations import Conversations
+
+PREFIX = "/langgraph"
+"""Begins every path. Routers have it themselves, because access logs name routes as their routers do."""
+
+
+def _conversations(request: Request) -> Conversations:
+    services = request.app.state.services
+    return Conversations(services.sessions, services.confirmations, services.threads)
+
+
+def _items(request: Request) -> ClientItems:
+    items: ClientItems = request.app.state.services.items
+    return items
+
+
+CurrentConversations = Annotated[Conversations, Depends(_conversations)]
+CurrentItems = Annotated[ClientItems, Depends(_items)]
+
+ThreadIdPath = Annotated[str, Path(description="Id of the thread.")]
+RunIdPath = Annotated[str, Path(description="Id of the run.")]

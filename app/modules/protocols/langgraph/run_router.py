@@ -1,0 +1,349 @@
+"""Routes of runs: start, stream, wait, join and cancel."""
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, Sequence
+from typing import Annotated
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Depends, Query, Request, Response, status
+from fastapi.responses import JSONResponse, StreamingResponse
+from pydantic import JsonValue, TypeAdapter, ValidationError
+
+from app.http.callers import ASK, READ, CurrentCaller, Owner
+from app.http.rate_limits import count_question
+from app.modules.protocols.dependencies import CurrentDepartures, CurrentSessions
+from app.modules.protocols.following import (
+    HEARTBEAT_SECONDS,
+    Departures,
+    StreamEnd,
+    folded_stream,
+    position_of,
+)
+from app.modules.protocols.langgraph.assistants import selected
+from app.modules.protocols.langgraph.conversations import (
+    STATELESS,
+    Conversations,
+    Started,
+    deleting_after,
+    run_body,
+)
+from app.modules.protocols.langgraph.dependencies import PREFIX, CurrentConversations, RunIdPath, ThreadIdPath
+from app.modules.protocols.langgraph.errors import Unsupported
+from app.modules.protocols.langgraph.fold import MODES, WHOLE, Mode, RunFold, RunStatus
+from app.modules.protocols.langgraph.schemas import MAX_BATCH, Modes, NewRun, RunsCancelled
+from app.modules.run.sse import EventStream, LastEventId
+
+router = APIRouter(prefix=PREFIX)
+
+_MODES: TypeAdapter[list[str]] = TypeAdapter(Modes)
+_COMING_BACK_SECONDS = 60
+"""Time for a client whose stream was cut to come back, before the thread of its run is deleted."""
+_ASKING = [ASK, Depends(count_question)]
+
+
+def _path(started: Started) -> str:
+    """The path of a run. It has no prefix, because clients append it to their base URL."""
+    return f"/threads/{started.session.id}/runs/{started.run.id}"
+
+
+class _Streams:
+    """Answers with streams and final values of runs."""
+
+    def __init__(self, conversations: Conversations, departures: Departures) -> None:
+        self._conversations = conversations
+        self._departures = departures
+
+    async def stream(
+        self,
+        started: Started,
+        modes: Sequence[Mode],
+        *,
+        last_event_id: str | None = None,
+        cancels: bool,
+    ) -> EventStream:
+        """The events of a run. `cancels`: a client that leaves cancels it."""
+        after = position_of(last_event_id)
+        self._departures.keep(started.run.id)
+        is_complete = any(mode in WHOLE for mode in modes)
+        turn, is_waiting = await self._conversations.turn(started, is_complete=is_complete)
+        fold = RunFold(turn, modes)
+        following = self._conversations.following(started, fold, is_waiting=is_waiting)
+        if started.session.metadata.get(STATELESS):
+            session = started.session
+            following = deleting_after(following, lambda: self._conversations.delete(session))
+        where = _path(started)
+        query = urlencode({"stream_mode": json.dumps([*modes]), "cancel_on_disconnect": int(cancels)})
+        return folded_stream(
+            started.run.id,
+            following,
+            fold,
+            after=after,
+            headers={"Content-Location": where, "Location": f"{where}/stream?{query}"},
+            on_close=lambda end: self._leave(started, end, cancels=cancels),
+        )
+
+    async def wait(self, started: Started, *, cancels: bool) -> StreamingResponse:
+        """The final values of a run. White space keeps the connection alive until then."""
+        where = _path(started)
+        return StreamingResponse(
+            self._body(started, cancels=cancels),
+            media_type="application/json",
+            headers={"Content-Location": where, "Location": f"{where}/join"},
+        )
+
+    async def _body(self, started: Started, *, cancels: bool) -> AsyncGenerator[bytes]:
+        end: StreamEnd = "left"
+        reading = asyncio.create_task(
+            self._conversations.finished_fold(started), name=f"run {started.run.id}: wait"
+        )
+        try:
+            while not (await asyncio.wait({reading}, timeout=HEARTBEAT_SECONDS))[0]:
+                yield b"\n"
+            fold = reading.result()
+            end = "ended"
+            if started.session.metadata.get(STATELESS):
+                await self._conversations.delete(started.session)
+            yield _final(fold).encode()
+        finally:
+            reading.cancel()
+            self._leave(started, end, cancels=cancels)
+
+    def _leave(self, started: Started, end: StreamEnd, *, cancels: bool) -> None:
+        if end == "left" and cancels:
+            self._departures.cancel_later(started.session, started.run)
+        if end == "left" and started.session.metadata.get(STATELESS):
+            self._departures.delete_at_end(started.session, started.run, seconds=_COMING_BACK_SECONDS)
+
+
+def _final(fold: RunFold) -> str:
+    failure = fold.failure
+    if failure is None:
+        return fold.values()
+    return json.dumps({"__error__": {"error": failure.type, "message": failure.detail}})
+
+
+def _streams(conversations: CurrentConversations, departures: CurrentDepartures) -> _Streams:
+    return _Streams(conversations, departures)
+
+
+CurrentStreams = Annotated[_Streams, Depends(_streams)]
+
+
+@router.post(
+    "/threads/{thread_id}/runs/stream",
+    summary="Start a run and stream it",
+    dependencies=_ASKING,
+    response_class=EventStream,
+)
+async def stream_run(
+    thread_id: ThreadIdPath,
+    body: NewRun,
+    caller: CurrentCaller,
+    conversations: CurrentConversations,
+    streams: CurrentStreams,
+) -> EventStream:
+    """Starts a run, or answers an interrupt, and streams its events to the end. Needs scope `ask`."""
+    started = await conversations.start(caller, thread_id, body)
+    return await streams.stream(started, body.modes, cancels=body.on_disconnect == "cancel")
+
+
+@router.post(
+    "/runs/stream",
+    summary="Start a run without a thread and stream it",
+    dependencies=_ASKING,
+    response_class=EventStream,
+)
+async def stream_stateless_run(
+    body: NewRun, caller: CurrentCaller, conversations: CurrentConversations, streams: CurrentStreams
+) -> EventStream:
+    """Starts a run in a thread of its own, which is deleted when its stream has ended. Needs scope `ask`."""
+    started = await conversations.start(caller, None, body)
+    return await streams.stream(started, body.modes, cancels=body.on_disconnect == "cancel")
+
+
+@router.post("/threads/{thread_id}/runs/wait", summary="Start a run and wait for it", dependencies=_ASKING)
+async def wait_for_run(
+    thread_id: ThreadIdPath,
+    body: NewRun,
+    caller: CurrentCaller,
+    conversations: CurrentConversations,
+    streams: CurrentStreams,
+) -> StreamingResponse:
+    """Starts a run, or answers an interrupt, and returns the final values. Needs scope `ask`."""
+    started = await conversations.start(caller, thread_id, body)
+    return await streams.wait(started, cancels=body.on_disconnect == "cancel")
+
+
+@router.post("/runs/wait", summary="Start a run without a thread and wait for it", dependencies=_ASKING)
+async def wait_for_stateless_run(
+    body: NewRun, caller: CurrentCaller, conversations: CurrentConversations, streams: CurrentStreams
+) -> StreamingResponse:
+    """Starts a run in a thread of its own, which is deleted before the answer ends. Needs scope `ask`."""
+    started = await conversations.start(caller, None, body)
+    return await streams.wait(started, cancels=body.on_disconnect == "cancel")
+
+
+async def _created(conversations: Conversations, started: Started) -> JSONResponse:
+    headers = {"Content-Location": _path(started)}
+    return JSONResponse(await conversations.run_now(started), headers=headers)
+
+
+@router.post("/threads/{thread_id}/runs", summary="Start a run", dependencies=_ASKING)
+async def create_run(
+    thread_id: ThreadIdPath, body: NewRun, caller: CurrentCaller, conversations: CurrentConversations
+) -> JSONResponse:
+    """Starts a run, or answers an interrupt, and returns at once. Needs scope `ask`."""
+    return await _created(conversations, await conversations.start(caller, thread_id, body))
+
+
+@router.post("/runs", summary="Start a run without a thread", dependencies=_ASKING)
+async def create_stateless_run(
+    body: NewRun,
+    caller: CurrentCaller,
+    conversations: CurrentConversations,
+    departures: CurrentDepartures,
+) -> JSONResponse:
+    """Starts a run in a thread of its own, which is deleted when the run has ended. Needs scope `ask`."""
+    started = await conversations.start(caller, None, body)
+    if started.session.metadata.get(STATELESS):
+        departures.delete_at_end(started.session, started.run)
+    return await _created(conversations, started)
+
+
+@router.post("/runs/batch", summary="Start several runs without a thread", dependencies=[ASK])
+async def create_batch(
+    bodies: list[NewRun],
+    caller: CurrentCaller,
+    conversations: CurrentConversations,
+    departures: CurrentDepartures,
+    request: Request,
+) -> list[dict[str, JsonValue]]:
+    """Starts up to ten runs, each in a thread of its own. Needs scope `ask`."""
+    if not 0 < len(bodies) <= MAX_BATCH:
+        raise Unsupported(f"A batch has 1 to {MAX_BATCH} runs.")
+    runs: list[dict[str, JsonValue]] = []
+    for body in bodies:
+        await count_question(request, caller.owner)
+        started = await conversations.start(caller, None, body)
+        if started.session.metadata.get(STATELESS):
+            departures.delete_at_end(started.session, started.run)
+        runs.append(await conversations.run_now(started))
+    return runs
+
+
+@router.post(
+    "/runs/cancel", summary="Cancel several runs", dependencies=[ASK], status_code=status.HTTP_204_NO_CONTENT
+)
+async def cancel_runs(
+    body: RunsCancelled,
+    owner: Owner,
+    conversations: CurrentConversations,
+    sessions: CurrentSessions,
+    action: str = "interrupt",
+) -> None:
+    """Requests that runs of a thread stop. Those that have ended stay as they are. Needs scope `ask`."""
+    _check_action(action)
+    for run_id in dict.fromkeys(body.run_ids):
+        started = await conversations.run(owner, body.thread_id, run_id)
+        await sessions.submissions.cancel(started.session, started.run)
+
+
+@router.get("/threads/{thread_id}/runs", summary="List the runs of a thread", dependencies=[READ])
+async def list_runs(
+    thread_id: ThreadIdPath,
+    owner: Owner,
+    conversations: CurrentConversations,
+    limit: Annotated[int, Query(ge=1, le=100)] = 10,
+    offset: Annotated[int, Query(ge=0, le=1_000)] = 0,
+    status: RunStatus | None = None,
+    select: Annotated[list[str] | None, Query()] = None,
+) -> list[dict[str, JsonValue]]:
+    """Lists the runs of a thread, newest first, in all states or in one. Needs scope `read`."""
+    runs = await conversations.runs(owner, thread_id, limit=limit, offset=offset, status=status)
+    return [selected(run, select) for run in runs]
+
+
+@router.get("/threads/{thread_id}/runs/{run_id}", summary="Get a run of a thread", dependencies=[READ])
+async def read_run(
+    thread_id: ThreadIdPath, run_id: RunIdPath, owner: Owner, conversations: CurrentConversations
+) -> dict[str, JsonValue]:
+    """Returns a run of a thread with its state and its metadata. Needs scope `read`."""
+    started = await conversations.run(owner, thread_id, run_id)
+    return run_body(started.session, started.run)
+
+
+@router.get(
+    "/threads/{thread_id}/runs/{run_id}/join", summary="Wait for a run that was started", dependencies=[READ]
+)
+async def join_run(
+    thread_id: ThreadIdPath,
+    run_id: RunIdPath,
+    owner: Owner,
+    conversations: CurrentConversations,
+    streams: CurrentStreams,
+) -> StreamingResponse:
+    """Waits for the end of a run, and returns the values or its error. Needs scope `read`."""
+    return await streams.wait(await conversations.run(owner, thread_id, run_id), cancels=False)
+
+
+@router.get(
+    "/threads/{thread_id}/runs/{run_id}/stream",
+    summary="Stream the events of a run again",
+    dependencies=[READ],
+    response_class=EventStream,
+)
+async def join_stream(
+    thread_id: ThreadIdPath,
+    run_id: RunIdPath,
+    caller: CurrentCaller,
+    conversations: CurrentConversations,
+    streams: CurrentStreams,
+    stream_mode: Annotated[list[str] | None, Query(max_length=20)] = None,
+    cancel_on_disconnect: bool = False,
+    last_event: LastEventId = None,
+) -> EventStream:
+    """Streams the events of a run, from its start or after `Last-Event-ID`. Without modes, the stream has all
+    of them. `cancel_on_disconnect` counts if the caller may ask, too. Needs scope `read`.
+    """
+    started = await conversations.run(caller.owner, thread_id, run_id)
+    cancels = cancel_on_disconnect and caller.may("ask")
+    return await streams.stream(started, _modes_of(stream_mode), last_event_id=last_event, cancels=cancels)
+
+
+def _modes_of(given: list[str] | None) -> Sequence[Mode]:
+    named = [name for name in given or [] if name]
+    if not named:
+        return MODES
+    try:
+        known = _MODES.validate_python(named[0] if len(named) == 1 else named)
+    except ValidationError as error:
+        raise Unsupported(str(error.errors()[0]["msg"])) from error
+    return [mode for mode in MODES if mode in known]
+
+
+@router.post("/threads/{thread_id}/runs/{run_id}/cancel", summary="Cancel one run", dependencies=[ASK])
+async def cancel_run(
+    thread_id: ThreadIdPath,
+    run_id: RunIdPath,
+    owner: Owner,
+    conversations: CurrentConversations,
+    sessions: CurrentSessions,
+    wait: bool = False,
+    action: str = "interrupt",
+) -> Response:
+    """Requests that a run stops; with `wait`, answers when it has stopped. Needs scope `ask`."""
+    _check_action(action)
+    started = await conversations.run(owner, thread_id, run_id)
+    await sessions.submissions.cancel(started.session, started.run)
+    if not wait:
+        return Response(status_code=status.HTTP_202_ACCEPTED)
+    await conversations.finished_fold(started)
+    return Response(status_code=status.HTTP_204_NO_CONTENT)
+
+
+def _check_action(action: str) -> None:
+    if action != "interrupt":
+        raise Unsupported(
+            "Only action interrupt is offered: a question is part of the record, and is not rolled back."
+        )

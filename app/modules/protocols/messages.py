@@ -1,0 +1,169 @@
+"""KAI's messages as chat messages: a question, its statement as a call of a tool, the rows, the answer.
+
+Ids are the same while an answer streams, in the history and after a restart. Pure functions.
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from pydantic import JsonValue
+
+from app.modules.session.model import Message, Run
+from graph.answer import head_of
+from graph.state import Column
+
+SQL_TOOL = "run_sql"
+"""Name of the tool that a statement is shown as a call of."""
+
+MAX_MESSAGES = 100
+MAX_MESSAGE_BYTES = 128 * 1024
+"""Of the chat messages that a client gets at once. Older ones are on KAI's own routes."""
+
+
+@dataclass(frozen=True)
+class ToolUse:
+    """A call of a tool."""
+
+    id: str
+    name: str
+    args: dict[str, JsonValue]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChatMessage:
+    """A message as chat clients know it. Of role `tool` it answers the call `tool_call_id`."""
+
+    id: str
+    role: Literal["human", "ai", "tool"]
+    text: str
+    tool_calls: tuple[ToolUse, ...] = ()
+    tool_call_id: str | None = None
+    tool_name: str | None = None
+    is_error: bool = False
+    chart: dict[str, JsonValue] | None = None
+    suggestions: list[str] = field(default_factory=list)
+
+    @property
+    def estimated_bytes(self) -> int:
+        """Of its JSON, without names of fields."""
+        others: JsonValue = [[use.args for use in self.tool_calls], self.chart, [*self.suggestions]]
+        return len(self.text.encode()) + len(json.dumps(others))
+
+
+def statement_id(message_id: str) -> str:
+    return f"{message_id}-sql"
+
+
+def rows_id(message_id: str) -> str:
+    return f"{message_id}-rows"
+
+
+def call_id(message_id: str) -> str:
+    """Returns the id of the call that an answer's statement is shown as."""
+    return f"call_{message_id}"
+
+
+def question_of_run(run: Run) -> ChatMessage:
+    """Returns a run's question, with the id that its stored message has."""
+    return question(run.client_message_id or run.question_id, run.question)
+
+
+def question(message_id: str, text: str) -> ChatMessage:
+    return ChatMessage(id=message_id, role="human", text=text)
+
+
+def statement(message_id: str, sql: str) -> ChatMessage:
+    """Returns the statement of an answer. `message_id` is the answer's."""
+    use = ToolUse(call_id(message_id), SQL_TOOL, {"sql": sql})
+    return ChatMessage(id=statement_id(message_id), role="ai", text="", tool_calls=(use,))
+
+
+def rows(
+    message_id: str,
+    columns: Sequence[Column],
+    head: Sequence[list[JsonValue]],
+    *,
+    row_count: int,
+    truncated: bool,
+) -> ChatMessage:
+    """Returns the first rows of an answer, as many as its message keeps. `message_id` is the answer's."""
+    text = json.dumps(
+        {
+            "columns": [column["name"] for column in columns],
+            "rows": head_of(head),
+            "row_count": row_count,
+            "truncated": truncated,
+        },
+        ensure_ascii=False,
+    )
+    return _of_statement(message_id, text, is_error=False)
+
+
+def no_rows(message_id: str, detail: str) -> ChatMessage:
+    """Returns what stands in the place of the rows of a statement that has failed."""
+    return _of_statement(message_id, detail, is_error=True)
+
+
+def _of_statement(message_id: str, text: str, *, is_error: bool) -> ChatMessage:
+    return ChatMessage(
+        id=rows_id(message_id),
+        role="tool",
+        text=text,
+        tool_call_id=call_id(message_id),
+        tool_name=SQL_TOOL,
+        is_error=is_error,
+    )
+
+
+def answer(
+    message_id: str,
+    text: str,
+    *,
+    chart: dict[str, JsonValue] | None = None,
+    suggestions: Sequence[str] = (),
+) -> ChatMessage:
+    return ChatMessage(id=message_id, role="ai", text=text, chart=chart, suggestions=list(suggestions))
+
+
+def chat_messages(message: Message) -> list[ChatMessage]:
+    """Returns the chat messages of a stored question or answer."""
+    if message.role == "human":
+        return [question(message.client_message_id or message.id, message.query)]
+    found: list[ChatMessage] = []
+    if message.sql is not None:
+        found.append(statement(message.id, message.sql))
+        if message.row_count is not None:
+            found.append(
+                rows(
+                    message.id,
+                    message.columns,
+                    message.rows_head,
+                    row_count=message.row_count,
+                    truncated=message.truncated,
+                )
+            )
+        else:
+            found.append(no_rows(message.id, message.error.detail if message.error else ""))
+    text = message.analysis or message.clarification
+    if text is not None:
+        found.append(answer(message.id, text, chart=message.chart, suggestions=message.suggestions))
+    return found
+
+
+def conversation(messages: Iterable[Message]) -> list[ChatMessage]:
+    """Returns the latest chat messages of stored messages, oldest first."""
+    return latest([each for message in messages for each in chat_messages(message)])
+
+
+def latest(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
+    """Returns the latest messages within `MAX_MESSAGES` and `MAX_MESSAGE_BYTES`; the last one always."""
+    kept: list[ChatMessage] = []
+    size = 0
+    for message in reversed(messages[-MAX_MESSAGES:]):
+        size += message.estimated_bytes
+        if kept and size > MAX_MESSAGE_BYTES:
+            break
+        kept.append(message)
+    return kept[::-1]

@@ -1,0 +1,101 @@
+"""The session in which a chat goes on, and the run of its question."""
+
+from collections.abc import Sequence
+
+from app.modules.protocols.threads import NotStoredYet
+from app.modules.run.errors import NotKeptYet, SessionBusy
+from app.modules.run.submission import OnBusy
+from app.modules.session.errors import CheckpointUnknown
+from app.modules.session.model import Origin, Run, Session
+from app.modules.session.service import SessionService
+
+_TRIES = 5
+_CHECKPOINTS = 100
+_ORIGIN = Origin(protocol="openai")
+
+
+async def ask_in(
+    sessions: SessionService, session: Session, database: str, *, question: str
+) -> tuple[Session, Run]:
+    """Start or queue a run. While calls wait for an approval, which may take long, nothing can be queued."""
+    on_busy: OnBusy = "reject" if session.status == "awaiting_approval" else "enqueue"
+    return await _ask(sessions, session, database, question=question, on_busy=on_busy)
+
+
+async def ask_after(
+    sessions: SessionService, owner: str, database: str, *, earlier: Sequence[str], question: str
+) -> tuple[Session, Run]:
+    """Ask in the conversation whose questions were exactly these.
+
+    Of several chats that began alike, each goes on in one of their sessions: a session that another chat
+    takes at the same moment is left to it. If the question was asked there already, its run is followed
+    while it is open; later it is asked again in a copy of the conversation before it. If there is no such
+    conversation, the question is asked in a new one.
+    """
+    for _ in range(_TRIES):
+        found = await sessions.find_conversations(owner, database, earlier)
+        session = next((each for each in found if each.status in ("idle", "error")), None)
+        if session is None and found:
+            return await ask_in(sessions, found[0], database, question=question)
+        if session is None:
+            break
+        try:
+            return await _ask(sessions, session, database, question=question, on_busy="reject", after=earlier)
+        except SessionBusy:
+            continue
+    if earlier:
+        for asked in await sessions.find_conversations(owner, database, [*earlier, question]):
+            run = await _open_run(sessions, asked, question)
+            if run is not None:
+                return asked, run
+            before = await _before_last(sessions, asked)
+            if before is not None:
+                return await ask_in(sessions, before, database, question=question)
+    session = await sessions.create(owner, database, None, mode=None, metadata={})
+    return await ask_in(sessions, session, database, question=question)
+
+
+async def _ask(
+    sessions: SessionService,
+    session: Session,
+    database: str,
+    *,
+    question: str,
+    on_busy: OnBusy,
+    after: Sequence[str] | None = None,
+) -> tuple[Session, Run]:
+    try:
+        return await sessions.ask(
+            session.owner,
+            session.id,
+            question,
+            on_busy=on_busy,
+            idempotency_key=None,
+            db_connection_id=database,
+            origin=_ORIGIN,
+            after=after,
+        )
+    except NotKeptYet as error:
+        raise NotStoredYet(error) from error
+
+
+async def _open_run(sessions: SessionService, session: Session, question: str) -> Run | None:
+    """Returns the run under way of a question that a client repeats, as clients do after a timeout."""
+    if session.status != "processing":
+        return None
+    runs = await sessions.runs(session, 1, status="open")
+    return next((each for each in runs if each.question == question), None)
+
+
+async def _before_last(sessions: SessionService, session: Session) -> Session | None:
+    """Returns a copy of a conversation before its last question. None if that state is no longer kept."""
+    history = await sessions.history(session, 1)
+    last = history[-1].id if history else None
+    checkpoints, _ = await sessions.checkpoints(session.owner, session.id, _CHECKPOINTS, cursor=None)
+    for each in checkpoints:
+        if not each.next_steps and each.message_id not in (None, last):
+            try:
+                return await sessions.fork(session.owner, session.id, each.id)
+            except CheckpointUnknown:  # deleted meanwhile
+                return None
+    return None

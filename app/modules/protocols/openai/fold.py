@@ -1,0 +1,132 @@
+"""The events of a run as chunks of a chat completion. Pure."""
+
+from collections.abc import Sequence
+
+from app.core.errors import problem_type
+from app.modules.protocols.following import Frame
+from app.modules.protocols.openai.errors import error_body
+from app.modules.protocols.openai.schemas import (
+    AnswerMessage,
+    ChunkChoice,
+    Completion,
+    CompletionChoice,
+    CompletionChunk,
+    CompletionDelta,
+    CompletionUsage,
+)
+from app.modules.protocols.openai.text import AnswerText, where_to_approve
+from app.modules.session.model import Run
+from graph.events import Confirmation, Done, Failure, SessionEvent
+
+LAST = Frame(None, "[DONE]")
+
+
+class CompletionFold:
+    """Collects an answer. `failure` is set if the run has failed."""
+
+    def __init__(self, run: Run, model: str) -> None:
+        self.failure: Failure | None = None
+        self._run = run
+        self._model = model
+        self._text = AnswerText()
+        self._error: Failure | None = None
+        self._waiting: list[Confirmation] = []
+        self._pieces: list[str] = []
+        self._tokens = 0
+
+    def add(self, event: SessionEvent) -> str:
+        """Returns the text that an event adds."""
+        match event:
+            case Failure():
+                self._error = event
+            case Confirmation():
+                self._waiting.append(event)
+            case Done():
+                return self._keep(self._end(event))
+            case _:
+                return self._keep(self._text.add(event))
+        return ""
+
+    def _keep(self, piece: str) -> str:
+        self._pieces.append(piece)
+        return piece
+
+    def _end(self, done: Done) -> str:
+        self._tokens = done.tokens_used
+        if done.status == "failed":
+            self.failure = self._error or _UNEXPLAINED
+        elif done.status == "cancelled":
+            return "\n\n*The answer was cancelled.*\n"
+        elif done.status == "awaiting_approval":
+            return where_to_approve(self._waiting, done.session_id)
+        return ""
+
+    @property
+    def usage(self) -> CompletionUsage:
+        return CompletionUsage(completion_tokens=self._tokens, total_tokens=self._tokens)
+
+    @property
+    def completion(self) -> Completion:
+        """The whole answer."""
+        return Completion(
+            id=self.id,
+            created=self.created,
+            model=self._model,
+            choices=[CompletionChoice(message=AnswerMessage(content="".join(self._pieces)))],
+            usage=self.usage,
+        )
+
+    @property
+    def id(self) -> str:
+        return f"chatcmpl-{self._run.id}"
+
+    @property
+    def created(self) -> int:
+        return self._run.created_at // 1_000
+
+
+class ChunkFold:
+    """Makes the frames of a streamed answer."""
+
+    def __init__(self, run: Run, model: str, *, include_usage: bool) -> None:
+        self._answer = CompletionFold(run, model)
+        self._model = model
+        self._include_usage = include_usage
+
+    def begin(self) -> Sequence[Frame]:
+        return [self._chunk(CompletionDelta(role="assistant", content=""))]
+
+    def frames(self, event: SessionEvent) -> Sequence[Frame]:
+        piece = self._answer.add(event)
+        found = [self._chunk(CompletionDelta(content=piece))] if piece else []
+        return [*found, *self._last()] if isinstance(event, Done) else found
+
+    def _last(self) -> list[Frame]:
+        """A client that reads an error stops: nothing follows it."""
+        if self._answer.failure is not None:
+            return [Frame.of(None, error_body(self._answer.failure).model_dump(mode="json"))]
+        usage = [self._frame([], self._answer.usage)] if self._include_usage else []
+        return [self._chunk(CompletionDelta(), is_last=True), *usage, LAST]
+
+    def _chunk(self, delta: CompletionDelta, *, is_last: bool = False) -> Frame:
+        return self._frame([ChunkChoice(delta=delta, finish_reason="stop" if is_last else None)], None)
+
+    def _frame(self, choices: list[ChunkChoice], usage: CompletionUsage | None) -> Frame:
+        chunk = CompletionChunk(
+            id=self._answer.id, created=self._answer.created, model=self._model, choices=choices, usage=usage
+        )
+        sent = chunk.model_dump(mode="json")
+        for choice in sent["choices"]:
+            choice["delta"] = {name: value for name, value in choice["delta"].items() if value is not None}
+        if not self._include_usage:
+            del sent["usage"]
+        return Frame.of(None, sent)
+
+
+_UNEXPLAINED = Failure(
+    type=problem_type("internal"),
+    title="Something went wrong",
+    status=500,
+    detail="The run failed. KAI's log tells more.",
+    retryable=False,
+)

@@ -1,0 +1,223 @@
+"""`/openai/v1`: databases as models, and chat completions."""
+
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Header, Path, Request, Response
+from fastapi.responses import JSONResponse
+
+from app.http.callers import ANYBODY, ASK, READ, Owner
+from app.http.rate_limits import count_question
+from app.http.routes import Text
+from app.modules.database_connection.repository import Connection
+from app.modules.protocols.dependencies import CurrentDepartures, CurrentSessions, CurrentThreads
+from app.modules.protocols.following import StreamEnd, event_of, folded_stream
+from app.modules.protocols.openai.conversations import ask_after, ask_in
+from app.modules.protocols.openai.errors import (
+    PREFIX,
+    ModelUnknown,
+    NotOffered,
+    error_body,
+)
+from app.modules.protocols.openai.fold import ChunkFold, CompletionFold
+from app.modules.protocols.openai.models import model_named, models_of
+from app.modules.protocols.openai.refusals import refuse_unsupported
+from app.modules.protocols.openai.schemas import (
+    Completion,
+    CompletionRequest,
+    DatabaseModel,
+    DatabaseModels,
+    ErrorBody,
+)
+from app.modules.protocols.openai.transcript import questions_of
+from app.modules.protocols.threads import Threads
+from app.modules.session.model import Origin, Run, Session
+from app.modules.session.service import SessionService
+
+SESSION_HEADER = "X-Kai-Session"
+_CANCEL_SECONDS = 5
+"""Time for a client to come back before its answer is cancelled. The protocol has no other way to stop."""
+_ORIGIN = Origin(protocol="openai")
+
+_ERRORS: dict[int | str, dict[str, object]] = {
+    status: {"description": title, "model": ErrorBody}
+    for status, title in {
+        400: "The request is wrong, or asks for something that KAI does not do",
+        401: "The credential is missing or unknown",
+        403: "The caller may not do this",
+        404: "There is no such model",
+        408: "The body did not arrive in time",
+        409: "The conversation is busy, closed or about another database",
+        413: "The body is too large",
+        422: "The statement of the answer failed",
+        429: "A limit is reached",
+        500: "A defect in KAI",
+        502: "The language model refused the request",
+        503: "A dependency is unavailable",
+        504: "The answer took too long",
+    }.items()
+}
+
+router = APIRouter(prefix=PREFIX, tags=["openai"], responses=_ERRORS)
+
+
+@dataclass(frozen=True)
+class ChatNames:
+    """Dependency: what the headers of a request call its conversation."""
+
+    session: Annotated[
+        Text | None,
+        Header(
+            alias=SESSION_HEADER,
+            min_length=1,
+            max_length=255,
+            description="The conversation: the id of a session of yours, or any text of your own.",
+        ),
+    ] = None
+    open_webui: Annotated[
+        Text | None,
+        Header(
+            alias="X-OpenWebUI-Chat-Id",
+            min_length=1,
+            max_length=255,
+            description="The conversation, as Open WebUI calls it. Each database has one of its own.",
+        ),
+    ] = None
+
+    def in_threads(self, body: CompletionRequest, connection: Connection) -> str | None:
+        """Returns the client's name of the conversation, or None if the request has none.
+
+        A chat of Open WebUI may ask several databases, and each has a session of its own.
+        """
+        if self.session is not None:
+            return self.session
+        chat_id = self.open_webui or (body.metadata or {}).get("chat_id")
+        return f"{connection.id} {chat_id}" if isinstance(chat_id, str) and chat_id else None
+
+
+@router.get("/models", summary="List databases as models", dependencies=[READ])
+async def list_models(owner: Owner, threads: CurrentThreads) -> DatabaseModels:
+    """Lists the databases that the caller may ask, oldest first, as models `kai/<name>`. Needs scope `read`.
+
+    Of several databases with the same name, the oldest has the plain one, and the names of others end with a
+    part of their ids.
+    """
+    known = [each async for each in threads.databases(owner)]
+    return DatabaseModels(data=[_model(name, each) for name, each in models_of(known).items()])
+
+
+@router.get("/models/{model:path}", summary="Get a database as a model", dependencies=[READ])
+async def read_model(
+    model: Annotated[str, Path(description="Name of the model, or the id of a database.")],
+    owner: Owner,
+    threads: CurrentThreads,
+) -> DatabaseModel:
+    """Returns a database that the caller may ask. Needs scope `read`. Answers 404 (`model_not_found`) for any
+    other.
+    """
+    return _model(model, await _database(owner, model, threads))
+
+
+@router.post(
+    "/chat/completions",
+    summary="Answer the last message of a conversation",
+    response_model=Completion,
+    responses={
+        200: {
+            "description": "The answer; with `stream`, server-sent events with a `chat.completion.chunk` "
+            "each, and `[DONE]` at the end, or an `error` if the run has failed.",
+            "content": {"text/event-stream": {"schema": {"type": "string"}}},
+            "headers": {
+                "X-Run-Id": {"description": "Id of KAI's run", "schema": {"type": "string"}},
+                SESSION_HEADER: {"description": "Id of KAI's session", "schema": {"type": "string"}},
+            },
+        }
+    },
+    dependencies=[ASK, Depends(count_question)],
+)
+async def complete(
+    body: CompletionRequest,
+    names: Annotated[ChatNames, Depends()],
+    owner: Owner,
+    sessions: CurrentSessions,
+    threads: CurrentThreads,
+    departures: CurrentDepartures,
+) -> Response:
+    """Answers the last message, which must be the user's: with the statement, the first rows, the analysis
+    and suggested questions as one text in Markdown. Needs scope `ask`.
+
+    The conversation is the session that `X-Kai-Session`, `X-OpenWebUI-Chat-Id` or `metadata.chat_id` names;
+    it is created if there is none. Without such a name, it is the session of this database in which exactly
+    the earlier texts of the user were asked; if there is none, a new one, in which only the last question is
+    asked.
+
+    A failed run has the status of its error, and as a stream an `error` chunk. A client that closes the
+    stream cancels the answer after 5 seconds. Answers 400 for what KAI does not do, such as `tools`, 404 for
+    an unknown model, 409 while calls of the conversation wait for an approval, and 429 for limits.
+    """
+    refuse_unsupported(body)
+    earlier, question = questions_of(body.messages)
+    connection = await _database(owner, body.model, threads)
+    name = names.in_threads(body, connection)
+    if name is None:
+        session, run = await ask_after(sessions, owner, connection.id, earlier=earlier, question=question)
+    else:
+        session = await threads.named(owner, name, {})
+        session, run = await ask_in(sessions, session, connection.id, question=question)
+    departures.keep(run.id)
+    headers = {"X-Run-Id": run.id, SESSION_HEADER: session.id}
+    if not body.stream:
+        return await _whole_answer(sessions, session, run, body.model, headers=headers)
+
+    def leave(end: StreamEnd) -> None:
+        if end == "left":
+            departures.cancel_later(session, run, seconds=_CANCEL_SECONDS)
+
+    include_usage = body.stream_options is not None and bool(body.stream_options.include_usage)
+    return folded_stream(
+        run.id,
+        sessions.follower.follow(session, run),
+        ChunkFold(run, body.model, include_usage=include_usage),
+        headers=headers,
+        on_close=leave,
+    )
+
+
+@router.api_route(
+    "/{path:path}",
+    methods=["GET", "POST", "PUT", "PATCH", "DELETE"],
+    summary="Refuse other routes of OpenAI's",
+    include_in_schema=False,
+    dependencies=[ANYBODY],
+)
+async def refuse_other_routes(request: Request) -> None:
+    """Answers 404 in OpenAI's form to every route that KAI does not have, such as `/responses`."""
+    raise NotOffered(request.url.path)
+
+
+def _model(name: str, connection: Connection) -> DatabaseModel:
+    return DatabaseModel(id=name, created=connection.created_at // 1_000)
+
+
+async def _database(owner: str, model: str, threads: Threads) -> Connection:
+    """Raises `ModelUnknown`."""
+    known = [each async for each in threads.databases(owner)]
+    found = model_named(known, model)
+    if found is None:
+        raise ModelUnknown(model, [*models_of(known)])
+    return found
+
+
+async def _whole_answer(
+    sessions: SessionService, session: Session, run: Run, model: str, *, headers: dict[str, str]
+) -> Response:
+    """The answer when its run has ended. A client should not ask again what has failed: KAI has tried."""
+    fold = CompletionFold(run, model)
+    async with aclosing(sessions.follower.events(session, run)) as log:
+        async for entry in log:
+            fold.add(event_of(entry))
+    if fold.failure is None:
+        return JSONResponse(fold.completion.model_dump(mode="json"), headers=headers)
+    error = error_body(fold.failure).model_dump(mode="json")
+    return JSONResponse(error, fold.failure.status, {**headers, "X-Should-Retry": "false"})

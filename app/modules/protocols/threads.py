@@ -1,0 +1,186 @@
+"""Conversations by a client's own ids: the database they are about, and the questions of its messages."""
+
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import suppress
+from uuid import NAMESPACE_OID, UUID, uuid5
+
+from pydantic import JsonValue, TypeAdapter, ValidationError
+
+from app.core.errors import Invalid, NotFound, Problem
+from app.modules.database_connection.errors import ConnectionNotFound
+from app.modules.database_connection.repository import Connection
+from app.modules.database_connection.service import DatabaseConnections
+from app.modules.run.errors import NotKeptYet
+from app.modules.session.errors import SessionExists, SessionUnknown
+from app.modules.session.model import MAX_QUERY_CHARACTERS, Session
+from app.modules.session.schemas import QuestionText
+from app.modules.session.service import SessionService
+
+ONLY_DATABASE = "kai"
+"""Name of the caller's database, if there is exactly one."""
+
+_PAGE = 100
+_NAMED = 20
+_QUESTION: TypeAdapter[str] = TypeAdapter(QuestionText)
+
+
+class DatabaseUnknown(NotFound):
+    """The caller may use no database of this id or name."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"There is no database {name[:100]!r}. GET /api/v1/database-connections lists them.")
+
+
+class DatabaseUnclear(Invalid):
+    """The name does not say which database. `databases` has some of those that it could be."""
+
+    problem = "database-unclear"
+    title = "Which database?"
+
+    def __init__(self, known: list[Connection]) -> None:
+        if known:
+            named = ", ".join(f"{each.id} ({each.name})" for each in known[:_NAMED])
+            detail = f"There are several databases. Give the id of one: {named}."
+        else:
+            detail = "There is no database yet. POST /api/v1/database-connections adds one."
+        databases: list[JsonValue] = [{"id": each.id, "name": each.name} for each in known[:_NAMED]]
+        super().__init__(detail, databases=databases)
+
+
+class ContentUnsupported(Invalid):
+    """The content of a client's message is no question in words."""
+
+    problem = "content-unsupported"
+    title = "Only text can be asked"
+
+
+class NotStoredYet(Problem):
+    """The store is unavailable, so it is not known yet whether the question is stored. Clients that know no
+    202 get this instead of it, and should not ask again.
+    """
+
+    problem = "not-kept-yet"
+    title = "The question is being stored"
+    status = 503
+    headers: Mapping[str, str] = {"X-Should-Retry": "false"}
+
+    def __init__(self, unknown: NotKeptYet) -> None:
+        super().__init__(unknown.detail, **unknown.members)
+
+
+class Threads:
+    """Conversations of a caller, as protocols name them."""
+
+    def __init__(self, sessions: SessionService, connections: DatabaseConnections) -> None:
+        self._sessions = sessions
+        self._connections = connections
+
+    async def databases(self, owner: str) -> AsyncGenerator[Connection]:
+        """All databases that the owner may use."""
+        cursor: str | None = None
+        while True:
+            found, cursor = await self._connections.repository.page(owner, _PAGE, cursor)
+            for each in found:
+                yield each
+            if cursor is None:
+                return
+
+    async def database(self, owner: str, name: str | None) -> Connection:
+        """Returns a database by its id, or by its name if no other has it. `kai` and None are the only one.
+
+        Raises `DatabaseUnknown` and `DatabaseUnclear`.
+        """
+        if name is not None and name != ONLY_DATABASE:
+            try:
+                return await self._connections.repository.get(owner, name)
+            except ConnectionNotFound:
+                pass  # a name
+        wanted = (name or ONLY_DATABASE).strip().casefold()
+        known = [each async for each in self.databases(owner)]
+        found = [each for each in known if each.name.strip().casefold() == wanted]
+        if not found and wanted == ONLY_DATABASE:
+            found = known
+        if len(found) == 1:
+            return found[0]
+        if not found and wanted != ONLY_DATABASE:
+            raise DatabaseUnknown(name or "")
+        raise DatabaseUnclear(found)
+
+    async def named(self, owner: str, client_id: str, metadata: dict[str, JsonValue]) -> Session:
+        """Returns the conversation that a client names by any text: a session of the caller with this id, or
+        the one that stands for the text. It is made with this metadata and without a database if it is new.
+
+        Raises `TooManySessions`, or `SessionExists` if it was deleted lately.
+        """
+        for session_id in (as_uuid(client_id), session_id_of(owner, client_id)):
+            if session_id is not None:
+                with suppress(SessionUnknown):
+                    return await self._sessions.repository.get(owner, session_id)
+        return await self.make(owner, session_id_of(owner, client_id), metadata)
+
+    async def make(
+        self, owner: str, session_id: str, metadata: dict[str, JsonValue], *, database: str | None = None
+    ) -> Session:
+        """Returns the caller's session of this id, made if it is new; of several requests at once, one makes
+        it. `database` is the id of its connection; without it, the first question names one.
+
+        Raises `TooManySessions`, `ConnectionNotFound`, or `SessionExists` if the id is another owner's or was
+        deleted lately.
+        """
+        try:
+            return await self._sessions.create(
+                owner, database, None, mode=None, metadata=metadata, session_id=session_id
+            )
+        except SessionExists as taken:
+            try:
+                return await self._sessions.repository.get(owner, session_id)
+            except SessionUnknown:
+                raise taken from None
+
+
+def session_id_of(owner: str, client_id: str) -> str:
+    """Returns the id of the session that stands for a conversation which a client names by any text.
+
+    The same text of two owners names two sessions.
+    """
+    return str(uuid5(uuid5(NAMESPACE_OID, f"owner {owner}"), f"conversation {client_id}"))
+
+
+def as_uuid(client_id: str) -> str | None:
+    """Returns an id in the usual form of UUIDs. Returns None for other text."""
+    try:
+        found = str(UUID(client_id))
+    except ValueError:
+        return None
+    return found if found == client_id.lower() else None
+
+
+def question_of(content: JsonValue) -> str:
+    """Returns the question in the content of a client's message: a text, or blocks of type `text`.
+
+    Raises `ContentUnsupported` for other blocks, for no text, and for text that cannot be asked.
+    """
+    try:
+        return _QUESTION.validate_python(_text_of(content))
+    except ValidationError as error:
+        raise ContentUnsupported(
+            f"The question must have 1 to {MAX_QUERY_CHARACTERS:,} characters of text, without NUL and half "
+            "surrogate pairs."
+        ) from error
+
+
+def _text_of(content: JsonValue) -> str:
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, list):
+        raise ContentUnsupported("The content of a message must be a text, or a list of text blocks.")
+    return "\n".join(_text_of_block(each) for each in content)
+
+
+def _text_of_block(block: JsonValue) -> str:
+    if isinstance(block, str):
+        return block
+    text = block.get("text") if isinstance(block, dict) and block.get("type") == "text" else None
+    if not isinstance(text, str):
+        raise ContentUnsupported("Only blocks of type `text` can be asked. Images and files cannot.")
+    return text

@@ -1,0 +1,59 @@
+"""A typed client of KAI: ask questions of SQL databases in plain language."""
+
+from kai_client.answers import Answer
+from kai_client.client import AsyncEventStream, AsyncKai, EventStream, Kai
+from kai_client.errors import (
+    Conflict,
+    Forbidden,
+    Gone,
+    Invalid,
+    KaiError,
+    ModelUnavailable,
+    NotFound,
+    QuestionNotUnderstood,
+    RateLimited,
+    SessionBusy,
+    SessionClosed,
+    StatementFailed,
+    TokensSpent,
+    TooMany,
+    Unauthenticated,
+    Unavailable,
+    Unreachable,
+)
+from kai_client.events import Event
+from kai_client.flows import KEEP
+from kai_client.local import document_schema, generate_sql
+from kai_client.tables import Table
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "KEEP",
+    "Answer",
+    "AsyncEventStream",
+    "AsyncKai",
+    "Conflict",
+    "Event",
+    "EventStream",
+    "Forbidden",
+    "Gone",
+    "Invalid",
+    "Kai",
+    "KaiError",
+    "ModelUnavailable",
+    "NotFound",
+    "QuestionNotUnderstood",
+    "RateLimited",
+    "SessionBusy",
+    "SessionClosed",
+    "StatementFailed",
+    "Table",
+    "TokensSpent",
+    "TooMany",
+    "Unauthenticated",
+    "Unavailable",
+    "Unreachable",
+    "document_schema",
+    "generate_sql",
+]

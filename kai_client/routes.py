@@ -1,0 +1,1152 @@
+"""KAI's routes, each written once, as a flow. Docstrings name the needed scope, unless it is `read`."""
+
+from collections.abc import Mapping, Sequence
+from typing import Literal, TypedDict
+from uuid import uuid4
+
+from pydantic import JsonValue, TypeAdapter
+
+from kai_client import models as m
+from kai_client import provenance as p
+from kai_client.answers import Answer
+from kai_client.errors import Invalid, NotFound, Problem
+from kai_client.flows import (
+    KEEP,
+    C_co,
+    Flow,
+    Group,
+    Items,
+    Keep,
+    Request,
+    changes,
+    delete,
+    endpoint,
+    fetch,
+    get,
+    given,
+    pages,
+    patch,
+    post,
+    segment,
+    send,
+)
+from kai_client.following import Following
+from kai_client.tables import Table
+
+_MOST_ROWS = 5_000
+
+
+_JSON_OBJECT: TypeAdapter[dict[str, JsonValue]] = TypeAdapter(dict[str, JsonValue])
+
+
+class Roles(TypedDict, total=False):
+    """PostgreSQL roles that statements run as, one for each person."""
+
+    by: Literal["owner", "claim"]
+    names: dict[str, str]
+    default: str | None
+
+
+class About(TypedDict, total=False):
+    """What the asking program shows, such as a table."""
+
+    kind: Literal["table", "connection", "result", "failed_answer", "none"]
+    id: str
+
+
+class ToolSelection(TypedDict, total=False):
+    """Where the tools of an investigation may come from."""
+
+    builtin: bool
+    mcp: bool
+    extensions: bool
+
+
+class Options(TypedDict, total=False):
+    """Options of a question. `sql` is a statement to run in place of a generated one."""
+
+    on_busy: Literal["reject", "enqueue", "interrupt"]
+    mode: m.Mode
+    tools: ToolSelection
+    sql: str
+    rules: list[str]
+    about: About
+
+
+def id_of(thing: m.Session | m.Database | str) -> str:
+    return thing if isinstance(thing, str) else thing.id
+
+
+class Databases(Group[C_co]):
+    @endpoint
+    def list(self, limit: int | None = None) -> Flow[Items[m.Database]]:
+        """Databases that the caller may ask, oldest first."""
+        return (yield from pages("/database-connections", m.Database, limit))
+
+    @endpoint
+    def get(self, database: m.Database | str) -> Flow[m.Database]:
+        return (yield from get(_database(database), m.Database))
+
+    @endpoint
+    def add(
+        self, url: str, name: str, description: str = "", *, shared: bool = False, roles: Roles | None = None
+    ) -> Flow[m.Database]:
+        """Register a database. KAI tries it first. Needs scope `manage`."""
+        body = given(
+            url=url,
+            name=name,
+            description=description,
+            shared=shared,
+            roles=_roles(roles),
+        )
+        return (yield from post("/database-connections", body, m.Database))
+
+    @endpoint
+    def upload(self, content: bytes, file_name: str, name: str | None = None) -> Flow[m.UploadedFile]:
+        """Make a private database of a CSV, Excel or Parquet file. Needs scope `manage`."""
+        query = {"file_name": file_name, **({} if name is None else {"name": name})}
+        request = Request("POST", "/database-connections/files", query, content=content)
+        return (yield from fetch(request, m.UploadedFile))
+
+    @endpoint
+    def file(self, database: m.Database | str) -> Flow[m.UploadedFile]:
+        """How an uploaded file was read. Needs scope `manage`; its owner only."""
+        return (yield from get(f"{_database(database)}/file", m.UploadedFile))
+
+    @endpoint
+    def correct_file(
+        self, database: m.Database | str, tables: Sequence[Mapping[str, JsonValue]]
+    ) -> Flow[m.UploadedFile]:
+        """Read an uploaded file again, with other types. Needs scope `manage`; its owner only."""
+        body: dict[str, JsonValue] = {"tables": [dict(each) for each in tables]}
+        return (yield from patch(f"{_database(database)}/file", body, m.UploadedFile))
+
+    @endpoint
+    def change(
+        self,
+        database: m.Database | str,
+        *,
+        shared: bool | None = None,
+        external_memory: bool | None = None,
+        roles: Roles | None = None,
+    ) -> Flow[m.Database]:
+        """Needs scope `manage`; its owner only."""
+        body = given(shared=shared, external_memory=external_memory, roles=_roles(roles))
+        return (yield from patch(_database(database), body, m.Database))
+
+    @endpoint
+    def delete(self, database: m.Database | str) -> Flow[None]:
+        """Needs scope `manage`."""
+        yield from delete(_database(database))
+
+    @endpoint
+    def scan(self, database: m.Database | str) -> Flow[m.Scan]:
+        """Read its schema again, in the background. Needs scope `manage`."""
+        return (yield from post(f"{_database(database)}/scan", {}, m.Scan))
+
+    @endpoint
+    def scan_state(self, database: m.Database | str) -> Flow[m.Scan]:
+        return (yield from get(f"{_database(database)}/scan", m.Scan))
+
+    @endpoint
+    def tables(self, database: m.Database | str, limit: int | None = None) -> Flow[Items[m.DatabaseTable]]:
+        return (yield from pages(f"{_database(database)}/tables", m.DatabaseTable, limit))
+
+    @endpoint
+    def describe_table(
+        self,
+        database: m.Database | str,
+        table: str,
+        description: str | Keep = KEEP,
+        *,
+        columns: Mapping[str, Mapping[str, JsonValue]] | Keep = KEEP,
+    ) -> Flow[m.DatabaseTable]:
+        """Describe a table, for users and models. `columns` are changes by names: `description`, `unit`, and
+        `hidden`. Needs scope `manage`.
+        """
+        path = f"{_database(database)}/tables/{segment(table)}"
+        edits: JsonValue | Keep = KEEP
+        if not isinstance(columns, Keep):
+            edits = {name: dict(edit) for name, edit in columns.items()}
+        body = changes(description=description, columns=edits)
+        return (yield from patch(path, body, m.DatabaseTable))
+
+    @endpoint
+    def sample(self, database: m.Database | str, table: str) -> Flow[m.Sample]:
+        """The first rows of a table."""
+        return (yield from get(f"{_database(database)}/tables/{segment(table)}/sample", m.Sample))
+
+    @endpoint
+    def inspect(self, database: m.Database | str, sql: str) -> Flow[p.InspectedStatement]:
+        """Check a statement without running it. Raises `StatementFailed`."""
+        return (yield from post(f"{_database(database)}/statements", {"sql": sql}, p.InspectedStatement))
+
+
+class Sessions(Group[C_co]):
+    """Conversations. What changes one needs scope `ask`."""
+
+    @endpoint
+    def count_steps(self, database: m.Database | str, sql: str) -> Flow[p.StepCounts]:
+        """Count the rows of a statement step by step, by statements of their own. Needs scope `ask`."""
+        path = f"{_database(database)}/statements/counts"
+        return (yield from post(path, {"sql": sql}, p.StepCounts))
+
+    @endpoint
+    def create(
+        self,
+        database: m.Database | str,
+        title: str | None = None,
+        *,
+        mode: m.Mode | None = None,
+        also: Sequence[str] = (),
+        metadata: Mapping[str, JsonValue] | None = None,
+    ) -> Flow[m.Session]:
+        """Create a session about a database (its id or name)."""
+        database_id = yield from resolve_database(database)
+        body = given(
+            db_connection_id=database_id, title=title, mode=mode, also=[*also], metadata=dict(metadata or {})
+        )
+        return (yield from post("/sessions", body, m.Session))
+
+    @endpoint
+    def list(
+        self,
+        limit: int | None = None,
+        *,
+        database: m.Database | str | None = None,
+        status: str | None = None,
+        pinned: bool | None = None,
+        words: str | None = None,
+    ) -> Flow[Items[m.ListedSession]]:
+        """Sessions, last used first. `words` are looked for in titles and questions."""
+        database_id = None if database is None else id_of(database)
+        found = pages(
+            "/sessions",
+            m.ListedSession,
+            limit,
+            db_connection_id=database_id,
+            status=status,
+            pinned=None if pinned is None else str(pinned).lower(),
+            q=words,
+        )
+        return (yield from found)
+
+    @endpoint
+    def get(self, session: m.Session | str) -> Flow[m.SessionWithMessages]:
+        """A session with its latest messages."""
+        return (yield from get(_session(session), m.SessionWithMessages))
+
+    @endpoint
+    def messages(self, session: m.Session | str, limit: int | None = None) -> Flow[Items[m.Message]]:
+        """Messages, oldest first; with a limit the latest of them."""
+        found: Items[m.Message] = []
+        cursor: str | None = None
+        while limit is None or len(found) < limit:
+            size = 100 if limit is None else min(100, limit - len(found))
+            query: dict[str, str | int] = {"limit": size}
+            if cursor is not None:
+                query["cursor"] = cursor
+            page = yield from fetch(Request("GET", _session(session), query), m.SessionWithMessages)
+            found = [*page.messages.items, *found]
+            if (cursor := page.messages.next_cursor) is None:
+                break
+        return found
+
+    @endpoint
+    def questions(self, session: m.Session | str, limit: int | None = None) -> Flow[Items[m.AskedQuestion]]:
+        """Questions without their answers, oldest first."""
+        return (yield from pages(f"{_session(session)}/questions", m.AskedQuestion, limit))
+
+    @endpoint
+    def change(
+        self,
+        session: m.Session | str,
+        *,
+        title: str | Keep | None = KEEP,
+        mode: m.Mode | Keep = KEEP,
+        also: Sequence[str] | Keep = KEEP,
+        metadata: Mapping[str, JsonValue] | Keep = KEEP,
+        status: Literal["idle", "closed"] | Keep = KEEP,
+        pinned: bool | Keep = KEEP,
+    ) -> Flow[m.Session]:
+        """Change what is given. A title of None removes the title."""
+        body = changes(
+            title=title,
+            mode=mode,
+            also=also if isinstance(also, Keep) else [*also],
+            metadata=metadata if isinstance(metadata, Keep) else dict(metadata),
+            status=status,
+            pinned=pinned,
+        )
+        return (yield from patch(_session(session), body, m.Session))
+
+    @endpoint
+    def delete(self, session: m.Session | str) -> Flow[None]:
+        yield from delete(_session(session))
+
+    @endpoint
+    def cancel(self, session: m.Session | str, run_id: str) -> Flow[None]:
+        """Stop a run. Its stream ends with `done` and status `cancelled`."""
+        yield from send(Request("POST", f"{_session(session)}/runs/{segment(run_id)}/cancel"))
+
+    @endpoint
+    def checkpoints(self, session: m.Session | str, limit: int | None = None) -> Flow[Items[m.Checkpoint]]:
+        """States that a fork can start from, newest first."""
+        return (yield from pages(f"{_session(session)}/checkpoints", m.Checkpoint, limit))
+
+    @endpoint
+    def fork(self, session: m.Session | str, checkpoint_id: str) -> Flow[m.Session]:
+        """Create another session that goes on from a checkpoint."""
+        path = f"{_session(session)}/checkpoints/{segment(checkpoint_id)}/fork"
+        return (yield from post(path, {}, m.Session))
+
+    @endpoint
+    def give_feedback(
+        self,
+        session: m.Session | str,
+        message_id: str,
+        rating: Literal["up", "down"],
+        *,
+        comment: str | None = None,
+        corrected_sql: str | None = None,
+    ) -> Flow[m.Feedback]:
+        body = given(rating=rating, comment=comment, corrected_sql=corrected_sql)
+        return (yield from post(f"{_message(session, message_id)}/feedback", body, m.Feedback))
+
+    @endpoint
+    def change_message(
+        self,
+        session: m.Session | str,
+        message_id: str,
+        *,
+        chart_choice: Mapping[str, JsonValue] | Keep | None = KEEP,
+    ) -> Flow[m.Message]:
+        """Change how an answer is shown. None goes back to the chart as it was proposed."""
+        kept = chart_choice if chart_choice is None or isinstance(chart_choice, Keep) else dict(chart_choice)
+        body = changes(chart_choice=kept)
+        return (yield from patch(_message(session, message_id), body, m.Message))
+
+    @endpoint
+    def add_version(self, session: m.Session | str, message_id: str, sql: str) -> Flow[m.AnswerVersion]:
+        """Run a statement of yours for the question of an answer, without a model, and keep it with it."""
+        return (yield from post(f"{_message(session, message_id)}/versions", {"sql": sql}, m.AnswerVersion))
+
+    @endpoint
+    def version_rows(self, session: m.Session | str, message_id: str, number: int) -> Flow[Table]:
+        """All rows of a later statement of an answer."""
+        return (yield from all_rows(_version(session, message_id, number)))
+
+    @endpoint
+    def export_version(
+        self,
+        session: m.Session | str,
+        message_id: str,
+        number: int,
+        *,
+        file_format: Literal["csv", "parquet"] = "csv",
+    ) -> Flow[bytes]:
+        """All rows of a later statement of an answer, as a file that KAI writes."""
+        path = _version(session, message_id, number)
+        return (yield from send(Request("GET", path, {"format": file_format}))).content
+
+    @endpoint
+    def rows_page(
+        self, session: m.Session | str, message_id: str, *, limit: int = 20, cursor: str | None = None
+    ) -> Flow[m.RowsPage]:
+        """A page of the rows of an answer."""
+        return (yield from rows_page(_rows(session, message_id), limit, cursor))
+
+    @endpoint
+    def export(
+        self,
+        session: m.Session | str,
+        message_id: str,
+        file_format: Literal["csv", "parquet", "xlsx"] = "csv",
+        *,
+        result_id: str | None = None,
+    ) -> Flow[bytes]:
+        """All rows of an answer, or of a call of a tool, as a file that KAI writes."""
+        path = _rows(session, message_id) if result_id is None else _result(session, message_id, result_id)
+        return (yield from send(Request("GET", path, {"format": file_format}))).content
+
+    @endpoint
+    def steps(self, session: m.Session | str, message_id: str) -> Flow[Items[m.Step]]:
+        """Steps of an answer's investigation with their calls of tools, also while it runs."""
+        return (yield from get(f"{_message(session, message_id)}/steps", m.Investigated)).items
+
+    @endpoint
+    def provenance(self, session: m.Session | str, message_id: str) -> Flow[p.Provenance]:
+        """What the statement of an answer does, what its author knew, and checks of its rows."""
+        return (yield from get(f"{_message(session, message_id)}/provenance", p.Provenance))
+
+    @endpoint
+    def result_rows(self, session: m.Session | str, message_id: str, result_id: str) -> Flow[Table]:
+        """All rows that a call of a tool has fetched."""
+        return (yield from all_rows(_result(session, message_id, result_id)))
+
+    @endpoint
+    def confirmations(
+        self, session: m.Session | str, status: m.CallStatus | None = "waiting", limit: int | None = None
+    ) -> Flow[Items[m.WaitingCall]]:
+        """Calls of tools that wait for a person, or with a status of None all that ever asked for one."""
+        return (yield from pages(f"{_session(session)}/confirmations", m.WaitingCall, limit, status=status))
+
+    @endpoint
+    def decide(
+        self,
+        session: m.Session | str,
+        confirmation_id: str,
+        decision: Literal["approve", "deny"],
+        *,
+        call_hash: str,
+        reason: str | None = None,
+    ) -> Flow[m.Decision]:
+        """Decide about a call that waits. `call_hash` is that of the call that was looked at; the decision is
+        about nothing else. The last decision of a step has the id of the run that goes on (`kai.wait`).
+
+        Needs scope `approve`.
+        """
+        body = given(decision=decision, call_hash=call_hash, reason=reason)
+        path = f"{_session(session)}/confirmations/{segment(confirmation_id)}"
+        return (yield from post(path, body, m.Decision))
+
+
+class Boards(Group[C_co]):
+    """Boards of pinned answers. What changes one, or refreshes it, needs scope `ask`."""
+
+    @endpoint
+    def create(self, title: str, *, stale_after_hours: int | None = None) -> Flow[m.Board]:
+        return (yield from post("/boards", given(title=title, stale_after_hours=stale_after_hours), m.Board))
+
+    @endpoint
+    def list(self, limit: int | None = None) -> Flow[Items[m.Board]]:
+        """Boards, last changed first."""
+        return (yield from pages("/boards", m.Board, limit))
+
+    @endpoint
+    def get(self, board: m.Board | str) -> Flow[m.BoardWithPins]:
+        """A board with its pins. No statement runs."""
+        return (yield from get(_board(board), m.BoardWithPins))
+
+    @endpoint
+    def change(
+        self,
+        board: m.Board | str,
+        *,
+        title: str | None = None,
+        order: Sequence[str] | None = None,
+        stale_after_hours: int | None = None,
+    ) -> Flow[m.BoardWithPins]:
+        """Change a board. `order` holds the ids of its pins."""
+        ids: list[JsonValue] | None = None if order is None else [*order]
+        body = given(title=title, order=ids, stale_after_hours=stale_after_hours)
+        return (yield from patch(_board(board), body, m.BoardWithPins))
+
+    @endpoint
+    def delete(self, board: m.Board | str) -> Flow[None]:
+        yield from delete(_board(board))
+
+    @endpoint
+    def refresh(self, board: m.Board | str) -> Flow[m.BoardWithPins]:
+        """Begin to run the statements of all pins again: get the board until none is `running`."""
+        return (yield from fetch(Request("POST", f"{_board(board)}/refresh"), m.BoardWithPins))
+
+    @endpoint
+    def pin(
+        self,
+        board: m.Board | str,
+        message_id: str,
+        *,
+        title: str | None = None,
+        chart_choice: dict[str, JsonValue] | None = None,
+        width: int | None = None,
+        height: int | None = None,
+    ) -> Flow[m.Pin]:
+        """Pin an answer that has SQL and rows."""
+        body = given(
+            message_id=message_id, title=title, chart_choice=chart_choice, width=width, height=height
+        )
+        return (yield from post(f"{_board(board)}/pins", body, m.Pin))
+
+    @endpoint
+    def get_pin(self, board: m.Board | str, pin_id: str) -> Flow[m.Pin]:
+        return (yield from get(_pin(board, pin_id), m.Pin))
+
+    @endpoint
+    def change_pin(
+        self,
+        board: m.Board | str,
+        pin_id: str,
+        *,
+        title: str | None = None,
+        message_id: str | None = None,
+        chart_choice: dict[str, JsonValue] | Keep | None = KEEP,
+        width: int | None = None,
+        height: int | None = None,
+    ) -> Flow[m.Pin]:
+        """Change a pin. `message_id` replaces its statement and rows by those of another answer."""
+        body = given(title=title, message_id=message_id, width=width, height=height)
+        return (yield from patch(_pin(board, pin_id), body | changes(chart_choice=chart_choice), m.Pin))
+
+    @endpoint
+    def unpin(self, board: m.Board | str, pin_id: str) -> Flow[None]:
+        yield from delete(_pin(board, pin_id))
+
+    @endpoint
+    def refresh_pin(self, board: m.Board | str, pin_id: str) -> Flow[m.Pin]:
+        """Begin to run the statement of a pin again: get the pin until it is not `running`."""
+        return (yield from fetch(Request("POST", f"{_pin(board, pin_id)}/refresh"), m.Pin))
+
+    @endpoint
+    def rows(self, board: m.Board | str, pin_id: str) -> Flow[Table]:
+        """All last rows of a pin. No statement runs."""
+        return (yield from all_rows(f"{_pin(board, pin_id)}/rows"))
+
+
+class Links(Group[C_co]):
+    """Read-only links to answers, sessions and boards."""
+
+    @endpoint
+    def add(
+        self, kind: Literal["answer", "session", "board"], thing_id: str, *, days: int | None = None
+    ) -> Flow[m.Link]:
+        """Make a link for users who may use the database. Needs scope `ask`."""
+        return (yield from post("/links", given(kind=kind, thing_id=thing_id, days=days), m.Link))
+
+    @endpoint
+    def list(self, limit: int | None = None) -> Flow[Items[m.Link]]:
+        """The caller's links, newest first."""
+        return (yield from pages("/links", m.Link, limit))
+
+    @endpoint
+    def revoke(self, link_id: str) -> Flow[None]:
+        """Needs scope `ask`."""
+        yield from delete(f"/links/{segment(link_id)}")
+
+    @endpoint
+    def open(self, link_id: str) -> Flow[m.Shared]:
+        """What a link shows, of a session the latest messages."""
+        return (yield from get(f"/shared/{segment(link_id)}", m.Shared))
+
+    @endpoint
+    def rows(self, link_id: str, message_id: str) -> Flow[Table]:
+        """All rows of an answer that a link shows."""
+        return (yield from all_rows(f"/shared/{segment(link_id)}/messages/{segment(message_id)}/rows"))
+
+
+class Rules(Group[C_co]):
+    """Rules that models follow. What changes one needs scope `manage`."""
+
+    @endpoint
+    def list(
+        self, limit: int | None = None, *, database: m.Database | str | None = None
+    ) -> Flow[Items[m.Rule]]:
+        database_id = None if database is None else id_of(database)
+        return (yield from pages("/rules", m.Rule, limit, db_connection_id=database_id))
+
+    @endpoint
+    def get(self, name: str) -> Flow[m.Rule]:
+        return (yield from get(f"/rules/{segment(name)}", m.Rule))
+
+    @endpoint
+    def add(
+        self,
+        name: str,
+        text: str,
+        *,
+        apply: Literal["always", "auto", "manual"] | None = None,
+        active: bool | None = None,
+        priority: int | None = None,
+        scope: m.RuleScope | None = None,
+    ) -> Flow[m.Rule]:
+        body = given(
+            name=name, text=text, apply=apply, active=active, priority=priority, scope=_dumped(scope)
+        )
+        return (yield from post("/rules", body, m.Rule))
+
+    @endpoint
+    def change(
+        self,
+        name: str,
+        *,
+        text: str | None = None,
+        apply: Literal["always", "auto", "manual"] | None = None,
+        active: bool | None = None,
+        priority: int | None = None,
+        scope: m.RuleScope | None = None,
+    ) -> Flow[m.Rule]:
+        body = given(text=text, apply=apply, active=active, priority=priority, scope=_dumped(scope))
+        return (yield from patch(f"/rules/{segment(name)}", body, m.Rule))
+
+    @endpoint
+    def delete(self, name: str) -> Flow[None]:
+        yield from delete(f"/rules/{segment(name)}")
+
+
+class Examples(Group[C_co]):
+    """Questions with the SQL that answers them. What changes one needs scope `manage`."""
+
+    @endpoint
+    def list(
+        self,
+        limit: int | None = None,
+        *,
+        database: m.Database | str | None = None,
+        words: str | None = None,
+        status: Literal["proposed", "verified", "rejected"] | None = None,
+    ) -> Flow[Items[m.Example]]:
+        database_id = None if database is None else id_of(database)
+        found = pages("/examples", m.Example, limit, db_connection_id=database_id, q=words, status=status)
+        return (yield from found)
+
+    @endpoint
+    def get(self, example_id: str) -> Flow[m.Example]:
+        return (yield from get(f"/examples/{segment(example_id)}", m.Example))
+
+    @endpoint
+    def add(
+        self,
+        database: m.Database | str,
+        question: str,
+        sql: str,
+        *,
+        status: Literal["proposed", "verified", "rejected"] = "verified",
+    ) -> Flow[m.Example]:
+        body = given(db_connection_id=id_of(database), question=question, sql=sql, status=status)
+        return (yield from post("/examples", body, m.Example))
+
+    @endpoint
+    def change(
+        self,
+        example_id: str,
+        *,
+        question: str | None = None,
+        sql: str | None = None,
+        status: Literal["proposed", "verified", "rejected"] | None = None,
+    ) -> Flow[m.Example]:
+        body = given(question=question, sql=sql, status=status)
+        return (yield from patch(f"/examples/{segment(example_id)}", body, m.Example))
+
+    @endpoint
+    def test(self, example_id: str, *, sql: str | None = None) -> Flow[m.ExampleRun]:
+        """Run the statement of an example, or this one in its place."""
+        return (yield from post(f"/examples/{segment(example_id)}/test", given(sql=sql), m.ExampleRun))
+
+    @endpoint
+    def delete(self, example_id: str) -> Flow[None]:
+        yield from delete(f"/examples/{segment(example_id)}")
+
+
+class Glossary(Group[C_co]):
+    """Terms of the business. What changes one needs scope `manage`."""
+
+    @endpoint
+    def list(
+        self, limit: int | None = None, *, database: m.Database | str | None = None, words: str | None = None
+    ) -> Flow[Items[m.Term]]:
+        database_id = None if database is None else id_of(database)
+        return (yield from pages("/glossary", m.Term, limit, db_connection_id=database_id, q=words))
+
+    @endpoint
+    def get(self, term_id: str) -> Flow[m.Term]:
+        return (yield from get(f"/glossary/{segment(term_id)}", m.Term))
+
+    @endpoint
+    def add(
+        self, database: m.Database | str, term: str, meaning: str, *, sql: str | None = None
+    ) -> Flow[m.Term]:
+        body = given(db_connection_id=id_of(database), term=term, meaning=meaning, sql=sql)
+        return (yield from post("/glossary", body, m.Term))
+
+    @endpoint
+    def change(
+        self,
+        term_id: str,
+        *,
+        term: str | Keep = KEEP,
+        meaning: str | Keep = KEEP,
+        sql: str | Keep | None = KEEP,
+    ) -> Flow[m.Term]:
+        body = changes(term=term, meaning=meaning, sql=sql)
+        return (yield from patch(f"/glossary/{segment(term_id)}", body, m.Term))
+
+    @endpoint
+    def delete(self, term_id: str) -> Flow[None]:
+        yield from delete(f"/glossary/{segment(term_id)}")
+
+
+class Instructions(Group[C_co]):
+    """Instructions for reading the data. What changes one needs scope `manage`."""
+
+    @endpoint
+    def list(
+        self, limit: int | None = None, *, database: m.Database | str | None = None, words: str | None = None
+    ) -> Flow[Items[m.Instruction]]:
+        database_id = None if database is None else id_of(database)
+        return (
+            yield from pages("/instructions", m.Instruction, limit, db_connection_id=database_id, q=words)
+        )
+
+    @endpoint
+    def get(self, instruction_id: str) -> Flow[m.Instruction]:
+        return (yield from get(f"/instructions/{segment(instruction_id)}", m.Instruction))
+
+    @endpoint
+    def add(self, database: m.Database | str, text: str, scope: str | None = None) -> Flow[m.Instruction]:
+        body = given(db_connection_id=id_of(database), text=text, scope=scope)
+        return (yield from post("/instructions", body, m.Instruction))
+
+    @endpoint
+    def change(
+        self, instruction_id: str, *, text: str | Keep = KEEP, scope: str | Keep | None = KEEP
+    ) -> Flow[m.Instruction]:
+        path = f"/instructions/{segment(instruction_id)}"
+        return (yield from patch(path, changes(text=text, scope=scope), m.Instruction))
+
+    @endpoint
+    def delete(self, instruction_id: str) -> Flow[None]:
+        yield from delete(f"/instructions/{segment(instruction_id)}")
+
+
+class Facts(Group[C_co]):
+    """Sentences that KAI remembers. What changes one needs scope `ask`, or for shared ones `manage`."""
+
+    @endpoint
+    def list(
+        self,
+        limit: int | None = None,
+        *,
+        scope: m.FactScope | None = None,
+        kind: m.FactKind | None = None,
+        database: m.Database | str | None = None,
+        status: Literal["active", "superseded", "forgotten", "waiting"] | None = None,
+        message_id: str | None = None,
+        session: m.Session | str | None = None,
+        words: str | None = None,
+    ) -> Flow[Items[m.Fact]]:
+        found = pages(
+            "/memory/facts",
+            m.Fact,
+            limit,
+            scope=scope,
+            kind=kind,
+            db_connection_id=None if database is None else id_of(database),
+            status=status,
+            message_id=message_id,
+            session_id=None if session is None else id_of(session),
+            q=words,
+        )
+        return (yield from found)
+
+    @endpoint
+    def get(self, fact_id: str) -> Flow[m.Fact]:
+        return (yield from get(f"/memory/facts/{segment(fact_id)}", m.Fact))
+
+    @endpoint
+    def add(
+        self,
+        text: str,
+        kind: m.FactKind,
+        scope: m.FactScope = "workspace",
+        *,
+        database: m.Database | str | None = None,
+        about: Sequence[str] = (),
+        session: m.Session | str | None = None,
+        message_id: str | None = None,
+        supersedes: str | None = None,
+        confirm: bool = False,
+    ) -> Flow[m.KeptFact]:
+        """Remember a sentence. `confirm` keeps it although a guard has warned."""
+        body = given(
+            text=text,
+            kind=kind,
+            scope=scope,
+            db_connection_id=None if database is None else id_of(database),
+            about=[*about],
+            session_id=None if session is None else id_of(session),
+            message_id=message_id,
+            supersedes=supersedes,
+            confirm=confirm,
+        )
+        return (yield from post("/memory/facts", body, m.KeptFact))
+
+    @endpoint
+    def change(
+        self,
+        fact_id: str,
+        *,
+        text: str | None = None,
+        scope: m.FactScope | None = None,
+        database: m.Database | str | None = None,
+        status: Literal["active"] | None = None,
+        supersedes: str | None = None,
+        confirm: bool = False,
+    ) -> Flow[m.KeptFact]:
+        """Make one change: text, scope, status or supersedes."""
+        body = given(
+            text=text,
+            scope=scope,
+            db_connection_id=None if database is None else id_of(database),
+            status=status,
+            supersedes=supersedes,
+            confirm=confirm,
+        )
+        return (yield from patch(f"/memory/facts/{segment(fact_id)}", body, m.KeptFact))
+
+    @endpoint
+    def forget(self, fact_id: str) -> Flow[None]:
+        yield from delete(f"/memory/facts/{segment(fact_id)}")
+
+    @endpoint
+    def import_facts(
+        self,
+        facts: Sequence[Mapping[str, JsonValue]] = (),
+        markdown: str = "",
+        *,
+        kind: m.FactKind = "preference",
+        scope: m.FactScope = "user",
+        database: m.Database | str | None = None,
+        confirm: bool = False,
+    ) -> Flow[m.ImportedFacts]:
+        """Import facts of an export, or the lists of a Markdown text."""
+        body = given(
+            facts=[dict(each) for each in facts],
+            markdown=markdown,
+            kind=kind,
+            scope=scope,
+            db_connection_id=None if database is None else id_of(database),
+            confirm=confirm,
+        )
+        return (yield from post("/memory/facts/import", body, m.ImportedFacts))
+
+
+class Memory(Group[C_co]):
+    """The profile, the memory outside of KAI, and forgetting. What changes something needs scope `ask`."""
+
+    @endpoint
+    def export(self) -> Flow[m.MemoryExport]:
+        return (yield from get("/memory/export", m.MemoryExport))
+
+    @endpoint
+    def profile(self) -> Flow[m.Profile]:
+        return (yield from get("/memory/profile", m.Profile))
+
+    @endpoint
+    def consent_to_profile(self, consent: bool) -> Flow[m.Profile]:
+        return (yield from patch("/memory/profile", {"consent": consent}, m.Profile))
+
+    @endpoint
+    def delete_profile(self) -> Flow[None]:
+        yield from delete("/memory/profile")
+
+    @endpoint
+    def attribute(self, name: m.Attribute) -> Flow[m.ProfileAttribute]:
+        return (yield from get(f"/memory/profile/{name}", m.ProfileAttribute))
+
+    @endpoint
+    def change_attribute(
+        self,
+        name: m.Attribute,
+        items: Sequence[str] | None = None,
+        *,
+        add: Sequence[str] = (),
+        remove: Sequence[str] = (),
+        confirm: bool = False,
+    ) -> Flow[m.ProfileAttribute]:
+        """Replace all items, or add some and remove others."""
+        body = given(items=None if items is None else [*items], add=[*add], remove=[*remove], confirm=confirm)
+        return (yield from patch(f"/memory/profile/{name}", body, m.ProfileAttribute))
+
+    @endpoint
+    def delete_attribute(self, name: m.Attribute) -> Flow[None]:
+        yield from delete(f"/memory/profile/{name}")
+
+    @endpoint
+    def graph(self) -> Flow[m.GraphMemory]:
+        """State of the memory outside of KAI, and the text that a consent is about."""
+        return (yield from get("/memory/graph", m.GraphMemory))
+
+    @endpoint
+    def test_graph(self, mode: Literal["basic", "smoke"] = "basic") -> Flow[m.GraphTest]:
+        """Needs scope `admin`."""
+        return (yield from post("/memory/graph/test", {"mode": mode}, m.GraphTest))
+
+    @endpoint
+    def consents(self, limit: int | None = None) -> Flow[Items[m.Consent]]:
+        return (yield from pages("/memory/consents", m.Consent, limit))
+
+    @endpoint
+    def consent(self, database: m.Database | str, endpoint: str, text_version: int) -> Flow[m.Consent]:
+        """Consent to `graph().consent_text` for a database and the address of the service."""
+        body = given(db_connection_id=id_of(database), endpoint=endpoint, text_version=text_version)
+        return (yield from fetch(Request("PUT", "/memory/consents", body=body), m.Consent))
+
+    @endpoint
+    def withdraw_consent(self, database: m.Database | str, *, erase: bool = False) -> Flow[m.Withdrawn]:
+        query = {"db_connection_id": id_of(database), "erase": str(erase).lower()}
+        return (yield from fetch(Request("DELETE", "/memory/consents", query), m.Withdrawn))
+
+    @endpoint
+    def forget(self) -> Flow[m.Forgotten]:
+        """Delete everything that memory holds of the caller."""
+        return (yield from fetch(Request("DELETE", "/memory"), m.Forgotten))
+
+    @endpoint
+    def forget_everything(self) -> Flow[m.Forgotten]:
+        """Delete everything that KAI holds of the caller."""
+        return (yield from fetch(Request("DELETE", "/me/data"), m.Forgotten))
+
+
+class ApiKeys(Group[C_co]):
+    """API keys of all owners. Needs scope `admin`."""
+
+    @endpoint
+    def list(self, limit: int | None = None) -> Flow[Items[m.ApiKey]]:
+        return (yield from pages("/api-keys", m.ApiKey, limit))
+
+    @endpoint
+    def add(
+        self,
+        owner: str,
+        days: int | None,
+        *,
+        name: str = "",
+        role: m.Role = "user",
+        scopes: Sequence[m.Scope] = (),
+    ) -> Flow[m.NewApiKey]:
+        """Create a key. Its text is in this answer only. `days` of None never expires."""
+        body: dict[str, JsonValue] = {"owner": owner, "days": days, "name": name, "role": role}
+        return (yield from post("/api-keys", {**body, "scopes": [*scopes]}, m.NewApiKey))
+
+    @endpoint
+    def revoke(self, key_id: str) -> Flow[None]:
+        yield from delete(f"/api-keys/{segment(key_id)}")
+
+
+class Reports(Group[C_co]):
+    @endpoint
+    def make(
+        self,
+        *,
+        session: m.Session | str | None = None,
+        board: m.Board | str | None = None,
+        parts: Sequence[Mapping[str, JsonValue]] | None = None,
+        title: str | None = None,
+        report_format: Literal["html", "markdown", "ipynb"] = "html",
+        rows: int = 200,
+    ) -> Flow[bytes]:
+        """One file of answers of a session, or of pins of a board. `parts` are those of the API."""
+        body = given(
+            session_id=None if session is None else id_of(session),
+            board_id=None if board is None else board if isinstance(board, str) else board.id,
+            parts=None if parts is None else [dict(each) for each in parts],
+            title=title,
+            format=report_format,
+            rows=rows,
+        )
+        return (yield from send(Request("POST", "/reports", body=body))).content
+
+
+class Server(Group[C_co]):
+    """Routes of the client itself, and the groups of the others."""
+
+    def __init__(self, client: C_co) -> None:
+        super().__init__(client)
+        self.databases = Databases(client)
+        self.sessions = Sessions(client)
+        self.boards = Boards(client)
+        self.reports = Reports(client)
+        self.links = Links(client)
+        self.rules = Rules(client)
+        self.examples = Examples(client)
+        self.glossary = Glossary(client)
+        self.instructions = Instructions(client)
+        self.facts = Facts(client)
+        self.memory = Memory(client)
+        self.api_keys = ApiKeys(client)
+
+    @endpoint
+    def me(self) -> Flow[m.Me]:
+        return (yield from get("/me", m.Me))
+
+    @endpoint
+    def usage(self) -> Flow[m.Usage]:
+        return (yield from get("/usage", m.Usage))
+
+    @endpoint
+    def models(self, limit: int | None = None) -> Flow[Items[m.LanguageModel]]:
+        return (yield from pages("/models", m.LanguageModel, limit))
+
+    @endpoint
+    def tools(self) -> Flow[m.ToolList]:
+        return (yield from get("/tools", m.ToolList))
+
+    @endpoint
+    def capabilities(self) -> Flow[m.Capabilities]:
+        return (yield from get("/capabilities", m.Capabilities))
+
+    @endpoint
+    def mcp_servers(self) -> Flow[Items[m.McpServer]]:
+        return (yield from get("/mcp/servers", m.McpServerList)).items
+
+    @endpoint
+    def approve_mcp_tool(self, server: str, tool: str, fingerprint: str) -> Flow[m.McpTool]:
+        """Let investigations call exactly this tool. Needs scope `admin`."""
+        path = f"/mcp/servers/{segment(server)}/tools/{segment(tool)}/approve"
+        return (yield from post(path, {"fingerprint": fingerprint}, m.McpTool))
+
+    @endpoint
+    def withdraw_mcp_tool(self, server: str, tool: str) -> Flow[None]:
+        """Needs scope `admin`."""
+        yield from delete(f"/mcp/servers/{segment(server)}/tools/{segment(tool)}/approve")
+
+    @endpoint
+    def rows(self, answer: Answer | m.Message, session: m.Session | str | None = None) -> Flow[Table]:
+        """All rows of an answer, of as many pages as it takes. A message of a session needs the session."""
+        if answer.row_count is None:
+            return Table(columns=answer.columns, rows=[], truncated=False, cut_by=None)
+        if isinstance(answer, Answer):
+            return (yield from all_rows(_rows(answer.session_id, answer.message_id)))
+        if session is None:
+            raise TypeError("the rows of a message need its session: kai.rows(message, session)")
+        return (yield from all_rows(_rows(session, answer.id)))
+
+    @endpoint
+    def generate_sql(
+        self, question: str, database: m.Database | str | None = None, *, run: bool = False
+    ) -> Flow[m.GeneratedSql]:
+        """Write and check SQL for a question, without a session; `run` returns its first rows, too.
+
+        Needs scope `ask`.
+        """
+        body = given(db_connection_id=(yield from resolve_database(database)), question=question, run=run)
+        return (yield from post("/generate/sql", body, m.GeneratedSql))
+
+
+def resolve_database(database: m.Database | str | None) -> Flow[str]:
+    """Returns the id of a database given by id or name, or of the only one.
+
+    Raises `NotFound` or `Invalid`.
+    """
+    if isinstance(database, m.Database):
+        return database.id
+    known = yield from pages("/database-connections", m.Database, None)
+    found = [
+        each for each in known if database in (None, each.id) or each.name.casefold() == database.casefold()
+    ]
+    if len(found) == 1:
+        return found[0].id
+    names = ", ".join(f"{each.name} ({each.id})" for each in known) or "none"
+    if found:
+        detail = f"Name one database, by its id or name. There are: {names}."
+        raise Invalid(Problem(type="about:blank", title="Several databases", status=422, detail=detail))
+    detail = f"There is no database {database!r}. There are: {names}."
+    raise NotFound(Problem(type="about:blank", title="Unknown database", status=404, detail=detail))
+
+
+def ask_in(
+    question: str,
+    database: m.Database | str | None,
+    session: m.Session | str | None,
+    *,
+    options: Options,
+) -> Flow[Following]:
+    """Returns the place before the first event of a question's run, which is asked when it is read.
+
+    The key makes the request safe to repeat: KAI runs the question once.
+    """
+    body: dict[str, JsonValue] = {"query": question, **_plain(options)}
+    if session is None:
+        session_id = yield from _new_session(database)
+    else:
+        session_id = id_of(session)
+        if database is not None:
+            body["db_connection_id"] = yield from resolve_database(database)
+    key = {"Idempotency-Key": str(uuid4())}
+    ask = Request("POST", f"{_session(session_id)}/query/stream", body=body, headers=key)
+    return Following(session_id, None, ask)
+
+
+def follow_in(session: m.Session | str, run_id: str, after: int) -> Flow[Following]:
+    """Returns the place after an event of a run."""
+    yield from ()
+    return Following(id_of(session), run_id, None, after=after)
+
+
+def document_in(
+    database: m.Database | str | None, tables: Sequence[str], *, accept_estimate: bool
+) -> Flow[Following]:
+    """Begin to document a database. Returns the place before the first event of its run."""
+    database_id = yield from resolve_database(database)
+    body = given(db_connection_id=database_id, tables=[*tables], accept_estimate=accept_estimate)
+    started = yield from post("/generate/documentation", body, m.StartedDocumentation)
+    return Following(started.session_id, started.run_id, None)
+
+
+def _new_session(database: m.Database | str | None) -> Flow[str]:
+    database_id = yield from resolve_database(database)
+    return (yield from post("/sessions", {"db_connection_id": database_id}, m.Session)).id
+
+
+def rows_page(path: str, limit: int, cursor: str | None) -> Flow[m.RowsPage]:
+    query: dict[str, str | int] = {"limit": limit}
+    return (
+        yield from fetch(
+            Request("GET", path, query if cursor is None else {**query, "cursor": cursor}), m.RowsPage
+        )
+    )
+
+
+def all_rows(path: str) -> Flow[Table]:
+    """Returns all rows of a result, of as many pages as it takes."""
+    page = yield from rows_page(path, _MOST_ROWS, None)
+    rows = list(page.items)
+    while page.next_cursor is not None:
+        page = yield from rows_page(path, _MOST_ROWS, page.next_cursor)
+        rows += page.items
+    return Table(columns=page.columns, rows=rows, truncated=page.truncated, cut_by=page.cut_by)
+
+
+def _database(database: m.Database | str) -> str:
+    return f"/database-connections/{segment(id_of(database))}"
+
+
+def _session(session: m.Session | str) -> str:
+    return f"/sessions/{segment(id_of(session))}"
+
+
+def _board(board: m.Board | str) -> str:
+    return f"/boards/{segment(board if isinstance(board, str) else board.id)}"
+
+
+def _pin(board: m.Board | str, pin_id: str) -> str:
+    return f"{_board(board)}/pins/{segment(pin_id)}"
+
+
+def _message(session: m.Session | str, message_id: str) -> str:
+    return f"{_session(session)}/messages/{segment(message_id)}"
+
+
+def _rows(session: m.Session | str, message_id: str) -> str:
+    return f"{_message(session, message_id)}/rows"
+
+
+def _version(session: m.Session | str, message_id: str, number: int) -> str:
+    return f"{_message(session, message_id)}/versions/{number}/rows"
+
+
+def _result(session: m.Session | str, message_id: str, result_id: str) -> str:
+    return f"{_message(session, message_id)}/results/{segment(result_id)}/rows"
+
+
+def _plain(fields: Roles | Options) -> dict[str, JsonValue]:
+    plain: dict[str, JsonValue] = _JSON_OBJECT.validate_python(fields)
+    return plain
+
+
+def _roles(roles: Roles | None) -> dict[str, JsonValue] | None:
+    return None if roles is None else _plain(roles)
+
+
+def _dumped(scope: m.RuleScope | None) -> JsonValue:
+    return None if scope is None else scope.model_dump(mode="json")
