@@ -30,16 +30,19 @@ class Access:
 
     `ONE_USER`, the default, is for one user on their own machine: every file they may read, and every
     network they are in, but no link-local address. No setting allows the metadata services of clouds.
-    `own_files` are KAI's own and never opened, by whatever name.
+    `own_files` are KAI's own and never opened, by whatever name, nor are files in `own_folders`: uploaded
+    files belong to their uploaders.
     """
 
     networks: Sequence[IpNetwork] = LOCAL_NETWORKS
     folders: Sequence[Path] = (Path("/"),)
     own_files: Sequence[Path] = ()
+    own_folders: Sequence[Path] = ()
 
     def check_file(self, path: Path) -> None:
         """`path` is resolved already and exists. Raises `UrlNotSupported`."""
-        if any(own.exists() and path.samefile(own) for own in self.own_files):
+        in_own_folder = any(path.is_relative_to(folder.resolve()) for folder in self.own_folders)
+        if in_own_folder or any(own.exists() and path.samefile(own) for own in self.own_files):
             raise UrlNotSupported("This file is part of KAI's own data. Questions about it are not allowed.")
         if not any(path.is_relative_to(folder.resolve()) for folder in self.folders):
             raise UrlNotSupported(

@@ -19,7 +19,19 @@ from app.modules.database_connection.roles import DatabaseRoleMissing
 from app.modules.database_connection.scan.progress import ScanProgress
 from graph.errors import StatementRefused, StatementTimedOut
 
-Purpose = Literal["question", "candidate", "join_probe", "coverage", "investigation", "preview", "evaluation"]
+Purpose = Literal[
+    "question",
+    "version",
+    "candidate",
+    "join_probe",
+    "provenance",
+    "coverage",
+    "investigation",
+    "preview",
+    "board",
+    "mcp",
+    "evaluation",
+]
 _Outcome = Literal["ok", "refused", "failed", "timed_out", "cancelled"]
 
 _SYSTEMS = {"postgres": "postgresql"}

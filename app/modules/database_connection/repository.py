@@ -23,6 +23,15 @@ _ALL_USERS = "all"
 _OF_A_CONNECTION = ("tables", "column_texts", "scans", "examples", "glossary", "instructions")
 
 
+@dataclass(frozen=True)
+class Upload:
+    """The file that a connection was made of."""
+
+    file_name: str
+    bytes: int
+    """Size of the file as it was sent."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Connection:
     """A registered database. `encrypted_url` holds its secrets; times are epoch milliseconds.
@@ -43,8 +52,16 @@ class Connection:
     table_count: int | None = None
     warnings: tuple[str, ...] = ()
     shared: bool = False
+    external_memory: bool = False
+    """A memory service outside of KAI may remember questions about it, if the user consents, too."""
     roles: Roles | None = None
     """Roles of people that statements run as. Values are then not scanned: every role sees others."""
+    upload: Upload | None = None
+    """The uploaded file whose copy this database is. None for a database that was registered by its URL."""
+
+    @property
+    def file_name(self) -> str | None:
+        return None if self.upload is None else self.upload.file_name
 
     @property
     def per_user_roles(self) -> bool:
@@ -74,6 +91,10 @@ class ConnectionRepository:
             raise _not_found()
         return _CONNECTION.validate_python(found)
 
+    async def exists(self, connection_id: str) -> bool:
+        """True for a connection of any owner."""
+        return await self._storage.get("database_connections", connection_id) is not None
+
     async def own(self, owner: str, connection_id: str) -> Connection:
         """Returns a connection of this owner. Raises `ConnectionNotFound` or `NotTheOwner`."""
         connection = await self.get(owner, connection_id)
@@ -92,6 +113,10 @@ class ConnectionRepository:
         return await self._change(
             connection, {"shared": shared, "readers": _readers(connection.owner, shared)}
         )
+
+    async def allow_external_memory(self, connection: Connection, allowed: bool) -> Connection:
+        """Raises `ConnectionNotFound` when it was deleted meanwhile."""
+        return await self._change(connection, {"external_memory": allowed})
 
     async def change_roles(self, connection: Connection, roles: Roles) -> Connection:
         """Raises `ConnectionNotFound` when it was deleted meanwhile."""

@@ -17,10 +17,12 @@ from app.modules.database_connection.schemas import (
     ResultColumnBody,
     SampleBody,
     ScanBody,
+    StepCountsBody,
     TableBody,
     TableChange,
 )
 from app.modules.database_connection.service import DatabaseConnections
+from app.modules.database_connection.step_counts import count_steps
 
 router = APIRouter(prefix="/database-connections", tags=["database connections"], responses=PROBLEM_RESPONSES)
 
@@ -83,6 +85,9 @@ async def change_connection(
     verified examples. Sessions of others on a connection that is private again take no further questions
     (409 `connection-gone`).
 
+    `external_memory` lets a graph memory service (`KAI_GRAPH_MEMORY__ENDPOINT`) remember questions about the
+    database, of users who consent by `PUT /memory/consents`. Without it nothing is sent.
+
     With `roles` it replaces the roles that statements run as, from the next statement on. Answers 422
     (`database-roles-refused`) if the connection was registered without roles, or its account may not take
     one of them.
@@ -92,6 +97,8 @@ async def change_connection(
         changed = await service.change_roles(changed, body.roles.to_roles())
     if body.shared is not None:
         changed = await service.repository.share(changed, body.shared)
+    if body.external_memory is not None:
+        changed = await service.repository.allow_external_memory(changed, body.external_memory)
     return ConnectionBody.model_validate(changed)
 
 
@@ -145,7 +152,7 @@ async def list_tables(
 
     Send `next_cursor` as `cursor` for the next page; it is null on the last one.
     """
-    tables, next_cursor = await service.tables(owner, connection_id, page.limit, cursor=page.cursor)
+    tables, next_cursor = await service.editable_tables(owner, connection_id, page.limit, cursor=page.cursor)
     return PageOf(items=[TableBody.model_validate(table) for table in tables], next_cursor=next_cursor)
 
 
@@ -179,21 +186,51 @@ async def sample_table(
 async def inspect_statement(
     connection_id: ConnectionId, body: NewStatement, owner: Owner, service: Service
 ) -> InspectedStatementBody:
-    """Checks a statement with the guard and returns it formatted, with the tables and columns it reads.
-    Needs scope `ask` and counts as a question. Nothing runs in the database, except that the first call may
-    wait for the first scan.
+    """Checks a statement with the guard and returns it formatted, with the tables and columns it reads and
+    what each of its queries does: sources, joins, filters, groupings, columns, order. Needs scope `ask` and
+    counts as a question. The description is read from the statement's tree; no model takes part. Nothing
+    runs in the database, except that the first call may wait for the first scan.
 
     Answers 422 (`statement-failed`, with the reason) if the guard refuses the statement.
     """
     return InspectedStatementBody.model_validate(await service.inspect(owner, connection_id, body.sql))
 
 
-@router.patch("/{connection_id}/tables/{table_name:path}", summary="Describe a table", dependencies=[MANAGE])
+@router.post(
+    "/{connection_id}/statements/counts",
+    summary="Count the rows of a statement step by step",
+    dependencies=[ASK, Depends(count_question)],
+)
+async def count_steps_of_statement(
+    connection_id: ConnectionId, body: NewStatement, owner: Owner, service: Service
+) -> StepCountsBody:
+    """Counts the rows of each source, after each join, after WHERE and after the groups. Needs scope `ask`
+    and counts as a question.
+
+    Each count is a statement of its own, made from the statement's tree, under the same guard and limits; all
+    together take at most 30 seconds. The data may have changed since an answer was given. Answers 422
+    (`statement-failed`, with the reason) if the guard refuses the statement, and 503
+    (`database-unavailable`).
+    """
+    return StepCountsBody.model_validate(await count_steps(service, owner, connection_id, sql=body.sql))
+
+
+@router.patch(
+    "/{connection_id}/tables/{table_name:path}",
+    summary="Describe a table and its columns",
+    dependencies=[MANAGE],
+)
 async def describe_table(
     connection_id: ConnectionId, table_name: TableName, body: TableChange, owner: Owner, service: Service
 ) -> TableBody:
-    """Replaces the description of a scanned table, which users and the model read. Needs scope `manage`;
-    owner only (else 403). Answers 404 if the latest scan found no table of this name.
+    """Changes what users and the model read about a scanned table and its columns. Needs scope `manage`;
+    owner only (else 403). Answers 404 if the latest scan found no table or column of this name.
+
+    A hidden column is in no prompt, and statements, also those that people write, run as if the table had no
+    such column. Texts that people have written may still name it. A view that selects it has a column of its
+    own.
     """
-    table = await service.describe_table(owner, connection_id, table_name, description=body.description)
+    table = await service.describe_table(
+        owner, connection_id, table_name, description=body.description, columns=body.edits()
+    )
     return TableBody.model_validate(table)

@@ -158,7 +158,7 @@ class Scans:
     async def _embed(self, connection: Connection) -> None:
         if self._vectors is not None:
             scanned = self._schemas.get(connection.id) or await self._repository.scanned_schema(connection)
-            self._vectors.refresh(connection.owner, connection.id, scanned.schema.tables)
+            self._vectors.refresh(connection.owner, connection.id, scanned.visible.schema.tables)
 
     async def _take_catalog(self, connection: Connection, dialect: str, tables: Sequence[Table]) -> None:
         async with self._schemas.lock(connection.id):

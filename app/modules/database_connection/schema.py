@@ -1,12 +1,24 @@
 """The scanned schema: tables, columns, keys and bounded profiles of their values."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, field, replace
+from typing import Literal, TypedDict
+
+from graph.described import described
+
+
+class ColumnEdit(TypedDict, total=False):
+    """What a user writes of a column. What is left out stays."""
+
+    description: str
+    unit: str
+    hidden: bool
+
 
 ColumnType = Literal["text", "integer", "number", "boolean", "date", "datetime", "time", "binary", "json"]
 
 
+@described
 @dataclass(frozen=True, kw_only=True)
 class TableColumn:
     """A column and the profile of its values."""
@@ -22,7 +34,11 @@ class TableColumn:
     primary_key: bool = False
     """The column belongs to the primary key."""
     description: str = ""
-    """Comment on the column in the database."""
+    """Description, from the comment in the database or as a user changed it."""
+    unit: str = ""
+    """Unit of its numbers, as a user gave it. Empty if none is given."""
+    hidden: bool = False
+    """The owner hides the column: it is in no prompt, and no statement can read it."""
     values: Sequence[str] = ()
     """Every distinct value of a text column with few values. Empty otherwise."""
     minimum: str | None = None
@@ -35,6 +51,7 @@ class TableColumn:
     """Format of dates and codes that are stored as text."""
 
 
+@described
 @dataclass(frozen=True)
 class ForeignKey:
     """A foreign key of a table."""
@@ -57,11 +74,25 @@ class Table:
     foreign_keys: Sequence[ForeignKey] = ()
     row_count: int | None = None
     description: str = ""
+    hides: Sequence[str] = field(default_factory=list)
+    """Names of columns that are left out of `columns`, because the owner hides them."""
 
     @property
     def foreign_key_columns(self) -> set[str]:
         """All columns of its foreign keys."""
         return {name for key in self.foreign_keys for name in key.columns}
+
+    def without_hidden(self) -> "Table":
+        """Returns the table as everyone but its owner sees it."""
+        hides = [column.name for column in self.columns if column.hidden]
+        if not hides:
+            return self
+        return replace(
+            self,
+            columns=[column for column in self.columns if not column.hidden],
+            foreign_keys=[key for key in self.foreign_keys if not set(key.columns) & set(hides)],
+            hides=hides,
+        )
 
 
 @dataclass(frozen=True)

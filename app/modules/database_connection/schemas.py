@@ -9,14 +9,17 @@ from pydantic import (
     JsonValue,
     SecretStr,
     StringConstraints,
+    field_validator,
     model_validator,
 )
 
 from app.core.settings import MAX_STATEMENT_CHARACTERS
-from app.http.routes import Body, ResponseBody, Text, Time, storable
+from app.http.routes import Body, ResponseBody, Text, Time, not_null, storable
 from app.modules.database_connection.roles import Roles, checked_role
 from app.modules.database_connection.scan.progress import ScanState
-from app.modules.database_connection.schema import ColumnType, ForeignKey, TableColumn
+from app.modules.database_connection.schema import ColumnEdit, ColumnType, ForeignKey, TableColumn
+from app.modules.sql.provenance.counting import CountedStep
+from app.modules.sql.provenance.model import QueryDescription, TableRead
 
 Description = Annotated[Text, Field(max_length=2_000)]
 
@@ -76,29 +79,71 @@ class NewConnection(Body):
 
 
 class ConnectionChange(Body):
-    """A change of who may use a connection; a field that is left out stays as it is."""
+    """A change of who may use or remember a connection; a field that is left out stays as it is."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"shared": True}]})
 
     shared: bool | None = None
     """All users may see and ask about the database."""
+    external_memory: bool | None = None
+    """A memory service outside of KAI may remember questions about the database, of users who consent."""
     roles: RolesBody | None = None
     """The new roles, all of them, of a connection that was registered with roles."""
 
     @model_validator(mode="after")
     def _not_empty(self) -> Self:
-        if self.shared is None and self.roles is None:
-            raise ValueError("give at least one field: shared or roles")
+        if self.shared is None and self.roles is None and self.external_memory is None:
+            raise ValueError("give at least one field: shared, external_memory or roles")
         return self
 
 
-class TableChange(Body):
-    """A new description of a table."""
+class ColumnChange(Body):
+    """Changes of a column. Fields that are left out stay unchanged."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"description": "One row a shipped order"}]})
-
-    description: Description
+    description: Description | None = None
     """The new description, for users and the model. Empty removes it."""
+    unit: Annotated[Text, Field(max_length=40)] | None = None
+    """Unit of its numbers, for users and the model. Empty removes it."""
+    hidden: bool | None = None
+    """`true` hides the column: it is in no prompt, and no statement can read it. `false` shows it again."""
+
+    _given = field_validator("description", "unit", "hidden", mode="before")(not_null)
+
+    def edit(self) -> ColumnEdit:
+        edit = ColumnEdit()
+        if self.description is not None:
+            edit["description"] = self.description
+        if self.unit is not None:
+            edit["unit"] = self.unit
+        if self.hidden is not None:
+            edit["hidden"] = self.hidden
+        return edit
+
+
+class TableChange(Body):
+    """A new description of a table, or changes of its columns."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {"description": "One row a shipped order", "columns": {"total": {"unit": "EUR"}}},
+            ]
+        }
+    )
+
+    description: Description | None = None
+    """The new description, for users and the model. Empty removes it."""
+    columns: Annotated[dict[str, ColumnChange], Field(max_length=2_000)] = Field(default_factory=dict)
+    """Changes of columns, by their names."""
+
+    @model_validator(mode="after")
+    def _not_empty(self) -> Self:
+        if self.description is None and not self.columns:
+            raise ValueError("give at least one field: description or columns")
+        return self
+
+    def edits(self) -> dict[str, ColumnEdit]:
+        return {name: change.edit() for name, change in self.columns.items()}
 
 
 class NewStatement(Body):
@@ -110,22 +155,41 @@ class NewStatement(Body):
     """The statement, in the dialect of the database."""
 
 
-class TableReadBody(ResponseBody):
-    """A table that a statement reads."""
-
-    name: str
-    """Name of the table."""
-    columns: list[str]
-    """Names of the columns that the statement reads, as far as they can be determined."""
-
-
 class InspectedStatementBody(ResponseBody):
-    """A statement that passes the guard."""
+    """A statement that passes the guard, and what it does."""
 
     sql: str
     """The statement, formatted."""
-    tables: list[TableReadBody]
-    """Tables that the statement reads."""
+    tables: list[TableRead]
+    """Tables that the statement reads, by name."""
+    queries: list[QueryDescription]
+    """Its queries. Each comes after those that it reads; the last gives the result. Empty if only the
+    database can read the statement.
+    """
+
+
+class StepCountBody(ResponseBody):
+    """Number of rows after a step of a query."""
+
+    query: str
+    """Id of the query, as in the statement's `queries`."""
+    step: CountedStep
+    """The step: a source alone, the sources up to a join, the rows that WHERE keeps, or the groups."""
+    at: int
+    """Place of the source or the join in its query, from 0. 0 for other steps."""
+    row_count: int | None
+    """Number of rows. Null if they were not counted."""
+    reason: str
+    """Reason why they were not counted. Empty if they were."""
+
+
+class StepCountsBody(ResponseBody):
+    """Numbers of rows after the steps of a statement."""
+
+    items: list[StepCountBody]
+    """The counts, in the order of the steps. At most 20."""
+    is_complete: bool
+    """False if the statement has more steps than were counted."""
 
 
 class ResultColumnBody(ResponseBody):
@@ -175,8 +239,12 @@ class ConnectionBody(ResponseBody):
     """Owner of the connection, who alone can change it."""
     shared: bool
     """All users may see and ask about the database."""
+    external_memory: bool
+    """A memory service outside of KAI may remember questions about the database, of users who consent."""
     per_user_roles: bool
     """Statements run as a role of the person who asks."""
+    file_name: str | None
+    """Name of the uploaded file whose copy the database is. Null for a database registered by its URL."""
 
 
 class ScanBody(ResponseBody):

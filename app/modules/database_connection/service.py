@@ -1,11 +1,12 @@
 """Registered databases. All access to them goes through this service."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
+from types import MappingProxyType
 from typing import ParamSpec, TypeAlias, TypeVar
 
 from cachetools import TTLCache
@@ -41,7 +42,7 @@ from app.modules.database_connection.guard.statement_text import check_length
 from app.modules.database_connection.limits import Limits
 from app.modules.database_connection.network import ONE_USER, Access
 from app.modules.database_connection.records import Asker, StatementRecords
-from app.modules.database_connection.repository import Connection, ConnectionRepository
+from app.modules.database_connection.repository import Connection, ConnectionRepository, Upload
 from app.modules.database_connection.results import ResultSet
 from app.modules.database_connection.roles import DatabaseRoleMissing, Roles
 from app.modules.database_connection.scan.catalog import has_tables
@@ -49,8 +50,9 @@ from app.modules.database_connection.scan.progress import ScanProgress
 from app.modules.database_connection.scan.scanned import ScannedSchema, ScannedSchemas
 from app.modules.database_connection.scan.table_vectors import TableVectors
 from app.modules.database_connection.scans import Scan, Scans
-from app.modules.database_connection.schema import Schema, Table
+from app.modules.database_connection.schema import ColumnEdit, Schema, Table
 from app.modules.database_connection.threads import DatabaseThreads, Stop
+from app.modules.database_connection.uploads.folder import UploadFolder, database_file_name
 from graph.errors import DatabaseUnavailable, StatementRefused, StatementTimedOut
 
 _KnownStatement: TypeAlias = tuple[str, str | None, str]
@@ -85,6 +87,7 @@ class DatabaseConnections:
         *,
         records: StatementRecords,
         access: Access = ONE_USER,
+        uploads: UploadFolder | None = None,
         embedding: EmbeddingModel | None = None,
         charge: Charge = uncharged,
     ) -> None:
@@ -93,11 +96,13 @@ class DatabaseConnections:
         self._limits = limits
         self._records = records
         self._access = access
+        self._uploads = uploads
         self._threads = DatabaseThreads(limits.max_threads)
         self._checks = BoundedThreads(limits.max_checks, limits.check_seconds, "statement check")
         self._timed_out: TTLCache[_KnownStatement, bool] = TTLCache(_MOST_TIMED_OUT, _TIMED_OUT_SECONDS)
         records.watch_abandoned_checks(lambda: self._checks.abandoned)
         self._schemas = ScannedSchemas(limits.max_cached_schemas)
+        self._forgetting: list[Callable[[str], Awaitable[None]]] = []
         self._vectors = TableVectors(storage, embedding, charge) if embedding else None
         self._scans = Scans(
             self.repository,
@@ -107,6 +112,15 @@ class DatabaseConnections:
             vectors=self._vectors,
             records=records,
         )
+
+    def when_deleted(self, forget: Callable[[str], Awaitable[None]]) -> None:
+        """Call `forget` with the id of each connection that is deleted, before and after. It deletes what
+        other modules keep of the connection."""
+        self._forgetting.append(forget)
+
+    async def _forget(self, connection_id: str) -> None:
+        for forget in self._forgetting:
+            await forget(connection_id)
 
     async def close(self) -> None:
         """Stop the scans. The next use of their tables starts them again."""
@@ -152,6 +166,30 @@ class DatabaseConnections:
         await self.repository.save(connection)
         return connection
 
+    async def register_upload(
+        self, owner: str, connection_id: str, upload: Upload, *, name: str, description: str
+    ) -> Connection:
+        """Store a connection to the database that was made of an uploaded file."""
+        masked_url = database_file_name(upload.file_name)
+        connection = Connection(
+            id=connection_id,
+            owner=owner,
+            name=name,
+            description=description,
+            dialect="duckdb",
+            masked_url=masked_url,
+            encrypted_url=self._secrets.encrypt(f"duckdb:///{masked_url}"),
+            created_at=now_ms(),
+            upload=upload,
+        )
+        await self.repository.save(connection)
+        return connection
+
+    def start_scan_of_replaced(self, connection: Connection) -> None:
+        """Read the schema of a database whose file was replaced. Raises `DatabaseUnavailable`."""
+        self._schemas.forget(connection.id)
+        self._start_scan(connection)
+
     async def _try_roles(self, database: Database, roles: Roles) -> Sequence[str]:
         """Warnings of roles that no policy binds. Raises `RolesRefused` or `DatabaseUnavailable`."""
         if not isinstance(database, RoleDatabase):
@@ -184,11 +222,15 @@ class DatabaseConnections:
     async def delete(self, owner: str, connection_id: str) -> None:
         """Delete a connection and its tables. Its sessions stay readable."""
         connection = await self.repository.own(owner, connection_id)
+        await self._forget(connection.id)
+        if connection.upload is not None and self._uploads is not None:
+            await asyncio.to_thread(self._uploads.delete, connection.id)
         await self.repository.delete(connection)
         await self._scans.stop(connection.id)
         if self._vectors is not None:
             await self._vectors.stop(connection.id)
         await self.repository.delete_parts(connection)  # those that the scan has found meanwhile
+        await self._forget(connection.id)
         self._schemas.forget(connection.id)
 
     async def start_scan(self, owner: str, connection_id: str) -> ScanProgress:
@@ -222,21 +264,48 @@ class DatabaseConnections:
     async def tables(
         self, owner: str, connection_id: str, limit: int, *, cursor: str | None
     ) -> tuple[list[Table], str | None]:
-        """The tables that the last scan found, by name. Empty before the first scan."""
+        """Returns a page of the scanned tables without hidden columns, and the cursor of the next."""
         connection = await self.repository.get(owner, connection_id)
+        tables, next_cursor = await self.repository.tables(connection, limit, cursor)
+        return [table.without_hidden() for table in tables], next_cursor
+
+    async def editable_tables(
+        self, owner: str, connection_id: str, limit: int, *, cursor: str | None
+    ) -> tuple[list[Table], str | None]:
+        """Returns what `tables` returns, for the owner of the connection with hidden columns."""
+        connection = await self.repository.get(owner, connection_id)
+        if connection.owner != owner:
+            return await self.tables(owner, connection_id, limit, cursor=cursor)
         return await self.repository.tables(connection, limit, cursor)
 
     async def describe_table(
-        self, owner: str, connection_id: str, table_name: str, *, description: str
+        self,
+        owner: str,
+        connection_id: str,
+        table_name: str,
+        *,
+        description: str | None = None,
+        columns: Mapping[str, ColumnEdit] = MappingProxyType({}),
     ) -> Table:
-        """Raises `TableNotFound`."""
+        """Change what users have written of a table and of these columns.
+
+        Raises `TableNotFound`, also for a column that it has not.
+        """
         connection = await self.repository.own(owner, connection_id)
         async with self._schemas.lock(connection.id):
             scanned = self._schemas.get(connection.id) or await self.repository.scanned_schema(connection)
             found = scanned.table(table_name)
             if found is None:
                 raise TableNotFound("The scanned schema has no table of this name.")
-            described = replace(found, description=description)
+            if unknown := columns.keys() - {each.name for each in found.columns}:
+                raise TableNotFound(f"The table has no column {min(unknown)!r}.")
+            edited = [
+                replace(each, **columns[each.name]) if each.name in columns else each
+                for each in found.columns
+            ]
+            described = replace(found, columns=edited)
+            if description is not None:
+                described = replace(described, description=description)
             await self.repository.save_table(connection, described)
             self._remember(connection, scanned.with_table(described))
         return described
@@ -317,7 +386,15 @@ class DatabaseConnections:
         if scanned is None:
             await self._learn(connection)
             scanned = self._schemas.get(connection.id) or await self.repository.scanned_schema(connection)
-        return scanned
+        return scanned.visible
+
+    async def known_schema(self, connection: Connection) -> Schema | None:
+        """Returns the tables that the last scan found, without starting one. None before the first scan."""
+        if (scanned := self._schemas.get(connection.id)) is not None:
+            return scanned.visible.schema
+        if connection.scanned_at is None:
+            return None
+        return (await self.repository.scanned_schema(connection)).visible.schema
 
     async def nearest_tables(self, connection: Connection, text: str) -> list[str]:
         """The few tables whose descriptions are nearest to the text, nearest first.
@@ -377,6 +454,10 @@ class DatabaseConnections:
 
     def _database(self, connection: Connection) -> Database:
         """Raises `DatabaseUnavailable` if the stored URL can no longer be used."""
+        if connection.upload is not None:
+            if self._uploads is None:
+                raise DatabaseUnavailable("This KAI has no folder of uploaded files.")
+            return self._uploads.database(connection.id, connection.upload.file_name)
         try:
             return read_url(self._secrets.decrypt(connection.encrypted_url), self._access)
         except UrlNotSupported as error:
@@ -400,7 +481,7 @@ class DatabaseConnections:
     def _remember(self, connection: Connection, scanned: ScannedSchema) -> None:
         self._schemas.remember(connection.id, scanned)
         if self._vectors is not None:
-            self._vectors.refresh(connection.owner, connection.id, scanned.schema.tables)
+            self._vectors.refresh(connection.owner, connection.id, scanned.visible.schema.tables)
 
     async def _first_tables(self, scan: Scan) -> None:
         await scan.tables_known.wait()

@@ -18,6 +18,7 @@ from app.modules.database_connection.guard.amplification import check_amplificat
 from app.modules.database_connection.guard.common_tables import CommonTables
 from app.modules.database_connection.guard.functions import is_allowed_function, is_table_function, names_of
 from app.modules.database_connection.guard.grammar import has_placeholder, is_allowed, is_query
+from app.modules.database_connection.guard.hidden import without_hidden_columns
 from app.modules.database_connection.guard.joins import Joins
 from app.modules.database_connection.guard.keywords import check_keyword
 from app.modules.database_connection.guard.plans import without_explain
@@ -43,7 +44,7 @@ def check(sql: str, schema: Schema, max_characters: int = STATEMENT_CHARACTERS) 
     for the longest statements.
     """
     check_length(sql, max_characters)
-    return _checked(sql, Catalog.of(schema), Joins.of(schema))
+    return _checked(sql, schema)
 
 
 def check_shape(sql: str, dialect: str, max_characters: int = STATEMENT_CHARACTERS) -> None:
@@ -52,7 +53,8 @@ def check_shape(sql: str, dialect: str, max_characters: int = STATEMENT_CHARACTE
     Raises `StatementRefused`.
     """
     check_length(sql, max_characters)
-    _checked(sql, Catalog(dialect, None), Joins({}))
+    with _refusals_only():
+        _run_as(sql, Catalog(dialect, None), Joins({}))
 
 
 def check_query(statement: Statement) -> None:
@@ -65,15 +67,21 @@ def check_query(statement: Statement) -> None:
         _written(statement.tree.copy(), Catalog(statement.dialect, None), Joins({}))
 
 
-def _checked(sql: str, catalog: Catalog, joins: Joins) -> str:
+def _checked(sql: str, schema: Schema) -> str:
     with _refusals_only():
-        check_text(sql)
-        prefix, inner = without_explain(sql, catalog.dialect)
-        written = _rewritten(inner, catalog, joins)
-        if written != inner:
-            # Generating can change the meaning of a name, so the generated text is checked, too.
-            _rewritten(written, catalog, joins)
-        return prefix + written
+        prefix, written = _run_as(sql, Catalog.of(schema), Joins.of(schema))
+        return prefix + without_hidden_columns(written, schema)
+
+
+def _run_as(sql: str, catalog: Catalog, joins: Joins) -> tuple[str, str]:
+    """Returns the EXPLAIN of a statement, if it has one, and the checked rest."""
+    check_text(sql)
+    prefix, inner = without_explain(sql, catalog.dialect)
+    written = _rewritten(inner, catalog, joins)
+    if written != inner:
+        # Generating can change the meaning of a name, so the generated text is checked, too.
+        _rewritten(written, catalog, joins)
+    return prefix, written
 
 
 @contextmanager

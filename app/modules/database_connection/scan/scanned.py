@@ -3,11 +3,12 @@
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from weakref import WeakValueDictionary
 
 from cachetools import LRUCache
 
-from app.modules.database_connection.schema import Profile, Schema, Table
+from app.modules.database_connection.schema import Profile, Schema, Table, TableColumn
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,10 +27,12 @@ class ScannedSchema:
         return ScannedSchema(replace(self.schema, tables=merged), texts)
 
     def with_profiles(self, profiles: Iterable[Profile]) -> "ScannedSchema":
-        """Returns the same tables with newer profiles. Descriptions are kept."""
+        """Returns the same tables with newer profiles. What users have written is kept."""
         newer = {profile.table.name: profile for profile in profiles}
         tables = [
-            replace(newer[table.name].table, description=table.description) if table.name in newer else table
+            _edited(replace(newer[table.name].table, description=table.description), table)
+            if table.name in newer
+            else table
             for table in self.schema.tables
         ]
         texts = {**self.texts, **{name: profile.texts for name, profile in newer.items()}}
@@ -38,6 +41,22 @@ class ScannedSchema:
     def with_table(self, changed: Table) -> "ScannedSchema":
         tables = [changed if table.name == changed.name else table for table in self.schema.tables]
         return ScannedSchema(replace(self.schema, tables=tables), self.texts)
+
+    @cached_property
+    def visible(self) -> "ScannedSchema":
+        """The schema without the columns that the owner hides: the only one that prompts and statements
+        are made of. It is the same object if nothing is hidden.
+        """
+        tables = [table.without_hidden() for table in self.schema.tables]
+        hides = {table.name: set(table.hides) for table in tables if table.hides}
+        if not hides:
+            return self
+        shown = [_without_references(table, hides) for table in tables]
+        texts = {
+            name: {column: values for column, values in columns.items() if column not in hides.get(name, ())}
+            for name, columns in self.texts.items()
+        }
+        return ScannedSchema(replace(self.schema, tables=shown), texts)
 
     def table(self, name: str) -> Table | None:
         return next((table for table in self.schema.tables if table.name == name), None)
@@ -70,5 +89,28 @@ def _carried(table: Table, before: Table | None) -> Table:
     said = replace(table, description=before.description or table.description)
     declared = [(each.name, each.database_type) for each in table.columns]
     if declared != [(each.name, each.database_type) for each in before.columns]:
-        return said
+        return _edited(said, before)
     return replace(said, columns=before.columns, row_count=before.row_count)
+
+
+def _edited(table: Table, before: Table) -> Table:
+    """Returns a table whose columns have what users have written of them."""
+    known = {column.name: column for column in before.columns}
+    return replace(table, columns=[_edited_column(each, known.get(each.name)) for each in table.columns])
+
+
+def _edited_column(column: TableColumn, before: TableColumn | None) -> TableColumn:
+    if before is None:
+        return column
+    description = before.description or column.description
+    return replace(column, description=description, unit=before.unit, hidden=before.hidden)
+
+
+def _without_references(table: Table, hides: Mapping[str, set[str]]) -> Table:
+    """Returns a table without its foreign keys to hidden columns."""
+    keys = [
+        key
+        for key in table.foreign_keys
+        if not hides.get(key.referred_table, set()).intersection(key.referred_columns)
+    ]
+    return replace(table, foreign_keys=keys)

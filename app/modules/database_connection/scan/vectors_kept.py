@@ -5,12 +5,14 @@ The digests are in a ledger per connection and model, which can be read without 
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from cachetools import LRUCache
 from pydantic import TypeAdapter
 
 from app.core.ids import id_of
 from app.core.storage.port import AnyOf, Collection, Document, Equals, Field, Storage
 from app.core.storage.vector_index import VectorIndex
 
+_NAMES = 20_000
 _PREFIX = "table_vectors"
 _FIELDS = [Field("db_connection_id", "keyword"), Field("model", "keyword"), Field("name", "keyword")]
 _DIGESTS = TypeAdapter(dict[str, str])
@@ -29,6 +31,8 @@ class VectorsKept:
         self._storage = storage
         self._index = VectorIndex(storage, _PREFIX, _FIELDS)
         self._model = model
+        self._names: LRUCache[str, str] = LRUCache(_NAMES)
+        """Names of tables, by the ids of their vectors."""
 
     async def ledger(self, connection_id: str) -> dict[str, str]:
         """Returns the digest of the embedded text, by table."""
@@ -45,6 +49,7 @@ class VectorsKept:
         """Store vectors by table, at least one, all of one length."""
         documents = [self._document(connection_id, table) for table in vectors]
         await self._index.keep(documents, list(vectors.values()))
+        self._names.update({str(self._document(connection_id, each)["id"]): each for each in vectors})
 
     async def drop(self, connection_id: str, tables: Iterable[str]) -> None:
         await self._index.drop_all([*self._mine(connection_id), AnyOf("name", sorted(tables))])
@@ -52,7 +57,11 @@ class VectorsKept:
     async def nearest(self, connection_id: str, vector: Sequence[float], limit: int) -> list[str]:
         """Returns tables, nearest first. Some may be gone from the database."""
         found = await self._index.nearest(vector, self._mine(connection_id), limit=limit)
-        return [str(each["name"]) for each in found]
+        # A table's id follows from its name, so a name that was read once need not be read again.
+        unknown = [each.document_id for each in found if each.document_id not in self._names]
+        for document in await self._index.read(unknown, dimensions=len(vector)):
+            self._names[str(document["id"])] = str(document["name"])
+        return [name for each in found if (name := self._names.get(each.document_id)) is not None]
 
     def _mine(self, connection_id: str) -> list[Equals]:
         return [Equals("db_connection_id", connection_id), Equals("model", self._model)]

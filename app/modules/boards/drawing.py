@@ -1,0 +1,36 @@
+"""The chart of fresh rows, chosen by program: no model is asked."""
+
+import asyncio
+from datetime import UTC, datetime
+
+from pydantic import JsonValue
+
+from app.modules.analysis.analyst import with_whole_names
+from app.modules.analysis.chart import choose_chart
+from app.modules.analysis.figures import figures
+from app.modules.analysis.figures.coverage import key_columns
+from app.modules.boards.model import Pin
+from app.modules.database_connection.repository import Connection
+from app.modules.database_connection.service import DatabaseConnections
+from app.modules.prompt_rows import without_secrets
+from graph.state import Rows
+
+
+async def draw_chart(
+    connections: DatabaseConnections, connection: Connection, pin: Pin, *, rows: Rows
+) -> dict[str, JsonValue] | None:
+    """Returns the chart that an answer with these rows would have. None where a table says as much.
+
+    Raises `StatementRefused` or `DatabaseUnavailable`.
+    """
+    schema = await connections.schema(connection)
+    keys = await connections.examine(pin.sql, key_columns, pin.sql, schema)
+    shown = without_secrets(with_whole_names(rows))
+    return await asyncio.to_thread(_draw, pin.question, pin.sql, connection.dialect, rows=shown, keys=keys)
+
+
+def _draw(
+    question: str, sql: str, dialect: str, *, rows: Rows, keys: frozenset[str]
+) -> dict[str, JsonValue] | None:
+    found = figures(question, sql, dialect, rows=rows, keys=keys, today=datetime.now(UTC).date())
+    return choose_chart(question, rows, found)

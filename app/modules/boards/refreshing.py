@@ -1,0 +1,134 @@
+"""Refreshing of pins: the same statement runs again under the same guard and limits, without a model.
+
+A pin is marked before its statement waits, so that every process and every reader sees that it runs. The
+mark of a process that has died is ignored after a while.
+"""
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from dataclasses import asdict
+from weakref import WeakValueDictionary
+
+from app.core.auth.caller import current_database_claim
+from app.core.clock import now_ms
+from app.core.storage.port import Equals, StorageUnavailable
+from app.core.tasks import end_tasks
+from app.modules.boards.drawing import draw_chart
+from app.modules.boards.model import Pin, PinFailure
+from app.modules.boards.repository import BoardRepository
+from app.modules.database_connection.errors import ConnectionNotFound
+from app.modules.database_connection.records import Asker
+from app.modules.database_connection.repository import Connection
+from app.modules.database_connection.roles import DatabaseRoleMissing
+from app.modules.database_connection.service import DatabaseConnections
+from graph.errors import DatabaseUnavailable, StatementFailed, StatementTimedOut
+from graph.state import Column, Rows
+
+logger = logging.getLogger(__name__)
+
+AT_ONCE = 4
+"""Statements of an owner's boards that run at a time, in a process."""
+
+_REPAIR = (
+    "The statement no longer fits the database: a table or a column may have been renamed or removed. Run it "
+    "in a session about this database, correct it there, and pin the answer in place of this one."
+)
+_CHEAPER = "Run it in a session, make it cheaper there, and pin the answer in place of this one."
+
+
+class Refreshing:
+    """Refreshes pins in the background. `close` ends it."""
+
+    def __init__(self, repository: BoardRepository, connections: DatabaseConnections) -> None:
+        self._repository = repository
+        self._connections = connections
+        self._lanes: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
+        """By owner."""
+        self._running: dict[asyncio.Task[None], Pin] = {}
+
+    async def start(self, pins: Sequence[Pin]) -> None:
+        """Mark the pins and begin; of a pin that is being refreshed nothing is begun."""
+        now = now_ms()
+        for pin in pins:
+            if not pin.is_running(now):
+                same = [Equals("refreshing_since", pin.refreshing_since)]
+                marked = await self._repository.change_pin(pin, {"refreshing_since": now}, same)
+                if marked is not None:
+                    self._begin(marked)
+
+    async def close(self) -> None:
+        """Stop the statements. Their pins say that the server was stopped."""
+        stopped = dict(self._running)
+        await end_tasks(stopped)
+        for pin in stopped.values():
+            try:
+                await self._fail(pin, _not_refreshed("The server was stopped meanwhile."))
+            except StorageUnavailable as error:
+                logger.info("pin %s stays marked as running: %s", pin.id, error)
+
+    def _begin(self, pin: Pin) -> None:
+        lane = self._lanes.setdefault(pin.owner, asyncio.Semaphore(AT_ONCE))
+        task = asyncio.create_task(self._refresh_in(lane, pin), name=f"boards: refresh pin {pin.id}")
+        self._running[task] = pin
+        task.add_done_callback(lambda done: self._running.pop(done, None))
+
+    async def _refresh_in(self, lane: asyncio.Semaphore, pin: Pin) -> None:
+        async with lane:
+            try:
+                await self._refresh(pin)
+            except StorageUnavailable as error:
+                logger.warning("pin %s was not refreshed: %s", pin.id, error)
+            except Exception:
+                logger.exception("pin %s was not refreshed", pin.id)
+                await self._fail(pin, _not_refreshed("KAI failed. Its log says why."))
+
+    async def _refresh(self, pin: Pin) -> None:
+        connection = await self._connection_of(pin)
+        if connection is None:
+            return
+        asker = Asker(owner=pin.owner, purpose="board", claim=current_database_claim())
+        try:
+            found = await self._connections.run(connection, pin.sql, asker)
+            rows = Rows(
+                columns=[Column(name=column.name, type=column.type) for column in found.columns],
+                rows=found.rows,
+                row_count=len(found.rows),
+                truncated=found.truncated,
+                cut_by=found.cut_by,
+            )
+            chart = await draw_chart(self._connections, connection, pin, rows=rows)
+        except (StatementFailed, DatabaseUnavailable, DatabaseRoleMissing) as error:
+            await self._fail(pin, _failure_of(error))
+        else:
+            await self._repository.keep_result(pin, rows, chart=chart, ran_at=now_ms())
+
+    async def _connection_of(self, pin: Pin) -> Connection | None:
+        """Returns None if the owner may not use it: then that is the state of the pin, and no failure."""
+        try:
+            return await self._connections.repository.get(pin.owner, pin.db_connection_id)
+        except ConnectionNotFound:
+            await self._repository.settle(pin, {})
+            return None
+
+    async def _fail(self, pin: Pin, failure: PinFailure) -> None:
+        await self._repository.settle(pin, {"failure": asdict(failure)})
+
+
+def _failure_of(error: StatementFailed | DatabaseUnavailable | DatabaseRoleMissing) -> PinFailure:
+    match error:
+        case DatabaseRoleMissing():
+            cure = "Ask the owner of the database for a role."
+        case DatabaseUnavailable():
+            cure = "Refresh again when the database answers."
+        case StatementTimedOut():
+            cure = _CHEAPER
+        case _:
+            cure = _REPAIR
+    return PinFailure(problem=error.problem, title=error.title, detail=error.detail, cure=cure, at=now_ms())
+
+
+def _not_refreshed(detail: str) -> PinFailure:
+    return PinFailure(
+        problem="internal", title="Not refreshed", detail=detail, cure="Refresh again.", at=now_ms()
+    )

@@ -1,0 +1,149 @@
+"""Boards, pins and the rows of pins in the store."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+
+from pydantic import JsonValue, TypeAdapter
+
+from app.core.clock import now_ms
+from app.core.ids import new_id
+from app.core.storage.port import Condition, Equals, Storage
+from app.modules.boards.errors import BoardUnknown, PinUnknown
+from app.modules.boards.model import MOST_PINS, Board, Pin, PinResult
+from app.modules.session.rows import RowStore
+from graph.answer import head_of
+from graph.state import Rows
+
+_COLLECTIONS = ("pin_rows", "pins", "boards")
+_BOARD = TypeAdapter(Board)
+_PIN = TypeAdapter(Pin)
+
+
+class BoardRepository:
+    """Every read names the owner, except `find`. A board of another owner is unknown."""
+
+    def __init__(self, storage: Storage) -> None:
+        self._storage = storage
+        self.rows = RowStore(storage, "pin_rows", belongs_to="pin_id")
+
+    async def add(self, board: Board) -> None:
+        await self._storage.create("boards", asdict(board))
+
+    async def count(self, owner: str) -> int:
+        return await self._storage.count("boards", [Equals("owner", owner)])
+
+    async def get(self, owner: str, board_id: str) -> Board:
+        """Raises `BoardUnknown`."""
+        board = await self.find(board_id)
+        if board is None or board.owner != owner:
+            raise BoardUnknown
+        return board
+
+    async def find(self, board_id: str) -> Board | None:
+        """A board of any owner."""
+        found = await self._storage.get("boards", board_id)
+        return None if found is None else _BOARD.validate_python(found)
+
+    async def page(self, owner: str, limit: int, cursor: str | None) -> tuple[list[Board], str | None]:
+        """Last changed first."""
+        page = await self._storage.query(
+            "boards",
+            [Equals("owner", owner)],
+            order_by="updated_at",
+            descending=True,
+            limit=limit,
+            cursor=cursor,
+        )
+        return [_BOARD.validate_python(each) for each in page.items], page.next_cursor
+
+    async def change(self, board: Board, changes: Mapping[str, JsonValue]) -> Board:
+        """Raises `BoardUnknown` if it was deleted meanwhile."""
+        moved = {**changes, "updated_at": max(now_ms(), board.updated_at + 1)}
+        changed = await self._storage.patch("boards", board.id, moved)
+        if changed is None:
+            raise BoardUnknown
+        return _BOARD.validate_python(changed)
+
+    async def delete(self, board: Board) -> None:
+        """Delete the board last, so that an interrupted deletion can be repeated."""
+        of_board = [Equals("board_id", board.id)]
+        for pin in await self.pins(board):
+            await self._storage.delete("pin_rows", [Equals("pin_id", pin.id)])
+        await self._storage.delete("pins", of_board)
+        await self._storage.delete("links", [Equals("thing_id", board.id)])
+        await self._storage.delete("boards", [Equals("id", board.id)])
+
+    async def delete_all(self, owner: str) -> None:
+        """Delete the boards of an owner."""
+        for collection in _COLLECTIONS:
+            await self._storage.delete(collection, [Equals("owner", owner)])
+
+    async def pins(self, board: Board) -> list[Pin]:
+        """Returns the pins in the order of the board; those that it does not name come last, oldest first."""
+        page = await self._storage.query("pins", [Equals("board_id", board.id)], limit=2 * MOST_PINS)
+        places = {pin_id: place for place, pin_id in enumerate(board.order)}
+        pins = [_PIN.validate_python(each) for each in page.items]
+        return sorted(pins, key=lambda pin: (places.get(pin.id, len(places)), pin.id))
+
+    async def pin(self, board: Board, pin_id: str) -> Pin:
+        """Raises `PinUnknown`."""
+        found = await self._storage.get("pins", pin_id)
+        if found is None or found["board_id"] != board.id:
+            raise PinUnknown
+        return _PIN.validate_python(found)
+
+    async def add_pin(self, pin: Pin) -> None:
+        await self._storage.create("pins", asdict(pin))
+
+    async def change_pin(
+        self, pin: Pin, changes: Mapping[str, JsonValue], where: Sequence[Condition] = ()
+    ) -> Pin | None:
+        """Returns the changed pin. Returns None if it is gone or does not meet the conditions."""
+        changed = await self._storage.patch("pins", pin.id, changes, where=where)
+        return None if changed is None else _PIN.validate_python(changed)
+
+    async def keep_result(
+        self, pin: Pin, rows: Rows, *, chart: dict[str, JsonValue] | None, ran_at: int
+    ) -> Pin | None:
+        """Store all rows in place of the last ones, which stay until then.
+
+        Returns the changed pin. Returns None if the pin is gone, or another refresh has begun meanwhile.
+        """
+        result = PinResult(
+            id=new_id(),
+            columns=rows["columns"],
+            row_count=rows["row_count"],
+            truncated=rows["truncated"],
+            cut_by=rows.get("cut_by"),
+            rows_head=head_of(rows["rows"]),
+            chart=chart,
+            ran_at=ran_at,
+        )
+        await self.rows.keep(pin.owner, pin.id, result.id, rows=rows["rows"])
+        kept = await self.settle(pin, {"result": asdict(result), "failure": None})
+        if kept is None:
+            await self._delete_rows(pin, result.id)
+        elif pin.result is not None:
+            await self._delete_rows(pin, pin.result.id)
+        return kept
+
+    async def drop_result(self, pin: Pin) -> Pin:
+        """Delete the last rows of a pin, which are of another statement. Raises `PinUnknown`."""
+        dropped = await self.change_pin(pin, {"result": None, "failure": None})
+        if dropped is None:
+            raise PinUnknown
+        if pin.result is not None:
+            await self._delete_rows(pin, pin.result.id)
+        return dropped
+
+    async def settle(self, pin: Pin, changes: Mapping[str, JsonValue]) -> Pin | None:
+        """End the refresh of a pin. Returns None if the pin is gone, or another refresh has begun."""
+        same = [Equals("refreshing_since", pin.refreshing_since)]
+        return await self.change_pin(pin, {**changes, "refreshing_since": None}, same)
+
+    async def delete_pin(self, pin: Pin) -> None:
+        await self._storage.delete("pins", [Equals("id", pin.id)])
+        await self._storage.delete("pin_rows", [Equals("pin_id", pin.id)])
+
+    async def _delete_rows(self, pin: Pin, result_id: str) -> None:
+        await self._storage.delete("pin_rows", [Equals("pin_id", pin.id), Equals("message_id", result_id)])

@@ -1,0 +1,285 @@
+"""Boards: pages of pinned answers, each of which can be refreshed without a model."""
+
+import asyncio
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from pydantic import JsonValue
+
+from app.core.clock import now_ms
+from app.core.cursor import cursor_position, position_cursor
+from app.core.ids import new_id
+from app.modules.boards.errors import (
+    AnswerUnknown,
+    NothingToPin,
+    PinRowsMissing,
+    PinUnknown,
+    TooManyBoards,
+    TooManyPins,
+)
+from app.modules.boards.model import (
+    MOST_BOARDS,
+    MOST_PINS,
+    STALE_HOURS,
+    Board,
+    ConnectionAccess,
+    Pin,
+    PinResult,
+    PinState,
+)
+from app.modules.boards.refreshing import Refreshing
+from app.modules.boards.repository import BoardRepository
+from app.modules.database_connection.errors import ConnectionNotFound
+from app.modules.database_connection.service import DatabaseConnections
+from app.modules.run.records import Row, RowsGone
+from app.modules.session.model import Message, Session
+from app.modules.session.service import SessionService
+from graph.state import Rows
+
+audit = logging.getLogger("kai.audit")
+
+
+@dataclass(frozen=True, kw_only=True)
+class NewPin:
+    """What to pin, and how it is shown."""
+
+    message_id: str
+    title: str | None
+    chart_choice: dict[str, JsonValue] | None
+    width: int
+    height: int
+
+
+@dataclass(frozen=True)
+class ShownPin:
+    """A pin and its state."""
+
+    pin: Pin
+    state: PinState
+
+
+@dataclass(frozen=True)
+class ShownBoard:
+    """A board with its pins in order."""
+
+    board: Board
+    pins: Sequence[ShownPin]
+
+
+class Boards:
+    """Every method names the owner. It raises `BoardUnknown` for a board of another owner, and `PinUnknown`
+    for a pin of another board.
+    """
+
+    def __init__(
+        self,
+        repository: BoardRepository,
+        refreshing: Refreshing,
+        sessions: SessionService,
+        *,
+        connections: DatabaseConnections,
+    ) -> None:
+        self.repository = repository
+        self._refreshing = refreshing
+        self._sessions = sessions
+        self._connections = connections
+
+    async def create(self, owner: str, title: str, *, stale_after_hours: int = STALE_HOURS) -> Board:
+        """Raises `TooManyBoards`."""
+        if await self.repository.count(owner) >= MOST_BOARDS:
+            raise TooManyBoards(MOST_BOARDS)
+        now = now_ms()
+        board = Board(
+            id=new_id(),
+            owner=owner,
+            title=title,
+            stale_after_hours=stale_after_hours,
+            created_at=now,
+            updated_at=now,
+        )
+        await self.repository.add(board)
+        _audit(board, "added")
+        return board
+
+    async def read(self, owner: str, board_id: str) -> ShownBoard:
+        return await self.shown(await self.repository.get(owner, board_id))
+
+    async def shown(self, board: Board) -> ShownBoard:
+        """Returns a board with its pins as their owner sees them."""
+        return ShownBoard(board, await self._shown(board, await self.repository.pins(board)))
+
+    async def change(self, owner: str, board_id: str, changes: Mapping[str, JsonValue]) -> ShownBoard:
+        board = await self.repository.change(await self.repository.get(owner, board_id), changes)
+        _audit(board, "changed")
+        return await self.shown(board)
+
+    async def delete(self, owner: str, board_id: str) -> None:
+        board = await self.repository.get(owner, board_id)
+        await self.repository.delete(board)
+        _audit(board, "deleted")
+
+    async def pin(self, owner: str, board_id: str, new: NewPin) -> ShownPin:
+        """Pin an answer with the rows that it has. If they are no longer stored, its statement runs.
+
+        Raises `AnswerUnknown`, `NothingToPin`, `ConnectionNotFound` or `TooManyPins`.
+        """
+        board = await self.repository.get(owner, board_id)
+        pins = await self.repository.pins(board)
+        if len(pins) >= MOST_PINS:
+            raise TooManyPins(MOST_PINS)
+        message, session = await self._answer(owner, new.message_id)
+        now = now_ms()
+        pin = Pin(
+            id=new_id(),
+            owner=owner,
+            board_id=board.id,
+            db_connection_id=session.connection_id,
+            title=new.title or message.standalone_question or message.query,
+            question=message.standalone_question or message.query,
+            sql=message.sql or "",
+            dialect=message.dialect,
+            session_id=session.id,
+            message_id=message.id,
+            chart_choice=new.chart_choice or message.chart_choice,
+            width=new.width,
+            height=new.height,
+            created_at=now,
+            updated_at=now,
+        )
+        await self.repository.add_pin(pin)
+        _audit(board, "pinned", pin)
+        return await self._with_rows(board, pin, message)
+
+    async def change_pin(
+        self, owner: str, board_id: str, pin_id: str, *, changes: Mapping[str, JsonValue]
+    ) -> ShownPin:
+        """Change what a pin shows. `message_id` replaces its statement and its rows by those of an answer.
+
+        Raises what `pin` raises.
+        """
+        board = await self.repository.get(owner, board_id)
+        pin = await self.repository.pin(board, pin_id)
+        moved = {**changes, "updated_at": max(now_ms(), pin.updated_at + 1)}
+        message: Message | None = None
+        if isinstance(message_id := changes.get("message_id"), str):
+            message, session = await self._answer(owner, message_id)
+            moved |= {
+                "db_connection_id": session.connection_id,
+                "question": message.standalone_question or message.query,
+                "sql": message.sql,
+                "dialect": message.dialect,
+                "session_id": session.id,
+                "chart_choice": changes.get("chart_choice", message.chart_choice),
+                "refreshing_since": None,  # what runs now is of the statement before
+            }
+        changed = await self.repository.change_pin(pin, moved)
+        if changed is None:
+            raise PinUnknown
+        _audit(board, "changed", changed)
+        if message is None:
+            return await self._shown_pin(board, changed)
+        return await self._with_rows(board, changed, message)
+
+    async def read_pin(self, owner: str, board_id: str, pin_id: str) -> ShownPin:
+        board = await self.repository.get(owner, board_id)
+        return await self._shown_pin(board, await self.repository.pin(board, pin_id))
+
+    async def unpin(self, owner: str, board_id: str, pin_id: str) -> None:
+        board = await self.repository.get(owner, board_id)
+        pin = await self.repository.pin(board, pin_id)
+        await self.repository.delete_pin(pin)
+        _audit(board, "unpinned", pin)
+
+    async def refresh(self, owner: str, board_id: str) -> ShownBoard:
+        """Begin to run the statements of all pins again."""
+        board = await self.repository.get(owner, board_id)
+        await self._refreshing.start(await self.repository.pins(board))
+        return await self.shown(board)
+
+    async def refresh_pin(self, owner: str, board_id: str, pin_id: str) -> ShownPin:
+        """Begin to run the statement of a pin again."""
+        board = await self.repository.get(owner, board_id)
+        await self._refreshing.start([await self.repository.pin(board, pin_id)])
+        return await self._shown_pin(board, await self.repository.pin(board, pin_id))
+
+    async def rows(
+        self, owner: str, board_id: str, pin_id: str, *, limit: int, cursor: str | None
+    ) -> tuple[PinResult, list[Row], str | None]:
+        """Returns the last result of a pin with a page of its rows, and the cursor of the next page.
+
+        Raises `PinRowsMissing`.
+        """
+        board = await self.repository.get(owner, board_id)
+        return await self.rows_of(await self.repository.pin(board, pin_id), limit=limit, cursor=cursor)
+
+    async def rows_of(
+        self, pin: Pin, *, limit: int, cursor: str | None
+    ) -> tuple[PinResult, list[Row], str | None]:
+        if pin.result is None:
+            raise PinRowsMissing
+        start = cursor_position(cursor)
+        stop = min(start + limit, pin.result.row_count)
+        rows = await self.repository.rows.read(pin.result.id, start, stop)
+        return pin.result, rows, position_cursor(stop) if stop < pin.result.row_count else None
+
+    async def _answer(self, owner: str, message_id: str) -> tuple[Message, Session]:
+        """Raises `AnswerUnknown`, `NothingToPin` or `ConnectionNotFound`."""
+        message = await self._sessions.repository.answer_of(owner, message_id)
+        if message is None:
+            raise AnswerUnknown
+        session = await self._sessions.repository.get(owner, message.session_id)
+        if message.sql is None or message.row_count is None:
+            raise NothingToPin
+        await self._connections.repository.get(owner, session.connection_id)
+        return message, session
+
+    async def _with_rows(self, board: Board, pin: Pin, message: Message) -> ShownPin:
+        """Give a pin the rows of an answer. If they are no longer stored, its statement runs."""
+        count = message.row_count or 0
+        try:
+            rows = Rows(
+                columns=message.columns,
+                rows=await self._sessions.rows.read(message.id, 0, count),
+                row_count=count,
+                truncated=message.truncated,
+                cut_by=message.cut_by,
+            )
+        except RowsGone:
+            await self._refreshing.start([await self.repository.drop_result(pin)])
+        else:
+            await self.repository.keep_result(pin, rows, chart=message.chart, ran_at=message.created_at)
+        return await self._shown_pin(board, await self.repository.pin(board, pin.id))
+
+    async def _shown_pin(self, board: Board, pin: Pin) -> ShownPin:
+        (shown,) = await self._shown(board, [pin])
+        return shown
+
+    async def _shown(self, board: Board, pins: Sequence[Pin]) -> list[ShownPin]:
+        connection_ids = sorted({pin.db_connection_id for pin in pins})
+        found = await asyncio.gather(*(self._access(board.owner, each) for each in connection_ids))
+        access = dict(zip(connection_ids, found, strict=True))
+        now = now_ms()
+        return [ShownPin(pin, pin.state(board, access[pin.db_connection_id], now)) for pin in pins]
+
+    async def _access(self, owner: str, connection_id: str) -> ConnectionAccess:
+        try:
+            await self._connections.repository.get(owner, connection_id)
+        except ConnectionNotFound:
+            exists = await self._connections.repository.exists(connection_id)
+            return "no_right" if exists else "connection_gone"
+        return "open"
+
+
+def _audit(board: Board, action: str, pin: Pin | None = None) -> None:
+    """One line for each change, without titles and statements."""
+    audit.info(
+        "board",
+        extra={
+            "owner": board.owner,
+            "board_id": board.id,
+            "pin_id": None if pin is None else pin.id,
+            "connection_id": None if pin is None else pin.db_connection_id,
+            "action": action,
+        },
+    )

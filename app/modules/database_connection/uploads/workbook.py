@@ -1,0 +1,147 @@
+"""Reads Excel workbooks: one table for each sheet with cells. Formulas give the values stored with them."""
+
+import zipfile
+from collections.abc import Iterator, Mapping
+from datetime import date, datetime, time, timedelta
+from io import BytesIO
+from pathlib import Path
+from xml.etree.ElementTree import ParseError
+from xml.parsers import expat
+
+from openpyxl import load_workbook
+from openpyxl.utils.exceptions import InvalidFileException
+
+from app.modules.database_connection.uploads.cells import TextTable, Unreadable, write_table
+from app.modules.database_connection.uploads.model import MAX_TABLES
+
+_BROKEN = "The workbook is damaged. Open it in Excel and save it again."
+_BLOCK_BYTES = 1024 * 1024
+
+
+def read_workbook(
+    source: Path, folder: Path, title: str, *, max_bytes: int, headers: Mapping[str, bool]
+) -> list[TextTable]:
+    """`headers` says for some titles whether the first row is a header. Raises `Unreadable`."""
+    _check_size(source, max_bytes)
+    try:
+        workbook = load_workbook(
+            BytesIO(source.read_bytes()), read_only=True, data_only=True, keep_links=False
+        )
+        sheets = workbook.worksheets
+        if len(sheets) > MAX_TABLES:
+            raise Unreadable(f"The workbook has {len(sheets)} sheets; KAI reads up to {MAX_TABLES}.")
+        tables: list[TextTable] = []
+        for number, sheet in enumerate(sheets):
+            sheet.reset_dimensions()  # a file may claim any size
+            name = title if len(sheets) == 1 else sheet.title
+            table = write_table(
+                _rows(sheet.iter_rows(values_only=True)),
+                folder / f"{number}.csv",
+                name,
+                has_header=headers.get(name),
+            )
+            if table is not None:
+                tables.append(table)
+        workbook.close()
+    except (
+        zipfile.BadZipFile,
+        InvalidFileException,
+        ParseError,
+        expat.ExpatError,
+        AttributeError,
+        EOFError,
+        IndexError,
+        KeyError,
+        NotImplementedError,
+        OverflowError,
+        TypeError,
+        ValueError,
+    ):  # openpyxl checks little of what it reads; it runs in a process of its own
+        raise Unreadable(_BROKEN) from None
+    if not tables:
+        raise Unreadable("The workbook has no cells.")
+    missing = _formulas_without_value(source)
+    if missing:
+        tables[0].notes.append(
+            f"{missing} formulas have no stored value and are empty. Open the workbook in Excel and save it."
+        )
+    return tables
+
+
+def _check_size(source: Path, max_bytes: int) -> None:
+    try:
+        with zipfile.ZipFile(source) as archive:
+            unpacked = sum(each.file_size for each in archive.infolist())
+            names = set(archive.namelist())
+    except (zipfile.BadZipFile, NotImplementedError, ValueError):
+        raise Unreadable(_BROKEN) from None
+    if "[Content_Types].xml" not in names or not any(name.startswith("xl/") for name in names):
+        raise Unreadable("The file is a ZIP archive and no Excel workbook. Upload the files in it.")
+    if unpacked > max_bytes:
+        raise Unreadable(f"The workbook unpacks to more than {max_bytes:,} bytes.")
+
+
+def _rows(rows: Iterator[tuple[object, ...]]) -> Iterator[tuple[int, list[str]]]:
+    for number, row in enumerate(rows, start=1):
+        yield number, [_text(cell) for cell in row]
+
+
+def _text(cell: object) -> str:
+    match cell:
+        case None:
+            return ""
+        case bool():
+            return "true" if cell else "false"
+        case float() if cell.is_integer() and abs(cell) < 1e15:
+            return str(int(cell))
+        case datetime() if cell.time() == time():
+            return cell.date().isoformat()
+        case datetime():
+            return cell.isoformat(sep=" ", timespec="seconds")
+        case date() | time():
+            return cell.isoformat()
+        case timedelta():
+            return str(cell)
+    return str(cell)
+
+
+def _formulas_without_value(source: Path) -> int:
+    with zipfile.ZipFile(source) as archive:
+        sheets = [name for name in archive.namelist() if name.startswith("xl/worksheets/sheet")]
+        return sum(_count_in_sheet(archive, name) for name in sheets)
+
+
+def _count_in_sheet(archive: zipfile.ZipFile, name: str) -> int:
+    count = 0
+    has_formula = False
+    has_value = False
+    element = ""
+
+    def start(tag: str, _: object) -> None:
+        nonlocal has_formula, has_value, element
+        element = tag.rpartition(":")[2]
+        has_formula = element == "f" or (has_formula and element != "c")
+        has_value = has_value and element != "c"
+
+    def text(_: str) -> None:
+        nonlocal has_value
+        has_value = has_value or element == "v"
+
+    def end(tag: str) -> None:
+        nonlocal count, element
+        element = ""
+        if tag.rpartition(":")[2] == "c":
+            count += has_formula and not has_value
+
+    parser = expat.ParserCreate()
+    parser.StartElementHandler = start
+    parser.CharacterDataHandler = text
+    parser.EndElementHandler = end
+    try:
+        with archive.open(name) as sheet:
+            for block in iter(lambda: sheet.read(_BLOCK_BYTES), b""):
+                parser.Parse(block, False)
+            parser.Parse(b"", True)
+    except (zipfile.BadZipFile, expat.ExpatError):
+        raise Unreadable(_BROKEN) from None
+    return count

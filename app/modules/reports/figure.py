@@ -1,0 +1,253 @@
+"""Draws a chart of an answer as SVG: bars, lines, points. The same specification always gives the same SVG.
+
+Text is escaped, and nothing of the specification becomes markup.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from math import floor, isfinite, log10
+
+from pydantic import JsonValue
+
+_WIDTH, _HEIGHT = 720, 320
+_LEFT, _RIGHT, _TOP, _BOTTOM = 90, 16, 14, 52
+_BAR_HEIGHT = 24
+_LYING_LEFT = 190
+_MOST_BARS = 40
+_MOST_LABELS = 12
+_LABEL_CHARACTERS = 26
+SERIES = ("c1", "c2", "c3", "c4", "c5", "c6", "c7", "c8", "c9")
+
+
+@dataclass(frozen=True)
+class _Datum:
+    across: JsonValue
+    value: float | None
+    series: str
+
+
+@dataclass(frozen=True)
+class Figure:
+    """An SVG element, its description, and sentences on what it leaves out."""
+
+    svg: str
+    description: str
+    notes: Sequence[str]
+
+
+def draw_figure(spec: Mapping[str, JsonValue] | None, number: int) -> Figure | None:
+    """Returns the chart of a Vega-Lite specification of KAI's own, or None if it has none to draw.
+
+    `number` distinguishes the ids of several figures on a page.
+    """
+    if spec is None:
+        return None
+    data = _data(spec)
+    if not any(each.value is not None for each in data):
+        return None
+    mark = _mark(spec)
+    across, value = _titles(spec)
+    notes = _notes(spec)
+    if mark in ("line", "point"):
+        drawn = _upright(data, mark)
+    else:
+        if len(data) > _MOST_BARS:
+            notes.append(f"The first {_MOST_BARS} of {len(data)} bars are drawn.")
+        drawn = _lying(data[:_MOST_BARS])
+    names = list(dict.fromkeys(each.series for each in data if each.series))
+    said = f"{value} by {across}"
+    body, height = drawn
+    legend, height = _legend(names, height)
+    svg = (
+        f'<svg role="img" aria-labelledby="figure-{number}" viewBox="0 0 {_WIDTH} {height}">'
+        f'<title id="figure-{number}">{escape(said)}</title>'
+        f"{body}{legend}</svg>"
+    )
+    return Figure(svg, said, notes)
+
+
+def _data(spec: Mapping[str, JsonValue]) -> list[_Datum]:
+    encoding = _mapping(spec.get("encoding"))
+    across, value, series = _fields(encoding)
+    values = _mapping(spec.get("data")).get("values")
+    found: list[_Datum] = []
+    for each in values if isinstance(values, list) else []:
+        datum = _mapping(each)
+        name = datum.get(series) if series else None
+        found.append(_Datum(datum.get(across), _number(datum.get(value)), "" if name is None else str(name)))
+    return found
+
+
+def _fields(encoding: Mapping[str, JsonValue]) -> tuple[str, str, str]:
+    """Names of the fields of the axis, the value and the series. The last is empty without series."""
+    x, y = _mapping(encoding.get("x")), _mapping(encoding.get("y"))
+    if "theta" in encoding:
+        return _field(_mapping(encoding.get("color"))), _field(_mapping(encoding.get("theta"))), ""
+    lies = x.get("type") == "quantitative" and y.get("type") != "quantitative"
+    series = _field(_mapping(encoding.get("color")))
+    return (_field(y), _field(x), series) if lies else (_field(x), _field(y), series)
+
+
+def _titles(spec: Mapping[str, JsonValue]) -> tuple[str, str]:
+    encoding = _mapping(spec.get("encoding"))
+    across, value, _ = _fields(encoding)
+    titles = {_field(_mapping(each)): str(_mapping(each).get("title", "")) for each in encoding.values()}
+    return titles.get(across, ""), titles.get(value, "")
+
+
+def _notes(spec: Mapping[str, JsonValue]) -> list[str]:
+    how = _mapping(_mapping(spec.get("usermeta")).get("kai")).get("how")
+    return [how] if isinstance(how, str) and how else []
+
+
+def _mark(spec: Mapping[str, JsonValue]) -> str:
+    return str(_mapping(spec.get("mark")).get("type", ""))
+
+
+def _lying(data: Sequence[_Datum]) -> tuple[str, int]:
+    """Horizontal bars, which have room for names."""
+    ticks = _ticks([0.0, *(each.value or 0.0 for each in data)])
+    height = _TOP + len(data) * _BAR_HEIGHT + 30
+    low, high = ticks[0], ticks[-1]
+
+    def place(value: float) -> float:
+        return _LYING_LEFT + (value - low) / (high - low) * (_WIDTH - _LYING_LEFT - 80)
+
+    names = list(dict.fromkeys(each.series for each in data))
+    parts = [_line(place(0), _TOP, place(0), height - 30, "axis")]
+    for number, each in enumerate(data):
+        top = _TOP + number * _BAR_HEIGHT
+        parts.append(_text(_LYING_LEFT - 8, top + 15, _label(each.across), "end"))
+        if each.value is None:
+            continue
+        start, stop = sorted((place(0), place(each.value)))
+        colour = SERIES[names.index(each.series) % len(SERIES)]
+        parts.append(
+            f'<rect class="{colour}" x="{start:.1f}" y="{top + 3}" width="{max(stop - start, 1):.1f}" '
+            f'height="{_BAR_HEIGHT - 7}"/>'
+        )
+        parts.append(_text(stop + 6, top + 15, _figure(each.value), "start"))
+    return "".join(parts), height
+
+
+def _upright(data: Sequence[_Datum], mark: str) -> tuple[str, int]:
+    ticks = _ticks([each.value for each in data if each.value is not None], from_zero=mark == "line")
+    low, high = ticks[0], ticks[-1]
+    bottom = _HEIGHT - _BOTTOM
+    positions = _positions([each.across for each in data])
+
+    def x_of(across: JsonValue) -> float:
+        return _LEFT + positions[str(across)] * (_WIDTH - _LEFT - _RIGHT)
+
+    def y_of(value: float) -> float:
+        return bottom - (value - low) / (high - low) * (bottom - _TOP)
+
+    parts: list[str] = []
+    for tick in ticks:
+        parts.append(_line(_LEFT, y_of(tick), _WIDTH - _RIGHT, y_of(tick), "grid"))
+        parts.append(_text(_LEFT - 8, y_of(tick) + 4, _figure(tick), "end"))
+    shown = list(dict.fromkeys(str(each.across) for each in data))
+    step = max(1, -(-len(shown) // _MOST_LABELS))
+    for label in shown[::step]:
+        x = _LEFT + positions[label] * (_WIDTH - _LEFT - _RIGHT)
+        parts.append(_text(x, bottom + 18, _label(label)[:10], "middle"))
+    names = list(dict.fromkeys(each.series for each in data))
+    for number, name in enumerate(names):
+        colour = SERIES[number % len(SERIES)]
+        own = [each for each in data if each.series == name]
+        if mark == "line":
+            parts += [
+                f'<polyline class="{colour}" points="{" ".join(run)}"/>'
+                for run in _runs([(x_of(e.across), None if e.value is None else y_of(e.value)) for e in own])
+            ]
+        parts += [
+            f'<circle class="{colour}" cx="{x_of(e.across):.1f}" cy="{y_of(e.value):.1f}" r="3"/>'
+            for e in own
+            if e.value is not None and (mark == "point" or len(own) <= _MOST_BARS)
+        ]
+    return "".join(parts), _HEIGHT
+
+
+def _runs(points: Sequence[tuple[float, float | None]]) -> list[list[str]]:
+    """Points without gaps: a missing value interrupts the line."""
+    runs: list[list[str]] = [[]]
+    for x, y in points:
+        if y is None:
+            runs.append([])
+        else:
+            runs[-1].append(f"{x:.1f},{y:.1f}")
+    return [run for run in runs if len(run) > 1]
+
+
+def _positions(values: Sequence[JsonValue]) -> Mapping[str, float]:
+    """Place of each value of the axis, from 0 to 1: numbers by size, all others in their order."""
+    numbers = [_number(each) for each in values]
+    known = [each for each in numbers if each is not None]
+    if len(known) == len(values) and min(known) < max(known):
+        low, high = min(known), max(known)
+        return {str(value): ((_number(value) or 0.0) - low) / (high - low) for value in values}
+    distinct = list(dict.fromkeys(str(value) for value in values))
+    return {value: (place + 0.5) / len(distinct) for place, value in enumerate(distinct)}
+
+
+def _ticks(values: Sequence[float], *, from_zero: bool = True) -> list[float]:
+    """Round numbers that enclose the values."""
+    low, high = min(values), max(values)
+    if from_zero:
+        low, high = min(low, 0.0), max(high, 0.0)
+    if low == high:
+        low, high = low - 1, high + 1
+    rough = (high - low) / 5
+    power = 10.0 ** floor(log10(rough))
+    step = next(factor * power for factor in (1, 2, 2.5, 5, 10) if factor * power >= rough)
+    first, last = floor(low / step), -floor(-high / step)
+    return [number * step for number in range(first, last + 1)]
+
+
+def _legend(names: Sequence[str], height: int) -> tuple[str, int]:
+    if not names:
+        return "", height
+    parts: list[str] = []
+    for number, name in enumerate(names):
+        row, column = divmod(number, 4)
+        x, y = 16 + column * 175, height + 8 + row * 20
+        parts.append(f'<rect class="{SERIES[number % len(SERIES)]}" x="{x}" y="{y}" width="10" height="10"/>')
+        parts.append(_text(x + 16, y + 9, _label(name)[:20], "start"))
+    return "".join(parts), height + 12 + 20 * (-(-len(names) // 4))
+
+
+def _line(x1: float, y1: float, x2: float, y2: float, kind: str) -> str:  # noqa: PLR0917 - two points
+    return f'<line class="{kind}" x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"/>'
+
+
+def _text(x: float, y: float, text: str, anchor: str) -> str:  # noqa: PLR0917 - a point, and what stands there
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(text)}</text>'
+
+
+def _label(value: JsonValue) -> str:
+    text = "null" if value is None else " ".join(str(value).split())
+    text = text.removesuffix("T00:00:00")
+    return text if len(text) <= _LABEL_CHARACTERS else f"{text[: _LABEL_CHARACTERS - 1]}…"
+
+
+def _figure(value: float) -> str:
+    return f"{value:,.6g}" if abs(value) < 1e6 else f"{value:,.0f}"
+
+
+def _mapping(value: JsonValue) -> Mapping[str, JsonValue]:
+    return value if isinstance(value, dict) else {}
+
+
+def _field(encoded: Mapping[str, JsonValue]) -> str:
+    return str(encoded.get("field", ""))
+
+
+def _number(value: JsonValue) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        number = float(value)
+    except ValueError:
+        return None
+    return number if isfinite(number) else None

@@ -1,0 +1,151 @@
+"""Reports as one HTML file that opens from disk: no script, no request, and every text escaped."""
+
+import hashlib
+from base64 import b64encode
+from collections.abc import Iterator, Sequence
+from html import escape
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from app.modules.reports.cells import cell_text, moment
+from app.modules.reports.figure import Figure, draw_figure
+from app.modules.reports.model import Exchange, OwnText, Report
+
+_NUMBERS = ("integer", "number")
+_STYLE = """
+:root{color-scheme:light;--ink:#1b1b1f;--quiet:#5b5b66;--line:#d9d9e0;--soft:#f6f6f8}
+*{box-sizing:border-box}
+body{margin:0;background:#fff;color:var(--ink);font:16px/1.55 system-ui,sans-serif}
+main{max-width:860px;margin:0 auto;padding:40px 20px 80px}
+h1{font-size:1.9rem;line-height:1.2;margin:0 0 6px;overflow-wrap:anywhere}
+h2{font-size:1.3rem;line-height:1.3;margin:0 0 8px;overflow-wrap:anywhere}
+h3{font-size:1rem;margin:16px 0 4px}
+section{border-top:1px solid var(--line);margin-top:32px;padding-top:24px}
+p,ul,ol,blockquote{margin:8px 0;overflow-wrap:anywhere}
+a{color:#1a56c4}
+.quiet,dl,figcaption{color:var(--quiet);font-size:.875rem}
+dl{display:grid;grid-template-columns:max-content 1fr;gap:2px 12px;margin:12px 0 0}
+dt{font-weight:600}dd{margin:0;overflow-wrap:anywhere}
+.note{border-left:3px solid #b3261e;padding-left:12px}
+figure{margin:16px 0}
+svg{display:block;width:100%;height:auto;font:12px system-ui,sans-serif}
+svg text{fill:#3a3a42}.grid{stroke:var(--line)}.axis{stroke:#8a8a94}
+polyline{fill:none;stroke-width:2}
+.c1{fill:#2456a6;stroke:#2456a6}.c2{fill:#b0470f;stroke:#b0470f}.c3{fill:#1d7a5f;stroke:#1d7a5f}
+.c4{fill:#7d3c98;stroke:#7d3c98}.c5{fill:#8a6d00;stroke:#8a6d00}.c6{fill:#a32354;stroke:#a32354}
+.c7{fill:#4c5a67;stroke:#4c5a67}.c8{fill:#0f7f9c;stroke:#0f7f9c}.c9{fill:#6b6b73;stroke:#6b6b73}
+svg polyline{fill:none}
+.rows{overflow-x:auto;max-height:560px;overflow-y:auto;margin:16px 0 6px;border:1px solid var(--line)}
+table{border-collapse:collapse;width:100%;font-size:.875rem;font-variant-numeric:tabular-nums}
+th,td{padding:5px 10px;text-align:left;border-bottom:1px solid var(--line);white-space:pre-wrap;
+vertical-align:top;overflow-wrap:break-word;max-width:32em}
+thead th{background:var(--soft);position:sticky;top:0}
+.number{text-align:right;white-space:nowrap}
+details{margin:12px 0}summary{cursor:pointer;padding:4px 0;font-weight:600;font-size:.875rem}
+pre{background:var(--soft);padding:12px;overflow-x:auto;font:13px/1.5 ui-monospace,monospace;margin:4px 0;
+white-space:pre-wrap;overflow-wrap:anywhere}
+@media print{main{max-width:none;padding:0}section{break-inside:auto}figure,tr,dl{break-inside:avoid}
+h2{break-after:avoid}.rows{max-height:none;overflow:visible;border:0}details{display:block}
+thead{display:table-header-group}}
+"""
+_HASH = b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
+_POLICY = f"default-src 'none'; style-src 'sha256-{_HASH}'; base-uri 'none'; form-action 'none'"
+_MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
+
+
+def html_of(report: Report) -> str:
+    body = "".join(_parts(report))
+    title = escape(report.title)
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{escape(_POLICY)}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f'<meta name="referrer" content="no-referrer">\n<title>{title}</title>\n<style>{_STYLE}</style>\n'
+        f'</head>\n<body>\n<main>\n<h1>{title}</h1>\n<p class="quiet">Made {moment(report.made_at)} by KAI. '
+        f"The figures are those of the times given with each answer.</p>\n{body}</main>\n</body>\n</html>\n"
+    )
+
+
+def table_html(exchange: Exchange) -> str:
+    numeric = [column["type"] in _NUMBERS for column in exchange.columns]
+    head = "".join(
+        f'<th scope="col"{_number_class(is_number)}>{escape(column["name"]) or "&nbsp;"}</th>'
+        for column, is_number in zip(exchange.columns, numeric, strict=True)
+    )
+    rows = "".join(
+        "<tr>"
+        + "".join(
+            f"<td{_number_class(is_number)}>{escape(cell_text(cell))}</td>"
+            for cell, is_number in zip(row, numeric, strict=True)
+        )
+        + "</tr>\n"
+        for row in exchange.rows
+    )
+    return f"<table><thead><tr>{head}</tr></thead>\n<tbody>{rows}</tbody></table>"
+
+
+def _parts(report: Report) -> Iterator[str]:
+    for number, part in enumerate(report.parts, start=1):
+        if isinstance(part, OwnText):
+            yield f"<section>{_rendered(part.markdown, 'h2')}</section>\n"
+        else:
+            yield f"<section>{''.join(_exchange(part, number))}</section>\n"
+
+
+def _exchange(exchange: Exchange, number: int) -> Iterator[str]:
+    yield f"<h2>{escape(exchange.heading)}</h2>\n"
+    if exchange.note:
+        yield f'<p class="note">{escape(exchange.note)}</p>\n'
+    yield _rendered(exchange.text, "h3")
+    figure = draw_figure(exchange.chart, number)
+    if figure is not None:
+        yield _figure(figure)
+    if exchange.columns:
+        label = escape(f"Rows of {exchange.heading}", quote=True)
+        table = table_html(exchange)
+        yield f'<div class="rows" role="region" tabindex="0" aria-label="{label}">{table}</div>\n'
+        yield f'<p class="quiet">{escape(exchange.coverage)}</p>\n'
+    if exchange.sql:
+        yield (f"<details><summary>SQL</summary><pre><code>{escape(exchange.sql)}</code></pre></details>\n")
+    yield _provenance(exchange)
+
+
+def _provenance(exchange: Exchange) -> str:
+    dialect = f" ({exchange.dialect})" if exchange.dialect else ""
+    said: Sequence[tuple[str, str]] = (
+        ("Question", exchange.question),
+        ("Understood as", exchange.explanation),
+        ("Database", f"{exchange.database}{dialect}"),
+        ("Answered", moment(exchange.at)),
+    )
+    return f"<dl>{''.join(f'<dt>{name}</dt><dd>{escape(text)}</dd>' for name, text in said if text)}</dl>\n"
+
+
+def _figure(figure: Figure) -> str:
+    notes = f"<figcaption>{escape(' '.join(figure.notes))}</figcaption>" if figure.notes else ""
+    return f"<figure>{figure.svg}{notes}</figure>\n"
+
+
+def _rendered(markdown: str, heading: str) -> str:
+    """HTML of Markdown, whose own HTML and images stay text. All headings are of one level."""
+    tokens = _MARKDOWN.parse(markdown)
+    for token in tokens:
+        if token.type in ("heading_open", "heading_close"):
+            token.tag = heading
+        for child in token.children or ():
+            _open_outside(child)
+    return str(_MARKDOWN.renderer.render(tokens, _MARKDOWN.options, {}))
+
+
+def _open_outside(token: Token) -> None:
+    """Links other than to the web become plain text."""
+    if token.type == "link_open":
+        if str(token.attrGet("href") or "").startswith(("http://", "https://", "mailto:")):
+            token.attrSet("rel", "noreferrer noopener")
+        else:
+            token.attrs = {}
+
+
+def _number_class(is_number: bool) -> str:
+    return ' class="number"' if is_number else ""

@@ -1,0 +1,80 @@
+"""A report: exchanges and own text in order, ready to be written in any format."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from pydantic import JsonValue
+
+from app.modules.cuts import cut_sentence
+from app.modules.run.records import Row
+from graph.state import Column, Cut, Rows
+
+ReportFormat = Literal["html", "markdown", "ipynb"]
+MAX_PARTS = 100
+MAX_ROWS = 1_000
+"""Rows of a table in a report."""
+MAX_CELLS = 200_000
+"""Cells of all tables of a report."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Exchange:
+    """An answer with its question. `rows` are the first of `row_count`; times are epoch milliseconds."""
+
+    heading: str
+    question: str
+    explanation: str
+    text: str
+    sql: str | None
+    dialect: str
+    database: str
+    columns: Sequence[Column]
+    rows: Sequence[Row]
+    row_count: int
+    truncated: bool
+    cut_by: Cut | None
+    chart: dict[str, JsonValue] | None
+    at: int
+    note: str = ""
+    """A sentence about the state of the exchange, such as that it failed. Empty if there is none."""
+
+    @property
+    def coverage(self) -> str:
+        """Sentences on which of the rows are shown."""
+        count = self.row_count
+        shown = len(self.rows)
+        parts = [
+            f"The first {shown:,} of {count:,} rows." if shown < count else f"{count:,} {_rows(count)}.",
+            cut_sentence(
+                Rows(
+                    columns=list(self.columns),
+                    rows=[],
+                    row_count=count,
+                    truncated=self.truncated,
+                    cut_by=self.cut_by,
+                )
+            ),
+        ]
+        return " ".join(filter(None, parts))
+
+
+@dataclass(frozen=True)
+class OwnText:
+    """Markdown of the person who makes the report."""
+
+    markdown: str
+
+
+Part: TypeAlias = Exchange | OwnText
+
+
+@dataclass(frozen=True, kw_only=True)
+class Report:
+    title: str
+    made_at: int
+    parts: Sequence[Part]
+
+
+def _rows(count: int) -> str:
+    return "row" if count == 1 else "rows"

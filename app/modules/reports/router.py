@@ -1,0 +1,60 @@
+"""Route of reports."""
+
+import re
+from collections.abc import Mapping
+from typing import Annotated
+from urllib.parse import quote
+
+from fastapi import APIRouter, Depends, Request, Response
+
+from app.http.callers import READ, Owner
+from app.http.problems import PROBLEM_RESPONSES
+from app.modules.reports.model import ReportFormat
+from app.modules.reports.schemas import NewReport
+from app.modules.reports.service import Reports
+
+_TYPES: Mapping[ReportFormat, tuple[str, str]] = {
+    "html": ("text/html", "html"),
+    "markdown": ("text/markdown", "md"),
+    "ipynb": ("application/x-ipynb+json", "ipynb"),
+}
+_NOT_OF_A_FILE = re.compile(r"[^\w .-]+")
+
+router = APIRouter(prefix="/reports", tags=["reports"], responses=PROBLEM_RESPONSES)
+
+
+def _reports(request: Request) -> Reports:
+    reports: Reports = request.app.state.services.reports
+    return reports
+
+
+@router.post(
+    "",
+    summary="Make a report",
+    dependencies=[READ],
+    response_class=Response,
+    responses={
+        200: {
+            "description": "The report, as a file.",
+            "content": {media_type: {"schema": {"type": "string"}} for media_type, _ in _TYPES.values()},
+        }
+    },
+)
+async def make_report(
+    body: NewReport, owner: Owner, reports: Annotated[Reports, Depends(_reports)]
+) -> Response:
+    """Makes one file of answers of a session or pins of a board, with own text between them. Needs scope
+    `read`. Nothing is stored, no statement runs and no model is asked: the file holds the rows that are
+    stored, and each answer says its database, its time and which of its rows are shown.
+
+    HTML has its charts inline, runs no script and sends no request; print it for a PDF. A notebook has the
+    statements as SQL cells. Answers 404 for a session, board or answer that the caller may not see, also if
+    the database is not shared with them any more, and 422 (`nothing-to-report`).
+    """
+    report, file = await reports.make(owner, body)
+    media_type, ending = _TYPES[body.format]
+    name = _NOT_OF_A_FILE.sub(" ", report.title).strip(" .")[:80] or "report"
+    plain = name.encode("ascii", "ignore").decode().strip() or "report"
+    disposition = f"attachment; filename=\"{plain}.{ending}\"; filename*=UTF-8''{quote(name)}.{ending}"
+    headers = {"Content-Disposition": disposition, "X-Content-Type-Options": "nosniff"}
+    return Response(file, media_type=f"{media_type}; charset=utf-8", headers=headers)

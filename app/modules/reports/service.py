@@ -1,0 +1,201 @@
+"""Gathers the parts of reports. No statement runs, and no model is asked."""
+
+import asyncio
+import logging
+from collections.abc import Sequence
+
+from app.core.clock import now_ms
+from app.modules.boards.model import Pin
+from app.modules.boards.service import Boards, ShownPin
+from app.modules.database_connection.repository import Connection
+from app.modules.database_connection.service import DatabaseConnections
+from app.modules.reports.errors import NothingToReport
+from app.modules.reports.html import html_of
+from app.modules.reports.markdown import markdown_of
+from app.modules.reports.model import (
+    MAX_CELLS,
+    MAX_PARTS,
+    Exchange,
+    OwnText,
+    Part,
+    Report,
+    ReportFormat,
+)
+from app.modules.reports.notebook import notebook_of
+from app.modules.reports.schemas import NewReport, PinPart, ReportPart, TextPart
+from app.modules.run.records import Row, RowsGone
+from app.modules.session.model import Message
+from app.modules.session.service import SessionService
+
+audit = logging.getLogger("kai.audit")
+
+_ROWS_GONE = "The rows of this answer are no longer stored. Ask the question again."
+
+
+class Reports:
+    """Every method names the owner. It raises `NotFound` for a session, board or connection that the owner
+    may not see.
+    """
+
+    def __init__(self, sessions: SessionService, boards: Boards, connections: DatabaseConnections) -> None:
+        self._sessions = sessions
+        self._boards = boards
+        self._connections = connections
+
+    async def make(self, owner: str, wanted: NewReport) -> tuple[Report, str]:
+        """Returns a report and its file. Raises `NothingToReport`."""
+        if wanted.session_id is not None:
+            report = await self._of_session(owner, wanted.session_id, wanted)
+        else:
+            report = await self._of_board(owner, wanted.board_id or "", wanted)
+        cells = sum(len(part.columns) * len(part.rows) for part in report.parts if isinstance(part, Exchange))
+        if cells > MAX_CELLS:
+            raise NothingToReport(
+                f"The tables have {cells:,} cells together; a report holds {MAX_CELLS:,}. Lower `rows`."
+            )
+        file = await asyncio.to_thread(_write, report, wanted.format)
+        audit.info(
+            "report",
+            extra={
+                "owner": owner,
+                "session_id": wanted.session_id,
+                "board_id": wanted.board_id,
+                "format": wanted.format,
+                "parts": len(report.parts),
+                "bytes": len(file),
+            },
+        )
+        return report, file
+
+    async def _of_session(self, owner: str, session_id: str, wanted: NewReport) -> Report:
+        session = await self._sessions.repository.get(owner, session_id)
+        connection = await self._connections.repository.get(owner, session.connection_id)
+        parts: list[Part] = []
+        for part in wanted.parts or ():
+            if isinstance(part, TextPart):
+                parts.append(OwnText(part.markdown))
+            elif not isinstance(part, PinPart):
+                answer = await self._sessions.answer(owner, session_id, part.message_id)
+                parts.append(await self._answer(answer, connection, heading=part.heading, rows=wanted.rows))
+        if wanted.parts is None:
+            history = await self._sessions.history(session)
+            answers = [each for each in history if each.role == "assistant"][-MAX_PARTS:]
+            parts += [
+                await self._answer(each, connection, heading=None, rows=wanted.rows) for each in answers
+            ]
+        title = wanted.title or session.title or "Report"
+        return _report(title, parts)
+
+    async def _answer(
+        self, answer: Message, connection: Connection, *, heading: str | None, rows: int
+    ) -> Exchange:
+        note = ""
+        if answer.error is not None:
+            note = f"{answer.error.title}. {answer.error.detail}"
+        elif answer.status == "cancelled":
+            note = "The answer was stopped."
+        shown: list[Row] = []
+        columns = answer.columns
+        if answer.row_count:
+            try:
+                shown = await self._sessions.rows.read(answer.id, 0, min(rows, answer.row_count))
+            except RowsGone:
+                note = _ROWS_GONE
+                shown = answer.rows_head[:rows]
+        return Exchange(
+            heading=heading or answer.query,
+            question=answer.query,
+            explanation=answer.explanation,
+            text=answer.analysis or "",
+            sql=answer.sql,
+            dialect=answer.dialect or connection.dialect,
+            database=connection.name,
+            columns=columns,
+            rows=shown,
+            row_count=answer.row_count or 0,
+            truncated=answer.truncated,
+            cut_by=answer.cut_by,
+            chart=answer.chart,
+            at=answer.created_at,
+            note=note,
+        )
+
+    async def _of_board(self, owner: str, board_id: str, wanted: NewReport) -> Report:
+        shown = await self._boards.read(owner, board_id)
+        known = {each.pin.id: each for each in shown.pins}
+        listed: Sequence[ReportPart] = wanted.parts or [PinPart(pin_id=name) for name in known]
+        parts: list[Part] = []
+        for part in listed:
+            if isinstance(part, TextPart):
+                parts.append(OwnText(part.markdown))
+            elif isinstance(part, PinPart):
+                if part.pin_id not in known:
+                    raise NothingToReport("The board has no such pin.")
+                parts.append(
+                    await self._pin(owner, known[part.pin_id], heading=part.heading, rows=wanted.rows)
+                )
+        return _report(wanted.title or shown.board.title, parts)
+
+    async def _pin(self, owner: str, shown: ShownPin, *, heading: str | None, rows: int) -> Exchange:
+        """The last good rows of a pin. Without a right to its database only its name is shown."""
+        pin = shown.pin
+        if shown.state in ("no_right", "connection_gone"):
+            return _exchange(pin, heading, "", note="The database of this pin cannot be used any more.")
+        connection = await self._connections.repository.get(owner, pin.db_connection_id)
+        note = f"{pin.failure.title}. {pin.failure.detail}" if pin.failure is not None else ""
+        if pin.result is None:
+            return _exchange(pin, heading, connection.name, note=note or "The statement has not run yet.")
+        result, found, _ = await self._boards.rows_of(pin, limit=max(rows, 1), cursor=None)
+        return Exchange(
+            heading=heading or pin.title,
+            question=pin.question,
+            explanation="",
+            text="",
+            sql=pin.sql,
+            dialect=pin.dialect,
+            database=connection.name,
+            columns=result.columns,
+            rows=found[:rows],
+            row_count=result.row_count,
+            truncated=result.truncated,
+            cut_by=result.cut_by,
+            chart=result.chart,
+            at=result.ran_at,
+            note=note,
+        )
+
+
+def _exchange(pin: Pin, heading: str | None, database: str, *, note: str) -> Exchange:
+    return Exchange(
+        heading=heading or pin.title,
+        question=pin.question,
+        explanation="",
+        text="",
+        sql=pin.sql if database else None,
+        dialect=pin.dialect,
+        database=database or "unknown",
+        columns=[],
+        rows=[],
+        row_count=0,
+        truncated=False,
+        cut_by=None,
+        chart=None,
+        at=pin.updated_at,
+        note=note,
+    )
+
+
+def _report(title: str, parts: Sequence[Part]) -> Report:
+    if not parts:
+        raise NothingToReport("There is no answer yet. Ask a question first.")
+    return Report(title=title, made_at=now_ms(), parts=parts)
+
+
+def _write(report: Report, file_format: ReportFormat) -> str:
+    match file_format:
+        case "html":
+            return html_of(report)
+        case "markdown":
+            return markdown_of(report)
+        case "ipynb":
+            return notebook_of(report)

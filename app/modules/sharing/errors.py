@@ -1,0 +1,45 @@
+"""Errors of links. Each names the cure."""
+
+from app.core.errors import Invalid, NotFound
+
+
+class LinkUnknown(NotFound):
+    """There is no such link for the caller: unknown, expired, revoked, or of a database that they may not
+    use. The answer is the same for all.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(
+            "There is no link with this id for you. It may have expired or been revoked, or you may not use "
+            "its database: ask who sent it."
+        )
+
+
+class ThingUnknown(NotFound):
+    """There is no such answer, session or board, or it belongs to another owner."""
+
+    def __init__(self, kind: str) -> None:
+        super().__init__(f"You have no {kind} with this id.")
+
+
+class NotOffered(Invalid):
+    """Each person sees other rows of the database, so the rows of one are not shown to others."""
+
+    problem = "link-not-offered"
+    title = "No link for this database"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "Statements on this database run as the role of each person, so your rows are not shown to "
+            "others. Send the question: they get their own rows."
+        )
+
+
+class TooManyLinks(Invalid):
+    """The owner has as many links as an owner may have."""
+
+    problem = "too-many-links"
+    title = "Too many links"
+
+    def __init__(self, most: int) -> None:
+        super().__init__(f"You have {most} links, as many as an owner may have. Revoke one first.")

@@ -1,0 +1,86 @@
+"""Bodies of links, and of what they show."""
+
+from typing import Annotated
+
+from pydantic import ConfigDict, Field
+
+from app.http.routes import Body, PageOf, ResponseBody, Text, Time
+from app.modules.boards.schemas import BoardWithPins
+from app.modules.session.model import Message
+from app.modules.session.schemas import MessageBody
+from app.modules.sharing.model import DEFAULT_DAYS, MAX_DAYS, LinkKind
+from app.modules.sharing.service import SharedThing
+
+
+class NewLink(Body):
+    """A link to make."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [{"kind": "board", "thing_id": "019ab1c2-0000-7000-8000-000000000000", "days": 7}]
+        }
+    )
+
+    kind: LinkKind
+    """Kind of the thing: `answer`, `session` or `board`."""
+    thing_id: Annotated[Text, Field(max_length=100)]
+    """Id of the answer's message, the session or the board."""
+    days: Annotated[int, Field(strict=True, ge=1, le=MAX_DAYS)] = DEFAULT_DAYS
+    """Days until the link expires."""
+
+
+class LinkBody(ResponseBody):
+    """A read-only link."""
+
+    id: str
+    """Id of the link: `/shared/{id}` shows it."""
+    kind: LinkKind
+    """Kind of the thing."""
+    thing_id: str
+    """Id of the thing."""
+    session_id: str | None
+    """Session of the answer, or the session itself. Null for a board."""
+    created_at: Time
+    """Time of creation."""
+    expires_at: Time
+    """Time from which the link shows nothing."""
+
+
+class SharedBody(ResponseBody):
+    """What a link shows, read-only."""
+
+    link_id: str
+    """Id of the link."""
+    kind: LinkKind
+    """Kind of the thing."""
+    title: str | None
+    """Title of the session or board. Null if it has none."""
+    owner: str
+    """Owner who has made the link."""
+    expires_at: Time
+    """Time from which the link shows nothing."""
+    messages: PageOf[MessageBody]
+    """The answer, or a page of the session's messages until the link was made, newest last. Empty for
+    a board.
+    """
+    board: BoardWithPins | None
+    """The board with the pins whose databases the caller may use. Null for others."""
+
+    @classmethod
+    def of(cls, shared: SharedThing) -> "SharedBody":
+        items = [_without_private(each) for each in shared.messages]
+        return cls.model_validate(
+            {
+                **vars(shared.link),
+                "link_id": shared.link.id,
+                "title": shared.title,
+                "messages": PageOf[MessageBody](items=items, next_cursor=shared.next_cursor),
+                "board": None if shared.board is None else BoardWithPins.of(shared.board),
+            }
+        )
+
+
+def _without_private(message: Message) -> MessageBody:
+    """Leaves out what memory holds of the owner, and the ids of their client."""
+    shown = message.model_copy(update={"remembered": [], "client_message_id": None})
+    return MessageBody.model_validate(shown)

@@ -1,0 +1,202 @@
+"""Read-only links to answers, sessions and boards, for users who may use their databases."""
+
+import logging
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from app.core.clock import now_ms
+from app.core.ids import new_id
+from app.modules.boards.errors import BoardUnknown
+from app.modules.boards.service import Boards, ShownBoard
+from app.modules.database_connection.errors import ConnectionNotFound
+from app.modules.database_connection.repository import Connection
+from app.modules.database_connection.service import DatabaseConnections
+from app.modules.run.records import Row
+from app.modules.session.model import Message, Session
+from app.modules.session.service import SessionService, StoredRows
+from app.modules.sharing.errors import LinkUnknown, NotOffered, ThingUnknown, TooManyLinks
+from app.modules.sharing.model import MOST_LINKS, Link, LinkKind
+from app.modules.sharing.repository import LinkRepository
+
+audit = logging.getLogger("kai.audit")
+
+_DAY_MS = 86_400_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class SharedThing:
+    """What a link shows. `board` is None but for a board, whose pins are those that the reader may see."""
+
+    link: Link
+    title: str | None
+    messages: list[Message]
+    next_cursor: str | None
+    board: ShownBoard | None
+
+
+class Sharing:
+    """Methods that read raise `LinkUnknown`, the same for every reason."""
+
+    def __init__(
+        self,
+        repository: LinkRepository,
+        sessions: SessionService,
+        boards: Boards,
+        *,
+        connections: DatabaseConnections,
+    ) -> None:
+        self.repository = repository
+        self._sessions = sessions
+        self._boards = boards
+        self._connections = connections
+
+    async def add(self, owner: str, kind: LinkKind, thing_id: str, *, days: int) -> Link:
+        """Raises `ThingUnknown`, `NotOffered` or `TooManyLinks`."""
+        session_id, before, connection_ids = await self._thing(owner, kind, thing_id)
+        for each in connection_ids:
+            if await self._connection(owner, each) is None:
+                raise ThingUnknown("database for this")
+            if not await self._is_open(owner, each):
+                raise NotOffered
+        if await self.repository.count(owner) >= MOST_LINKS:
+            raise TooManyLinks(MOST_LINKS)
+        now = now_ms()
+        link = Link(
+            id=new_id(),
+            owner=owner,
+            kind=kind,
+            thing_id=thing_id,
+            session_id=session_id,
+            before_sequence=before,
+            created_at=now,
+            expires_at=now + days * _DAY_MS,
+        )
+        await self.repository.add(link)
+        _audit(link, owner, "added")
+        return link
+
+    async def revoke(self, owner: str, link_id: str) -> None:
+        """Raises `LinkUnknown` for a link of another owner."""
+        link = await self.repository.find(link_id)
+        if link is None or link.owner != owner:
+            raise LinkUnknown
+        await self.repository.delete(link)
+        _audit(link, owner, "revoked")
+
+    async def open(self, reader: str, link_id: str, limit: int, *, cursor: str | None) -> SharedThing:
+        """Returns what a link shows, and for a session a page of its messages, newest last."""
+        link = await self._valid(link_id)
+        if link.kind == "board":
+            board = await self._board(reader, link)
+            _audit(link, reader, "opened")
+            return SharedThing(link=link, title=board.board.title, messages=[], next_cursor=None, board=board)
+        session = await self._session(reader, link)
+        if link.kind == "answer":
+            messages, next_cursor = [await self._answer(session, link, link.thing_id)], None
+        else:
+            before = link.before_sequence or 0
+            messages, next_cursor = await self._sessions.repository.messages_before(
+                session, before, limit, cursor=cursor
+            )
+        _audit(link, reader, "opened")
+        return SharedThing(
+            link=link, title=session.title, messages=messages, next_cursor=next_cursor, board=None
+        )
+
+    async def answer_rows(
+        self, reader: str, link_id: str, message_id: str, *, limit: int, cursor: str | None
+    ) -> tuple[StoredRows, list[Row], str | None]:
+        """Returns a page of the rows of an answer that a link shows."""
+        link = await self._valid(link_id)
+        message = await self._answer(await self._session(reader, link), link, message_id)
+        if message.row_count is None:
+            raise LinkUnknown
+        result = StoredRows.of_answer(message)
+        rows, next_cursor = await self._sessions.read_rows(result, limit, cursor)
+        return result, rows, next_cursor
+
+    async def _thing(
+        self, owner: str, kind: LinkKind, thing_id: str
+    ) -> tuple[str | None, int | None, Collection[str]]:
+        """Returns the session of a thing, where it ends, and its connections. Raises `ThingUnknown`."""
+        if kind == "board":
+            try:
+                board = await self._boards.repository.get(owner, thing_id)
+            except BoardUnknown:
+                raise ThingUnknown(kind) from None
+            return None, None, {pin.db_connection_id for pin in await self._boards.repository.pins(board)}
+        session_id = thing_id
+        if kind == "answer":
+            answer = await self._sessions.repository.answer_of(owner, thing_id)
+            if answer is None:
+                raise ThingUnknown(kind)
+            session_id = answer.session_id
+        session = await self._sessions.repository.find(session_id)
+        if session is None or session.owner != owner or session.db_connection_id is None:
+            raise ThingUnknown(kind)
+        ended = [each for each in await self._sessions.history(session) if each.role == "assistant"]
+        before = max((each.sequence for each in ended), default=-1) + 1
+        return session.id, before, {session.db_connection_id, *session.also}
+
+    async def _valid(self, link_id: str) -> Link:
+        link = await self.repository.find(link_id)
+        if link is None or link.expires_at <= now_ms():
+            raise LinkUnknown
+        return link
+
+    async def _session(self, reader: str, link: Link) -> Session:
+        session = None if link.session_id is None else await self._sessions.repository.find(link.session_id)
+        if session is None or session.owner != link.owner or session.db_connection_id is None:
+            raise LinkUnknown
+        for each in (session.db_connection_id, *session.also):
+            if not await self._is_open(reader, each):
+                raise LinkUnknown
+        return session
+
+    async def _answer(self, session: Session, link: Link, message_id: str) -> Message:
+        """Returns an answer that the link shows."""
+        message = await self._sessions.repository.find_answer(session, message_id)
+        is_whole = link.kind == "session"
+        if message is None or (not is_whole and message.id != link.thing_id):
+            raise LinkUnknown
+        if is_whole and message.sequence >= (link.before_sequence or 0):
+            raise LinkUnknown
+        return message
+
+    async def _board(self, reader: str, link: Link) -> ShownBoard:
+        board = await self._boards.repository.find(link.thing_id)
+        if board is None or board.owner != link.owner:
+            raise LinkUnknown
+        shown = await self._boards.shown(board)
+        connection_ids = {each.pin.db_connection_id for each in shown.pins}
+        readable = {each for each in connection_ids if await self._is_open(reader, each)}
+        if reader != link.owner and not readable:
+            raise LinkUnknown
+        pins = [each for each in shown.pins if each.pin.db_connection_id in readable]
+        return ShownBoard(board, pins)
+
+    async def _is_open(self, reader: str, connection_id: str) -> bool:
+        """True for a database that the reader may use, and of which all people see the same rows."""
+        connection = await self._connection(reader, connection_id)
+        return connection is not None and not connection.per_user_roles
+
+    async def _connection(self, reader: str, connection_id: str) -> Connection | None:
+        try:
+            return await self._connections.repository.get(reader, connection_id)
+        except ConnectionNotFound:
+            return None
+
+
+def _audit(link: Link, reader: str, action: str) -> None:
+    """One line for each change and each reading, without titles and rows."""
+    audit.info(
+        "link",
+        extra={
+            "owner": reader,
+            "link_id": link.id,
+            "link_owner": link.owner,
+            "kind": link.kind,
+            "thing_id": link.thing_id,
+            "action": action,
+        },
+    )
