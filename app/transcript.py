@@ -14,6 +14,8 @@ from graph import SessionEvent
 from graph.events import (
     AnalysisChunk,
     ClarificationChunk,
+    Confirmation,
+    ConfirmationDecided,
     Done,
     Failure,
     ResultsChunk,
@@ -32,6 +34,8 @@ class Transcript:
 
     def __init__(self) -> None:
         self.exit_code = 1
+        self.waiting: list[Confirmation] = []
+        """The calls that wait for an approval, if the run has ended with them."""
         self._console = Console(highlight=False)
         self._step = self._console.status("Starting")
 
@@ -55,8 +59,8 @@ class Transcript:
                 self._console.print(Syntax(said.content, "sql", word_wrap=True, background_color="default"))
                 for correction in said.corrections:
                     self._console.print(Text(f"Corrected: {correction}", style="dim"))
-            case ResultsChunk():
-                self._console.print(_table(said.content))
+            case ResultsChunk(tool_call_id=None):
+                self._console.print(rows_table(said.content))
             case AnalysisChunk():
                 self._console.print(Markdown(said.content, hyperlinks=False))
             case ClarificationChunk():
@@ -69,6 +73,17 @@ class Transcript:
                     self._console.print(Text(f"→ {suggestion}", style="cyan"))
             case Failure():
                 self._console.print(Text(f"{said.title}: {said.detail}", style="red"))
+            case Confirmation():
+                self.waiting.append(said)
+                self._console.print(Text(f"Waits for approval: {_inert(said.description)}", style="yellow"))
+                self._console.print(Text(f"  goes to: {_inert(said.destination)}", style="yellow"))
+                for name, value in said.arguments.items():
+                    self._console.print(Text(f"  {name}: {_inert(value)}", style="yellow"))
+                for warning in said.warnings:
+                    self._console.print(Text(f"  Warning: {_inert(warning)}", style="red"))
+            case ConfirmationDecided():
+                self.waiting = [each for each in self.waiting if each.confirmation_id != said.confirmation_id]
+                self._console.print(Text(f"The call is {said.decision}.", style="yellow"))
             case Done():
                 self.exit_code = 0 if said.status == "complete" else 1
                 self._console.print(
@@ -78,7 +93,8 @@ class Transcript:
                 pass
 
 
-def _table(rows: Rows) -> Table:
+def rows_table(rows: Rows) -> Table:
+    """Returns the first rows as a table. Terminal codes in data are inert."""
     shown = rows["rows"][:_SHOWN_ROWS]
     of = f"{len(shown)} of {rows['row_count']:,} rows. {cut_sentence(rows)}".strip()
     table = Table(caption=of, caption_justify="left")

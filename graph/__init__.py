@@ -5,5 +5,15 @@ from langgraph.runtime import RunControl
 from graph.events import SessionEvent
 from graph.ports import Ports
 from graph.session import Checkpoint, CompletedTurn, SessionGraph, Turn
+from typesense_checkpoint import CheckpointRecord
 
-__all__ = ["Checkpoint", "CompletedTurn", "Ports", "RunControl", "SessionEvent", "SessionGraph", "Turn"]
+__all__ = [
+    "Checkpoint",
+    "CheckpointRecord",
+    "CompletedTurn",
+    "Ports",
+    "RunControl",
+    "SessionEvent",
+    "SessionGraph",
+    "Turn",
+]

@@ -4,11 +4,18 @@ Writer and analyst return its parts, the state holds dumps of them, events carry
 stored message and its form on the wire extend `Answer`. See docs/decisions/0018-one-answer.md.
 """
 
+import json
+from collections.abc import Sequence
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import ConfigDict, Field, JsonValue
 
-from graph.state import Claim, Column, Cut, Finding, Option, Route, Rows, SessionState
+from graph.described import Described
+from graph.state import Claim, Column, Cut, Finding, Option, Route, Rows, SessionState, UsedContext
+
+MAX_HEAD_ROWS = 20
+MAX_HEAD_BYTES = 8 * 1024
+"""Of the JSON of the rows that a message keeps."""
 
 Claims = Annotated[
     list[Claim],
@@ -29,10 +36,8 @@ Claims = Annotated[
 ]
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(
-        frozen=True, use_attribute_docstrings=True, json_schema_serialization_defaults_required=True
-    )
+class _Part(Described):
+    model_config = ConfigDict(frozen=True, json_schema_serialization_defaults_required=True)
 
 
 class Understanding(_Part):
@@ -120,13 +125,21 @@ class Answer(Understanding, Offer, ResultHeader, Findings, Effort):
     investigation of several steps.
     """
     sql: str | None = None
-    """The statement. Null if there is none."""
+    """The statement; of a failed answer the one that failed. Null if there is none."""
     results_summary: str | None = None
     """One line about the rows, for later questions. Null without an analysis."""
     analysis: str | None = None
     """The analysis or the reply to small talk, in Markdown. Null if there is none."""
     clarification: str | None = None
     """The question back. Null if there is none."""
+    rows_head: list[list[JsonValue]] = Field(default_factory=list)
+    """The first rows of the result: at most 20, and 8 KiB of JSON. Empty without a result."""
+    remembered: list[str] = Field(default_factory=list)
+    """Ids of the facts that the model read with the question, at most ten. Empty if there are none."""
+    context: UsedContext | None = None
+    """What the statement's author knew of the database: the model, or the verified example that is the
+    statement. Null for the user's own statement and the built-in writer's.
+    """
 
 
 class TurnAnswer(Answer):
@@ -169,14 +182,35 @@ def answer_of(state: SessionState) -> TurnAnswer:
         sql=sql,
         corrections=corrections,
         results=results,
+        rows_head=head_of(results["rows"]) if results else [],
         results_summary=exchanges[-1]["results_summary"] if analysis else None,
         analysis=analysis.text if analysis else reply if route == "chat" else None,
         clarification=reply if route == "clarify" else None,
         options=state.get("options", []) if is_answered and route == "clarify" else [],
         **_effort(state).model_dump(),
+        remembered=state.get("remembered", []) if state["author"] == "model" else [],
+        context=used_context(state),
         summary=state.get("summary"),
         tokens_used=state["tokens_used"],
     )
+
+
+def used_context(state: SessionState) -> UsedContext | None:
+    """Returns what the statement's author knew. None for an answer without a statement of the turn's own."""
+    knows = state["author"] in ("model", "verified") and state["route"] == "sql"
+    return state["context"]["used"] if knows and state["draft_sql"] is not None else None
+
+
+def head_of(rows: Sequence[list[JsonValue]]) -> list[list[JsonValue]]:
+    """Returns the first rows, as many as a message keeps."""
+    head: list[list[JsonValue]] = []
+    size = 0
+    for row in rows[:MAX_HEAD_ROWS]:
+        size += len(json.dumps(row)) + 1
+        if size > MAX_HEAD_BYTES:
+            break
+        head.append(row)
+    return head
 
 
 def _effort(state: SessionState) -> Effort:

@@ -20,7 +20,7 @@ from typesense import AsyncClient
 from typesense.exceptions import TypesenseClientError
 
 from graph.errors import CheckpointsUnavailable, CheckpointUnreadable
-from typesense_checkpoint import CheckpointIncomplete, TypesenseCheckpointer
+from typesense_checkpoint import CheckpointIncomplete, CheckpointRecord, TypesenseCheckpointer
 
 _GO_ON = "or go on in a new session: the messages of this one stay readable."
 _DAMAGED = f"The state of this conversation is damaged. Restore a backup of KAI's store, {_GO_ON}"
@@ -55,6 +55,16 @@ class Checkpointer(BaseCheckpointSaver[str]):
         """
         raise NotImplementedError
 
+    async def afind_record(self, config: RunnableConfig) -> CheckpointRecord | None:
+        """Returns where the latest checkpoint of a thread is, for `aread_record`.
+
+        Returns None without a checkpoint, and if finding and reading it are one step.
+        """
+        return None
+
+    async def aread_record(self, record: CheckpointRecord) -> CheckpointTuple:
+        raise NotImplementedError
+
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         with _translated_damage():
             found = await super().aget_tuple(config)
@@ -76,12 +86,26 @@ class Checkpointer(BaseCheckpointSaver[str]):
 class _Typesense(Checkpointer, TypesenseCheckpointer):
     """The Typesense checkpointer, with clear errors for damage."""
 
+    async def afind_record(self, config: RunnableConfig) -> CheckpointRecord | None:
+        with _translated_damage():
+            return await TypesenseCheckpointer.afind_record(self, config)
+
+    async def aread_record(self, record: CheckpointRecord) -> CheckpointTuple:
+        with _translated_damage():
+            return _checked(await TypesenseCheckpointer.aread_record(self, record))
+
     async def aprune_turns(self, thread_id: str, *, keep_turns: int, ended_run_id: str | None) -> None:
         await self.aprune_runs(thread_id, keep_runs=keep_turns, ended_run_id=ended_run_id)
 
 
 class SqliteCheckpointer(Checkpointer, AsyncSqliteSaver):
     """LangGraph's SQLite saver with pruning, which it lacks."""
+
+    async def adelete_thread(self, thread_id: str) -> None:
+        """Also empties the write-ahead log, where earlier pages stay otherwise."""
+        await super().adelete_thread(thread_id)
+        async with self.lock:
+            await self.conn.execute_fetchall("PRAGMA wal_checkpoint(TRUNCATE)")
 
     async def aprune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
         """Delete all checkpoints of the threads but the latest of each namespace, or (`delete`) all of them.
@@ -137,6 +161,7 @@ async def sqlite_checkpointer(path: Path, cipher: CipherProtocol) -> AsyncGenera
         try:
             await saver.setup()
             await connection.execute("PRAGMA synchronous=NORMAL")
+            await connection.execute("PRAGMA secure_delete=ON")
         except sqlite3.OperationalError:
             raise
         except sqlite3.DatabaseError as error:

@@ -1,15 +1,19 @@
 """The chunks of an answer, as its steps emit them, and again when a run is resumed or read later."""
 
+from collections.abc import Sequence
+
 from graph.answer import Answer, Findings, Offer, Understanding
 from graph.events import (
     FINDING_CHUNKS,
     AnalysisChunk,
     Chunk,
     ClarificationChunk,
+    ContextChunk,
+    Memory,
     ResultsChunk,
     SqlChunk,
 )
-from graph.state import Rows
+from graph.state import NamedFact, RememberedFact, Rows
 
 
 def answer_chunks(answer: Answer, head: Rows | None) -> list[Chunk]:
@@ -17,6 +21,8 @@ def answer_chunks(answer: Answer, head: Rows | None) -> list[Chunk]:
     chunks: list[Chunk] = []
     if answer.sql is not None:
         chunks.append(sql_chunk(answer.sql, answer))
+    if answer.context is not None:
+        chunks.append(ContextChunk(content=answer.context))
     if head is not None:
         chunks.append(ResultsChunk(content=head))
     if answer.analysis is not None:
@@ -41,3 +47,11 @@ def analysis_chunks(text: str, findings: Findings) -> list[Chunk]:
 def clarification_chunk(text: str, offer: Offer) -> ClarificationChunk:
     """Returns the chunk of a question back to the user, with its options."""
     return ClarificationChunk(content=text, **offer.model_dump(include=set(Offer.model_fields)))
+
+
+def facts_used(facts: Sequence[RememberedFact]) -> Memory:
+    """Returns the event of the facts that the model reads with the question."""
+    named = [
+        NamedFact(id=each["id"], kind=each["kind"], scope=each["scope"], text=each["text"]) for each in facts
+    ]
+    return Memory(action="used", facts=named)

@@ -3,10 +3,11 @@
 from datetime import UTC, datetime
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import ConfigDict, Field, JsonValue
 
 from graph.answer import Claims, Effort, Offer, Understanding
-from graph.state import Finding, Rows
+from graph.described import Described
+from graph.state import CallOutcome, Finding, NamedFact, Rows, UsedContext
 
 Step = Literal[
     "waiting",
@@ -18,16 +19,17 @@ Step = Literal[
     "summarizing",
     "investigating",
     "using_tool",
+    "waiting_for_approval",
     "saving",
 ]
-RunOutcome = Literal["complete", "failed", "cancelled"]
+RunOutcome = Literal["complete", "failed", "cancelled", "awaiting_approval"]
+Decision = Literal["approved", "denied", "expired", "withdrawn"]
 
 
-class _Event(BaseModel):
+class _Event(Described):
     model_config = ConfigDict(
         frozen=True,
         extra="forbid",
-        use_attribute_docstrings=True,
         json_schema_serialization_defaults_required=True,
     )
 
@@ -80,6 +82,8 @@ class SqlChunk(_Chunk, Understanding):
     """Kind of the chunk."""
     content: str
     """The statement."""
+    tool_call_id: str | None = None
+    """Id of the call of an investigation that runs it. Null for the statement of the answer."""
 
 
 class ResultsChunk(_Chunk):
@@ -89,6 +93,8 @@ class ResultsChunk(_Chunk):
     """Kind of the chunk."""
     content: Rows
     """The first rows, and the number of all."""
+    tool_call_id: str | None = None
+    """Id of the call of an investigation that has fetched them. Null for the rows of the answer."""
 
 
 class ChartChunk(_Chunk):
@@ -135,6 +141,15 @@ class SuggestionsChunk(_Chunk):
     """The suggested questions."""
 
 
+class ContextChunk(_Chunk):
+    """What the statement's author knew of the database, by names and ids."""
+
+    type: Literal["context"] = "context"
+    """Kind of the chunk."""
+    content: UsedContext
+    """Tables, and entries of the glossary, the instructions and the verified examples."""
+
+
 class FindingsChunk(_Chunk):
     """What an investigation found, each looked up in the result that it names."""
 
@@ -179,8 +194,10 @@ class ToolReturned(_Event):
     """Name of the event."""
     tool_call_id: str
     """Id of the call."""
-    status: Literal["done", "failed"]
-    """How the call ended."""
+    status: CallOutcome
+    """How the call ended. One that was denied, has expired or was withdrawn never ran; of one that is
+    `unknown`, KAI does not know whether it had its effect.
+    """
     content: str
     """The text that the model reads, at most 6,000 characters."""
     is_error: bool
@@ -191,17 +208,64 @@ class ToolReturned(_Event):
     """Milliseconds that the call took."""
 
 
+class Confirmation(_Event):
+    """A call that waits until a person approves or denies it. Nothing of it has run."""
+
+    event: Literal["confirmation"] = "confirmation"
+    """Name of the event."""
+    confirmation_id: str
+    """Id of the confirmation, which is that of the call."""
+    tool_name: str
+    """Name of the tool."""
+    description: str
+    """What the call will do, in words of KAI or of the tool's author."""
+    arguments: dict[str, JsonValue]
+    """Every argument of the call, in full."""
+    destination: str
+    """Where the arguments go: a database, or the address of a server."""
+    warnings: list[str]
+    """What speaks for a second look, such as text in an argument that was read from a database."""
+    call_hash: str
+    """SHA-256 of exactly what will run. The decision repeats it."""
+    expires_at: datetime
+    """Time after which the call can no longer be approved, in UTC."""
+
+
+class ConfirmationDecided(_Event):
+    """A call that has waited is decided."""
+
+    event: Literal["confirmation_decided"] = "confirmation_decided"
+    """Name of the event."""
+    confirmation_id: str
+    """Id of the confirmation."""
+    decision: Decision
+    """What was decided: by a person (`approved`, `denied`), by time, or because the turn has ended."""
+
+
 class Progress(_Event):
-    """Progress of a call that takes long; at most one a second for a call."""
+    """Progress of a call that takes long, at most one a second for a call; or of a whole documentation."""
 
     event: Literal["progress"] = "progress"
     """Name of the event."""
-    tool_call_id: str
-    """Id of the call."""
+    tool_call_id: str | None = None
+    """Id of the call. Null for the progress of a whole documentation."""
     message: str
     """What the call does just now, for users."""
     fraction: float
     """Part of the work that is done, from 0 to 1; -1 if unknown."""
+
+
+class Memory(_Event):
+    """Facts that KAI remembers: those that the answer uses, or that were kept or refused."""
+
+    event: Literal["memory"] = "memory"
+    """Name of the event."""
+    action: Literal["used", "kept", "refused"]
+    """What has become of the facts. `used`: the model reads them with the question."""
+    facts: list[NamedFact]
+    """The facts. At most ten."""
+    reason: str | None = None
+    """The reason of a refusal, for users. Null for every other action."""
 
 
 class Reset(_Event):
@@ -213,10 +277,10 @@ class Reset(_Event):
     """Reason of the reset, for users."""
 
 
-class RunError(BaseModel):
+class RunError(Described):
     """Error of a failed run, as a problem object (RFC 9457)."""
 
-    model_config = ConfigDict(frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True)
 
     type: str
     """Kind of the error, such as `urn:kai:model-unavailable`. Stable: branch on it."""
@@ -275,10 +339,21 @@ Chunk = Annotated[
     | ClaimsChunk
     | ClarificationChunk
     | SuggestionsChunk
-    | FindingsChunk,
+    | FindingsChunk
+    | ContextChunk,
     Field(discriminator="type"),
 ]
 SessionEvent = Annotated[
-    Status | Chunk | ToolCalled | ToolReturned | Progress | Reset | Failure | Done,
+    Status
+    | Chunk
+    | ToolCalled
+    | ToolReturned
+    | Confirmation
+    | ConfirmationDecided
+    | Progress
+    | Memory
+    | Reset
+    | Failure
+    | Done,
     Field(discriminator="event"),
 ]

@@ -9,8 +9,20 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from graph.answer import Analysis, Offer, Understanding
-from graph.events import SessionEvent, Step
-from graph.state import NO_CONTEXT, Author, Context, Option, PastExchange, Repair, Route, Rows, ToolCallRef
+from graph.events import Memory, SessionEvent, Step
+from graph.state import (
+    NO_CONTEXT,
+    Author,
+    CallOutcome,
+    Context,
+    Option,
+    PastExchange,
+    RememberedFact,
+    Repair,
+    Route,
+    Rows,
+    ToolCallRef,
+)
 
 Emit = Callable[[SessionEvent], None]
 
@@ -24,7 +36,8 @@ class Question:
     `options` are what the latest question back offered. `antecedent` is who wrote the previous statement,
     None when the latest turn failed or ended with a question back: then a follow-up is not about it. `alone`:
     it is the first question of its session, or is known to stand alone. When its rows are read, `author`
-    is who wrote their statement.
+    is who wrote their statement. `facts` are what the user has had KAI remember, `profile` is the section
+    about the user, which a repair does not get.
     """
 
     text: str
@@ -38,6 +51,8 @@ class Question:
     antecedent: Author | None = None
     alone: bool = True
     author: Author | None = None
+    facts: Sequence[RememberedFact] = ()
+    profile: str = ""
 
 
 class Written(Understanding, Offer):
@@ -49,6 +64,8 @@ class Written(Understanding, Offer):
     text: str
     tokens_used: int = 0
     author: Author = "model"
+    example_id: str | None = None
+    """Id of the verified example that is the statement."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +94,38 @@ class Recall(Protocol):
     async def recall(self, question: Question) -> Context: ...
 
 
+class FactFinder(Protocol):
+    """Finds what the user has had KAI remember. At most ten facts, in the order of the prompt.
+
+    Both methods end within a fixed time, and return less, or nothing, when the memory is slow or unavailable.
+    """
+
+    async def facts_for(self, question: Question) -> Sequence[RememberedFact]: ...
+
+    async def read_facts(self, ids: Sequence[str]) -> Sequence[RememberedFact]:
+        """Returns facts that were found before. Those that were forgotten since are left out."""
+
+
+class MemoryNews(Protocol):
+    """Says what became of what earlier questions of the session wanted remembered.
+
+    Ends within a fixed time, and returns nothing when the memory is slow or unavailable.
+    """
+
+    async def read_news(self) -> Sequence[Memory]: ...
+
+
+class ProfileReader(Protocol):
+    """Reads the section about the user, at most 300 tokens, as the session has begun with it.
+
+    It is not part of the state, because it may be forgotten at any time. The first read of a turn ends within
+    a fixed time, the others return the same at once. Returns an empty text when the memory is slow or
+    unavailable, or has none.
+    """
+
+    async def read(self) -> str: ...
+
+
 class SqlWriter(Protocol):
     """Decides the route of a question and writes its statement. Emits `text` chunks of channel `sql`.
 
@@ -95,9 +144,12 @@ class SqlWriter(Protocol):
 class SqlRunner(Protocol):
     """Checks a statement, runs it read-only under limits and returns the head of its rows.
 
-    `keep` keeps all rows of the statement that ran last as the answer, in place of any kept before.
-    Raises `StatementFailed` (worth a repair) or `DatabaseUnavailable`.
+    `keep` keeps all rows of the statement that ran last as the answer, in place of any kept before. `kept`
+    returns the head of those that an earlier attempt has kept of this statement, which need not run again.
+    `run` raises `StatementFailed` (worth a repair) or `DatabaseUnavailable`.
     """
+
+    async def kept(self, sql: str) -> Rows | None: ...
 
     async def run(self, sql: str) -> Rows: ...
 
@@ -168,6 +220,8 @@ class Conclusion:
     sql: str | None = None
     rows: Rows | None = None
     results_summary: str | None = None
+    remembered: str | None = None
+    """What the conversation remembers in place of the text of the analysis. None: the text."""
 
 
 class Investigator(Protocol):
@@ -183,8 +237,17 @@ class Investigator(Protocol):
         Raises `ModelCallFailed` or `ModelCallRejected`.
         """
 
-    async def use(self, call: ToolCallRef, emit: Emit) -> None:
-        """Make a call. What goes wrong in it becomes its result, which the model reads."""
+    async def find_undecided(self, calls: Sequence[ToolCallRef], emit: Emit) -> Sequence[str]:
+        """Returns the ids of the calls that wait for a person's decision.
+
+        A call that has not asked yet asks now, once: emits `confirmation`. Emits `confirmation_decided` for
+        the others.
+        """
+
+    async def use(self, call: ToolCallRef, emit: Emit) -> CallOutcome:
+        """Make a call, unless it was refused. What goes wrong in it becomes its result, which the model
+        reads.
+        """
 
     async def conclude(self, question: Question, step: int) -> Conclusion:
         """Return the answer that the last step gave."""
@@ -217,5 +280,11 @@ class Ports:
     analyst: Analyst
     summarizer: Summarizer
     observer: StepObserver
+    news: MemoryNews | None = None
+    """None where no question is remembered."""
+    profile: ProfileReader | None = None
+    """None where profiles are off, or no prompt may show them."""
+    facts: FactFinder | None = None
+    """None where nothing is remembered, or no prompt may show it."""
     investigator: Investigator | None = None
     """None where investigations are off or no model is configured."""

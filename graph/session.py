@@ -1,21 +1,24 @@
 """A whole turn: its steps, the edges between them, and the driver that runs it.
 
-load_context ─> write_sql ─┬─ sql ──> run_sql ─┬─> analyse ─┬─> summarize
-                    ^      │             │     │            │
+load_context ─> write_sql ─┬─ sql ──> run_sql ─┬─> analyse ─┬─> finish
+                    ^      │             │     │            ├─> summarize, if it is due
                     └──────┼── failed ───┘     │            │
                            ├─ rows ────────────┘            │
                            ├─ clarify, chat ──> reply ──────┤
                            │                      ^         │
                            │        asks the user ┤         │
                            └─ investigate ─> investigate ─> conclude
-                                               ^     │
-                                               │  calls, one task each
-                                               │     v
-                                              use_tool
+                                               ^  ^  │ │
+                                               │  │  │ │ free calls, one task each
+                                               │  │  v v
+                                               │  │  use_tool (nothing asks), act (something asks)
+                                               │  └───┘           │    ^
+                                               │                  v    │ approved calls, one after another
+                                               └─────────────── approve
 """
 
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from typing import Literal, cast
 
@@ -23,33 +26,46 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.errors import GraphDrained, NodeTimeoutError
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import RunControl
-from langgraph.types import RetryPolicy, Send, StateSnapshot, TimeoutPolicy
+from langgraph.types import Command, RetryPolicy, Send, StateSnapshot, TimeoutPolicy
 from pydantic import JsonValue
 
 from graph.answer import TurnAnswer, answer_of
 from graph.checkpoints import Checkpointer, translated_errors
-from graph.chunks import answer_chunks
-from graph.errors import CheckpointUnreadable, DatabaseUnavailable, Drained, StepTimedOut
+from graph.chunks import answer_chunks, facts_used
+from graph.deferral import DeferringCheckpointer
+from graph.errors import (
+    CheckpointsUnavailable,
+    CheckpointUnreadable,
+    DatabaseUnavailable,
+    Drained,
+    StepTimedOut,
+)
 from graph.events import Reset, SessionEvent, Status
 from graph.nodes.analyse import analyse
+from graph.nodes.approve import approve, open_calls
 from graph.nodes.conclude import conclude
-from graph.nodes.investigate import MAX_STEPS, investigate, investigation_of
+from graph.nodes.investigate import MAX_CALLS, MAX_STEPS, NO_OUTCOMES, investigate, investigation_of
 from graph.nodes.load_context import load_context
 from graph.nodes.reply import reply
 from graph.nodes.run_sql import run_sql
-from graph.nodes.summarize import summarize
+from graph.nodes.summarize import finish, is_summary_due, summarize
 from graph.nodes.use_tool import ToolTask, use_tool
 from graph.nodes.write_sql import write_sql
 from graph.ports import Ports
-from graph.state import NO_CONTEXT, SessionState
+from graph.state import NO_CONTEXT, RememberedFact, SessionState, ToolCallRef
+from typesense_checkpoint import CheckpointRecord
 
-# A turn takes at most seven steps: two tries at the SQL and three others. An investigation adds two for each
-# of its own, and one in which it concludes.
-_RECURSION_LIMIT = 12 + 2 * (MAX_STEPS + 1)
+# A turn takes at most seven steps: two tries at the SQL and three others. An investigation adds three for
+# each of its own (thinking, free calls, approving), two for each call that a person approves, and one in
+# which it concludes.
+_RECURSION_LIMIT = 12 + 3 * (MAX_STEPS + 1) + 2 * MAX_CALLS
 
 # Only an unavailable database is retried here, once. The client of a model retries its own calls, because it
 # knows whether a token has been shown. A failed statement goes back to its writer.
 _DATABASE_RETRY = RetryPolicy(initial_interval=0.2, max_attempts=2, retry_on=DatabaseUnavailable)
+
+# LangGraph's key of what interrupts, in the last values that it emits.
+_INTERRUPT = "__interrupt__"
 
 # Ports have shorter timeouts with more precise errors. These end a step whose port ignores its own.
 _READ_TIMEOUT = TimeoutPolicy(run_timeout=300)
@@ -62,6 +78,8 @@ class Turn:
 
     Two attempts may work on a thread at once, when the first was considered dead. The state is that of the
     greatest `fence`.
+
+    `resumes` names the run that ended because calls waited for approval, if this one goes on with its turn.
     """
 
     session_id: str
@@ -73,6 +91,7 @@ class Turn:
     session_created_at: str
     asked_at: str
     fence: int
+    resumes: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,9 +108,13 @@ class Checkpoint:
 
 @dataclass
 class CompletedTurn:
-    """Receives the answer of a turn when it completes, so that it need not be read. None until then."""
+    """Receives the answer of a turn when its run ends, so that it need not be read. None until then.
+
+    `is_waiting`: calls of the turn wait for approval, and another run goes on with it.
+    """
 
     answer: TurnAnswer | None = None
+    is_waiting: bool = False
 
 
 class SessionGraph:
@@ -103,7 +126,8 @@ class SessionGraph:
 
     def __init__(self, checkpointer: Checkpointer) -> None:
         self._checkpointer = checkpointer
-        self._graph = _shape().compile(checkpointer=checkpointer)
+        self._deferring = DeferringCheckpointer(checkpointer, _is_costly, frozenset({"finish"}))
+        self._graph = _shape().compile(checkpointer=self._deferring)
 
     async def ask(
         self,
@@ -140,18 +164,42 @@ class SessionGraph:
         """
         yield Reset(reason="The answer was interrupted. It continues after its last completed step.")
         snapshot = await self._state(turn.session_id)
-        if snapshot.values.get("run_id") != turn.run_id:
+        if not _is_of(snapshot, turn):
             events = self.ask(turn, ports, control, completed=completed)
         else:
             # A result that is being repaired is not emitted: the final one follows.
             answer = _answer(snapshot)
+            if facts := await _remembered(answer, ports):
+                yield facts_used(facts)
             if answer.steps and ports.investigator is not None:
                 async for event in ports.investigator.replay(answer.steps):
                     yield event
             chunks = [] if snapshot.values.get("repair") else answer_chunks(answer, answer.results)
             for chunk in chunks:
                 yield chunk
-            events = self._run(turn, ports, None, control=control, completed=completed)
+            events = self._run(turn, ports, _next_input(snapshot, turn), control=control, completed=completed)
+        async with aclosing(events) as rest:
+            async for event in rest:
+                yield event
+
+    async def go_on(
+        self,
+        turn: Turn,
+        ports: Ports,
+        control: RunControl | None = None,
+        *,
+        completed: CompletedTurn | None = None,
+    ) -> AsyncGenerator[SessionEvent]:
+        """Continue a turn whose calls have waited for approval and are decided now, in another run.
+
+        Nothing is emitted again: who followed the run before has it. Raises what `ask` raises.
+        """
+        snapshot = await self._state(turn.session_id)
+        if snapshot.values.get("run_id") == turn.resumes:
+            following = _next_input(snapshot, turn)
+            events = self._run(turn, ports, following, control=control, completed=completed)
+        else:
+            events = self.resume(turn, ports, control, completed=completed)
         async with aclosing(events) as rest:
             async for event in rest:
                 yield event
@@ -159,10 +207,10 @@ class SessionGraph:
     async def answer(self, turn: Turn) -> TurnAnswer:
         """Returns the answer of the turn's completed steps; an empty answer if none has completed."""
         snapshot = await self._state(turn.session_id)
-        return _answer(snapshot) if snapshot.values.get("run_id") == turn.run_id else TurnAnswer()
+        return _answer(snapshot) if _is_of(snapshot, turn) else TurnAnswer()
 
     async def has_begun(self, session_id: str, run_id: str) -> bool:
-        """True if the latest checkpoint of the session is of this run. A run writes one when it starts.
+        """True if the latest checkpoint of the session is of this run, of which a step is stored.
 
         True also if the checkpoint is unreadable, because it may be of this run.
         """
@@ -191,10 +239,11 @@ class SessionGraph:
         """Start the thread of a new session with the state of another session's checkpoint."""
         begun = SessionState(**{**state, "session_id": session_id, "status": "idle"})
         with translated_errors():
-            await self._graph.aupdate_state(_config(session_id), begun, as_node="summarize")
+            await self._graph.aupdate_state(_config(session_id), begun, as_node="finish")
 
     async def forget(self, session_id: str) -> None:
-        """Delete all checkpoints of a session."""
+        """Delete all checkpoints of a session, also those that are not written yet."""
+        self._deferring.forget(session_id)
         with translated_errors():
             await self._checkpointer.adelete_thread(session_id)
 
@@ -214,6 +263,26 @@ class SessionGraph:
         with translated_errors():
             await self._checkpointer.aprune([session_id])
 
+    async def find_latest(self, session_id: str) -> CheckpointRecord | None:
+        """Find the checkpoint that the session's next turn begins with, for `read_ahead`.
+
+        Returns None if that would save no request, and if it fails: then the turn reads it and says why.
+        """
+        with suppress(CheckpointsUnavailable, CheckpointUnreadable), translated_errors():
+            return await self._checkpointer.afind_record(_config(session_id))
+        return None
+
+    async def read_ahead(self, turn: Turn, latest: CheckpointRecord | None) -> None:
+        """Read the checkpoint that the first attempt at a turn begins with, beside other reads."""
+        if latest is not None:
+            with suppress(CheckpointsUnavailable, CheckpointUnreadable), translated_errors():
+                found = await self._checkpointer.aread_record(latest)
+                self._deferring.begin_with(_config_of(turn), found)
+
+    def leave(self, turn: Turn) -> None:
+        """An attempt is over. What it has not stored is of no use any more."""
+        self._deferring.leave(turn.session_id, turn.fence)
+
     async def _state(self, session_id: str, checkpoint_id: str | None = None) -> StateSnapshot:
         with translated_errors():
             return await self._graph.aget_state(_config(session_id, checkpoint_id))
@@ -222,13 +291,13 @@ class SessionGraph:
         self,
         turn: Turn,
         ports: Ports,
-        opening: SessionState | None,
+        opening: SessionState | Command[str] | None,
         *,
         control: RunControl | None,
         completed: CompletedTurn | None,
     ) -> AsyncGenerator[SessionEvent]:
-        # Sync durability: a step whose events were emitted never runs twice after a crash, and `done`
-        # follows the last checkpoint. It costs one write per step (see docs/decisions).
+        # Sync durability: the next step waits for a checkpoint that is worth a write, and `done` follows the
+        # last one (see docs/decisions and `_is_costly`).
         events = self._graph.astream(
             opening,
             _config_of(turn),
@@ -238,19 +307,35 @@ class SessionGraph:
             durability="sync",
         )
         state: object = None
+        is_waiting = False
         try:
             with translated_errors():
                 async for mode, chunk in events:
                     if mode == "values":
                         state = chunk
+                        is_waiting = _INTERRUPT in cast("dict[str, object]", chunk)
                     else:
                         yield cast("SessionEvent", chunk)
         except GraphDrained as error:
+            with translated_errors():
+                await self._deferring.flush(turn.session_id)
             raise Drained from error
         except NodeTimeoutError as error:
             raise StepTimedOut("A step of the answer took too long and was stopped. Ask again.") from error
         if completed is not None:
             completed.answer = answer_of(cast("SessionState", state))
+            completed.is_waiting = is_waiting
+
+
+async def _remembered(answer: TurnAnswer, ports: Ports) -> Sequence[RememberedFact]:
+    if not answer.remembered or ports.facts is None:
+        return ()
+    return await ports.facts.read_facts(answer.remembered)
+
+
+def drawn_graph() -> dict[str, list[dict[str, JsonValue]]]:
+    """Returns the nodes and edges of the graph, as LangGraph draws them."""
+    return _shape().compile().get_graph().to_json()
 
 
 def _shape() -> StateGraph[SessionState, Ports, SessionState, SessionState]:
@@ -263,22 +348,43 @@ def _shape() -> StateGraph[SessionState, Ports, SessionState, SessionState]:
     shape.add_node(summarize, timeout=_MODEL_TIMEOUT)
     shape.add_node(investigate, timeout=_MODEL_TIMEOUT)
     shape.add_node(use_tool, timeout=_READ_TIMEOUT)
+    shape.add_node("act", use_tool, timeout=_READ_TIMEOUT)
+    shape.add_node(approve, timeout=_READ_TIMEOUT)
     shape.add_node(conclude, timeout=_READ_TIMEOUT)
+    shape.add_node(finish, timeout=_READ_TIMEOUT)
     shape.add_edge(START, "load_context")
     shape.add_edge("load_context", "write_sql")
     shape.add_conditional_edges("write_sql", _after_writing)
     shape.add_conditional_edges("run_sql", _after_running)
-    shape.add_edge("analyse", "summarize")
-    shape.add_edge("reply", "summarize")
+    for answering in ("analyse", "reply", "conclude"):
+        shape.add_conditional_edges(answering, _after_answering)
     shape.add_conditional_edges(
-        "investigate", _after_thinking, ["use_tool", "investigate", "conclude", "reply"]
+        "investigate", _after_thinking, ["use_tool", "act", "approve", "investigate", "conclude", "reply"]
     )
     # A condition here would be evaluated for each of the parallel calls: the next step would begin several
-    # times. The plain edge waits for all of them.
+    # times. The plain edge waits for all of them. Most steps ask nothing: by a node of their own they save a
+    # superstep, which is a third of what a step writes.
     shape.add_edge("use_tool", "investigate")
-    shape.add_edge("conclude", "summarize")
+    shape.add_edge("act", "approve")
+    shape.add_conditional_edges("approve", _after_approving, ["act", "investigate"])
     shape.add_edge("summarize", END)
+    shape.add_edge("finish", END)
     return shape
+
+
+def _is_costly(step: str, following: frozenset[str]) -> bool:
+    """True if to lose the step would cost a call of a model or a statement.
+
+    The rows of a statement are stored before its step ends, so only one that failed would run again. What
+    an investigation calls is stored by the call itself.
+    """
+    match step:
+        case "__start__" | "load_context" | "use_tool" | "act" | "approve" | "conclude" | "reply" | "finish":
+            return False
+        case "run_sql":
+            return "write_sql" in following
+        case _:
+            return True
 
 
 def _after_writing(state: SessionState) -> Literal["run_sql", "analyse", "reply", "investigate"]:
@@ -293,15 +399,33 @@ def _after_writing(state: SessionState) -> Literal["run_sql", "analyse", "reply"
             return "investigate"
 
 
-def _after_thinking(state: SessionState) -> list[Send] | Literal["investigate", "conclude", "reply"]:
-    """One task for each call, so that a call that has ended is not repeated with one that has not."""
+def _after_thinking(
+    state: SessionState,
+) -> list[Send] | Literal["approve", "investigate", "conclude", "reply"]:
+    """One task for each free call, so that a call that has ended is not repeated with one that has not."""
     if state["route"] == "clarify":
         return "reply"
     investigation = investigation_of(state)
     if investigation["is_concluded"]:
         return "conclude"
-    tasks = [ToolTask(call=call, run_id=state["run_id"]) for call in investigation["calls"]]
-    return [Send("use_tool", task) for task in tasks] or "investigate"
+    calls = investigation["calls"]
+    if not calls:
+        return "investigate"
+    node = "act" if any(call["gate"] == "asks" for call in calls) else "use_tool"
+    return [_task(node, call, state) for call in calls if call["gate"] == "free"] or "approve"
+
+
+def _after_approving(state: SessionState) -> list[Send] | Literal["investigate"]:
+    """The calls that had to ask, one after another in the model's order."""
+    return [_task("act", call, state) for call in open_calls(state)[:1]] or "investigate"
+
+
+def _task(node: str, call: ToolCallRef, state: SessionState) -> Send:
+    return Send(node, ToolTask(call=call, run_id=state["run_id"]))
+
+
+def _after_answering(state: SessionState) -> Literal["summarize", "finish"]:
+    return "summarize" if is_summary_due(state) else "finish"
 
 
 def _after_running(state: SessionState) -> Literal["write_sql", "analyse"]:
@@ -334,6 +458,7 @@ def _opening(turn: Turn) -> SessionState:
         "run_id": turn.run_id,
         "message_id": turn.message_id,
         "context": NO_CONTEXT,
+        "remembered": [],
         "route": "sql",
         "reply": "",
         "draft_sql": None,
@@ -341,8 +466,22 @@ def _opening(turn: Turn) -> SessionState:
         "understanding": {},
         "repair": None,
         "tokens_used": 0,
+        "done": NO_OUTCOMES,
         "investigation": None,
     }
+
+
+def _is_of(snapshot: StateSnapshot, turn: Turn) -> bool:
+    """True if the state is of this turn: of its run, or of the run that it goes on with."""
+    run_id = snapshot.values.get("run_id")
+    return run_id == turn.run_id or (turn.resumes is not None and run_id == turn.resumes)
+
+
+def _next_input(snapshot: StateSnapshot, turn: Turn) -> Command[str] | None:
+    """Returns what the graph continues with. The first checkpoint of a run that goes on names it."""
+    if snapshot.values.get("run_id") == turn.run_id:
+        return None
+    return Command(update={"run_id": turn.run_id})
 
 
 def _state_of(snapshot: StateSnapshot) -> SessionState:

@@ -10,6 +10,8 @@ from typing import Annotated, Literal, NotRequired
 from pydantic import Field, JsonValue
 from typing_extensions import TypedDict
 
+from graph.described import described
+
 Route = Literal["sql", "rows", "clarify", "chat", "investigate"]
 Author = Literal["builtin", "model", "verified", "user"]
 """The author of a statement: the built-in writer, a model, a verified example, or the user."""
@@ -19,6 +21,7 @@ Cut = Literal["rows", "bytes", "values"]
 """The limit that cut a result: the number of its rows, its size, or the length of single values."""
 
 
+@described
 class Column(TypedDict):
     """One column of a result."""
 
@@ -28,6 +31,7 @@ class Column(TypedDict):
     """Type of the values: text, integer, number, boolean, date, datetime, time, binary or json."""
 
 
+@described
 class Rows(TypedDict):
     """A result, or its head."""
 
@@ -48,6 +52,7 @@ class Rows(TypedDict):
 ClaimStatus = Literal["checked", "not_found", "contradicted"]
 
 
+@described
 class ClaimSource(TypedDict):
     """The place in the result that decides a claim."""
 
@@ -80,6 +85,7 @@ Claim = TypedDict(
 """A claim of an analysis. Written as a call because `from` is a keyword of Python."""
 
 
+@described
 class Option(TypedDict):
     """A reading that a question back offers."""
 
@@ -108,21 +114,81 @@ class Precedent(TypedDict):
     sql: str
 
 
+@described
+class UsedContext(TypedDict):
+    """What an answer used of what is known of its database, by names and ids."""
+
+    tables: list[str]
+    """Names of the tables that the model read, at most 100."""
+    terms: list[str]
+    """Ids of the glossary terms."""
+    instructions: list[str]
+    """Ids of the instructions."""
+    examples: list[str]
+    """Ids of the verified examples."""
+
+
+MAX_USED_TABLES = 100
+"""Names of tables that an answer keeps as used."""
+
+
 class Context(TypedDict):
     """Context of a question for a model, as sections of a prompt.
 
     `schema` hardly depends on the question, so that a provider's cache of prompts holds it; `details` are
-    looked up for this question.
+    looked up for this question, `page` is what the page shows. `rules` are those that the model has to
+    follow, `rules_left_out` the names of those for which there was no room. `used` names what the sections
+    are made of; None if there is no context.
     """
 
     schema: str
     details: str
+    page: str
     precedents: list[Precedent]
+    rules: str
+    rules_left_out: list[str]
+    used: UsedContext | None
 
 
-NO_CONTEXT: Context = {"schema": "", "details": "", "precedents": []}
+NO_CONTEXT: Context = {
+    "schema": "",
+    "details": "",
+    "page": "",
+    "precedents": [],
+    "rules": "",
+    "rules_left_out": [],
+    "used": None,
+}
 
 
+FactKind = Literal["decision", "lesson_learned", "preference", "procedure", "task_update", "terminology"]
+FactScope = Literal["session", "workspace", "user", "shared"]
+"""How far a fact reaches: one session, an owner's questions to one database, all questions of an owner, or
+everyone who may ask one database.
+"""
+
+
+@described
+class NamedFact(TypedDict):
+    """A fact that KAI remembers."""
+
+    id: str
+    """Id of the fact."""
+    kind: FactKind
+    """Kind of the fact."""
+    scope: FactScope
+    """How far the fact reaches."""
+    text: str
+    """The fact, as it was written."""
+
+
+class RememberedFact(NamedFact):
+    """A fact that a prompt shows. `date` is the day on which it was written, such as `2026-03-31`."""
+
+    date: str
+
+
+@described
 class Finding(TypedDict):
     """A statement of an investigation, looked up in the result that it names."""
 
@@ -140,6 +206,10 @@ class Finding(TypedDict):
     """How the result decides it, such as `cell of revenue`. Null if it does not."""
 
 
+CallGate = Literal["free", "asks"]
+"""How a call begins: it runs, or it asks a person first."""
+
+
 class ToolCallRef(TypedDict):
     """A call of a tool in the present step of an investigation."""
 
@@ -147,6 +217,21 @@ class ToolCallRef(TypedDict):
     """Id of the call, which is also that of its result."""
     tool: str
     """Name of the tool."""
+    gate: CallGate
+
+
+CallOutcome = Literal["done", "failed", "denied", "expired", "withdrawn", "unknown"]
+"""How a call ended. `unknown`: it began, and its process died before the end was stored."""
+
+
+def merged_outcomes(known: dict[str, CallOutcome], new: dict[str, CallOutcome]) -> dict[str, CallOutcome]:
+    """Returns all outcomes: the calls of a step end one by one."""
+    return {**known, **new}
+
+
+def latest_run(_: str, new: str) -> str:
+    """Returns the new id. Of a run that goes on with a turn and waits again, the checkpoint has both."""
+    return new
 
 
 class InvestigationState(TypedDict):
@@ -214,9 +299,12 @@ class SessionState(TypedDict, total=False):
     updated_at: str
 
     # The current turn; every question resets these fields.
-    run_id: str
+    run_id: Annotated[str, latest_run]
     message_id: str
     context: Context
+    remembered: list[str]
+    """Ids of the facts that the prompt shows, at most ten. Their texts are not part of the state: a fact may
+    be forgotten at any time."""
     route: Route
     reply: str
     draft_sql: str | None
@@ -224,5 +312,7 @@ class SessionState(TypedDict, total=False):
     understanding: dict[str, JsonValue]
     repair: Repair | None
     tokens_used: int
+    done: Annotated[dict[str, CallOutcome], merged_outcomes]
+    """Outcomes of the present step's calls, by their ids. Every step resets them."""
     investigation: InvestigationState | None
     """Null before its first step. The plan is the `reply` of the SQL model."""

@@ -1,13 +1,15 @@
 """The composition root: from settings to opened services. It alone names every concrete class."""
 
 from app.bootstrap.api import Services, open_services, open_services_for_once
-from app.bootstrap.common import CommonServices
+from app.bootstrap.common import CommonServices, OpenedFacts, open_facts
 from app.bootstrap.store import open_store, typesense_address
 from app.bootstrap.worker import open_worker
 
 __all__ = [
     "CommonServices",
+    "OpenedFacts",
     "Services",
+    "open_facts",
     "open_services",
     "open_services_for_once",
     "open_store",

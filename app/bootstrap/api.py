@@ -1,5 +1,6 @@
 """Opens the services behind the routes, with or without a worker in the same process."""
 
+import asyncio
 import tempfile
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -10,25 +11,56 @@ from typing import Literal
 
 from prometheus_client import CollectorRegistry
 
-from app.bootstrap.common import open_common
+from app.bootstrap.common import CommonServices, follow_ups_of, open_common
 from app.bootstrap.models import instruction_of, measured_instruction
-from app.bootstrap.worker import answer_runs, work_on_answers
+from app.bootstrap.store import encryption_key
+from app.bootstrap.worker import (
+    answer_runs,
+    ports_of_runs,
+    rewrite_vectors,
+    work_for_graphiti,
+    work_on_answers,
+)
 from app.core.auth.identity import Identity, identity
-from app.core.bus.port import FOLLOW_UPS
 from app.core.llm.calls import ModelCalls
+from app.core.llm.overview import ModelOverview
 from app.core.rates import Policy, Rates, open_rates
 from app.core.settings import NO_QUOTAS, NatsSettings, QuotaSettings, RedisSettings, Settings
 from app.core.storage.port import Storage
 from app.http.readiness import Readiness
 from app.modules.agent.capabilities import Capabilities, capabilities_of
 from app.modules.agent.investigation import said_in_steps
+from app.modules.boards.refreshing import Refreshing
+from app.modules.boards.repository import BoardRepository
+from app.modules.boards.service import Boards
 from app.modules.context_store.service import ContextStore
+from app.modules.database_connection.file_connections import FileConnections, UploadLimits
 from app.modules.database_connection.service import DatabaseConnections
+from app.modules.forgetting.service import OwnerForgetting
+from app.modules.generating.documents import Documents
+from app.modules.generating.sql import SqlGeneration
+from app.modules.items.service import ClientItems
+from app.modules.mcp.servers import McpServers
+from app.modules.memory.export import MemoryExports
+from app.modules.memory.facts import Facts
+from app.modules.memory.graphiti.external import ExternalMemory
+from app.modules.memory.profile import Profiles
 from app.modules.memory.service import ConversationMemories
+from app.modules.protocols.following import Departures
+from app.modules.protocols.mcp.endpoint import McpEndpoint
+from app.modules.protocols.mcp.services import McpServices, instance_id_of
+from app.modules.protocols.threads import Threads
+from app.modules.provenance.service import AnswerProvenance
+from app.modules.reports.service import Reports
+from app.modules.rules.repository import RuleRepository
+from app.modules.rules.service import Rules
 from app.modules.run.follower import RunFollower
 from app.modules.run.ports import Models
 from app.modules.run.submission import Submissions
+from app.modules.session.confirmations import Confirmations
 from app.modules.session.service import SessionService
+from app.modules.sharing.repository import LinkRepository
+from app.modules.sharing.service import Sharing
 from app.modules.tools.registry import ToolRegistry
 from app.modules.usage.service import Allowances
 
@@ -39,19 +71,41 @@ class Services:
 
     storage: Storage
     database_connections: DatabaseConnections
+    file_connections: FileConnections
     calls: ModelCalls
     models: Models | None
-    """None if no model is configured, and in a process that answers no questions."""
+    overview: ModelOverview | None
+    """As `models`, with what is known of each. Both are None if no model is configured."""
     context_store: ContextStore
     sessions: SessionService
+    boards: Boards
+    reports: Reports
+    sharing: Sharing
+    confirmations: Confirmations
+    provenance: AnswerProvenance
+    generation: SqlGeneration
+    documents: Documents
     memories: ConversationMemories
+    profiles: Profiles
+    facts: Facts
+    memory_exports: MemoryExports
+    forgetting: OwnerForgetting
+    external_memory: ExternalMemory
     rates: Rates
     allowances: Allowances
     metrics: CollectorRegistry
     readiness: Readiness
     tools: ToolRegistry
+    rules: Rules | None
+    """None where rules are off."""
     capabilities: Capabilities
     identity: Identity
+    mcp_servers: McpServers
+    mcp: McpServices
+    mcp_endpoint: McpEndpoint
+    items: ClientItems
+    threads: Threads
+    departures: Departures
 
 
 @asynccontextmanager
@@ -65,11 +119,14 @@ async def open_services(
     async with AsyncExitStack() as opened:
         common = await opened.enter_async_context(open_common(settings, role))
         rates = await opened.enter_async_context(open_rates(settings.redis, _policies(settings.quotas)))
+        ports = ports_of_runs(common)
         if role != "api":
-            runs = await opened.enter_async_context(answer_runs(common))
+            runs = await opened.enter_async_context(answer_runs(common, ports))
             if role == "all":
-                for kind in FOLLOW_UPS:
+                for kind in follow_ups_of(settings):
                     await opened.enter_async_context(work_on_answers(common, kind, runs))
+                await opened.enter_async_context(work_for_graphiti(common))
+                await opened.enter_async_context(rewrite_vectors(common))
         submissions = Submissions(
             common.lifecycle,
             common.sessions,
@@ -80,7 +137,7 @@ async def open_services(
             store_patience_seconds=settings.worker.store_patience_seconds,
         )
         opened.push_async_callback(submissions.aclose)
-        has_investigations = settings.agent.enabled and settings.llm.configured
+        has_investigations = settings.agent.enabled and settings.llm.has_tools
         sessions = SessionService(
             common.sessions,
             common.rows,
@@ -90,31 +147,105 @@ async def open_services(
                 common.rows,
                 common.logs,
                 count_waiting=common.queue.waiting,
-                said_in_steps=partial(said_in_steps, common.investigations),
+                said_in_steps=partial(said_in_steps, common.investigations, common.rows),
             ),
             graph=common.graph,
             connections=common.connections,
             context=common.context_store,
-            memories=common.memories,
+            forgetting=common.forgetting,
+            facts=common.facts,
             allowances=common.allowances,
             investigations=common.investigations if has_investigations else None,
+            started=common.queue,
+            default_mode=settings.agent.default_mode,
+            rules=common.rules,
         )
         instruction = await instruction_of(settings.llm, common.storage)
+        mcp = McpServices(
+            sessions=sessions,
+            connections=common.connections,
+            context_store=common.context_store,
+            memories=common.memories,
+            profiles=common.profiles,
+            rates=rates,
+            instance_id=instance_id_of(encryption_key(settings)),
+            local=None,
+            origins=frozenset(settings.cors_origins),
+            is_stopping=lambda: common.readiness.draining,
+        )
+        mcp_endpoint = McpEndpoint(mcp)
+        opened.push_async_callback(mcp_endpoint.aclose)
+        departures = Departures(sessions, is_stopping=lambda: common.readiness.draining)
+        opened.push_async_callback(departures.aclose)
+        items = ClientItems(common.storage)
+        board_repository = BoardRepository(common.storage)
+        refreshing = Refreshing(board_repository, common.connections)
+        opened.push_async_callback(refreshing.close)
+        boards = Boards(board_repository, refreshing, sessions, connections=common.connections)
+        links = LinkRepository(common.storage)
         yield Services(
             storage=common.storage,
             database_connections=common.connections,
+            file_connections=await _file_connections(common),
             calls=common.calls,
             models=common.models,
+            overview=common.overview,
             context_store=common.context_store,
             sessions=sessions,
+            sharing=Sharing(links, sessions, boards, connections=common.connections),
+            provenance=AnswerProvenance(
+                common.sessions,
+                common.rows,
+                connections=common.connections,
+                context=common.context_store,
+                facts=common.facts,
+                schema_context_of=ports.schema_context,
+            ),
+            boards=boards,
+            reports=Reports(sessions, boards, common.connections),
+            confirmations=Confirmations(
+                common.sessions,
+                common.investigations if has_investigations else None,
+                common.lifecycle,
+                allowances=common.allowances,
+            ),
+            generation=SqlGeneration(
+                ports,
+                common.connections,
+                common.allowances,
+                concurrency=settings.worker.concurrency,
+                max_waiting=settings.worker.max_waiting,
+            ),
+            documents=Documents(sessions, common.connections),
+            forgetting=OwnerForgetting(
+                common.memory_forgetting,
+                sessions,
+                common.connections,
+                context=common.context_store,
+                rules=RuleRepository(common.storage),
+                items=items,
+                boards=board_repository,
+                links=links,
+            ),
             memories=common.memories,
+            profiles=common.profiles,
+            facts=common.facts,
+            memory_exports=MemoryExports(common.storage, common.facts),
+            external_memory=common.external_memory,
             rates=rates,
             allowances=common.allowances,
             metrics=common.metrics,
             readiness=common.readiness,
             tools=common.tools,
+            rules=common.rules,
             capabilities=capabilities_of(settings, instruction),
             identity=identity(common.storage, settings.auth, login_required=settings.login_required),
+            mcp_servers=common.mcp_servers,
+            mcp=mcp,
+            mcp_endpoint=mcp_endpoint,
+            items=items,
+            threads=Threads(sessions, common.connections),
+            departures=departures,
         )
 
 
@@ -128,11 +259,23 @@ async def open_services_for_once(settings: Settings) -> AsyncGenerator[Services]
     """
     llm = settings.llm.model_copy(update={"instruction": await measured_instruction(settings)})
     with tempfile.TemporaryDirectory(prefix="kai-") as folder:
-        own = {"data_dir": Path(folder), "store": "sqlite", "quotas": NO_QUOTAS}
+        uploads = settings.uploads.model_copy(update={"folder": None})
+        own = {"data_dir": Path(folder), "store": "sqlite", "quotas": NO_QUOTAS, "uploads": uploads}
         no_servers = {"nats": NatsSettings(), "redis": RedisSettings()}
         alone = settings.model_copy(update={**own, **no_servers, "llm": llm, "migrate_at_start": True})
         async with open_services(alone, "once") as services:
             yield services
+
+
+async def _file_connections(common: CommonServices) -> FileConnections:
+    await asyncio.to_thread(common.upload_folder.remove_left)
+    uploads = common.settings.uploads
+    limits = UploadLimits(
+        max_bytes=uploads.max_bytes,
+        owner_bytes=uploads.owner_bytes,
+        import_seconds=uploads.import_seconds,
+    )
+    return FileConnections(common.connections, common.upload_folder, limits)
 
 
 def _policies(settings: QuotaSettings) -> list[Policy]:

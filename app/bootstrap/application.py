@@ -1,17 +1,21 @@
 """Builds the HTTP applications: every route and every middleware."""
 
-from collections.abc import Callable, Sequence
+import logging
+from collections.abc import Callable, Collection, Sequence
+from functools import partial
 
 from fastapi import Depends, FastAPI
 
 from app import __version__
 from app.bootstrap.api import Services
 from app.bootstrap.common import CommonServices
-from app.core.settings import Settings
+from app.core.auth.caller import LOCAL_OWNER
+from app.core.settings import PROTOCOLS, Protocol, Settings
 from app.http.access_log import QUIET, AccessLog, RequestMetrics
 from app.http.allowed_hosts import AllowedHosts
 from app.http.authentication import Authentication
-from app.http.body_limit import BodyLimit
+from app.http.body_limit import MAX_BODY_BYTES, BodyLimit, LargestBody
+from app.http.cross_origin import ANY_ORIGIN, CrossOrigin
 from app.http.health import attach_health, health
 from app.http.json_compression import JsonCompression
 from app.http.problems import answer_problems, storage_unavailable, turn_problem
@@ -21,16 +25,38 @@ from app.http.response_headers import ResponseHeaders
 from app.http.routes import API_PREFIX
 from app.http.wrong_keys import WrongKeys
 from app.modules.agent.router import router as agent
+from app.modules.boards.router import router as boards
 from app.modules.chat_api.router import router as chat
 from app.modules.context_store.router import router as context_store
-from app.modules.database_connection.roles import DatabaseRoleMissing
+from app.modules.database_connection.file_router import UPLOAD_PATH
+from app.modules.database_connection.file_router import router as uploads
 from app.modules.database_connection.router import router as database_connections
+from app.modules.forgetting.router import router as forgetting
+from app.modules.generating.router import router as generating
 from app.modules.identity.router import router as identity
+from app.modules.language_models.router import router as models
+from app.modules.mcp.router import router as mcp_servers
+from app.modules.memory.fact_router import router as facts
+from app.modules.memory.graphiti.router import router as graph_memory
+from app.modules.memory.profile_router import router as profiles
+from app.modules.protocols.agui.router import router as agui
+from app.modules.protocols.langgraph.router import OPEN_PATHS as LANGGRAPH_OPEN
+from app.modules.protocols.langgraph.router import routers as langgraph
+from app.modules.protocols.mcp.endpoint import METADATA_PATHS, challenge
+from app.modules.protocols.mcp.endpoint import router as mcp
+from app.modules.protocols.openai.errors import OpenAiErrors
+from app.modules.protocols.openai.router import router as openai
+from app.modules.provenance.router import router as provenance
+from app.modules.reports.router import router as reports
+from app.modules.rules.router import router as rules
 from app.modules.session.router import router as sessions
+from app.modules.sharing.router import router as sharing
 from app.modules.usage.router import router as usage
 from app.web.docs import serve_docs
 from app.web.page import is_of_page, serve_page
-from graph.errors import CheckpointsUnavailable, CheckpointUnreadable
+from graph.errors import CheckpointsUnavailable, TurnError
+
+logger = logging.getLogger(__name__)
 
 _LOCAL_HOSTS = ["127.0.0.1", "localhost"]
 _ANY_ADDRESS = {"0.0.0.0", "::"}  # noqa: S104 - compared, not bound
@@ -39,26 +65,34 @@ _SIGNS_OF_LIFE = {"/healthz", "/readyz"}
 
 def create_app(services: Services, settings: Settings) -> FastAPI:
     """The API over opened services."""
-    app = describe_api()
+    app = describe_api(settings.protocols)
     app.state.services = services
     attach_health(app, services.readiness, services.metrics)
     serve_page(app)
     serve_docs(app)
     answer_problems(app)
     app.add_exception_handler(CheckpointsUnavailable, storage_unavailable)
-    for turn_error in (CheckpointUnreadable, DatabaseRoleMissing):
-        app.add_exception_handler(turn_error, turn_problem)
+    app.add_exception_handler(TurnError, turn_problem)
     app.add_middleware(RateLimitFields)
-    app.add_middleware(BodyLimit, seconds=settings.http.body_seconds)
+    uploads = LargestBody(max(settings.uploads.max_bytes, MAX_BODY_BYTES), settings.uploads.receive_seconds)
+    app.add_middleware(
+        BodyLimit, seconds=settings.http.body_seconds, files={API_PREFIX + UPLOAD_PATH: uploads}
+    )
     app.add_middleware(
         Authentication,
         identity=services.identity,
         wrong_keys=WrongKeys(settings.auth.wrong_keys_per_minute, services.metrics),
         open_to_all=_open_to_all(settings),
+        challenge=partial(challenge, issuer=services.identity.issuer),
     )
     app.add_middleware(JsonCompression)
+    if settings.cors_origins:
+        if ANY_ORIGIN in settings.cors_origins and not settings.login_required:
+            logger.warning("KAI_CORS_ORIGINS=* without a login: every page may ask as %s", LOCAL_OWNER)
+        app.add_middleware(CrossOrigin, origins=settings.cors_origins)
     app.add_middleware(AllowedHosts, allowed_hosts=_hosts(settings))
     app.add_middleware(AccessLog, metrics=RequestMetrics(services.metrics))
+    app.add_middleware(OpenAiErrors)
     app.add_middleware(ResponseHeaders)
     return app
 
@@ -74,7 +108,8 @@ def create_health_app(common: CommonServices) -> FastAPI:
 
 def _open_to_all(settings: Settings) -> Callable[[str], bool]:
     """The page holds no data: it signs in by itself."""
-    paths = _SIGNS_OF_LIFE | ({"/metrics"} if settings.metrics_open else set())
+    metrics = {"/metrics"} if settings.metrics_open else set()
+    paths = _SIGNS_OF_LIFE | METADATA_PATHS | LANGGRAPH_OPEN | metrics
     return lambda path: path in paths or is_of_page(path)
 
 
@@ -86,8 +121,11 @@ def _hosts(settings: Settings) -> Sequence[str]:
     return ["*"] if settings.host in _ANY_ADDRESS else [*_LOCAL_HOSTS, settings.host, f"[{settings.host}]"]
 
 
-def describe_api() -> FastAPI:
-    """The routes without services: enough to generate the OpenAPI description."""
+def describe_api(protocols: Collection[Protocol] = PROTOCOLS) -> FastAPI:
+    """The routes without services: enough to generate the OpenAPI description.
+
+    Of the protocols of others, these have routes.
+    """
     app = FastAPI(
         title="KAI",
         version=__version__,
@@ -104,7 +142,37 @@ def describe_api() -> FastAPI:
         },
     )
     app.include_router(health)
-    for router in (sessions, agent, database_connections, context_store, usage, identity):
+    routers = (
+        sessions,
+        boards,
+        sharing,
+        provenance,
+        reports,
+        agent,
+        models,
+        mcp_servers,
+        rules,
+        generating,
+        database_connections,
+        uploads,
+        context_store,
+        facts,
+        graph_memory,
+        usage,
+        identity,
+        forgetting,
+        profiles,
+    )
+    for router in routers:
         app.include_router(router, prefix=API_PREFIX, dependencies=[Depends(count_request)])
     app.include_router(chat, prefix="/api", dependencies=[Depends(count_request)])
+    if "langgraph" in protocols:
+        for router in langgraph:
+            app.include_router(router, dependencies=[Depends(count_request)], include_in_schema=False)
+    if "agui" in protocols:
+        app.include_router(agui, dependencies=[Depends(count_request)])
+    if "openai" in protocols:
+        app.include_router(openai, dependencies=[Depends(count_request)])
+    if "mcp" in protocols:
+        app.include_router(mcp)
     return app

@@ -1,50 +1,99 @@
 """Opens what every process needs: the store, the bus, the models, and the modules over them."""
 
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from prometheus_client import CollectorRegistry, GCCollector, PlatformCollector, ProcessCollector
+from prometheus_client import CollectorRegistry, Counter, GCCollector, PlatformCollector, ProcessCollector
 
-from app.bootstrap.models import open_embedding, open_models
+from app.bootstrap.models import open_embedding, open_models, open_overview
 from app.bootstrap.store import encryption_key, open_store
-from app.core.bus.local import LocalJobs, LocalLogs
-from app.core.bus.port import EventLogs, JobQueue
+from app.core.bus.begun_runs import BegunRunsFile
+from app.core.bus.local import LocalDecisions, LocalJobs, LocalLogs
+from app.core.bus.port import FOLLOW_UPS, Decisions, EventLogs, FollowUp, RunQueue
+from app.core.bus.remembered_decisions import RememberedDecisions
+from app.core.clock import now_ms
 from app.core.errors import CannotRun
 from app.core.exclusive import exclusive_folder
 from app.core.ids import new_id
-from app.core.llm.calls import ModelCalls
+from app.core.llm.calls import Charge, ModelCalls
+from app.core.llm.embedding import EmbeddingModel
+from app.core.llm.overview import ModelOverview
 from app.core.secrets import SecretBox
-from app.core.settings import MAKE_A_KEY, ConversationSettings, LimitSettings, QuotaSettings, Settings
+from app.core.settings import (
+    MAKE_A_KEY,
+    ConversationSettings,
+    LimitSettings,
+    MemorySettings,
+    QuotaSettings,
+    Settings,
+)
 from app.core.storage.measured import MeasuredStorage
 from app.core.storage.port import Storage
 from app.core.storage.probe import StoreProbe
 from app.core.storage.typesense_client import catch_up_within
-from app.http.readiness import CHECK_SECONDS, Check, Readiness
+from app.http.readiness import CHECK_SECONDS, Check, Detail, Readiness
 from app.modules.agent.records import InvestigationRecords
 from app.modules.context_store.service import ContextStore
 from app.modules.database_connection.limits import Limits, StatementLimits
 from app.modules.database_connection.network import ONE_USER, Access
 from app.modules.database_connection.records import StatementRecords
 from app.modules.database_connection.service import DatabaseConnections
+from app.modules.database_connection.uploads.folder import UploadFolder
+from app.modules.mcp.approvals import McpApprovals
+from app.modules.mcp.config import McpSettings, read_servers
+from app.modules.mcp.servers import McpServers, connected_servers
+from app.modules.memory.consent import Consents, Gate
+from app.modules.memory.export import MemoryExports
+from app.modules.memory.fact_access import SessionConnection
+from app.modules.memory.fact_choice import Limits as FactLimits
+from app.modules.memory.facts import (
+    ExpireLogs,
+    Facts,
+    FindMessage,
+    SourceMessage,
+    no_logs,
+)
+from app.modules.memory.forgetting import MemoryForgetting
+from app.modules.memory.graphiti.external import (
+    ExternalMemory,
+    FactsOutside,
+    OutsideMemoryOfConnections,
+)
+from app.modules.memory.graphiti.forgetting import GraphForgetting
+from app.modules.memory.guards import WordGuard
+from app.modules.memory.profile import Profiles
+from app.modules.memory.recall import FactRecall
+from app.modules.memory.scope_choice import read_scope_setting
+from app.modules.memory.scopes import Groups
 from app.modules.memory.service import ConversationMemories
+from app.modules.protocols.mcp.services import instance_id_of, server_name
+from app.modules.rules.files import RuleFiles
+from app.modules.rules.service import Rules
+from app.modules.run.actions import ActionsUnderWay
 from app.modules.run.lifecycle import RunLifecycle
 from app.modules.run.ports import Models
 from app.modules.session.cache import ConversationCache
+from app.modules.session.forgetting import LOGGED_MS, SessionForgetting
 from app.modules.session.repository import SessionRepository
 from app.modules.session.rows import RowStore
 from app.modules.session.shared_cache import LIFETIME, SharedConversations
+from app.modules.tools.extensions import load_extensions
 from app.modules.tools.policy import ToolPolicy
 from app.modules.tools.registry import BUILTIN, ToolRegistry
+from app.modules.tools.toolsets.memory import REMEMBER
 from app.modules.usage.repository import UsageRepository
 from app.modules.usage.service import Allowances, Quotas
 from graph import SessionGraph
 from migrations.runner import check_up_to_date, migrate
 
-Role = Literal["all", "once", "api", "worker", "history", "memory"]
-"""`api` serves the routes, `worker` answers runs, `history` and `memory` work on complete answers. `all` does
-everything. `once` serves the routes and answers runs."""
+if TYPE_CHECKING:  # only for those who have a Graphiti
+    from app.modules.memory.graphiti.service import Graphiti
+
+Role = Literal["all", "once", "api", "worker", "history", "memory", "graph"]
+"""`api` serves the routes, `worker` answers runs; `history`, `memory` and `graph` work on complete answers.
+`all` does everything. `once` serves the routes and answers runs."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,17 +107,32 @@ class CommonServices:
     storage: Storage
     calls: ModelCalls
     models: Models | None
-    """None if no model is configured, and in a process that answers no questions."""
+    overview: ModelOverview | None
+    """As `models`, with what is known of each. Both are None if no model is configured."""
     allowances: Allowances
     connections: DatabaseConnections
+    upload_folder: UploadFolder
     context_store: ContextStore
     memories: ConversationMemories
+    profiles: Profiles
+    facts: Facts
+    memory_forgetting: MemoryForgetting
+    forgetting: SessionForgetting
+    remembering: EmbeddingModel | None
+    """Embeds facts and memories of conversations. None where no model does."""
+    recall: FactRecall | None
+    """None where facts are switched off."""
+    external_memory: ExternalMemory
     graph: SessionGraph
     sessions: SessionRepository
     rows: RowStore
     investigations: InvestigationRecords
+    actions: ActionsUnderWay
     tools: ToolRegistry
-    queue: JobQueue
+    mcp_servers: McpServers
+    rules: Rules | None
+    """None without a model, and where the agent is switched off."""
+    queue: RunQueue
     logs: EventLogs
     lifecycle: RunLifecycle
 
@@ -88,7 +152,8 @@ async def open_common(settings: Settings, role: Role) -> AsyncGenerator[CommonSe
             await check_redis(settings.redis.url.get_secret_value())
         if settings.nats.url is None:
             opened.enter_context(exclusive_folder(settings.data_dir))
-        unmeasured, checkpointer = await opened.enter_async_context(open_store(settings))
+        queue, logs, decisions = await opened.enter_async_context(_bus(settings))
+        unmeasured, checkpointer = await opened.enter_async_context(open_store(settings, decisions))
         if settings.migrate_at_start:
             await migrate(unmeasured)
         else:
@@ -96,15 +161,18 @@ async def open_common(settings: Settings, role: Role) -> AsyncGenerator[CommonSe
         metrics = _process_metrics()
         calls = ModelCalls(metrics)
         storage = MeasuredStorage(unmeasured, metrics)
+        overview = open_overview(settings.llm, calls, opened)
         embedding = open_embedding(settings.llm, calls, opened)
         allowances = Allowances(UsageRepository(storage), _quotas(settings.quotas))
+        upload_folder = UploadFolder(settings.upload_folder)
         connections = DatabaseConnections(
             storage,
             SecretBox(encryption_key(settings)),
             _limits(settings.limits),
             records=StatementRecords(metrics, texts=settings.audit.statements),
             access=_access(settings),
-            embedding=embedding,
+            uploads=upload_folder,
+            embedding=embedding if {"schema", "values"}.issubset(settings.llm.allowed_context) else None,
             charge=allowances.charged,
         )
         opened.push_async_callback(connections.close)
@@ -112,39 +180,216 @@ async def open_common(settings: Settings, role: Role) -> AsyncGenerator[CommonSe
         shared_cache = await opened.enter_async_context(_shared_cache(settings, metrics))
         sessions = SessionRepository(storage, cache, shared_cache)
         graph = SessionGraph(checkpointer)
-        queue, logs = await opened.enter_async_context(_bus(settings))
         models: Models | None = None
-        if settings.llm.configured and role != "api":
-            models = await open_models(settings.llm, calls, unmeasured, opened=opened)
+        if overview is not None:
+            models = await open_models(overview, settings.llm, unmeasured)
+        calls_ended = Counter(
+            "kai_tool_calls",
+            "Calls of tools that ended, by tool and outcome",
+            ["tool", "outcome"],
+            registry=metrics,
+        )
+        investigations = InvestigationRecords(storage, calls_ended)
+        mcp_servers = _mcp_servers(settings, storage, role)
+        await opened.enter_async_context(connected_servers(mcp_servers))
         store_probe = StoreProbe(storage)
         checks: list[Check] = [
             ("store", lambda: _impatient(store_probe.write)),
             ("checkpoints", lambda: _impatient(lambda: graph.checkpoints(new_id(), limit=1))),
             ("queue", queue.check),
         ]
+        remembering = embedding if settings.llm.remembers_by_model else None
+        graphiti = await opened.enter_async_context(_graphiti(settings, storage, connections))
+        details: list[Detail] = [] if graphiti is None else [("graph_memory", graphiti.describe)]
+        graph_forgetting = GraphForgetting(storage)
+        find_session = _session_connection(sessions)
+        facts = _facts(
+            settings,
+            storage,
+            connections,
+            find_session=find_session,
+            find_message=_source_message(sessions, investigations),
+            watch=FactsOutside(graph_forgetting, graphiti, find_session),
+            embedding=remembering,
+            charge=allowances.charged,
+            expire_logs=_expiring_logs(sessions, logs),
+        )
+        context_store = ContextStore(storage, connections)
+        memories = ConversationMemories(storage, remembering, allowances.charged)
+        profiles = Profiles(storage, enabled=settings.memory.profile)
+        memory_forgetting = MemoryForgetting(
+            storage, memories, facts, profiles=profiles, graph=graph_forgetting
+        )
+        connections.when_deleted(memory_forgetting.forget_connection)
         yield CommonServices(
             settings=settings,
             role=role,
             metrics=metrics,
-            readiness=Readiness(checks),
+            readiness=Readiness(checks, details),
             storage=storage,
             calls=calls,
             models=models,
+            overview=overview,
             allowances=allowances,
             connections=connections,
-            context_store=ContextStore(storage, connections),
-            memories=ConversationMemories(
-                storage, embedding if settings.llm.memories else None, allowances.charged
+            upload_folder=upload_folder,
+            context_store=context_store,
+            memories=memories,
+            profiles=profiles,
+            facts=facts,
+            memory_forgetting=memory_forgetting,
+            forgetting=SessionForgetting(
+                storage, sessions, graph, memories=memory_forgetting, context=context_store, logs=logs
+            ),
+            remembering=remembering,
+            recall=_recall(settings.memory, facts, remembering, metrics=metrics, outside=graphiti),
+            external_memory=ExternalMemory(
+                consents=Consents(storage),
+                connections=connections.repository,
+                forgetting=graph_forgetting,
+                graphiti=graphiti,
+                ingests=settings.graph_memory.ingest,
             ),
             graph=graph,
             sessions=sessions,
             rows=RowStore(storage),
-            investigations=InvestigationRecords(storage),
-            tools=ToolRegistry(BUILTIN, ToolPolicy(**settings.tools.model_dump())),
+            investigations=investigations,
+            actions=ActionsUnderWay(),
+            rules=_rules(settings, storage, connections),
+            tools=_tools(settings, mcp_servers),
+            mcp_servers=mcp_servers,
             queue=queue,
             logs=logs,
-            lifecycle=RunLifecycle(sessions, queue, logs),
+            lifecycle=RunLifecycle(sessions, queue, logs, calls=investigations),
         )
+
+
+def _recall(
+    settings: MemorySettings,
+    facts: Facts,
+    embedding: EmbeddingModel | None,
+    *,
+    metrics: CollectorRegistry,
+    outside: "Graphiti | None",
+) -> FactRecall | None:
+    if not settings.facts:
+        return None
+    return FactRecall(
+        facts,
+        embedding,
+        scopes=read_scope_setting(settings.scopes),
+        limits=FactLimits(settings.max_facts, settings.max_tokens),
+        seconds=settings.recall_ms / 1_000,
+        metrics=metrics,
+        outside=outside if outside is not None and outside.recalls else None,
+    )
+
+
+def _expiring_logs(sessions: SessionRepository, logs: EventLogs) -> ExpireLogs:
+    async def expire(owner: str | None) -> None:
+        await logs.expire(await sessions.ended_run_ids(owner, now_ms() - LOGGED_MS))
+
+    return expire
+
+
+@dataclass(frozen=True)
+class OpenedFacts:
+    """Facts of the configured store."""
+
+    facts: Facts
+    exports: MemoryExports
+
+
+@asynccontextmanager
+async def open_facts(settings: Settings) -> AsyncGenerator[OpenedFacts]:
+    """Opens the facts without the lock of the data folder, which a running server holds. Both may write.
+
+    Raises `StorageUnavailable` or `StoreTooOld`.
+    """
+    async with AsyncExitStack() as opened:
+        storage, _ = await opened.enter_async_context(open_store(settings))
+        await check_up_to_date(storage)
+        metrics = CollectorRegistry()
+        calls = ModelCalls(metrics)
+        embedding = open_embedding(settings.llm, calls, opened) if settings.llm.remembers_by_model else None
+        allowances = Allowances(UsageRepository(storage), _quotas(settings.quotas))
+        connections = DatabaseConnections(
+            storage,
+            SecretBox(encryption_key(settings)),
+            _limits(settings.limits),
+            records=StatementRecords(metrics, texts=settings.audit.statements),
+        )
+        opened.push_async_callback(connections.close)
+        sessions = SessionRepository(storage)
+        find_session = _session_connection(sessions)
+        facts = _facts(
+            settings,
+            storage,
+            connections,
+            find_session=find_session,
+            find_message=_source_message(sessions, InvestigationRecords(storage)),
+            watch=FactsOutside(GraphForgetting(storage), None, find_session),
+            embedding=embedding,
+            charge=allowances.charged,
+            expire_logs=no_logs,
+        )
+        yield OpenedFacts(facts, MemoryExports(storage, facts))
+
+
+def _facts(
+    settings: Settings,
+    storage: Storage,
+    connections: DatabaseConnections,
+    *,
+    find_session: SessionConnection,
+    find_message: FindMessage,
+    watch: FactsOutside,
+    embedding: EmbeddingModel | None,
+    charge: Charge,
+    expire_logs: ExpireLogs,
+) -> Facts:
+    return Facts(
+        storage,
+        Groups(encryption_key(settings)),
+        connections,
+        find_session=find_session,
+        find_message=find_message,
+        watch=watch,
+        embedding=embedding,
+        charge=charge,
+        guard=WordGuard(),
+        expire_logs=expire_logs,
+        enabled=settings.memory.facts,
+        unused_days=settings.memory.unused_days,
+    )
+
+
+def _session_connection(sessions: SessionRepository) -> SessionConnection:
+    async def find(owner: str, session_id: str) -> str | None:
+        session = await sessions.find(session_id)
+        return None if session is None or session.owner != owner else session.db_connection_id
+
+    return find
+
+
+def _source_message(sessions: SessionRepository, investigations: InvestigationRecords) -> FindMessage:
+    async def find(owner: str, message_id: str) -> SourceMessage | None:
+        message = await sessions.message_of(owner, message_id)
+        session = None if message is None else await sessions.find(message.session_id)
+        if message is None or session is None:
+            return None
+        is_tainted = message.role == "assistant" and await investigations.is_tainted(message.id)
+        return SourceMessage(session.id, session.connection_id, is_tainted)
+
+    return find
+
+
+def _rules(settings: Settings, storage: Storage, connections: DatabaseConnections) -> Rules | None:
+    if not (settings.agent.enabled and settings.llm.configured):
+        return None
+    files = RuleFiles(settings.rules.path)
+    files.read()  # logs what is wrong with them
+    return Rules(storage, connections, files)
 
 
 def _process_metrics() -> CollectorRegistry:
@@ -170,24 +415,62 @@ def _check_role(settings: Settings, role: Role) -> None:
 
 
 @asynccontextmanager
-async def _bus(settings: Settings) -> AsyncGenerator[tuple[JobQueue, EventLogs]]:
+async def _bus(settings: Settings) -> AsyncGenerator[tuple[RunQueue, EventLogs, Decisions]]:
     if settings.nats.url is None:
-        yield LocalJobs(), LocalLogs()
+        local = LocalLogs(BegunRunsFile(settings.data_dir / "begun-runs"))
+        yield LocalJobs(follow_ups_of(settings)), local, LocalDecisions()
         return
     # Only for processes that share a NATS: its client takes a third of a second.
     from app.core.bus.nats_connection import nats_connection  # noqa: PLC0415
+    from app.core.bus.nats_decisions import NatsDecisions  # noqa: PLC0415
     from app.core.bus.nats_jobs import NatsJobs  # noqa: PLC0415
     from app.core.bus.nats_logs import NatsLogs  # noqa: PLC0415
 
-    async with nats_connection(settings.nats, settings.worker.lease_seconds) as connection:
+    lease_seconds, follow_ups = settings.worker.lease_seconds, follow_ups_of(settings)
+    async with nats_connection(settings.nats, lease_seconds, follow_ups) as connection:
         queue = NatsJobs(connection)
         logs = NatsLogs(connection)
+        decisions = NatsDecisions(connection)
+        remembered = RememberedDecisions(decisions)
+        connection.on_restored(remembered.restore_soon)
         await queue.check()
         try:
-            yield queue, logs
+            yield queue, logs, remembered
         finally:
             await logs.aclose()
             await queue.aclose()
+            await decisions.aclose()
+
+
+def follow_ups_of(settings: Settings) -> Sequence[FollowUp]:
+    """The kinds of jobs that follow each answer."""
+    memory = settings.graph_memory
+    return (*FOLLOW_UPS, "graph") if memory.enabled and memory.ingest else FOLLOW_UPS
+
+
+@asynccontextmanager
+async def _graphiti(
+    settings: Settings, storage: Storage, connections: DatabaseConnections
+) -> AsyncGenerator["Graphiti | None"]:
+    """Connects to nothing. None where the graph memory is off."""
+    memory = settings.graph_memory
+    if not memory.enabled or memory.endpoint is None:
+        yield None
+        return
+    from app.modules.memory.graphiti.client import GraphitiAddress, GraphitiClient  # noqa: PLC0415
+    from app.modules.memory.graphiti.service import Graphiti  # noqa: PLC0415
+
+    header = None if memory.header is None else memory.header.get_secret_value()
+    async with GraphitiClient(GraphitiAddress(memory.endpoint, header, memory.networks)) as client:
+        outside = OutsideMemoryOfConnections(connections.repository)
+        yield Graphiti(
+            client,
+            storage,
+            gate=Gate(Consents(storage), outside, memory.endpoint),
+            groups=Groups(encryption_key(settings)),
+            endpoint=memory.endpoint,
+            recalls=memory.recall,
+        )
 
 
 async def _impatient(check: Callable[[], Awaitable[object]]) -> None:
@@ -221,6 +504,35 @@ async def _shared_cache(
         yield SharedConversations(texts, settings.redis.cache_prefix, box, registry=metrics)
 
 
+def _tools(settings: Settings, servers: McpServers) -> ToolRegistry:
+    """Extensions are not even looked for where they are off, and no facts are kept where those are."""
+    tools = settings.tools.withholding(settings.llm.allowed_context)
+    policy = ToolPolicy(**tools.model_dump(exclude={"extensions"}))
+    builtin = [each for each in BUILTIN if settings.memory.facts or each.name != REMEMBER]
+    if not tools.extensions:
+        return ToolRegistry(builtin, policy, live=servers.tools)
+    extensions = load_extensions(BUILTIN)
+    return ToolRegistry([*builtin, *extensions.tools], policy, extensions.found, live=servers.tools)
+
+
+def _mcp_servers(settings: Settings, storage: Storage, role: Role) -> McpServers:
+    """The servers of the configuration, in the processes that show or call their tools, and only where there
+    are investigations. Raises `CannotRun` for a configuration that cannot be used.
+    """
+    mcp = settings.mcp
+    uses = role in ("all", "api", "worker") and settings.agent.enabled and settings.llm.configured
+    return McpServers(
+        McpSettings(
+            servers=read_servers(mcp.config) if mcp.config is not None and uses else {},
+            networks=mcp.networks,
+            call_seconds=mcp.call_seconds,
+            check_seconds=mcp.check_seconds,
+        ),
+        McpApprovals(storage),
+        server_name(instance_id_of(encryption_key(settings))),
+    )
+
+
 def _limits(settings: LimitSettings) -> Limits:
     return Limits(
         statement=StatementLimits(
@@ -250,4 +562,5 @@ def _access(settings: Settings) -> Access:
         networks=usual.networks if asked.networks is None else asked.networks,
         folders=usual.folders if asked.folders is None else asked.folders,
         own_files=[folder / "kai.db", folder / "checkpoints.db"],
+        own_folders=[settings.upload_folder],
     )

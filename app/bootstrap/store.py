@@ -1,23 +1,37 @@
 """Opens KAI's own store: records and checkpoints."""
 
+import asyncio
+import logging
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
+from app.core.bus.port import BusUnavailable, Decisions
 from app.core.secrets import CheckpointCipher, ClearCheckpoints, load_or_create_key
 from app.core.settings import Settings
-from app.core.storage.port import Storage, StorageRefused
+from app.core.storage.port import Storage, StorageRefused, StorageUnavailable
 from app.core.storage.sqlite import open_sqlite
 from app.core.storage.typesense import TypesenseStorage
 from app.core.storage.typesense_client import TypesenseAddress, translated_errors, typesense_client
+from app.core.tasks import end_tasks
 from graph.checkpoints import Checkpointer, sqlite_checkpointer, typesense_checkpointer
+
+logger = logging.getLogger(__name__)
+
+_SWEEP_SECONDS = 5.0
+
+DECIDED = ("sessions", "runs", "messages")
+"""Collections that only processes with a bus change: who holds a session, and how a run has ended."""
 
 
 @asynccontextmanager
-async def open_store(settings: Settings) -> AsyncGenerator[tuple[Storage, Checkpointer]]:
+async def open_store(
+    settings: Settings, decisions: Decisions | None = None
+) -> AsyncGenerator[tuple[Storage, Checkpointer]]:
     """Records and checkpoints in the store that `KAI_STORE` names. The data folder must exist.
 
-    Raises `StorageUnavailable`.
+    Without `decisions` no session and no run may be changed, because other processes may have them. Raises
+    `StorageUnavailable`.
     """
     cipher = (CheckpointCipher if settings.encrypt_checkpoints else ClearCheckpoints)(
         encryption_key(settings)
@@ -29,12 +43,35 @@ async def open_store(settings: Settings) -> AsyncGenerator[tuple[Storage, Checkp
             yield storage, await opened.enter_async_context(sqlite_checkpointer(path, cipher))
         else:
             client = await opened.enter_async_context(typesense_client(typesense_address(settings)))
-            records = TypesenseStorage(client, settings.typesense.prefix)
+            records = TypesenseStorage(client, settings.typesense.prefix, decisions, decided=DECIDED)
             await records.open()
+            if decisions is not None:
+                await opened.enter_async_context(_sweeping(records))
             with translated_errors():
                 name = f"{settings.typesense.prefix}checkpoints0"
                 checkpointer = await typesense_checkpointer(client, name, cipher)
             yield records, checkpointer
+
+
+@asynccontextmanager
+async def _sweeping(records: TypesenseStorage) -> AsyncGenerator[None]:
+    sweeping = asyncio.create_task(sweep_decisions(records), name="store: drop old decisions")
+    try:
+        yield
+    finally:
+        await end_tasks([sweeping])
+
+
+async def sweep_decisions(records: TypesenseStorage) -> None:
+    """Drop old decisions for ever."""
+    while True:
+        await asyncio.sleep(_SWEEP_SECONDS)
+        try:
+            await records.sweep_decisions()
+        except (StorageUnavailable, BusUnavailable) as error:
+            logger.info("old decisions are not dropped: %s", error)
+        except Exception:
+            logger.exception("old decisions could not be dropped")
 
 
 @asynccontextmanager

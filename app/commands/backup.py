@@ -15,6 +15,7 @@ from app.terminal import command_settings, say
 
 _DATABASES = ("kai.db", "checkpoints.db")
 _KEY = "secret.key"
+_UPLOADS = "uploads"
 
 
 async def backup(folder: Path, data_dir: Path | None = None) -> None:
@@ -29,6 +30,7 @@ async def backup(folder: Path, data_dir: Path | None = None) -> None:
                 async with typesense_client(typesense_address(settings)) as client:
                     await client.operations.perform("snapshot", {"snapshot_path": str(folder / "typesense")})
         await asyncio.to_thread(_copy_key, settings.data_dir, folder)
+        await asyncio.to_thread(_copy_uploads, settings.upload_folder, folder / _UPLOADS)
         said = f"Backed up to {folder}."
         if (folder / _KEY).is_file():
             said += " It holds the key to the database passwords: keep it as safe as those."
@@ -47,6 +49,7 @@ async def restore(folder: Path, data_dir: Path | None = None) -> None:
         await asyncio.to_thread(_check_databases, folder, settings.data_dir)
         await asyncio.to_thread(_replace_databases, folder, settings.data_dir)
         await asyncio.to_thread(_copy_key, folder, settings.data_dir)
+        await asyncio.to_thread(_copy_uploads, folder / _UPLOADS, settings.upload_folder)
     say(f"Restored from {folder} into {settings.data_dir}.")
 
 
@@ -83,6 +86,13 @@ def _copy_database(source: Path, target: Path) -> None:
             kept.backup(copy)
     except sqlite3.DatabaseError as error:
         raise Invalid(f"{source} cannot be copied ({error}).") from error
+
+
+def _copy_uploads(source: Path, target: Path) -> None:
+    """Copy uploaded files, over those of the same connections."""
+    if source.is_dir():
+        unfinished = shutil.ignore_patterns(".incoming-*")
+        shutil.copytree(source, target, dirs_exist_ok=True, ignore=unfinished)
 
 
 def _check_databases(folder: Path, data_dir: Path) -> None:

@@ -5,7 +5,7 @@ import gc
 import sys
 from collections.abc import Callable, Coroutine
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NoReturn
 
 import typer
 
@@ -75,8 +75,11 @@ def api(host: Host = None, port: Port = None, data_dir: DataDir = None) -> None:
 @app.command()
 def worker(
     kind: Annotated[
-        Literal["runs", "history", "memory"],
-        typer.Option(help="Answer questions; or, once they are answered, write titles, or memories."),
+        Literal["runs", "history", "memory", "graph"],
+        typer.Option(
+            help="Answer questions; or, once they are answered, write titles or memories, or send to a graph "
+            "memory (KAI_GRAPH_MEMORY__ENABLED)."
+        ),
     ] = "runs",
     data_dir: DataDir = None,
 ) -> None:
@@ -111,17 +114,90 @@ def demo(
 @app.command()
 def ask(
     question: Annotated[str, typer.Argument(help="For example: 'Top 5 customers by revenue'.")],
-    db: Annotated[str, typer.Option(envvar="KAI_DB", help="Database URL, or the path of a SQLite file.")],
+    db: Annotated[
+        str, typer.Option(envvar="KAI_DB", help="Database URL, or a SQLite, CSV, Excel or Parquet file.")
+    ],
+    mode: Annotated[
+        Literal["ask", "agent"],
+        typer.Option(help="Tools that read, or all: those that write or leave KAI ask for your approval."),
+    ] = "ask",
 ) -> None:
-    """Ask one question about a database and show the steps, the SQL, the rows and the analysis."""
-    from app.commands.ask import ask as run  # noqa: PLC0415
-    from app.http.routes import storable  # noqa: PLC0415
+    """Ask one question about a database and show the steps, the SQL, the rows and the analysis.
 
-    try:
-        storable(question)
-    except ValueError as error:
-        _fail(f"The question cannot be asked: {error}.")
-    _run(run(question, db))
+    Calls that need an approval are shown and asked about on a terminal. Without one the exit code is 3, and
+    nothing of them was done.
+    """
+    from app.commands.ask import ask as run  # noqa: PLC0415
+
+    _check_question(question)
+    _run(run(question, db, mode))
+
+
+@app.command()
+def mcp(
+    url: Annotated[
+        str | None, typer.Option(help="Address of a KAI that serves, such as http://127.0.0.1:8000.")
+    ] = None,
+    api_key: Annotated[
+        str | None, typer.Option(envvar="KAI_API_KEY", help="API key for that KAI.", show_envvar=True)
+    ] = None,
+    db: Annotated[
+        str | None, typer.Option(help="Serve only this database (URL or SQLite file), and keep nothing.")
+    ] = None,
+    data_dir: DataDir = None,
+) -> None:
+    """Serve MCP over stdio: for a KAI at a URL, for one database, or else for the data folder."""
+    if url is not None and db is not None:
+        _fail("--url and --db do not go together.", _MISUSED)
+    if url is not None:
+        from app.modules.protocols.mcp.bridge import serve_bridge  # noqa: PLC0415
+
+        _run(serve_bridge(url.rstrip("/").removesuffix("/mcp"), api_key))
+        return
+    from app.commands.mcp import serve_database, serve_folder  # noqa: PLC0415
+
+    _run(serve_folder(data_dir) if db is None else serve_database(db), is_server=True)
+
+
+@app.command()
+def generate_sql(
+    question: Annotated[str, typer.Argument(help="For example: 'Top 5 customers by revenue'.")],
+    db: Annotated[str, typer.Option(envvar="KAI_DB", help="Database URL, or the path of a SQLite file.")],
+    runs: Annotated[bool, typer.Option("--run", help="Run the statement too, and show its rows.")] = False,
+    output: Annotated[
+        Literal["text", "sql", "json"],
+        typer.Option("--format", help="All in words, the statement alone, or one JSON object."),
+    ] = "text",
+) -> None:
+    """Write SQL for a question about a database, check it, and with --run run it.
+
+    Exits with 0 for a valid statement, 1 for any other outcome, 2 for wrong options. With --format sql only a
+    valid statement goes to standard output; warnings go to standard error.
+    """
+    from app.commands.generate_sql import generate_sql as run  # noqa: PLC0415
+
+    _check_question(question)
+    _run(run(question, db, runs=runs, output=output))
+
+
+@app.command()
+def document(
+    db: Annotated[str, typer.Option(envvar="KAI_DB", help="Database URL, or the path of a SQLite file.")],
+    out: Annotated[
+        Path | None, typer.Option(help="Write the Markdown to this file instead of standard output.")
+    ] = None,
+    table: Annotated[list[str] | None, typer.Option(help="Document only this table; repeatable.")] = None,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Begin without asking, however many tables there are.")
+    ] = False,
+) -> None:
+    """Document a database in Markdown: purpose, columns, keys, joins and quality notes of each table.
+
+    Shows an estimate and asks before more than 20 tables. Exits with 0 once the document is written.
+    """
+    from app.commands.document import document as run  # noqa: PLC0415
+
+    _run(run(db, out, table or [], yes=yes))
 
 
 @app.command()
@@ -146,6 +222,14 @@ def check_sql(
     from app.commands.check_sql import check_sql as run  # noqa: PLC0415
 
     raise typer.Exit(run(sql, dialect, db, jsonl=jsonl))
+
+
+@app.command()
+def models() -> None:
+    """List the language models of the service, and which task uses which."""
+    from app.commands.models import list_models  # noqa: PLC0415
+
+    _run(list_models())
 
 
 @app.command()
@@ -201,10 +285,12 @@ def prune(
 
 @app.command("eval")
 def evaluate(
-    questions: Annotated[Path, typer.Argument(help="Question set: a JSON object a line.", metavar="FILE")],
+    questions: Annotated[
+        Path | None, typer.Argument(help="Question set: a JSON object a line.", metavar="FILE")
+    ] = None,
     db: Annotated[
-        str, typer.Option(help="Database URL or SQLite file; {db} stands for a question's own db.")
-    ],
+        str | None, typer.Option(help="Database URL or SQLite file; {db} stands for a question's own db.")
+    ] = None,
     output: Annotated[
         Path | None, typer.Option(help="Results file [default: FILE's name, .results.jsonl]; it is resumed.")
     ] = None,
@@ -232,8 +318,61 @@ def evaluate(
         bool,
         typer.Option("--compare-prompts", help="Ask with short and long instructions; KAI uses the better."),
     ] = False,
+    compare_agent: Annotated[
+        bool, typer.Option("--compare-agent", help="Ask with investigations off and on, and compare.")
+    ] = False,
+    model: Annotated[
+        str | None, typer.Option(help="The model of every task [env KAI_LLM__MODEL and its like].")
+    ] = None,
+    tasks: Annotated[
+        Path | None,
+        typer.Option(help="Ask a task set instead of FILE: a JSON object a line.", metavar="FILE"),
+    ] = None,
+    memory: Annotated[
+        Path | None,
+        typer.Option(help="Ask a dialogue set instead of FILE, with facts and without.", metavar="FILE"),
+    ] = None,
+    runs: Annotated[int, typer.Option(min=1, max=20, help="Runs of each task, with --tasks.")] = 3,
+    system: Annotated[
+        Literal["all", "agent", "pipeline", "plain"],
+        typer.Option(help="With --tasks: KAI with investigations, without them, or one plain prompt."),
+    ] = "all",
 ) -> None:
-    """Measure execution accuracy: ask every question of a set and score the rows against its gold SQL."""
+    """Measure execution accuracy: ask every question of a set and score the rows against its gold SQL.
+
+    With --tasks, ask what one statement cannot answer, and score the findings against planted truths. With
+    --memory, ask what needs facts that were defined before, and count the use of wrong ones.
+    """
+    if memory is not None:
+        from app.evaluation.remembering.run import MemoryEvaluation, evaluate_memory  # noqa: PLC0415
+
+        if db is None or questions is not None or tasks is not None or baseline or split:
+            _fail("--memory goes with --db, --output, --model and --limit alone.", _MISUSED)
+        remembering = MemoryEvaluation(dialogues=memory, database=db, output=output, model=model, limit=limit)
+        _run(evaluate_memory(remembering))
+        return
+    if tasks is not None:
+        from app.evaluation.tasks.run import TaskEvaluation, evaluate_tasks  # noqa: PLC0415
+
+        if questions is not None or db is not None or baseline or compare_prompts or compare_agent or split:
+            _fail("--tasks has databases of its own: it goes with no FILE, --db or comparison.", _MISUSED)
+        asked = TaskEvaluation(
+            tasks=tasks,
+            output=output,
+            systems=("agent", "pipeline", "plain") if system == "all" else (system,),
+            runs=runs,
+            model=model,
+            tags=tag or (),
+            limit=limit,
+            seed=seed,
+            jobs=jobs or 1,
+            fresh=fresh,
+        )
+        _run(evaluate_tasks(asked))
+        return
+    if questions is None or db is None:
+        _fail("Name a question set and its --db, or a task set by --tasks.", _MISUSED)
+    from app.evaluation.loop import compare_agent as compare_loop  # noqa: PLC0415
     from app.evaluation.prompts import compare_prompts as compare  # noqa: PLC0415
     from app.evaluation.question_set import Selection  # noqa: PLC0415
     from app.evaluation.run import Evaluation  # noqa: PLC0415
@@ -249,13 +388,30 @@ def evaluate(
         jobs=jobs,
         fresh=fresh,
         system=baseline or "kai",
+        model=model,
     )
-    if not compare_prompts:
-        _run(run(wanted))
-    elif baseline is None:
+    if [baseline is not None, compare_prompts, compare_agent].count(True) > 1:
+        _fail("Of --baseline, --compare-prompts and --compare-agent only one can be asked for.", _MISUSED)
+    if compare_prompts:
         _run(compare(wanted))
+    elif compare_agent:
+        _run(compare_loop(wanted))
     else:
-        _fail("--compare-prompts compares KAI's own instructions; it does not go with --baseline.", _MISUSED)
+        _run(run(wanted))
+
+
+@app.command()
+def eval_tasks(
+    output: Annotated[Path, typer.Argument(help="File to write.", metavar="FILE")],
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the databases and their planted truths.")] = 1,
+) -> None:
+    """Make a task set for kai eval --tasks: databases are generated from the seed when they are asked."""
+    from app.evaluation.tasks.run import make_tasks  # noqa: PLC0415
+
+    try:
+        make_tasks(seed, output)
+    except OSError as error:
+        _fail(str(error))
 
 
 @app.command()
@@ -282,7 +438,10 @@ def create_key(
     ] = "user",
     scope: Annotated[
         list[str] | None,
-        typer.Option(help="Only this of what the role may: read, ask, manage or admin; repeatable."),
+        typer.Option(
+            help="Only this of what the role may: read, ask, approve, manage or admin; repeatable. Left out: "
+            "all but approve."
+        ),
     ] = None,
     days: Annotated[int, typer.Option(min=1, max=3_650, help="How long it is good for.")] = 90,
     never_expires: Annotated[bool, typer.Option("--never-expires", help="Good until it is revoked.")] = False,
@@ -313,6 +472,98 @@ def revoke_key(
     from app.commands.keys import revoke as run  # noqa: PLC0415
 
     _run(run(data_dir, key_id))
+
+
+memory = typer.Typer(help="What KAI remembers, and the graph memory beside it.", no_args_is_help=True)
+app.add_typer(memory, name="memory")
+
+
+@memory.command("test")
+def check_graph_memory(
+    smoke: Annotated[
+        bool, typer.Option("--smoke", help="Also write a message, wait until it is kept, and delete it.")
+    ] = False,
+    data_dir: DataDir = None,
+) -> None:
+    """Test the connection to the graph memory (KAI_GRAPH_MEMORY__ENDPOINT), step by step."""
+    from app.commands.graph_memory import try_connection as run  # noqa: PLC0415
+
+    _run(run(data_dir, "smoke" if smoke else "basic"))
+
+
+FactOwner = Annotated[str, typer.Option(help="Whose facts. Without a login, all are of this one.")]
+FactScope = Literal["session", "workspace", "user", "shared"]
+
+
+@memory.command("list")
+def list_facts(
+    words: Annotated[str | None, typer.Argument(help="Only facts with all of these words.")] = None,
+    scope: Annotated[FactScope | None, typer.Option(help="Only facts of this scope.")] = None,
+    owner: FactOwner = "local",
+    data_dir: DataDir = None,
+) -> None:
+    """List the facts of an owner, and the shared ones that they may read."""
+    from app.commands.memory import show_all as run  # noqa: PLC0415
+
+    _run(run(data_dir, owner=owner, scope=scope, words=words))
+
+
+@memory.command("forget")
+def forget_fact(
+    fact_id: Annotated[str, typer.Argument(help="As `kai memory list` shows it.", metavar="ID")],
+    owner: FactOwner = "local",
+    data_dir: DataDir = None,
+) -> None:
+    """Forget a fact, and all that it has superseded."""
+    from app.commands.memory import forget as run  # noqa: PLC0415
+
+    _run(run(data_dir, fact_id, owner=owner))
+
+
+@memory.command("export")
+def export_memory(
+    out: Annotated[Path | None, typer.Option(help="File to write to; left out, the terminal.")] = None,
+    owner: FactOwner = "local",
+    data_dir: DataDir = None,
+) -> None:
+    """Write everything that KAI remembers of an owner as JSON."""
+    from app.commands.memory import export as run  # noqa: PLC0415
+
+    _run(run(data_dir, out, owner=owner))
+
+
+@memory.command("import")
+def import_memory(
+    file: Annotated[Path, typer.Argument(help="An export, or Markdown with lists.", metavar="FILE")],
+    kind: Annotated[
+        Literal["decision", "lesson_learned", "preference", "procedure", "task_update", "terminology"],
+        typer.Option(help="Kind of the items of a list that name none."),
+    ] = "preference",
+    scope: Annotated[FactScope, typer.Option(help="Scope of the items of lists.")] = "user",
+    connection: Annotated[
+        str | None,
+        typer.Option(help="Id of the database connection of the items, and of facts whose own is unknown."),
+    ] = None,
+    confirm: Annotated[
+        bool, typer.Option("--confirm", help="Remember also what reads like an instruction to KAI.")
+    ] = False,
+    owner: FactOwner = "local",
+    data_dir: DataDir = None,
+) -> None:
+    """Remember the facts of an export, or the items of the lists in a Markdown file."""
+    from app.commands.memory import import_file as run  # noqa: PLC0415
+
+    _run(run(data_dir, file, owner=owner, kind=kind, scope=scope, connection_id=connection, confirm=confirm))
+
+
+def _check_question(question: str) -> None:
+    """Ends the command if the question cannot be stored."""
+    from app.http.routes import storable  # noqa: PLC0415
+
+    try:
+        storable(question)
+    except ValueError as error:
+        _fail(f"The question cannot be asked: {error}.")
 
 
 def main() -> None:
@@ -388,6 +639,6 @@ def _fast_loop() -> Callable[[], asyncio.AbstractEventLoop] | None:
     return uvloop.new_event_loop
 
 
-def _fail(message: str, code: int = 1) -> None:
+def _fail(message: str, code: int = 1) -> NoReturn:
     sys.stderr.write(f"kai: {message}\n")
     raise typer.Exit(code)

@@ -40,7 +40,7 @@ _TRY_AGAIN_SECONDS = 2
 _FROM_HERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - compared, not bound
 """Address for a browser on this machine if KAI listens on every address."""
 
-WorkerKind = Literal["runs", "history", "memory"]
+WorkerKind = Literal["runs", "history", "memory", "graph"]
 
 _T = TypeVar("_T")
 
@@ -69,7 +69,7 @@ async def work(kind: WorkerKind, data_dir: Path | None) -> None:
     start_logs(settings, access_log=settings.access_log is not False)
     its = settings.model_copy(update={"host": settings.worker.host, "port": settings.worker.port})
     with _bind(its, "KAI_WORKER__HOST and KAI_WORKER__PORT") as opened, traced():
-        role: Literal["worker", "history", "memory"] = "worker" if kind == "runs" else kind
+        role: Literal["worker", "history", "memory", "graph"] = "worker" if kind == "runs" else kind
         async with _when_available(lambda: open_worker(settings, role), settings) as worker:
             server = _Server(create_health_app(worker), worker, settings)
             await server.listen(opened, "KAI works; its health is at {}/readyz".format)

@@ -34,6 +34,7 @@ from graph.events import (
     AnalysisChunk,
     ClarificationChunk,
     Failure,
+    Memory,
     ResultsChunk,
     SessionEvent,
     SqlChunk,
@@ -63,6 +64,9 @@ class SystemAnswer:
     seconds: float = 0
     fetched: bool = False
     from_rows: bool = False
+    investigated: bool = False
+    remembered: tuple[str, ...] = ()
+    """Ids of the facts in the prompt."""
 
     @property
     def model_failed(self) -> bool:
@@ -70,12 +74,17 @@ class SystemAnswer:
         return self.failure is not None and self.failure.type in _MODEL_PROBLEMS
 
     def take(self, event: SessionEvent) -> None:
-        """Record one event of the run. Events after the rows do not change `reply` or `failure`."""
+        """Record one event of the run. Events after the rows do not change `reply` or `failure`.
+
+        Statements and rows of an investigation's calls are not those of the answer.
+        """
         match event:
-            case SqlChunk():
+            case SqlChunk(tool_call_id=str()) | ResultsChunk(tool_call_id=str()):
+                pass  # of a call of an investigation, not of the answer
+            case SqlChunk(tool_call_id=None):
                 self.sql = event.content
                 self.corrections = tuple(event.corrections)
-            case ResultsChunk():
+            case ResultsChunk(tool_call_id=None):
                 self.fetched = True
             case ClarificationChunk():
                 self.clarification = event.content
@@ -83,8 +92,12 @@ class SystemAnswer:
                 self.reply = event.content
             case Failure() if not self.fetched:
                 self.failure = event
+            case Memory(action="used"):
+                self.remembered = tuple(each["id"] for each in event.facts)
             case Status(step="repairing_sql"):
                 self.repairs += 1
+            case Status(step="investigating"):
+                self.investigated = True
             case Status(step="analyzing"):
                 self.from_rows = not self.fetched
             case _:
@@ -116,8 +129,11 @@ class RunCosts:
 class KaiSession:
     """A session of KAI, asked as any client would."""
 
-    def __init__(self, services: Services, session_id: str, costs: RunCosts) -> None:
+    def __init__(
+        self, services: Services, session_id: str, costs: RunCosts, *, owner: str = LOCAL_OWNER
+    ) -> None:
         self._services = services
+        self._owner = owner
         self._session_id = session_id
         self._costs = costs
 
@@ -132,7 +148,7 @@ class KaiSession:
         is_measured = False
         sessions = self._services.sessions
         session, run = await sessions.ask(
-            LOCAL_OWNER, self._session_id, question, on_busy="reject", idempotency_key=None
+            self._owner, self._session_id, question, on_busy="reject", idempotency_key=None
         )
         async for entry in sessions.follower.events(session, run):
             event = event_of(entry.data)
@@ -149,7 +165,7 @@ class KaiSession:
 
     async def _all_rows(self, run: Run) -> ResultSet:
         sessions = self._services.sessions
-        message = await sessions.answer(LOCAL_OWNER, run.session_id, run.message_id)
+        message = await sessions.answer(self._owner, run.session_id, run.message_id)
         rows = [row async for chunk in sessions.rows.all(message.id, message.row_count or 0) for row in chunk]
         columns = [
             ResultColumn(each["name"], _TYPE.validate_python(each["type"])) for each in message.columns
@@ -207,8 +223,12 @@ class PlainPrompt:
 
 
 def _instruction(schema: Schema) -> PromptMessage:
-    tables = "\n".join(_table_lines(table, schema.dialect) for table in schema.tables)
-    return PromptMessage("system", f"Answer with one {schema.dialect} statement.\n\n{tables}")
+    return PromptMessage("system", f"Answer with one {schema.dialect} statement.\n\n{schema_lines(schema)}")
+
+
+def schema_lines(schema: Schema) -> str:
+    """Returns the tables of a plain prompt: their columns and foreign keys, and no stored data."""
+    return "\n".join(_table_lines(table, schema.dialect) for table in schema.tables)
 
 
 def _table_lines(table: Table, dialect: str) -> str:

@@ -99,6 +99,7 @@ def _outline(question: BenchmarkQuestion, answer: SystemAnswer) -> QuestionOutco
         completion_tokens=answer.used.output_tokens,
         tokens=answer.used.tokens,
         seconds=round(answer.seconds, 3),
+        investigated=answer.investigated,
     )
 
 

@@ -15,7 +15,7 @@ from app.core.llm.capabilities import InstructionForm, instruction_for
 from app.core.settings import Settings, read_settings
 from app.evaluation.report import print_comparison
 from app.evaluation.results import Results
-from app.evaluation.run import ENDING, Evaluation, evaluate_with
+from app.evaluation.run import ENDING, Evaluation, evaluate_with, with_model
 from app.evaluation.summary import Comparison, Tally, compare
 from app.modules.sql_generation.instruction_choice import (
     InstructionChoice,
@@ -34,7 +34,7 @@ async def compare_prompts(wanted: Evaluation) -> None:
 
     Raises `Problem` before the first question when the evaluation cannot start.
     """
-    settings = read_settings()
+    settings = with_model(read_settings(), wanted.model)
     console = Console(highlight=False)
     if not settings.llm.configured:
         raise Invalid("Instructions are for a language model: set OPENAI_API_KEY or KAI_LLM__BASE_URL.")
@@ -78,7 +78,7 @@ def _choice(settings: Settings, comparison: Comparison, question_set: str) -> In
     is_short = (short.right, -short.tokens) >= (long.right, -long.tokens)
     return InstructionChoice(
         model=settings.llm.writer,
-        host=host_of(settings.llm.base_url),
+        host=host_of(settings.llm.base_url, settings.llm.provider),
         instruction="short" if is_short else "long",
         short=short,
         long=long,

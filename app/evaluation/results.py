@@ -103,6 +103,8 @@ class QuestionOutcome(BaseModel):
     completion_tokens: int = 0
     tokens: int = 0
     seconds: float = 0
+    investigated: bool = False
+    """An investigation answered."""
 
     @property
     def scored(self) -> bool:
@@ -169,12 +171,15 @@ class Header(BaseModel):
     model: str
     system: System = "kai"
     instruction: InstructionForm | None = None
+    investigations: bool = False
+    """The questions were asked with investigations on."""
 
     @property
     def answerer(self) -> str:
-        """The system, the model and the form of instructions as one phrase."""
+        """The system, the model, the form of instructions and investigations as one phrase."""
         form = f" and the {self.instruction} instructions" if self.instruction else ""
-        return f"{self.system} with {self.model}{form}"
+        loop = ", investigations on" if self.investigations else ""
+        return f"{self.system} with {self.model}{form}{loop}"
 
 
 @dataclass(frozen=True)

@@ -45,11 +45,22 @@ class Evaluation:
     jobs: int | None
     fresh: bool
     system: System = "kai"
+    model: str | None = None
+    """Model of every task, instead of those of the settings."""
 
 
 async def evaluate(wanted: Evaluation) -> None:
     """Evaluate KAI with the settings of this process. Raises as `evaluate_with` does."""
-    await evaluate_with(wanted, read_settings(), Console(highlight=False))
+    await evaluate_with(wanted, with_model(read_settings(), wanted.model), Console(highlight=False))
+
+
+def with_model(settings: Settings, model: str | None) -> Settings:
+    """Returns the settings with one model for every task. None leaves them as they are."""
+    if model is None:
+        return settings
+    own = ("sql_model", "analysis_model", "agent_model", "summary_model")
+    llm = settings.llm.model_copy(update={"model": model, **dict.fromkeys(own)})
+    return settings.model_copy(update={"llm": llm})
 
 
 async def evaluate_with(wanted: Evaluation, settings: Settings, console: Console) -> Results:
@@ -75,6 +86,7 @@ async def evaluate_with(wanted: Evaluation, settings: Settings, console: Console
             model=_writer(settings.llm),
             system=wanted.system,
             instruction=services.models.instruction if services.models and wanted.system == "kai" else None,
+            investigations=wanted.system == "kai" and services.capabilities.investigations.on,
         )
         databases = await _register(services, conversations, wanted.database)
         rest = _rest(conversations, resumed(output, header, fresh=wanted.fresh), output, console=console)

@@ -23,19 +23,30 @@ class Authentication:
     """
 
     def __init__(
-        self, app: ASGIApp, *, identity: Identity, wrong_keys: WrongKeys, open_to_all: Callable[[str], bool]
+        self,
+        app: ASGIApp,
+        *,
+        identity: Identity,
+        wrong_keys: WrongKeys,
+        open_to_all: Callable[[str], bool],
+        challenge: Callable[[Scope], str],
     ) -> None:
+        """`challenge` returns the `WWW-Authenticate` of a refusal."""
         self._app = app
         self._identity = identity
         self._wrong_keys = wrong_keys
         self._open_to_all = open_to_all
+        self._challenge = challenge
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and not self._open_to_all(scope["path"]):
             try:
                 caller = await self._caller(scope)
             except Problem as problem:
-                await problem_answer(problem)(scope, receive, send)
+                answer = problem_answer(problem)
+                if isinstance(problem, Unauthenticated):
+                    answer.headers["WWW-Authenticate"] = self._challenge(scope)
+                await answer(scope, receive, send)
                 return
             except StorageUnavailable as error:
                 await (await storage_unavailable(Request(scope), error))(scope, receive, send)
@@ -48,21 +59,22 @@ class Authentication:
         await self._app(scope, receive, send)
 
     async def _caller(self, scope: Scope) -> Caller:
-        credential = _credential(Headers(scope=scope))
+        credential = self._credential(Headers(scope=scope))
         if credential is None:
             return await self._identity.caller(None)
         check = partial(self._identity.caller, credential)
         return await self._wrong_keys.checked(address_of(scope), credential, check)
 
-
-def _credential(headers: Headers) -> str | None:
-    """The credential of a request, or None. Raises `Unauthenticated` for a malformed one or several."""
-    brought = headers.getlist("x-api-key")
-    for each in headers.getlist("authorization"):
-        scheme, _, rest = each.partition(" ")
-        if scheme.lower() != "bearer":
-            raise Unauthenticated("Authorization must have the form `Bearer <API key or token>`.")
-        brought.append(rest)
-    if len(brought) > 1:
-        raise Unauthenticated("The request has several credentials. Send one.")
-    return brought[0].strip() if brought else None
+    def _credential(self, headers: Headers) -> str | None:
+        """The credential of a request, or None. Raises `Unauthenticated` for a malformed one or several."""
+        brought = [each.strip() for each in headers.getlist("x-api-key")]
+        for each in headers.getlist("authorization"):
+            scheme, _, rest = each.partition(" ")
+            if scheme.lower() == "bearer":
+                brought.append(rest.strip())
+            elif not self._identity.ignores(each):
+                raise Unauthenticated("Authorization must have the form `Bearer <API key or token>`.")
+        counting = [each for each in brought if not self._identity.ignores(each)]
+        if len(counting) > 1:
+            raise Unauthenticated("The request has several credentials. Send one.")
+        return counting[0] if counting else None

@@ -47,6 +47,7 @@ class Requires:
 
 READ = Depends(Requires("read"))
 ASK = Depends(Requires("ask"))
+APPROVE = Depends(Requires("approve"))
 MANAGE = Depends(Requires("manage"))
 ADMIN = Depends(Requires("admin"))
 ANYBODY = Depends(Requires(None))

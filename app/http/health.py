@@ -31,6 +31,8 @@ async def readyz(request: Request) -> JSONResponse:
     """Tries what a question needs of every dependency, such as a conditional write to the store, and answers
     within about two seconds, with the state and the latency of each. A result holds for a second.
 
+    `details` describe services that questions do not need, such as the graph memory: their failure is no 503.
+
     Answers 503 while a dependency is unavailable (`unavailable`) or the process is stopping (`draining`).
     Needs no credential: use it as a readiness probe.
     """
@@ -57,4 +59,5 @@ def _body(verdict: ReadinessReport) -> dict[str, object]:
         }
         for each in verdict.dependencies
     }
-    return {"status": verdict.status, "dependencies": dependencies}
+    details = {"details": verdict.details} if verdict.details else {}
+    return {"status": verdict.status, "dependencies": dependencies, **details}

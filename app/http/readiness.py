@@ -3,8 +3,8 @@
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from app.core.storage.port import StorageFull, StorageRefused, StorageStarting
@@ -31,19 +31,26 @@ class Dependency:
     error: str | None = None
 
 
+Detail: TypeAlias = tuple[str, Callable[[], Awaitable[Mapping[str, str | int]]]]
+"""Name of something that questions do not need, and a call that describes its state."""
+
+
 @dataclass(frozen=True)
 class ReadinessReport:
     status: Literal["ready", "unavailable", "draining"]
     dependencies: Sequence[Dependency]
+    details: Mapping[str, Mapping[str, str | int]] = field(default_factory=dict)
 
 
 class Readiness:
     """Readiness of this process."""
 
-    def __init__(self, checks: Sequence[Check]) -> None:
+    def __init__(self, checks: Sequence[Check], details: Sequence[Detail] = ()) -> None:
         self._checks = checks
+        self._details = details
         self._looking = asyncio.Lock()
         self._found: Sequence[Dependency] = ()
+        self._described: Mapping[str, Mapping[str, str | int]] = {}
         self._found_at: float | None = None
         self.draining = False
 
@@ -56,11 +63,15 @@ class Readiness:
         async with self._looking:
             if self._found_at is None or time.monotonic() - self._found_at > FRESH_SECONDS:
                 self._found = await asyncio.gather(*(_look(name, check) for name, check in self._checks))
+                self._described = {name: await _describe(name, detail) for name, detail in self._details}
                 self._found_at = time.monotonic()
-            found = self._found
+            found, described = self._found, self._described
         if self.draining:
-            return ReadinessReport("draining", found)
-        return ReadinessReport("unavailable" if any(each.error for each in found) else "ready", found)
+            return ReadinessReport("draining", found, described)
+        status: Literal["ready", "unavailable"] = "ready"
+        if any(each.error for each in found):
+            status = "unavailable"
+        return ReadinessReport(status, found, described)
 
 
 def _explanation(failure: Exception) -> str:
@@ -72,6 +83,17 @@ def _explanation(failure: Exception) -> str:
             return str(each)
     cause = failure.__cause__
     return f"{_DEFECT} ({type(cause).__name__})" if cause is not None else _DEFECT
+
+
+async def _describe(
+    name: str, detail: Callable[[], Awaitable[Mapping[str, str | int]]]
+) -> Mapping[str, str | int]:
+    try:
+        async with asyncio.timeout(CHECK_SECONDS):
+            return await detail()
+    except Exception as failure:  # noqa: BLE001 - a probe, as below
+        logger.warning("%s is not described (%s)", name, type(failure).__name__)
+        return {"state": "unknown"}
 
 
 async def _look(name: str, check: Callable[[], Awaitable[object]]) -> Dependency:

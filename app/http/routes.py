@@ -5,9 +5,10 @@ from datetime import datetime
 from typing import Annotated, Generic, TypeVar
 
 from fastapi import Query
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
 
 from app.core.clock import as_datetime
+from graph.described import Described
 
 API_PREFIX = "/api/v1"
 
@@ -32,20 +33,23 @@ Time = Annotated[datetime, BeforeValidator(as_datetime)]
 """Epoch milliseconds in the store, RFC 3339 in UTC on the wire."""
 
 
-class Body(BaseModel):
+class Body(Described):
     """Base of request bodies. An unknown field is an error, and a field's docstring is its description."""
 
-    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid")
 
 
-class ResponseBody(BaseModel):
+class ResponseBody(Described):
     """Base of response bodies. A field's docstring is its description in OpenAPI."""
 
-    model_config = ConfigDict(from_attributes=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(from_attributes=True, defer_build=True)
 
 
 class PageQuery(Body):
     """Selects a page of a list."""
+
+    # FastAPI takes the description of a parameter from the field.
+    model_config = ConfigDict(use_attribute_docstrings=True)
 
     limit: Annotated[int, Query(ge=1, le=100)] = 20
     """The most items of a page."""
@@ -61,9 +65,6 @@ Item = TypeVar("Item")
 
 class PageOf(ResponseBody, Generic[Item]):
     """A page of a list."""
-
-    # For each item type, pydantic would look for the docstrings of the fields through the whole stack.
-    model_config = ConfigDict(use_attribute_docstrings=False)
 
     items: Annotated[Sequence[Item], Field(description="Items of the page.")]
     next_cursor: Annotated[str | None, Field(description="Cursor of the next page. Null on the last page.")]

@@ -2,7 +2,11 @@
 
 import json
 
+from pydantic import JsonValue
+
 from app.core.llm.tokens import approximate_tokens
+from app.core.redaction.text import HIDDEN
+from app.core.redaction.values import names_secret
 from app.modules.cuts import cut_sentence
 from graph.state import Rows
 
@@ -11,10 +15,13 @@ _MAX_CELL = 200
 
 
 def rows_as_lines(rows: Rows, max_tokens: int = MAX_TOKENS) -> str:
-    """The column names and the first rows as JSON lines, how many rows there are, and what a limit cut."""
+    """The column names and the first rows as JSON lines, how many rows there are, and what a limit cut.
+
+    Values of columns that are named as secrets are, such as `password`, are redacted.
+    """
     lines = [json.dumps([column["name"] for column in rows["columns"]], ensure_ascii=False)]
     spent = 0
-    for row in rows["rows"]:
+    for row in without_secrets(rows)["rows"]:
         cells = [cell[:_MAX_CELL] if isinstance(cell, str) else cell for cell in row]
         line = json.dumps(cells, ensure_ascii=False)
         spent += approximate_tokens(line)
@@ -23,3 +30,17 @@ def rows_as_lines(rows: Rows, max_tokens: int = MAX_TOKENS) -> str:
         lines.append(line)
     foot = f"({len(lines) - 1} of {rows['row_count']} rows)"
     return "\n".join(filter(None, [*lines, foot, cut_sentence(rows)]))
+
+
+def without_secrets(rows: Rows) -> Rows:
+    """Returns the rows with the values of columns such as `password` redacted."""
+    secret = [at for at, column in enumerate(rows["columns"]) if names_secret(column["name"])]
+    if not secret:
+        return rows
+    shown: list[list[JsonValue]] = []
+    for row in rows["rows"]:
+        cells = list(row)
+        for at in secret:
+            cells[at] = None if cells[at] is None else HIDDEN
+        shown.append(cells)
+    return Rows(**{**rows, "rows": shown})

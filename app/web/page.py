@@ -37,7 +37,8 @@ NOT_BUILT = """<!doctype html><html lang="en"><meta charset="utf-8"><title>KAI</
 The API works meanwhile: it describes itself at
 <a href="/api/v1/openapi.json">/api/v1/openapi.json</a>.</p></body></html>"""
 
-_FOLDERS = ("/assets/", "/sessions/", "/connections/")
+_PATHS = ("/", "/favicon.svg", "/boards", "/connections", "/memory", "/rules", "/tools")
+_FOLDERS = ("/assets/", "/boards/", "/sessions/", "/connections/")
 
 _page = APIRouter(include_in_schema=False)
 
@@ -50,7 +51,7 @@ def serve_page(app: FastAPI) -> None:
 
 def is_of_page(path: str) -> bool:
     """True if the page serves this path."""
-    return path in ("/", "/favicon.svg", "/connections") or path.startswith(_FOLDERS)
+    return path in _PATHS or path.startswith(_FOLDERS)
 
 
 class UnbuiltFiles(StaticFiles):
@@ -72,8 +73,13 @@ class _Assets(UnbuiltFiles):
 
 @_page.api_route("/", methods=["GET", "HEAD"])
 @_page.api_route("/sessions/{session_id}", methods=["GET", "HEAD"])
+@_page.api_route("/boards", methods=["GET", "HEAD"])
+@_page.api_route("/boards/{board_id}", methods=["GET", "HEAD"])
 @_page.api_route("/connections", methods=["GET", "HEAD"])
 @_page.api_route("/connections/{rest:path}", methods=["GET", "HEAD"])
+@_page.api_route("/memory", methods=["GET", "HEAD"])
+@_page.api_route("/rules", methods=["GET", "HEAD"])
+@_page.api_route("/tools", methods=["GET", "HEAD"])
 async def page() -> Response:
     index = STATIC / "index.html"
     if not index.is_file():

@@ -6,7 +6,7 @@ from langgraph.runtime import Runtime
 
 from graph.chunks import analysis_chunks
 from graph.events import Status
-from graph.nodes.question import question_of, standalone_question, with_exchange
+from graph.nodes.question import question_with_memory, standalone_question, with_exchange
 from graph.ports import Ports
 from graph.state import Rows, SessionState
 
@@ -17,7 +17,7 @@ async def analyse(state: SessionState, runtime: Runtime[Ports]) -> SessionState:
     sql = state.get("current_sql")
     emit(Status(step="analyzing", message=_message(state), run_id=state["run_id"]))
     rows = await _all_rows(state, runtime.context)
-    question = question_of(state)
+    question = await question_with_memory(state, runtime.context)
     question = replace(question, text=standalone_question(state), author=state.get("current_author"))
     with runtime.context.observer.observe_step("analyzing"):
         read = await runtime.context.analyst.analyse(question, sql or "", rows, emit=emit)

@@ -34,6 +34,9 @@ async def conclude(state: SessionState, runtime: Runtime[Ports]) -> SessionState
         "results_message_id": state["message_id"],
         "current_analysis": found.analysis.model_dump(),
         "messages": with_exchange(
-            state, sql=found.sql, results_summary=found.results_summary, analysis=found.analysis.text
+            state,
+            sql=found.sql,
+            results_summary=found.results_summary,
+            analysis=found.analysis.text if found.remembered is None else found.remembered,
         ),
     }

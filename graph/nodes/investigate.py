@@ -1,15 +1,24 @@
 """Step `investigate`: let the model choose what to look at next, or conclude."""
 
+from typing import cast
+
 from langgraph.runtime import Runtime
+from langgraph.types import Overwrite
 
 from graph.errors import InvestigationOff
 from graph.events import Status
-from graph.nodes.question import question_of
+from graph.nodes.question import question_with_memory
 from graph.ports import Investigator, Ports
-from graph.state import NO_CONTEXT, InvestigationState, SessionState
+from graph.state import NO_CONTEXT, CallOutcome, InvestigationState, SessionState
 
 MAX_STEPS = 50
 """The most steps that an investigation may be allowed. The last one comes after them: it concludes."""
+
+MAX_CALLS = 200
+"""The most calls that an investigation may be allowed."""
+
+NO_OUTCOMES = cast("dict[str, CallOutcome]", Overwrite({}))
+"""Resets `SessionState.done`, whose updates are merged otherwise."""
 
 
 def investigator_of(ports: Ports) -> Investigator:
@@ -41,7 +50,8 @@ async def investigate(state: SessionState, runtime: Runtime[Ports]) -> SessionSt
     investigator = investigator_of(runtime.context)
     emit(Status(step="investigating", message=f"Investigating, step {step}", run_id=state["run_id"]))
     with runtime.context.observer.observe_step("investigating"):
-        chosen = await investigator.next_step(question_of(state), state["reply"], step, emit=emit)
+        question = await question_with_memory(state, runtime.context)
+        chosen = await investigator.next_step(question, state["reply"], step, emit=emit)
     update = SessionState(
         investigation={
             "step": step,
@@ -50,6 +60,7 @@ async def investigate(state: SessionState, runtime: Runtime[Ports]) -> SessionSt
             "limit_reached": chosen.limit_reached,
             "is_concluded": chosen.is_last,
         },
+        done=NO_OUTCOMES,
         context=NO_CONTEXT,
         tokens_used=state["tokens_used"] + chosen.tokens_used,
     )

@@ -1,7 +1,9 @@
 """The question that a step passes to the ports, and the exchange that it remembers."""
 
+from dataclasses import replace
+
 from graph.answer import understanding_of
-from graph.ports import Question
+from graph.ports import Ports, Question
 from graph.state import Author, PastExchange, SessionState
 
 
@@ -21,6 +23,19 @@ def question_of(state: SessionState) -> Question:
         antecedent=_antecedent(state),
         alone=state["turns"] == 1,
     )
+
+
+async def question_with_memory(state: SessionState, ports: Ports) -> Question:
+    """Returns the turn's question with the facts that were found for it, and with the section about the user.
+
+    A repair gets the facts alone: they say what the words of the question mean.
+    """
+    question = question_of(state)
+    if ports.facts is not None and (ids := state.get("remembered")):
+        question = replace(question, facts=await ports.facts.read_facts(ids))
+    if ports.profile is not None and question.repair is None:
+        question = replace(question, profile=await ports.profile.read())
+    return question
 
 
 def standalone_question(state: SessionState) -> str:

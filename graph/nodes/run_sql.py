@@ -22,10 +22,8 @@ async def run_sql(state: SessionState, runtime: Runtime[Ports]) -> SessionState:
         if first_stands:
             return _keep_first(state, repair, runtime)
         raise StatementFailed("\n".join(repair["reasons"]))
-    runtime.stream_writer(Status(step="executing_sql", message="Running the query", run_id=state["run_id"]))
     try:
-        with runtime.context.observer.observe_step("executing_sql"):
-            rows = await runtime.context.runner.run(sql)
+        rows = await runtime.context.runner.kept(sql) or await _run(sql, state, runtime)
     except (StatementFailed, DatabaseUnavailable) as failure:
         if repair is not None and first_stands:
             return _keep_first(state, repair, runtime)
@@ -46,6 +44,12 @@ async def run_sql(state: SessionState, runtime: Runtime[Ports]) -> SessionState:
         return {**answered, "repair": _repair_of(state, "warnings", reasons)}
     runtime.stream_writer(ResultsChunk(content=rows))
     return {**answered, "repair": None}
+
+
+async def _run(sql: str, state: SessionState, runtime: Runtime[Ports]) -> Rows:
+    runtime.stream_writer(Status(step="executing_sql", message="Running the query", run_id=state["run_id"]))
+    with runtime.context.observer.observe_step("executing_sql"):
+        return await runtime.context.runner.run(sql)
 
 
 def _repair_of(state: SessionState, cause: Literal["error", "warnings"], reasons: list[str]) -> Repair:

@@ -1,4 +1,4 @@
-"""Step `summarize`: replace older exchanges by the rolling summary when there are too many.
+"""Step `summarize`: replace older exchanges by the rolling summary when there are too many. Else `finish`.
 
 An exchange leaves the context only when the summary covers it. A failed summary is retried once, at the next
 turn. If the retry fails too, a digest made without a model replaces the older exchanges.
@@ -25,12 +25,19 @@ _CHARACTERS_PER_TOKEN = 4
 logger = logging.getLogger(__name__)
 
 
+def is_summary_due(state: SessionState) -> bool:
+    return state.get("summary_failed", False) or (_pause(state) == 0 and _has_too_many(state["messages"]))
+
+
+async def finish(state: SessionState) -> SessionState:
+    """The end of a turn whose exchanges need no summary yet. It takes no time."""
+    return {"status": "idle", "summary_pause": _pause(state)}
+
+
 async def summarize(state: SessionState, runtime: Runtime[Ports]) -> SessionState:
     exchanges = state["messages"]
     failed_before = state.get("summary_failed", False)
-    pause = max(state.get("summary_pause", 0) - 1, 0)
-    if not failed_before and (pause > 0 or not _has_too_many(exchanges)):
-        return {"status": "idle", "summary_pause": pause}
+    pause = _pause(state)
     _emit_status(state, runtime, "Summarizing the conversation so far")
     older = exchanges[:-KEPT_IN_FULL]
     latest = exchanges[-KEPT_IN_FULL:]
@@ -62,6 +69,11 @@ async def summarize(state: SessionState, runtime: Runtime[Ports]) -> SessionStat
 
 def _emit_status(state: SessionState, runtime: Runtime[Ports], message: str) -> None:
     runtime.stream_writer(Status(step="summarizing", message=message, run_id=state["run_id"]))
+
+
+def _pause(state: SessionState) -> int:
+    """Returns the turns until the next summary, this one counted."""
+    return max(state.get("summary_pause", 0) - 1, 0)
 
 
 def _has_too_many(exchanges: list[PastExchange]) -> bool:

@@ -1,4 +1,7 @@
-"""Step `use_tool`: make one call of a tool. The calls of a step run at the same time."""
+"""Step `use_tool`: make one call of a tool. It is the only step with effects.
+
+The free calls of a step run at the same time, and those that a person has approved one after another.
+"""
 
 from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
@@ -22,5 +25,6 @@ async def use_tool(state: ToolTask, runtime: Runtime[Ports]) -> SessionState:
     runtime.stream_writer(Status(step="using_tool", message=f"Using {call['tool']}", run_id=state["run_id"]))
     with runtime.context.observer.observe_step("using_tool") as step:
         step.set_attribute("kai.tool", call["tool"])
-        await investigator_of(runtime.context).use(call, runtime.stream_writer)
-    return {}
+        outcome = await investigator_of(runtime.context).use(call, runtime.stream_writer)
+        step.set_attribute("kai.outcome", outcome)
+    return {"done": {call["id"]: outcome}}

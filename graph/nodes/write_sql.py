@@ -7,10 +7,10 @@ from langgraph.runtime import Runtime
 from graph.answer import Understanding, understanding_of
 from graph.chunks import sql_chunk
 from graph.errors import TurnError
-from graph.events import Status
-from graph.nodes.question import question_of
-from graph.ports import Ports
-from graph.state import SessionState
+from graph.events import ContextChunk, Status
+from graph.nodes.question import question_with_memory
+from graph.ports import Ports, Written
+from graph.state import Context, SessionState, UsedContext
 
 logger = logging.getLogger(__name__)
 
@@ -23,7 +23,8 @@ async def write_sql(state: SessionState, runtime: Runtime[Ports]) -> SessionStat
     repair = state["repair"]
     try:
         with runtime.context.observer.observe_step(status.step) as step:
-            written = await writer.write(question_of(state), emit)
+            question = await question_with_memory(state, runtime.context)
+            written = await writer.write(question, emit)
             step.set_attribute("kai.route", written.route)
     except TurnError as error:
         if repair is None or repair["cause"] == "error":
@@ -40,7 +41,11 @@ async def write_sql(state: SessionState, runtime: Runtime[Ports]) -> SessionStat
     if written.route == "sql":
         written = written.model_copy(update={"dialect": writer.dialect})
         emit(sql_chunk(written.text, written))
+    context = _context_of(written, state)
+    if written.route == "sql" and written.author in ("model", "verified") and context["used"] is not None:
+        emit(ContextChunk(content=context["used"]))
     update = SessionState(
+        context=context,
         route=written.route,
         understanding=written.model_dump(include=set(Understanding.model_fields)),
         options=written.options,
@@ -51,12 +56,23 @@ async def write_sql(state: SessionState, runtime: Runtime[Ports]) -> SessionStat
     return {**update, "draft_sql": written.text, "author": written.author}
 
 
+def _context_of(written: Written, state: SessionState) -> Context:
+    """Returns the context of the statement's author: of a verified example, only itself was used."""
+    if written.example_id is not None:
+        used = UsedContext(tables=[], terms=[], instructions=[], examples=[written.example_id])
+        return Context(**{**state["context"], "used": used})
+    if state["author"] == "verified":
+        # Its repair has read a context of its own, which is not kept.
+        return Context(**{**state["context"], "used": None})
+    return state["context"]
+
+
 def _status(state: SessionState) -> Status:
     if (repair := state["repair"]) is not None:
-        error = " ".join(repair["reasons"])
+        error = "\n".join(repair["reasons"])
         return Status(
             step="repairing_sql",
-            message=f"Repairing the SQL: {error}",
+            message=f"Repairing the SQL: {' '.join(repair['reasons'])}",
             run_id=state["run_id"],
             failed_sql=repair["sql"],
             error=error,

@@ -21,21 +21,54 @@ class Capability:
 class Capabilities:
     model: Capability
     investigations: Capability
+    agent_mode: Capability
+    """Calls of tools that write, delete or leave KAI, each after an approval."""
+    mcp_servers: Capability
+    """Tools of the MCP servers of the configuration, each call after an approval."""
+    extensions: Capability
+    """Tools of other packages."""
+    rules: Capability
+    facts: Capability
+    """New facts. Those that are kept can be read and forgotten in any case."""
+    generating: Capability
+    """SQL in one shot, and documentation of databases."""
 
 
 def capabilities_of(settings: Settings, instruction: InstructionForm) -> Capabilities:
     """`instruction` is the form of the instructions for the SQL model."""
     has_model = settings.llm.configured
-    reason: str | None = None
+    off: str | None = None
     if not has_model:
-        reason = _NO_MODEL
+        off = _NO_MODEL
     elif not settings.agent.enabled:
-        reason = "They are switched off by KAI_AGENT__ENABLED."
-    elif instruction == "short":
+        off = "They are switched off by KAI_AGENT__ENABLED."
+    reason = off
+    if off is None and not settings.llm.shows_results:
+        reason = "KAI_LLM__ALLOWED_CONTEXT withholds what investigations show (docs/security.md)."
+    elif off is None and settings.llm.tools == "off":
+        reason = "Calls of tools are switched off by KAI_LLM__TOOLS."
+    elif off is None and instruction == "short":
         reason = (
             "The SQL model gets the short instructions (KAI_LLM__INSTRUCTION), which offer no investigations."
         )
+    servers = reason
+    if servers is None and settings.mcp.config is None:
+        servers = "No MCP servers are configured: set KAI_MCP__CONFIG."
+    extensions = reason
+    if extensions is None and not settings.tools.extensions:
+        extensions = "Extensions are switched off: set KAI_TOOLS__EXTENSIONS."
     return Capabilities(
         model=Capability(on=has_model, reason=None if has_model else _NO_MODEL),
         investigations=Capability(on=reason is None, reason=reason),
+        agent_mode=Capability(on=reason is None, reason=reason),
+        mcp_servers=Capability(on=servers is None, reason=servers),
+        extensions=Capability(on=extensions is None, reason=extensions),
+        rules=Capability(on=off is None, reason=off),
+        facts=_facts(settings),
+        generating=Capability(on=off is None, reason=off),
     )
+
+
+def _facts(settings: Settings) -> Capability:
+    on = settings.memory.facts
+    return Capability(on=on, reason=None if on else "They are switched off by KAI_MEMORY__FACTS.")

@@ -1,7 +1,8 @@
 """Binds investigations to turns."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from functools import partial
 
 from app.modules.agent.investigation import Investigation, InvestigationSettings
 from app.modules.agent.records import InvestigationRecords, TurnRecords
@@ -9,13 +10,16 @@ from app.modules.context_store.service import ContextStore
 from app.modules.database_connection.errors import ConnectionNotFound
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.service import DatabaseConnections
+from app.modules.memory.service import ConversationMemories
 from app.modules.run.records import ResultRows
-from app.modules.session.model import Run, Session
+from app.modules.session.model import Mode, Run, Session
 from app.modules.sql_generation.schema_context import SchemaContext
 from app.modules.tools.context import SessionDatabases, ToolDatabase
+from app.modules.tools.history import Answers, ConversationHistory
 from app.modules.tools.results import TurnResults
 from graph.ports import Investigator
 
+FindSession = Callable[[str], Awaitable[Session | None]]
 SchemaContextOf = Callable[[Connection], SchemaContext]
 
 
@@ -30,12 +34,18 @@ class InvestigatorFactory:
         *,
         connections: DatabaseConnections,
         knowledge: ContextStore,
+        answers: Answers,
+        memories: ConversationMemories,
+        find_session: FindSession,
     ) -> None:
         self._settings = settings
         self._records = records
         self._rows = rows
         self._connections = connections
         self._knowledge = knowledge
+        self._answers = answers
+        self._find_session = find_session
+        self._memories = memories
 
     async def bind(
         self, session: Session, run: Run, main: Connection, *, schema_context_of: SchemaContextOf
@@ -66,9 +76,31 @@ class InvestigatorFactory:
             session_id=run.session_id,
             message_id=run.message_id,
         )
-        return Investigation(
-            self._settings, records, results, databases=databases, knowledge=self._knowledge, run_of=run
+        history = ConversationHistory(
+            owner=run.owner,
+            session_id=run.session_id,
+            message_id=run.message_id,
+            answers=self._answers,
+            memories=self._memories,
         )
+        return Investigation(
+            self._settings,
+            records,
+            results,
+            databases=databases,
+            knowledge=self._knowledge,
+            history=history,
+            run_of=run,
+            mode=run.mode,
+            read_mode=partial(self._read_mode, run),
+        )
+
+    async def _read_mode(self, run: Run) -> Mode:
+        """Returns the mode that counts for a run now: its own, or that of its session."""
+        if run.has_own_mode:
+            return run.mode
+        session = await self._find_session(run.session_id)
+        return "ask" if session is None else session.mode
 
 
 def labels_of(names: list[str]) -> list[str]:

@@ -6,9 +6,7 @@ from collections.abc import Sequence
 
 from pydantic import JsonValue
 
-from app.modules.analysis.claims.check import claims_in
 from app.modules.analysis.claims.numbers import WrittenNumber, written_numbers
-from app.modules.analysis.claims.table import ClaimTable
 from app.modules.analysis.figures import figures
 from app.modules.tools.results import NamedResult, ResultUnknown, TurnResults
 from app.modules.tools.toolsets.control import GivenFinding
@@ -78,6 +76,9 @@ def _judge(given: GivenFinding, result: NamedResult, question: str) -> tuple[Cla
 
 
 def _claims(text: str, result: NamedResult, question: str) -> list[Claim]:
+    from app.modules.analysis.claims.check import claims_in  # noqa: PLC0415  (numpy loads slowly)
+    from app.modules.analysis.claims.table import ClaimTable  # noqa: PLC0415
+
     sql = result.kept["sql"]
     found = figures(question, sql, result.kept["dialect"], rows=result.rows) if sql else None
     return claims_in(text, ClaimTable(result.rows, question, sql, found=found))

@@ -20,10 +20,10 @@ class InvestigationLimits:
     max_seconds: float = 300
     tool_seconds: float = 30
 
-    def reached(self, steps: Sequence[StepRecord], now_ms: int) -> str | None:
+    def reached(self, steps: Sequence[StepRecord], now_ms: int, waited_ms: int = 0) -> str | None:
         """Returns the limit that the steps so far have reached, as a part of a sentence, or None.
 
-        `steps` begin with step 0.
+        `steps` begin with step 0. `waited_ms` is the time that people took to decide.
         """
         taken = steps[1:]
         if len(taken) >= self.max_steps:
@@ -32,7 +32,7 @@ class InvestigationLimits:
             return f"{self.max_calls} calls of tools"
         if sum(each.tokens_used for each in taken) >= self.max_tokens:
             return f"{self.max_tokens:,} tokens"
-        if now_ms - steps[0].created_at >= self.max_seconds * 1000:
+        if now_ms - waited_ms - steps[0].created_at >= self.max_seconds * 1000:
             return f"{self.max_seconds:g} seconds"
         latest = taken[-_FAULTS_IN_A_ROW:]
         if len(latest) == _FAULTS_IN_A_ROW and all(each.kind == "fault" for each in latest):

@@ -5,27 +5,53 @@ done again.
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+import logging
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from typing import Literal, cast
 
+from prometheus_client import Counter
 from pydantic import JsonValue, TypeAdapter
 
+from app.core.clock import now_ms
 from app.core.ids import id_of
-from app.core.storage.port import AnyOf, Condition, Document, DocumentExists, Equals, Storage
+from app.core.storage.port import AnyOf, Condition, Document, DocumentExists, Equals, Range, Storage
+from app.modules.session.model import Run
 from app.modules.tools.results import KeptResult, call_id_of
-from graph.state import Context, Finding
+from graph.events import Decision
+from graph.state import CallGate, Context, Finding
 
-CallStatus = Literal["proposed", "begun", "done", "failed"]
+CallStatus = Literal[
+    "proposed",
+    "waiting",
+    "approved",
+    "begun",
+    "done",
+    "failed",
+    "denied",
+    "expired",
+    "withdrawn",
+    "unknown",
+]
+"""A free call: proposed, begun, then done or failed. One that asks: proposed, waiting, then approved and as
+above, or denied, expired or withdrawn. `unknown`: it began, and its process died before the end was stored.
+"""
+ENDED: Sequence[CallStatus] = ("done", "failed", "denied", "expired", "withdrawn", "unknown")
 StepKind = Literal["opening", "calls", "fault", "answer", "question"]
 _MOST_RECORDS = 1_000
+_PAGE = 200
+
+audit = logging.getLogger("kai.audit")
 
 
 @dataclass(frozen=True, kw_only=True)
 class CallRecord:
     """A call of a tool. `text` is what the model reads; `result` is the shape of the rows that are stored
     under the id of the call.
+
+    A confirmation is a call that has asked: `call_hash` is the digest of exactly what will run, `decided_by`
+    the credential of the person who decided.
     """
 
     id: str
@@ -45,11 +71,37 @@ class CallRecord:
     chart: dict[str, JsonValue] | None = None
     created_at: int
     begun_at: int | None = None
+    begun_by: str | None = None
+    """The attempt at the run that makes the call."""
     ended_at: int | None = None
+    gate: CallGate = "free"
+    call_hash: str = ""
+    description: str = ""
+    destination: str = ""
+    warnings: list[str] = field(default_factory=list)
+    asked_at: int | None = None
+    expires_at: int | None = None
+    decided_at: int | None = None
+    decided_by: str | None = None
+    reason: str | None = None
 
     @property
     def has_ended(self) -> bool:
-        return self.status in ("done", "failed")
+        return self.status in ENDED
+
+    @property
+    def is_of_others(self) -> bool:
+        """The call has begun, and its tool is outside of KAI."""
+        return self.category == "external" and self.begun_at is not None
+
+    @property
+    def decision(self) -> Decision | None:
+        """What was decided about a call that has asked. None before that."""
+        if self.asked_at is None or self.status == "waiting":
+            return None
+        if self.status == "denied" or self.status == "expired" or self.status == "withdrawn":
+            return self.status
+        return "approved"
 
     @property
     def elapsed_ms(self) -> int:
@@ -77,25 +129,39 @@ class StepRecord:
     tokens_used: int = 0
     created_at: int
     context: Context | None = None
-    findings: list[Finding]
+    findings: list[Finding] = field(default_factory=list)
     main_result: str | None = None
-    options: list[str]
+    options: list[str] = field(default_factory=list)
     limit_reached: bool = False
+    tables: list[str] = field(default_factory=list)
+    """Of step 0 of a documentation: the tables that it is about."""
+    purposes: dict[str, str] = field(default_factory=dict)
+    """Of a documentation: what the model says tables are for."""
     proposed: list[CallRecord] = field(default_factory=list)
     """The calls as they were when the step was chosen: step and calls are one document, so they are stored
     together or not at all.
     """
 
 
+DENIED = "The user has denied this call, so it was not made.{reason} Do not make it again."
+EXPIRED = "The user did not approve this call in time, so it was not made."
+WITHDRAWN = "This call was withdrawn before it was made."
+UNKNOWN = (
+    "This call began, and it is not known how it ended: it may have happened. KAI does not repeat it. Look "
+    "before you repeat it."
+)
+
 _STEP = TypeAdapter(StepRecord)
 _CALL = TypeAdapter(CallRecord)
 
 
 class InvestigationRecords:
-    """Every method raises `StorageUnavailable`."""
+    """Implements `run.records.WaitingCalls`, too. Every method raises `StorageUnavailable`."""
 
-    def __init__(self, storage: Storage) -> None:
+    def __init__(self, storage: Storage, calls: Counter | None = None) -> None:
+        """`calls` counts the calls that ended, by tool and outcome."""
         self._storage = storage
+        self._calls_ended = calls
 
     async def keep(
         self, step: StepRecord, calls: Sequence[CallRecord] = ()
@@ -129,6 +195,10 @@ class InvestigationRecords:
         found = await self._storage.get("tool_calls", call_id)
         return None if found is None else _CALL.validate_python(found)
 
+    async def is_tainted(self, message_id: str) -> bool:
+        """True if a turn has read from a tool of others, whose texts may be anyone's."""
+        return any([call.is_of_others async for call in self._all([Equals("message_id", message_id)])])
+
     async def calls_of(self, step: StepRecord) -> list[CallRecord]:
         """Returns the calls of a step, in the model's order. After a crash some may be yet to be stored."""
         found = await asyncio.gather(*map(self.call, step.call_ids))
@@ -145,6 +215,126 @@ class InvestigationRecords:
         changed = await self._storage.patch("tool_calls", call.id, changes, where=where)
         return None if changed is None else _CALL.validate_python(changed)
 
+    async def end_call(
+        self, call: CallRecord, changes: Mapping[str, JsonValue], was: Sequence[CallStatus]
+    ) -> CallRecord | None:
+        """End a call, count it and leave a line of audit. Returns None if its status is another one."""
+        ended = await self.change_call(call, {"ended_at": now_ms(), **changes}, was)
+        if ended is not None:
+            if self._calls_ended is not None:
+                self._calls_ended.labels(ended.tool, ended.status).inc()
+            _audit(ended)
+        return ended
+
+    # Calls that wait for people
+
+    async def approve(self, call: CallRecord, by: str, reason: str | None) -> CallRecord | None:
+        """Returns None if the call does not wait, or has expired."""
+        now = now_ms()
+        changes: dict[str, JsonValue] = {
+            "status": "approved",
+            "decided_at": now,
+            "decided_by": by,
+            "reason": reason,
+        }
+        where: list[Condition] = [Equals("status", "waiting"), Range("expires_at", at_least=now)]
+        changed = await self._storage.patch("tool_calls", call.id, changes, where=where)
+        return None if changed is None else _CALL.validate_python(changed)
+
+    async def deny(self, call: CallRecord, by: str, reason: str | None) -> CallRecord | None:
+        """Returns None if the call does not wait."""
+        said = f" They said: {reason}" if reason else ""
+        return await self.end_call(
+            call,
+            {
+                "status": "denied",
+                "text": DENIED.format(reason=said),
+                "is_error": True,
+                "decided_at": now_ms(),
+                "decided_by": by,
+                "reason": reason,
+            },
+            was=("waiting",),
+        )
+
+    async def expire(self, call: CallRecord) -> CallRecord | None:
+        """Returns None if the call does not wait."""
+        changes: dict[str, JsonValue] = {"status": "expired", "text": EXPIRED, "is_error": True}
+        return await self.end_call(call, {**changes, "decided_at": now_ms()}, was=("waiting",))
+
+    async def lose(self, call: CallRecord) -> CallRecord | None:
+        """Mark a call of which it is not known how it ended. Returns None if it has ended."""
+        return await self.end_call(
+            call, {"status": "unknown", "text": UNKNOWN, "is_error": True}, was=("begun",)
+        )
+
+    async def expire_all(self, before: int) -> set[str]:
+        """Expire the calls that had to be decided before then (epoch ms). Returns their sessions."""
+        due: list[Condition] = [Equals("status", "waiting"), Range("expires_at", below=before)]
+        return {call.session_id async for call in self._all(due) if await self.expire(call) is not None}
+
+    async def sessions_that_wait(self) -> set[str]:
+        """Returns the sessions of all owners in which a call waits."""
+        return {call.session_id async for call in self._all([Equals("status", "waiting")])}
+
+    async def waiting_in(self, session_id: str) -> list[str]:
+        """Returns the ids of the calls of a session that wait."""
+        own: list[Condition] = [Equals("session_id", session_id), Equals("status", "waiting")]
+        return [call.id async for call in self._all(own)]
+
+    async def waiting_by_session(self, session_ids: Sequence[str]) -> dict[str, int]:
+        """Returns the number of calls that wait, by session."""
+        if not session_ids:
+            return {}
+        own: list[Condition] = [AnyOf("session_id", session_ids), Equals("status", "waiting")]
+        counts: dict[str, int] = {}
+        async for call in self._all(own):
+            counts[call.session_id] = counts.get(call.session_id, 0) + 1
+        return counts
+
+    async def page(
+        self, session_id: str, status: CallStatus | None, limit: int, *, cursor: str | None
+    ) -> tuple[list[CallRecord], str | None]:
+        """Returns a page of the calls of a session that have asked, oldest first."""
+        where: list[Condition] = [Equals("session_id", session_id), Range("expires_at", at_least=0)]
+        if status is not None:
+            where.append(Equals("status", status))
+        page = await self._storage.query(
+            "tool_calls", where, limit=limit, cursor=cursor, order_by="expires_at"
+        )
+        return [_CALL.validate_python(each) for each in page.items], page.next_cursor
+
+    async def is_decided(self, message_id: str, step: int) -> bool:
+        """Returns True if every call of the step that asks is decided. Reads documents: lists may lag."""
+        found = await self.step(message_id, step)
+        calls = [] if found is None else await self.calls_of(found)
+        return not any(call.gate == "asks" and call.status in ("proposed", "waiting") for call in calls)
+
+    async def settle(self, message_id: str, step: int) -> None:
+        """End what is open of a turn that has ended: what waits or is approved never runs, and of an action
+        that has begun it is not known how it ended.
+        """
+        found = await self.step(message_id, step)
+        for call in [] if found is None else await self.calls_of(found):
+            if call.status in ("waiting", "approved") or (call.status, call.gate) == ("proposed", "asks"):
+                changes: dict[str, JsonValue] = {"status": "withdrawn", "text": WITHDRAWN, "is_error": True}
+                await self.end_call(
+                    call,
+                    {**changes, "decided_at": call.decided_at or now_ms()},
+                    was=("proposed", "waiting", "approved"),
+                )
+            elif call.status == "begun" and call.category != "read":
+                await self.lose(call)
+
+    async def _all(self, where: Sequence[Condition]) -> AsyncGenerator[CallRecord]:
+        cursor: str | None = None
+        while True:
+            page = await self._storage.query("tool_calls", where, limit=_PAGE, cursor=cursor)
+            for each in page.items:
+                yield _CALL.validate_python(each)
+            if (cursor := page.next_cursor) is None:
+                return
+
     async def of_message(self, message_id: str) -> list[tuple[StepRecord, list[CallRecord]]]:
         """Returns all steps of an answer with their calls, without step 0."""
         where = [Equals("message_id", message_id)]
@@ -159,6 +349,22 @@ class InvestigationRecords:
             for each in found
             if each.step > 0
         ]
+
+
+def new_step(run: Run, step: int, kind: StepKind, *, text: str, model: str) -> StepRecord:
+    """Returns the record of a step that a run has just taken."""
+    return StepRecord(
+        id=step_id(run.message_id, step),
+        owner=run.owner,
+        session_id=run.session_id,
+        message_id=run.message_id,
+        step=step,
+        kind=kind,
+        text=text,
+        call_ids=[],
+        model=model,
+        created_at=now_ms(),
+    )
 
 
 def step_id(message_id: str, step: int) -> str:
@@ -200,6 +406,10 @@ class TurnRecords:
         self._calls.update({call.id: call for call in stored})
         return kept
 
+    def known(self, call_id: str) -> CallRecord | None:
+        """Returns a call as it was read or written last. Its status may have changed since."""
+        return self._calls.get(call_id)
+
     async def call(self, call_id: str) -> CallRecord | None:
         """Returns a call. One that had not ended when it was read is read again."""
         known = self._calls.get(call_id)
@@ -212,9 +422,19 @@ class TurnRecords:
     async def change_call(
         self, call: CallRecord, changes: Mapping[str, JsonValue], was: Sequence[CallStatus]
     ) -> CallRecord | None:
-        changed = await self.records.change_call(call, changes, was)
+        return self._noted(await self.records.change_call(call, changes, was))
+
+    async def end_call(
+        self, call: CallRecord, changes: Mapping[str, JsonValue], was: Sequence[CallStatus]
+    ) -> CallRecord | None:
+        return self._noted(await self.records.end_call(call, changes, was))
+
+    async def lose(self, call: CallRecord) -> CallRecord | None:
+        return self._noted(await self.records.lose(call))
+
+    def _noted(self, changed: CallRecord | None) -> CallRecord | None:
         if changed is not None:
-            self._calls[call.id] = changed
+            self._calls[changed.id] = changed
         return changed
 
     def calls_of(self, step: StepRecord) -> list[CallRecord]:
@@ -232,3 +452,23 @@ class TurnRecords:
 
 def _document(record: StepRecord | CallRecord) -> Document:
     return cast("Document", asdict(record))
+
+
+def _audit(call: CallRecord) -> None:
+    """One line for each call that ended, without its arguments."""
+    audit.info(
+        "tool call",
+        extra={
+            "owner": call.owner,
+            "session_id": call.session_id,
+            "run_id": call.run_id,
+            "tool_call_id": call.id,
+            "tool": call.tool,
+            "category": call.category,
+            "call_hash": call.call_hash,
+            "decision": call.decision,
+            "decided_by": call.decided_by,
+            "duration_ms": call.elapsed_ms,
+            "outcome": call.status,
+        },
+    )

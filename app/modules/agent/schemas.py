@@ -5,7 +5,9 @@ from typing import Literal
 from pydantic import JsonValue
 
 from app.http.routes import ResponseBody
+from app.modules.session.model import Mode
 from app.modules.tools.policy import Gate
+from app.modules.tools.tool import Category, Source
 
 
 class ToolBody(ResponseBody):
@@ -15,16 +17,33 @@ class ToolBody(ResponseBody):
     """Name of the tool."""
     toolset: str
     """Toolset that it belongs to."""
-    category: Literal["read", "write", "delete", "external", "extension"]
-    """What it does: only tools of category `read` exist so far."""
+    category: Category
+    """What it does: reads, writes, deletes, leaves KAI, or what its author alone knows."""
+    source: Source
+    """Where it comes from: KAI, an MCP server, or an extension."""
     description: str
     """Description, as the model reads it."""
     arguments: dict[str, JsonValue]
     """JSON Schema of its arguments."""
     gate: Gate
-    """How a call begins: `free` runs, `asks` would ask a person first, `never` is refused."""
-    offered: bool
-    """Investigations may call it. There is no approval yet, so a tool that would ask is not offered."""
+    """How a call begins: `free` runs, `asks` asks a person first, `never` is refused."""
+    modes: list[Mode]
+    """Modes in which investigations may call it."""
+
+
+class ExtensionBody(ResponseBody):
+    """An extension: tools of another package."""
+
+    name: str
+    """Name of the extension, which is the toolset of its tools."""
+    package: str
+    """Name and version of the package. Empty if unknown."""
+    status: Literal["loaded", "failed"]
+    """`failed`: none of its tools can be called."""
+    error: str | None
+    """Why it failed. Null if it is loaded."""
+    tools: list[str]
+    """Names of its tools."""
 
 
 class ToolList(ResponseBody):
@@ -32,6 +51,8 @@ class ToolList(ResponseBody):
 
     items: list[ToolBody]
     """The tools, toolset by toolset."""
+    extensions: list[ExtensionBody]
+    """The extensions that were found. Empty where extensions are off (`KAI_TOOLS__EXTENSIONS`)."""
 
 
 class CapabilityBody(ResponseBody):
@@ -43,6 +64,19 @@ class CapabilityBody(ResponseBody):
     """Why it is off. Null if it is on."""
 
 
+class AgentModelBody(ResponseBody):
+    """The model of investigations."""
+
+    name: str
+    """Its name."""
+    context_window: int | None
+    """Tokens that prompt and reply may take together. Null until it was looked up: by an investigation, or by
+    `GET /models`.
+    """
+    tools: Literal["native", "text", "off"] | None
+    """How it calls tools: by the service's protocol, or by a block in its reply. Null as for the window."""
+
+
 class CapabilitiesBody(ResponseBody):
     """What this KAI can do."""
 
@@ -50,3 +84,17 @@ class CapabilitiesBody(ResponseBody):
     """Answers by a language model. Without one the built-in writer answers simple questions."""
     investigations: CapabilityBody
     """Investigations: answers in several steps, by tools."""
+    agent_mode: CapabilityBody
+    """Agent mode: calls of tools that write, delete or leave KAI, each after an approval."""
+    mcp_servers: CapabilityBody
+    """Tools of MCP servers (`GET /mcp/servers`). Each call needs an approval."""
+    extensions: CapabilityBody
+    """Tools of other packages (`GET /tools`)."""
+    rules: CapabilityBody
+    """Rules that models follow."""
+    facts: CapabilityBody
+    """Facts that people let KAI remember (`GET /memory/facts`)."""
+    generating: CapabilityBody
+    """SQL for a question in one shot, and documentation of databases."""
+    agent_model: AgentModelBody | None = None
+    """The model of investigations. Null where they are off."""

@@ -1,30 +1,82 @@
 """The prompt of a step: the instructions, the question, and what the steps so far have said and returned."""
 
 import hashlib
-import json
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 
-from app.core.llm.model import PromptMessage, ToolCall
+from app.core.llm.model import PromptMessage
 from app.core.llm.tokens import approximate_tokens
 from app.modules.agent.limits import InvestigationLimits
 from app.modules.agent.records import CallRecord, StepRecord
+from app.modules.agent.step_messages import MadeStep, fit_steps, newest_results, shortest_tokens
+from app.modules.prompt_budget import QUESTION_LEAST, cut, granted, has_room_for, prompt_tokens
+from app.modules.prompt_facts import facts_section, fit_facts
 from app.modules.prompt_sections import fenced, sections
-from app.modules.tools.results import result_name
+from app.modules.session.model import Mode
 from graph.ports import Question
-from graph.state import NO_CONTEXT, Context
+from graph.state import NO_CONTEXT, Context, PastExchange, RememberedFact
 
 _PROMPTS = Path(__file__).parent / "prompts"
 _INVESTIGATE = (_PROMPTS / "investigate.md").read_text(encoding="utf-8").strip()
+_ACT = (_PROMPTS / "act.md").read_text(encoding="utf-8").strip()
 _CONCLUDE = (_PROMPTS / "conclude.md").read_text(encoding="utf-8").strip()
-_MAX_TOKENS = 12_000
-"""Tokens of the results in a prompt. Older ones are cut when it is exceeded."""
-_OLD_CHARACTERS = 300
 _LATEST_EXCHANGES = 3
 _ANSWER_CHARACTERS = 600
+_NO_EARLIER = "(cut: there is no room for earlier messages)"
+
+_WORDS = {
+    "rules": "the rules",
+    "question": "the question",
+    "plan": "the plan",
+    "schema": "the schema",
+    "knowledge": "what was looked up for the question",
+    "page": "what the page shows",
+}
+"""Sections in the lines that say that they were cut."""
 
 CallsOf = Callable[[StepRecord], Sequence[CallRecord]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Parts:
+    """What an investigation's prompt is made of, in the order of its text."""
+
+    instructions: str
+    context: Context
+    facts: Sequence[RememberedFact]
+    profile: str
+    exchanges: Sequence[PastExchange]
+    summary: str
+    plan: str
+    steps_left_out: str
+    question: str
+    steps: Sequence[PromptMessage]
+
+    def messages(self) -> list[PromptMessage]:
+        context = self.context
+        asked = [
+            ("Earlier in this conversation", self.summary),
+            ("Plan", self.plan),
+            ("Earlier steps", self.steps_left_out),
+            ("Question", self.question),
+        ]
+        return [
+            PromptMessage("system", _joined(self.instructions, context["schema"], context["rules"])),
+            *_conversation(self.exchanges),
+            PromptMessage(
+                "user",
+                _joined(
+                    context["details"],
+                    context["page"],
+                    facts_section(self.facts),
+                    self.profile,
+                    sections(asked),
+                ),
+            ),
+            *self.steps,
+        ]
 
 
 def investigation_messages(
@@ -34,8 +86,17 @@ def investigation_messages(
     *,
     today: date,
     limits: InvestigationLimits,
+    mode: Mode = "ask",
+    room: int | None = None,
 ) -> list[PromptMessage]:
-    """Returns the prompt of the next step. `steps` begin with step 0."""
+    """Returns the prompt of the next step. `steps` begin with step 0.
+
+    `room` are the tokens that it may fill; None if that is not known. A prompt that does not fit is cut: of
+    each section, the end. Rights to the room have, in this order, the rules, the question with its plan, the
+    newest step and the beginnings of the older ones, the schema and knowledge, what the page shows, what is
+    remembered, and the conversation. What they leave shows older results whole. The instructions are never
+    cut.
+    """
     opening = steps[0]
     mark = mark_of(opening.message_id)
     rules = (
@@ -44,14 +105,100 @@ def investigation_messages(
         .replace("{calls}", str(limits.max_calls))
         .replace("{mark}", mark)
     )
-    context = opening.context or NO_CONTEXT
-    whole = _whole_results(steps, calls_of)
-    return [
-        PromptMessage("system", "\n\n".join(filter(None, [rules, context["schema"]]))),
-        *_conversation(question),
-        PromptMessage("user", _request(question, context, opening.text)),
-        *(message for step in steps[1:] for message in _said(step, calls_of(step), whole, mark=mark)),
-    ]
+    made = [MadeStep(step, calls_of(step)) for step in steps[1:]]
+    whole = newest_results(made)
+    parts = _Parts(
+        instructions=_joined(rules, _ACT if mode == "agent" else ""),
+        context=opening.context or NO_CONTEXT,
+        facts=question.facts,
+        profile=question.profile,
+        exchanges=question.exchanges[-_LATEST_EXCHANGES:],
+        summary=question.summary or "",
+        plan=opening.text,
+        steps_left_out="",
+        question=question.text,
+        steps=[message for step in made for message in step.messages(whole, mark)],
+    )
+    messages = parts.messages()
+    if room is None or has_room_for(messages, room):
+        return messages
+    return _fitted(parts, made, room, mark=mark).messages()
+
+
+def _fitted(parts: _Parts, made: Sequence[MadeStep], room: int, *, mark: str) -> _Parts:
+    """Returns the parts, cut to the room."""
+    context = parts.context
+    before = {"rules": context["rules"], "question": fenced(parts.question), "plan": fenced(parts.plan)}
+    after = {"schema": context["schema"], "knowledge": context["details"], "page": context["page"]}
+    texts = {**before, **after}
+    bare = replace(
+        parts,
+        context=NO_CONTEXT,
+        facts=(),
+        profile="",
+        exchanges=(),
+        summary="-",
+        plan="-",
+        question="-",
+        steps_left_out="-",
+        steps=(),
+    )
+    fixed = prompt_tokens(bare.messages())
+    conversation = replace(bare, exchanges=parts.exchanges, summary=parts.summary)
+    grants = granted(
+        {
+            **{name: approximate_tokens(text) for name, text in before.items()},
+            "steps": shortest_tokens(made, mark),
+            **{name: approximate_tokens(text) for name, text in after.items()},
+            "facts": approximate_tokens(facts_section(parts.facts)),
+            "profile": approximate_tokens(parts.profile),
+            "conversation": max(prompt_tokens(conversation.messages()) - fixed, 0),
+        },
+        max(room - fixed, QUESTION_LEAST),
+    )
+    short = {name: cut(text, grants[name], _WORDS[name]) for name, text in texts.items()}
+    shown = fit_steps(made, grants["steps"], mark)
+    fitted = replace(
+        parts,
+        context=Context(
+            schema=short["schema"],
+            details=short["knowledge"],
+            page=short["page"],
+            precedents=[],
+            rules=short["rules"],
+            rules_left_out=[],
+            used=None,
+        ),
+        facts=fit_facts(parts.facts, grants["facts"]),
+        profile=cut(parts.profile, grants["profile"], "what is known of the user"),
+        question=short["question"],
+        plan=short["plan"],
+        exchanges=(),
+        summary="",
+        steps_left_out=shown.left_out,
+        steps=shown.messages,
+    )
+    fitted = _with_conversation(fitted, parts, room)
+    spare = room - prompt_tokens(fitted.messages())
+    return replace(fitted, steps=shown.grown(spare, newest_results(made)))
+
+
+def _with_conversation(fitted: _Parts, parts: _Parts, room: int) -> _Parts:
+    """Returns the parts with as many of the latest exchanges as fit, and with the summary before them."""
+    summary = fenced(parts.summary)
+    count = len(parts.exchanges)
+    for kept in range(count, -1, -1):
+        said = summary if kept == count else _joined(summary, _NO_EARLIER)
+        tried = replace(fitted, exchanges=parts.exchanges[count - kept :], summary=said)
+        if prompt_tokens(tried.messages()) <= room:
+            return tried
+    spare = room - prompt_tokens(replace(fitted, summary="-").messages())
+    said = _joined(_NO_EARLIER if count else "", summary)
+    return replace(fitted, summary=cut(said, spare, "this conversation"))
+
+
+def _joined(*texts: str) -> str:
+    return "\n\n".join(filter(None, texts))
 
 
 def conclusion_request(limit: str) -> PromptMessage:
@@ -64,59 +211,8 @@ def mark_of(message_id: str) -> str:
     return f"data {hashlib.sha256(f'mark of {message_id}'.encode()).hexdigest()[:12]}"
 
 
-def _conversation(question: Question) -> Iterator[PromptMessage]:
-    for each in question.exchanges[-_LATEST_EXCHANGES:]:
+def _conversation(exchanges: Sequence[PastExchange]) -> Iterator[PromptMessage]:
+    for each in exchanges:
         if each["analysis"]:
             yield PromptMessage("user", fenced(each["query"]))
             yield PromptMessage("assistant", fenced(each["analysis"][:_ANSWER_CHARACTERS]))
-
-
-def _request(question: Question, context: Context, plan: str) -> str:
-    parts = [
-        ("Earlier in this conversation", question.summary or ""),
-        ("Plan", plan),
-        ("Question", question.text),
-    ]
-    return "\n\n".join(filter(None, [context["details"], sections(parts)]))
-
-
-def _whole_results(steps: Sequence[StepRecord], calls_of: CallsOf) -> set[str]:
-    """Returns the ids of the calls whose results are shown whole: the newest that fit."""
-    whole: set[str] = set()
-    spent = 0
-    for step in reversed(steps):
-        for call in calls_of(step):
-            spent += approximate_tokens(call.text)
-            if spent <= _MAX_TOKENS:
-                whole.add(call.id)
-    return whole
-
-
-def _said(
-    step: StepRecord, calls: Sequence[CallRecord], whole: set[str], *, mark: str
-) -> Iterator[PromptMessage]:
-    if calls:
-        made = [
-            ToolCall(_wire_id(call), call.tool, json.dumps(call.arguments, ensure_ascii=False))
-            for call in calls
-        ]
-        yield PromptMessage("assistant", step.text, calls=made)
-        for call in calls:
-            yield PromptMessage("tool", _returned(call, call.id in whole, mark), call_id=_wire_id(call))
-    else:
-        yield PromptMessage("assistant", step.text or "(nothing)")
-    if step.fault:
-        yield PromptMessage("user", step.fault)
-
-
-def _wire_id(call: CallRecord) -> str:
-    return f"call_{call.step}_{call.position + 1}"
-
-
-def _returned(call: CallRecord, is_whole: bool, mark: str) -> str:
-    text = call.text.replace(mark, "")
-    if not is_whole and len(text) > _OLD_CHARACTERS:
-        name = result_name(call.step, call.position)
-        again = f" read_rows shows rows of {name} again." if call.result else ""
-        text = f"{text[:_OLD_CHARACTERS]}\n(cut: this result is older.{again})"
-    return f"[{mark}]\n{text}\n[/{mark}]"

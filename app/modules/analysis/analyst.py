@@ -14,6 +14,8 @@ from app.modules.analysis.prompt import messages
 from app.modules.analysis.text import cut_notice, describe, results_summary
 from app.modules.analysis.words import title
 from app.modules.model_errors import model_errors_translated, stand_in_notice
+from app.modules.prompt_facts import facts_section
+from app.modules.prompt_rows import without_secrets
 from graph import errors
 from graph.answer import Analysis
 from graph.events import TextChunk
@@ -52,7 +54,7 @@ class FiguresAnalyst:
         )
 
     async def analyse(self, question: Question, sql: str, rows: Rows, *, emit: Emit) -> Analysed:
-        rows = with_whole_names(rows)
+        rows = without_secrets(with_whole_names(rows))
         found = await self.figures(question, sql, rows)
         text = describe(rows, found)
         emit(TextChunk(content=text, channel="analysis"))
@@ -75,7 +77,7 @@ class ModelAnalyst:
         self._stand_in = stand_in
 
     async def analyse(self, question: Question, sql: str, rows: Rows, *, emit: Emit) -> Analysed:
-        rows = with_whole_names(rows)
+        rows = without_secrets(with_whole_names(rows))
         found = await self._stand_in.figures(question, sql, rows)
         shown = list[str]()
         notice = cut_notice(rows, found)
@@ -85,7 +87,14 @@ class ModelAnalyst:
             emit(TextChunk(content=token if shown else opening + token, channel="analysis"))
             shown.append(token)
 
-        prompt = messages(question.text, sql, rows, found=found)
+        prompt = messages(
+            question.text,
+            sql,
+            rows,
+            found=found,
+            rules=question.context["rules"],
+            memory=[facts_section(question.facts), question.profile],
+        )
         try:
             with model_errors_translated():
                 reply = await self._model.reply(prompt, show)

@@ -5,12 +5,14 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from app.modules.analysis.claims.check import claims_in
 from app.modules.analysis.claims.strike import contradicted, in_first_sentence, struck, with_closing_line
-from app.modules.analysis.claims.table import ClaimTable
 from app.modules.analysis.figures import Figures
 from graph.state import Claim, Rows
+
+if TYPE_CHECKING:
+    from app.modules.analysis.claims.table import ClaimTable
 
 _CORRECTION = (Path(__file__).parent / "prompts" / "correction.md").read_text(encoding="utf-8")
 _MOST_CORRECTED = 20
@@ -30,12 +32,19 @@ class Checker:
     found: Figures
 
     @cached_property
-    def _table(self) -> ClaimTable:
+    def _table(self) -> "ClaimTable":
         """The parsed rows, shared by all texts that are checked."""
+        from app.modules.analysis.claims.table import ClaimTable  # noqa: PLC0415  (numpy loads slowly)
+
         return ClaimTable(self.rows, self.question, self.sql, found=self.found)
 
     async def claims(self, text: str) -> list[Claim]:
-        return await asyncio.to_thread(claims_in, text, self._table)
+        return await asyncio.to_thread(self._claims_in, text)
+
+    def _claims_in(self, text: str) -> list[Claim]:
+        from app.modules.analysis.claims.check import claims_in  # noqa: PLC0415  (numpy loads slowly)
+
+        return claims_in(text, self._table)
 
     async def checked(self, text: str, rewrite: Rewrite, instead: str) -> tuple[str, list[Claim]]:
         """Return the text to show, and its claims.

@@ -1,5 +1,6 @@
 """The prompt for an analysis: exact figures of all rows, then the first rows themselves."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from app.core.llm.model import PromptMessage
@@ -18,7 +19,10 @@ _LABELS = 20
 _PERIODS = 36
 
 
-def messages(question: str, sql: str, rows: Rows, *, found: Figures) -> list[PromptMessage]:
+def messages(
+    question: str, sql: str, rows: Rows, *, found: Figures, rules: str = "", memory: Sequence[str] = ()
+) -> list[PromptMessage]:
+    """`rules` is a section of the system message, `memory` are sections of the user's."""
     parts = {
         "Question": question,
         "Statement": sql,
@@ -26,7 +30,11 @@ def messages(question: str, sql: str, rows: Rows, *, found: Figures) -> list[Pro
         "Figures": "\n".join(_figures(rows, found)),
         "Rows": rows_as_lines(rows),
     }
-    return [PromptMessage("system", _INSTRUCTIONS), PromptMessage("user", sections(parts.items()))]
+    system = "\n\n".join(filter(None, [_INSTRUCTIONS, rules]))
+    return [
+        PromptMessage("system", system),
+        PromptMessage("user", "\n\n".join(filter(None, [*memory, sections(parts.items())]))),
+    ]
 
 
 def _figures(rows: Rows, found: Figures) -> list[str]:

@@ -2,8 +2,16 @@
 
 from collections.abc import Mapping, Sequence
 
-from app.modules.chat_api.schemas import ChatMessage, Conversation, ConversationWithMessages, MemoryBody
-from app.modules.memory.model import Memory
+from app.modules.chat_api.schemas import (
+    ChatMessage,
+    Conversation,
+    ConversationWithMessages,
+    FoundConversation,
+    MemoryBody,
+    UserProfile,
+)
+from app.modules.memory.model import FoundMemory, Memory
+from app.modules.memory.profile import ATTRIBUTES, Profile, texts_of
 from app.modules.session.model import Message, Session
 from app.modules.session.plain import plain_content, plain_id, plain_role
 
@@ -36,6 +44,17 @@ def chat_message(message: Message, names: Mapping[str, str]) -> ChatMessage:
 
 def memory(kept: Memory) -> MemoryBody:
     return MemoryBody.model_validate({**vars(kept), "timestamp": kept.updated_at})
+
+
+def user_profile(profile: Profile) -> UserProfile:
+    return UserProfile.model_validate({name: texts_of(profile, name) for name in ATTRIBUTES})
+
+
+def found_conversation(found: FoundMemory) -> FoundConversation:
+    kept = found.memory
+    return FoundConversation.model_validate(
+        {**vars(kept), "timestamp": kept.updated_at, "relevance": found.relevance}
+    )
 
 
 def _conversation(session: Session) -> dict[str, object]:

@@ -1,5 +1,6 @@
 """Routes of the scalable chat: start a session, queue a question, follow its stream in a separate request."""
 
+import asyncio
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Path, Request, status
@@ -24,11 +25,15 @@ from app.modules.chat_api.schemas import (
     TitleChange,
 )
 from app.modules.database_connection.service import DatabaseConnections
+from app.modules.memory.profile import Profiles
 from app.modules.memory.service import ConversationMemories
 from app.modules.run.errors import NotKeptYet
 from app.modules.run.sse import EventStream, LastEventId, event_stream, last_event_id
+from app.modules.session.model import Origin
 from app.modules.session.router import EVENT_STREAM
 from app.modules.session.service import SessionFilter, SessionService
+
+_ORIGIN = Origin(protocol="chat")
 
 router = APIRouter(tags=["chat"], responses=PROBLEM_RESPONSES)
 
@@ -64,6 +69,11 @@ def _memories(request: Request) -> ConversationMemories:
     return service
 
 
+def _user_profiles(request: Request) -> Profiles:
+    service: Profiles = request.app.state.services.profiles
+    return service
+
+
 def _connections(request: Request) -> DatabaseConnections:
     service: DatabaseConnections = request.app.state.services.database_connections
     return service
@@ -77,6 +87,7 @@ def _user(
 
 Sessions = Annotated[SessionService, Depends(_sessions)]
 Memories = Annotated[ConversationMemories, Depends(_memories)]
+UserProfiles = Annotated[Profiles, Depends(_user_profiles)]
 Connections = Annotated[DatabaseConnections, Depends(_connections)]
 User = Annotated[str, Depends(_user)]
 """The caller, named by their own id. Any other id is unknown (404)."""
@@ -122,7 +133,12 @@ async def queue_question(body: ChatQuestion, owner: Owner, sessions: Sessions) -
     _caller(owner, body.user_id)
     try:
         _, run = await sessions.ask(
-            owner, body.session_id, body.question, on_busy="enqueue", idempotency_key=body.chat_message_id
+            owner,
+            body.session_id,
+            body.question,
+            on_busy="enqueue",
+            idempotency_key=body.chat_message_id,
+            origin=_ORIGIN,
         )
         run_id = run.id
     except NotKeptYet as error:  # the stream's address is unknown until the question is stored
@@ -167,9 +183,9 @@ async def list_conversations(user: User, page: PageParameters, sessions: Session
     Send `nextCursor` as `cursor` for the next page; it is null on the last one. `userId` must be the
     caller's own (else 404).
     """
-    found, next_cursor = await sessions.latest(user, SessionFilter(), page.limit, cursor=page.cursor)
-    conversations = [record.conversation(session) for session in found]
-    return ConversationPage(user_id=user, conversations=conversations, next_cursor=next_cursor)
+    found = await sessions.latest(user, SessionFilter(), page.limit, cursor=page.cursor)
+    conversations = [record.conversation(session) for session in found.sessions]
+    return ConversationPage(user_id=user, conversations=conversations, next_cursor=found.next_cursor)
 
 
 @router.get(
@@ -200,31 +216,45 @@ async def rename_conversation(
 
 
 @router.get(
-    "/memory/users/{userId}/memories", summary="List the memories of conversations", dependencies=[READ]
+    "/memory/users/{userId}/memories",
+    summary="Get the profile and the memories of conversations",
+    dependencies=[READ],
 )
-async def list_memories(user: User, page: PageParameters, memories: Memories) -> MemoryPage:
-    """Lists the summaries of the caller's conversations, last written first. Needs scope `read`.
+async def list_memories(
+    user: User, page: PageParameters, memories: Memories, profiles: UserProfiles
+) -> MemoryPage:
+    """Returns the caller's profile, and lists the summaries of their conversations, last written first. Needs
+    scope `read`.
 
     Send `nextCursor` as `cursor` for the next page; it is null on the last one. A memory is written in the
     background after an answer. `userId` must be the caller's own (else 404).
     """
-    found, next_cursor = await memories.repository.latest(user, page.limit, page.cursor)
-    return MemoryPage(user_id=user, memories=[*map(record.memory, found)], next_cursor=next_cursor)
+    (found, next_cursor), profile = await asyncio.gather(
+        memories.repository.latest(user, page.limit, page.cursor), profiles.find(user)
+    )
+    return MemoryPage(
+        user_id=user,
+        profile=record.user_profile(profile),
+        memories=[*map(record.memory, found)],
+        next_cursor=next_cursor,
+    )
 
 
 @router.delete(
     "/memory/users/{userId}/memories",
-    summary="Delete all memories of a user",
+    summary="Delete the profile and all memories of a user",
     status_code=status.HTTP_204_NO_CONTENT,
     dependencies=[ASK],
 )
-async def delete_memories(user: User, memories: Memories) -> None:
-    """Deletes the memories of all the caller's conversations; the conversations stay. Needs scope `ask`.
+async def delete_memories(user: User, memories: Memories, profiles: UserProfiles) -> None:
+    """Deletes the memories of all the caller's conversations, and the caller's profile with their consent;
+    the conversations stay. Needs scope `ask`.
 
     A conversation that continues gets a new memory. Can be repeated. `userId` must be the caller's own
     (else 404).
     """
     await memories.forget_all(user)
+    await profiles.forget_all(user)
 
 
 @router.post(
@@ -238,7 +268,7 @@ async def search_conversations(user: User, body: MemorySearch, memories: Memorie
     caller's own (else 404).
     """
     found = await memories.search(user, body.query, body.limit)
-    return FoundConversations(user_id=user, conversations=[*map(record.memory, found)])
+    return FoundConversations(user_id=user, conversations=[*map(record.found_conversation, found)])
 
 
 def _caller(owner: str, user_id: str | None) -> str:

@@ -7,6 +7,7 @@ from pydantic import ConfigDict, Field, JsonValue, StringConstraints
 from pydantic.alias_generators import to_camel
 
 from app.http.routes import Body, ResponseBody, Text, Time
+from app.modules.memory.model import Sentiment
 from app.modules.session.model import Outcome
 from app.modules.session.schemas import QuestionText, Title
 
@@ -115,8 +116,8 @@ class Conversation(_Answer):
     """Id of the conversation."""
     user_id: str
     """The caller's id."""
-    db_connection_id: str
-    """Id of the database connection."""
+    db_connection_id: str | None
+    """Id of the database connection. Null until a question names one."""
     title: str | None
     """Title of the conversation. Null until it has one."""
     created_at: Time
@@ -173,19 +174,57 @@ class MemoryBody(_Answer):
     """Summary of the conversation, at most 120 words."""
     themes: Sequence[str]
     """Themes of the conversation, at most eight."""
+    persons: Sequence[str]
+    """Persons that the conversation mentions, at most eight. Empty without a language model."""
+    places: Sequence[str]
+    """Places that the conversation mentions, at most eight. Empty without a language model."""
+    user_sentiment: Sentiment | None
+    """The user's sentiment in the conversation. Null without a language model."""
     timestamp: Time
     """Time at which the memory was written."""
 
 
+class UserProfile(_Answer):
+    """What KAI knows of the user, in sentences. Empty lists without a profile."""
+
+    output_preferences: Sequence[str]
+    """How answers should look."""
+    personal_preferences: Sequence[str]
+    """How the user wants to be addressed, and in what tone."""
+    assistant_preferences: Sequence[str]
+    """What the assistant should be like."""
+    knowledge: Sequence[str]
+    """What the user knows well."""
+    interests: Sequence[str]
+    """What the user likes or wants to learn about."""
+    dislikes: Sequence[str]
+    """What the user does not want."""
+    family_and_friends: Sequence[str]
+    """People close to the user."""
+    work_profile: Sequence[str]
+    """The user's profession, team and tasks."""
+    goals: Sequence[str]
+    """What the user wants to reach."""
+
+
 class MemoryPage(_Answer):
-    """A page of memories."""
+    """The profile and a page of memories."""
 
     user_id: str
     """The caller's id."""
+    profile: UserProfile
+    """The profile, the same on every page."""
     memories: Sequence[MemoryBody]
     """Memories of the page, last written first."""
     next_cursor: str | None
     """Cursor of the next page. Null on the last page."""
+
+
+class FoundConversation(MemoryBody):
+    """A conversation that a search found."""
+
+    relevance: float
+    """How well it fits, from 0 to 1: its places by words and by meaning, taken together."""
 
 
 class FoundConversations(_Answer):
@@ -193,5 +232,5 @@ class FoundConversations(_Answer):
 
     user_id: str
     """The caller's id."""
-    conversations: Sequence[MemoryBody]
+    conversations: Sequence[FoundConversation]
     """Memories of the conversations found, best match first."""

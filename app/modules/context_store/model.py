@@ -1,9 +1,13 @@
 """Stored examples, glossary terms and instructions. Times are epoch milliseconds."""
 
 import hashlib
+import re
 import unicodedata
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
+
+from app.modules.database_connection.schema import Schema, Table
 
 ExampleStatus = Literal["proposed", "verified", "rejected"]
 
@@ -12,7 +16,7 @@ ExampleStatus = Literal["proposed", "verified", "rejected"]
 class Example:
     """A question with the SQL that answers it. Only verified examples are used.
 
-    Feedback on an answer proposes an example; `message_id` is then the id of that answer.
+    Feedback on an answer proposes an example; `message_id` and `session_id` are then those of that answer.
     """
 
     id: str
@@ -23,6 +27,7 @@ class Example:
     sql: str
     status: ExampleStatus
     message_id: str | None
+    session_id: str | None = None
     created_at: int
     updated_at: int
 
@@ -52,6 +57,28 @@ class Instruction:
     scope: str | None
     created_at: int
     updated_at: int
+
+
+@dataclass(frozen=True)
+class Knowledge:
+    """What is known about a database besides its schema."""
+
+    examples: Sequence[Example] = ()
+    terms: Sequence[Term] = ()
+    instructions: Sequence[Instruction] = ()
+
+
+def without_hidden(examples: Sequence[Example], schema: Schema | None) -> list[Example]:
+    """Returns the examples whose statements name no column that the owner hides."""
+    hiding = [] if schema is None else [table for table in schema.tables if table.hides]
+    return [each for each in examples if not any(_names_hidden(each.sql, table) for table in hiding)]
+
+
+def _names_hidden(sql: str, table: Table) -> bool:
+    def is_named(name: str) -> bool:
+        return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", sql, re.IGNORECASE) is not None
+
+    return is_named(table.name) and any(is_named(column) for column in table.hides)
 
 
 def question_key(question: str) -> str:

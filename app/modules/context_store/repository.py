@@ -50,6 +50,9 @@ class Entries(Generic[Entry]):
     async def delete(self, entry: Entry, where: Sequence[Condition] = ()) -> None:
         await self._storage.delete(self._collection, [Equals("id", entry.id), *where])
 
+    async def delete_all(self, where: Sequence[Condition]) -> None:
+        await self._storage.delete(self._collection, where)
+
     async def page(
         self, where: Sequence[Condition], limit: int, cursor: str | None
     ) -> tuple[list[Entry], str | None]:

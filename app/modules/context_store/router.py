@@ -14,6 +14,8 @@ from app.modules.context_store.repository import Entries, Entry
 from app.modules.context_store.schemas import (
     ExampleBody,
     ExampleChange,
+    ExampleRunBody,
+    ExampleTest,
     InstructionBody,
     InstructionChange,
     NewExample,
@@ -23,6 +25,9 @@ from app.modules.context_store.schemas import (
     TermChange,
 )
 from app.modules.context_store.service import ContextStore
+from app.modules.database_connection.schemas import ResultColumnBody
+
+_TESTED_ROWS = 5
 
 router = APIRouter(tags=["context store"], responses=PROBLEM_RESPONSES)
 
@@ -112,6 +117,24 @@ async def change_example(
     """
     changed = await store.change_example(owner, example_id, body.model_dump(exclude_unset=True))
     return ExampleBody.model_validate(changed)
+
+
+@router.post("/examples/{example_id}/test", summary="Run the statement of an example", dependencies=[MANAGE])
+async def test_example(
+    example_id: ExampleId, body: ExampleTest, owner: Owner, store: Store
+) -> ExampleRunBody:
+    """Runs the statement of an example read-only, under the guard and limits of all statements, and stores
+    nothing. Needs scope `manage`; owner only (else 403). Answers 422 (`statement-failed`, with the reason)
+    if it does not run, and 503 (`database-unavailable`).
+    """
+    tested = await store.test_example(owner, example_id, body.sql)
+    return ExampleRunBody(
+        columns=[ResultColumnBody(name=each.name, type=each.type) for each in tested.result.columns],
+        rows=tested.result.rows[:_TESTED_ROWS],
+        row_count=len(tested.result.rows),
+        truncated=tested.result.truncated,
+        elapsed_ms=tested.elapsed_ms,
+    )
 
 
 @router.delete(

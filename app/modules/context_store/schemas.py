@@ -6,12 +6,14 @@ from pydantic import (
     AfterValidator,
     ConfigDict,
     Field,
+    JsonValue,
     StringConstraints,
     field_validator,
 )
 
 from app.http.routes import Body, ResponseBody, Text, Time, not_null, storable
 from app.modules.context_store.model import ExampleStatus
+from app.modules.database_connection.schemas import ResultColumnBody
 
 ConnectionId = Annotated[Text, Field(max_length=100)]
 _Filled = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1), AfterValidator(storable)]
@@ -60,6 +62,15 @@ class ExampleChange(Body):
     """The result of a review."""
 
     _given = field_validator("question", "sql", "status", mode="before")(not_null)
+
+
+class ExampleTest(Body):
+    """A run of an example's statement."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"sql": "SELECT count(*) FROM orders"}]})
+
+    sql: Sql | None = None
+    """Statement to run in place of the example's own. Null for that."""
 
 
 class NewTerm(Body):
@@ -155,6 +166,21 @@ class ExampleBody(_Entry):
     """Only a verified example is used."""
     message_id: str | None
     """Id of the answer that the example was proposed from. Null if it was added by hand."""
+
+
+class ExampleRunBody(ResponseBody):
+    """The result of a run of an example's statement."""
+
+    columns: list[ResultColumnBody]
+    """Columns of the rows, in order."""
+    rows: list[list[JsonValue]]
+    """The first five rows."""
+    row_count: int
+    """Number of rows, up to the limit of results."""
+    truncated: bool
+    """A limit cut the result."""
+    elapsed_ms: int
+    """Milliseconds that the statement took."""
 
 
 class TermBody(_Entry):

@@ -3,21 +3,46 @@
 The SQL of verified examples is checked by the guard, and the scope of instructions against the schema.
 """
 
+import asyncio
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, replace
 
 from pydantic import JsonValue
 
+from app.core.auth.caller import current_database_claim
 from app.core.clock import now_ms
 from app.core.ids import new_id
-from app.core.storage.port import Condition, Equals, Storage
+from app.core.storage.port import AnyOf, Condition, Equals, Storage
 from app.modules.context_store.errors import ExampleNotRunnable, ScopeUnknown
-from app.modules.context_store.model import Example, ExampleStatus, Instruction, Term, question_key
+from app.modules.context_store.model import (
+    Example,
+    ExampleStatus,
+    Instruction,
+    Knowledge,
+    Term,
+    question_key,
+    without_hidden,
+)
 from app.modules.context_store.repository import Entries, Entry
 from app.modules.database_connection.errors import ConnectionNotFound, NotTheOwner, as_problems
+from app.modules.database_connection.records import Asker
 from app.modules.database_connection.repository import Connection
+from app.modules.database_connection.results import ResultSet
 from app.modules.database_connection.service import DatabaseConnections
 from graph.errors import StatementFailed
+
+
+@dataclass(frozen=True)
+class ExampleRun:
+    """The rows of an example's statement, and the milliseconds that it took."""
+
+    result: ResultSet
+    elapsed_ms: int
+
+
+_VERIFIED = [Equals("status", "verified")]
 
 
 class ContextStore:
@@ -72,15 +97,25 @@ class ContextStore:
         return [mine, Equals("status", "verified")] if only_verified else [mine]
 
     async def add_example(
-        self, owner: str, db_connection_id: str, question: str, *, sql: str, status: ExampleStatus
+        self,
+        owner: str,
+        db_connection_id: str,
+        question: str,
+        *,
+        sql: str,
+        status: ExampleStatus,
+        entry_id: str | None = None,
     ) -> Example:
-        """Raises `ExampleNotRunnable` if a verified example's SQL does not pass the guard, and
+        """With the same `entry_id` the example is stored once, however often.
+
+        Raises `ExampleNotRunnable` if a verified example's SQL does not pass the guard, and
         `DatabaseDown` if the database is unavailable.
         """
         connection = await self._connections.repository.own(owner, db_connection_id)
         if status == "verified":
             await self._check(connection, sql)
         example = _example(connection, question, sql, status=status, message_id=None)
+        example = replace(example, id=entry_id or example.id)
         await self.examples.save(example)
         return example
 
@@ -95,8 +130,20 @@ class ContextStore:
         key = question_key(str(changes.get("question", example.question)))
         return await self.examples.change(example, {**changes, "question_key": key, "updated_at": now_ms()})
 
+    async def test_example(self, owner: str, example_id: str, sql: str | None) -> ExampleRun:
+        """Run the statement of an example, or this one in its place. Raises `StatementNotRun` and
+        `DatabaseDown`.
+        """
+        example = await self.own(self.examples, owner, example_id)
+        connection = await self._connections.repository.get(owner, example.db_connection_id)
+        began = time.monotonic()
+        with as_problems():
+            asker = Asker(owner=owner, purpose="preview", claim=current_database_claim())
+            result = await self._connections.run(connection, sql or example.sql, asker)
+        return ExampleRun(result, round((time.monotonic() - began) * 1_000))
+
     async def propose(
-        self, owner: str, db_connection_id: str, question: str, *, sql: str, message_id: str
+        self, owner: str, db_connection_id: str, question: str, *, sql: str, message_id: str, session_id: str
     ) -> None:
         """Propose a liked or corrected answer as an example. Nothing uses it before the owner has verified
         it.
@@ -110,22 +157,42 @@ class ContextStore:
             return
         with suppress(ConnectionNotFound):
             connection = await self._connections.repository.get(owner, db_connection_id)
-            await self.examples.save(
-                _example(connection, question, sql, status="proposed", message_id=message_id)
-            )
+            proposed = _example(connection, question, sql, status="proposed", message_id=message_id)
+            await self.examples.save(replace(proposed, session_id=session_id))
 
     async def withdraw(self, message_id: str) -> None:
         """Delete the proposals of an answer, unless they were reviewed."""
         for each in await self._of_message(message_id):
             await self.examples.delete(each, [Equals("status", "proposed")])
 
+    async def forget_sessions(self, session_ids: Sequence[str]) -> None:
+        """Delete what answers of these sessions have proposed, unless a person has verified it."""
+        not_verified: list[Condition] = [
+            AnyOf("session_id", session_ids),
+            AnyOf("status", ["proposed", "rejected"]),
+        ]
+        await self.examples.delete_all(not_verified)
+
+    async def forget_owner(self, owner: str) -> None:
+        """Delete all examples, terms and instructions of an owner."""
+        for entries in (self.examples, self.terms, self.instructions):
+            await entries.delete_all([Equals("owner", owner)])
+
     async def add_term(
-        self, owner: str, db_connection_id: str, term: str, *, meaning: str, sql: str | None
+        self,
+        owner: str,
+        db_connection_id: str,
+        term: str,
+        *,
+        meaning: str,
+        sql: str | None,
+        entry_id: str | None = None,
     ) -> Term:
+        """With the same `entry_id` the term is stored once, however often."""
         connection = await self._connections.repository.own(owner, db_connection_id)
         now = now_ms()
         added = Term(
-            id=new_id(),
+            id=entry_id or new_id(),
             owner=owner,
             db_connection_id=connection.id,
             term=term,
@@ -138,14 +205,23 @@ class ContextStore:
         return added
 
     async def add_instruction(
-        self, owner: str, db_connection_id: str, text: str, *, scope: str | None
+        self,
+        owner: str,
+        db_connection_id: str,
+        text: str,
+        *,
+        scope: str | None,
+        entry_id: str | None = None,
     ) -> Instruction:
-        """Raises `ScopeUnknown` if the schema has no such table, and `DatabaseDown` if a scan fails."""
+        """With the same `entry_id` the instruction is stored once, however often.
+
+        Raises `ScopeUnknown` if the schema has no such table, and `DatabaseDown` if a scan fails.
+        """
         connection = await self._connections.repository.own(owner, db_connection_id)
         now = now_ms()
         await self._check_scope(connection, scope)
         added = Instruction(
-            id=new_id(),
+            id=entry_id or new_id(),
             owner=owner,
             db_connection_id=connection.id,
             text=text,
@@ -166,9 +242,25 @@ class ContextStore:
             await self._check_scope(connection, str(scope))
         return await self.instructions.change(instruction, {**changes, "updated_at": now_ms()})
 
+    async def knowledge(self, connection_id: str) -> Knowledge:
+        """Returns what a writer of statements may know, newest first, at most a thousand of each kind.
+
+        One request to a remote store. The caller checks who may read the connection.
+        """
+        return Knowledge(
+            *await asyncio.gather(
+                self.examples.latest(connection_id, _VERIFIED),
+                self.terms.latest(connection_id),
+                self.instructions.latest(connection_id),
+            )
+        )
+
     async def verified_examples(self, connection: Connection) -> list[Example]:
-        """Returns the verified examples of a connection, newest first, at most a thousand."""
-        return await self.examples.latest(connection.id, [Equals("status", "verified")])
+        """Returns the verified examples of a connection that name no hidden column, newest first, at most a
+        thousand.
+        """
+        schema = await self._connections.known_schema(connection)
+        return without_hidden(await self.examples.latest(connection.id, _VERIFIED), schema)
 
     async def verified_answer(self, connection: Connection, question: str) -> Example | None:
         """Returns the latest verified example of the same question (see `question_key`), or None."""

@@ -22,7 +22,7 @@ class MeBody(ResponseBody):
     role: Role
     """Role of the caller."""
     scopes: Annotated[list[Scope], AfterValidator(sorted)]
-    """Scopes of the caller; `admin` implies the others."""
+    """Scopes of the caller; `admin` implies the others but `approve`."""
     signed_in_by: SignIn
     """Kind of the credential; `local` if no login is required."""
 
@@ -43,7 +43,7 @@ class NewApiKey(Body):
     role: Role = "user"
     """Role of the key."""
     scopes: frozenset[Scope] = frozenset()
-    """Scopes of the key, some of its role's. Empty for all of them."""
+    """Scopes of the key, some of its role's. Empty for all of them but `approve`."""
     days: Annotated[int, Field(ge=1, le=MAX_DAYS)] | None
     """Days until the key expires. Null for a key that does not expire."""
 

@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from typing import Literal, TypeVar
 
+from app.core.bus.port import BusUnavailable
 from app.core.clock import now_ms, rfc3339
 from app.core.llm.calls import Meter, metered
 from app.core.storage.port import StorageUnavailable
@@ -17,7 +18,7 @@ from app.modules.run.ending import AttemptEnd, Saved, emitted_end
 from app.modules.run.engine import RunServices, RunStream
 from app.modules.run.messages import Ending, done_event, ending_of, failure_of, wire
 from app.modules.session.model import Outcome, Run, Session
-from graph import CompletedTurn, RunControl, SessionEvent, Turn
+from graph import CheckpointRecord, CompletedTurn, Ports, RunControl, SessionEvent, Turn
 from graph.errors import CheckpointsUnavailable, Drained, TurnError
 from graph.events import Status
 
@@ -44,8 +45,13 @@ class RunAttempt:
     it when its lease is lost.
     """
 
-    def __init__(self, session: Session, run: Run, services: RunServices) -> None:
+    def __init__(
+        self, session: Session, run: Run, services: RunServices, *, latest: CheckpointRecord | None = None
+    ) -> None:
+        """`latest`: the session's latest checkpoint, if it was found with the run."""
         self.number = run.attempt
+        self.began_at = time.monotonic()
+        self._latest = latest
         self._turn = _turn(session, run)
         self._session = session
         self._run = run
@@ -91,6 +97,7 @@ class RunAttempt:
                 return await self._answer_and_end(stream, meter)
             finally:
                 log.leave()
+                services.graph.leave(self._turn)
 
     async def _answer_and_end(self, stream: RunStream, meter: Meter) -> AttemptResult:
         self._answering = asyncio.create_task(self._answer(stream), name=f"run {self._run.id}: answer")
@@ -127,11 +134,13 @@ class RunAttempt:
             logger.error("run %s of session %s is given up after %d tries", run.id, run.session_id, MAX_TRIES)
             raise TooManyTries(f"It failed {MAX_TRIES} times and is not tried again.")
         retries = StoreRetries(stream, self._services.store_patience_seconds)
-        ports = await retries.retry(lambda: self._services.bind(self._session, run))
+        ports = await retries.retry(self._bind)
         if run.attempt > 1:
             await retries.retry(lambda: self._services.lifecycle.begin(run))
-            self._tokens_before = (await retries.retry(lambda: graph.answer(self._turn))).tokens_used
-        ask = graph.ask if run.attempt == 1 else graph.resume
+            tokens = (await retries.retry(lambda: graph.answer(self._turn))).tokens_used
+            self._tokens_before = max(0, tokens - run.tokens_before)
+        begin = graph.ask if run.resumes is None else graph.go_on
+        ask = begin if run.attempt == 1 else graph.resume
         while True:
             try:
                 async with aclosing(
@@ -147,6 +156,15 @@ class RunAttempt:
             else:
                 return
 
+    async def _bind(self) -> Ports:
+        """Bind the ports, and read what the first step reads: together these are one request."""
+        latest, self._latest = self._latest, None
+        ports, _ = await asyncio.gather(
+            self._services.bind(self._session, self._run),
+            self._services.graph.read_ahead(self._turn, latest),
+        )
+        return ports
+
     def _ending(self, answering: asyncio.Task[None]) -> Ending | None:
         """Returns how the run ended. Returns None if it has not ended."""
         if self._stopped == "cancelled":
@@ -155,14 +173,17 @@ class RunAttempt:
             return None
         match answering.exception():
             case None:
-                return Ending("complete", now_ms())
+                return Ending("awaiting_approval" if self._completed.is_waiting else "complete", now_ms())
             case Drained():
                 return None
             case error:
                 return Ending("failed", now_ms(), failure_of(error, self._run))
 
     async def _finish_end(self, outcome: Outcome) -> None:
-        """Complete the end of a run that an earlier attempt closed before its process died."""
+        """Complete the end of a run that an earlier attempt closed before its process died.
+
+        It is not counted here: the earlier attempt may have done so.
+        """
         services, run = self._services, self._run
         answer = await services.graph.answer(self._turn)
         answer = answer.model_copy(update={"cached_tokens": run.cached_tokens})
@@ -172,18 +193,15 @@ class RunAttempt:
             # The store's response to the closing was lost for so long that the stream was ended as failed.
             ending = ending_of(emitted, run, ending)
             run = await services.repository.amend_run(run, ending.of_run()) or run
-        released = await services.lifecycle.keep(self._session, run, ending.answer)
+        await services.lifecycle.keep(self._session, run, ending.answer)
         done = done_event(run, ending)
         await services.logs.say(run.id, run.attempt + 1, [wire(done)], ended=True)
-        if released:
-            await services.allowances.spent(run.owner, ending.answer.tokens_used)
-            services.observer.observe(run, done)
 
 
 def _turn(session: Session, run: Run) -> Turn:
     return Turn(
         session_id=session.id,
-        db_connection_id=session.db_connection_id,
+        db_connection_id=session.connection_id,
         run_id=run.id,
         message_id=run.message_id,
         question=run.question,
@@ -191,6 +209,7 @@ def _turn(session: Session, run: Run) -> Turn:
         session_created_at=rfc3339(session.created_at),
         asked_at=rfc3339(run.created_at),
         fence=session.fence,
+        resumes=run.resumes,
     )
 
 
@@ -209,11 +228,14 @@ class StoreRetries:
     async def retry(self, call: Callable[[], Awaitable[T]]) -> T:
         """Returns the result of a call, which is repeated until the store answers.
 
-        Raises `StorageUnavailable` or `CheckpointsUnavailable` at the time limit.
+        Without the bus no stream can be read, so there is no time limit. Raises `StorageUnavailable` or
+        `CheckpointsUnavailable` at the time limit.
         """
         while True:
             try:
                 return await call()
+            except BusUnavailable:
+                await asyncio.sleep(_AGAIN_SECONDS)
             except (StorageUnavailable, CheckpointsUnavailable) as error:
                 await self.wait(error)
 

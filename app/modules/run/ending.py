@@ -1,12 +1,12 @@
 """The end of an attempt whose run is over: one outcome, in the store, the stream and the metrics.
 
-What is kept, in this order: the run is closed, which only one attempt can do; the answer is stored as a
-message; the message is published; the session is released and its next run started. Then `done` is emitted.
+What is kept, in this order: the run is closed, which only one attempt can do, and its answer is stored with
+that; the message is published; the session is released and its next run started. Then `done` is emitted.
 
     While this is so           the attempt
     the store is unavailable   emits `status` once and tries again every half second
     ... for longer than the    emits `done`, so that the stream does not wait for the store: with the run's
-    store's patience           outcome if the run is closed, else as failed; what is kept later agrees
+    store's patience           outcome if it is decided, else as failed; what is kept later agrees
     the bus is unavailable     tries again every half second: no stream can be read then
     an answer cannot be kept   changes the outcome to failed, without an answer, unless `done` is emitted;
     because of a defect        a second defect is raised
@@ -24,7 +24,7 @@ from typing import Literal
 from app.core.bus.event_log import first_id
 from app.core.bus.port import BusUnavailable, EventLogs
 from app.core.clock import now_ms
-from app.core.storage.port import StorageUnavailable
+from app.core.storage.port import ChangeNotWritten, StorageUnavailable
 from app.modules.run.engine import RunServices, RunStream
 from app.modules.run.messages import Ending, done_event, ending_of, failure_of
 from app.modules.session.model import Run, Session
@@ -82,6 +82,10 @@ class AttemptEnd:
         self._run = stream.run
         self._closed: Run | None = None
         """The run as this attempt has closed it."""
+        self._is_closer = False
+        """It was this attempt that closed the run, so it counts the end. Perhaps that is not written yet."""
+        self._is_answer_stored = False
+        """The answer was stored as the run was closed."""
         self._answered = False
         """The ending has its answer: the checkpoints have been read, or the answer is left out."""
         self._emitted = False
@@ -93,7 +97,8 @@ class AttemptEnd:
         """Try until everything is kept. Returns None once `is_stopped`. Raises a second defect."""
         if self._ending.failure is not None:
             self._stream.emit(self._ending.failure)
-        self._stream.emit(Status(step="saving", message="Saving the answer", run_id=self._run.id))
+        if self._ending.outcome != "awaiting_approval":
+            self._stream.emit(Status(step="saving", message="Saving the answer", run_id=self._run.id))
         if self._run.attempt > 1:
             await self._adopt_emitted(is_stopped)
         while not is_stopped():
@@ -138,15 +143,24 @@ class AttemptEnd:
             if closed is None:
                 return "lost"
             self._closed = closed
-        released = await self._services.lifecycle.keep(self._session, self._closed, self._ending.answer)
+        released = await self._services.lifecycle.keep(
+            self._session,
+            self._closed,
+            self._ending.answer,
+            timeline=self._stream.record.timeline(),
+            is_stored=self._is_answer_stored,
+        )
         return "ended" if released else "ended by another"
 
     async def _answer(self) -> TurnAnswer:
-        """The answer of the completed steps; empty if the run failed because these cannot be read."""
-        if self._completed_answer is not None:
-            return self._completed_answer
+        """The answer of the completed steps; empty if the run failed because these cannot be read.
+
+        Its tokens are those of the run: the turn may have had another run before.
+        """
         try:
-            return await self._services.graph.answer(self._turn)
+            answer = self._completed_answer or await self._services.graph.answer(self._turn)
+            tokens = max(0, answer.tokens_used - self._run.tokens_before)
+            return answer.model_copy(update={"tokens_used": tokens})
         except CheckpointUnreadable:
             if self._ending.outcome == "failed":
                 return TurnAnswer()
@@ -157,16 +171,29 @@ class AttemptEnd:
         services, run = self._services, self._run
         if not self._answered:
             answer = await self._answer()
+            if self._ending.outcome in ("failed", "cancelled"):
+                answer = self._stream.record.complement(answer)
             self._ending = replace(self._ending, answer=self._counted(answer))
             self._answered = True
-        if (closed := await services.lifecycle.close(run, self._ending)) is not None:
+        self._is_answer_stored = False
+        try:
+            closed = await services.lifecycle.close(
+                self._session, run, self._ending, timeline=self._stream.record.timeline()
+            )
+        except ChangeNotWritten:
+            self._is_closer = True
+            raise
+        if closed is not None:
+            self._is_closer = True
+            self._is_answer_stored = run.resumes is None
             return closed
         latest = await services.repository.find_run(run.id)
         if latest is None or latest.status == "open" or latest.attempt != run.attempt:
             return None
         if self._emitted or self._defective:
             return await services.repository.amend_run(run, self._ending.of_run())
-        # Closed by this very attempt, whose response from the store was lost, or cancelled as it was started.
+        # Closed by this very attempt, which has not heard of it, or cancelled as it was started.
+        self._is_closer = self._is_closer or latest.ended_at == self._ending.at
         self._ending = Ending(latest.status, latest.ended_at or now_ms(), None, self._ending.answer)
         self._ending = self._ending.at_tokens(latest.tokens_used)
         return latest
@@ -182,7 +209,7 @@ class AttemptEnd:
         patience = self._services.store_patience_seconds
         if self._emitted or time.monotonic() - self._unavailable_since < patience:
             return
-        if self._closed is None and self._ending.outcome == "complete":
+        if not self._is_closer and self._ending.outcome == "complete":
             failure = failure_of(error, self._run)
             answer = self._counted(self._ending.answer)
             self._ending = Ending("failed", now_ms(), failure, answer)
@@ -203,14 +230,14 @@ class AttemptEnd:
             self._stream.emit(failure)
 
     async def _finish(self, saved: Saved) -> None:
-        """An attempt that has lost its run emits no `done`. The one that released the session is counted."""
+        """An attempt that has lost its run emits no `done`. The one that closed it counts the end."""
         if saved == "lost":
             return
-        if saved == "ended":
+        if self._is_closer:
             await self._services.allowances.spent(self._run.owner, self._ending.answer.tokens_used)
         if not self._emitted:
             await self._emit_done()
-        if saved == "ended":
+        if self._is_closer:
             self._stream.count(done_event(self._run, self._ending))
 
     async def _emit_done(self) -> None:

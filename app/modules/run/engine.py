@@ -1,12 +1,13 @@
 """Services that all attempts at runs share, and the stream of events of one attempt."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from app.core.bus.port import EventLogs, LogWriter
 from app.modules.run.lifecycle import RunLifecycle
 from app.modules.run.messages import wire
 from app.modules.run.observer import RunObserver
+from app.modules.run.record import AttemptRecord
 from app.modules.run.records import SessionRecords
 from app.modules.session.model import Run, Session
 from app.modules.usage.service import Allowances
@@ -36,17 +37,19 @@ class RunServices:
 
 @dataclass(frozen=True)
 class RunStream:
-    """Events of one attempt: each is appended to the run's log and observed."""
+    """Events of one attempt: each is appended to the run's log, recorded and observed."""
 
     run: Run
     log: LogWriter
     observer: RunObserver
+    record: AttemptRecord = field(default_factory=AttemptRecord)
 
     def emit(self, event: SessionEvent) -> None:
         """Emit any event but the last."""
         if self.log.size >= MAX_EVENTS and isinstance(event, TextChunk):
             return
         self.log.append(*wire(event))
+        self.record.observe(event)
         self.observer.observe(self.run, event)
 
     async def end(self, done: Done) -> None:

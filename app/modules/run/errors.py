@@ -1,5 +1,7 @@
 """Errors of requests about a run."""
 
+from collections.abc import Sequence
+
 from app.core.errors import Conflict, Invalid, Problem, TooMany
 
 _BUSY_SECONDS = 10
@@ -33,13 +35,19 @@ class SessionClosed(Conflict):
 
 
 class SessionBusy(Conflict):
-    """A run holds the session."""
+    """A run holds the session, or has ended with calls that wait for the user."""
 
     problem = "session-busy"
 
-    def __init__(self, active_run_id: str | None) -> None:
+    def __init__(self, active_run_id: str | None, confirmations: Sequence[str] = ()) -> None:
+        """`confirmations` are the ids of the calls that wait."""
         detail = "The session is answering another question. Wait for it, cancel it, or choose `on_busy`."
-        super().__init__(detail, active_run_id=active_run_id)
+        if confirmations:
+            detail = (
+                "The session waits for your approval of what the latest answer wants to do. Approve or deny "
+                "it, cancel the run, or choose `on_busy`."
+            )
+        super().__init__(detail, active_run_id=active_run_id, confirmations=list(confirmations))
 
 
 class StillStopping(Conflict):

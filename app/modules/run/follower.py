@@ -99,10 +99,12 @@ class RunFollower:
 
         Does nothing while the run holds its session: its answer is being stored, and a client that sees
         `done` may ask the next question. A free session has the answers of all its ended runs, unless one was
-        deleted.
+        deleted; one that waits for people has the answer of the run that asks them.
         """
         now = await self._repository.find(session.id)
-        if run.status == "open" or (now is not None and now.active_run_id == run.id):
+        asks = now is not None and now.status == "awaiting_approval"
+        is_held = (now is not None and now.active_run_id == run.id) and not asks
+        if run.status == "open" or is_held:
             return
         message = await self._repository.find_answer(session, run.message_id)
         if message is not None:
@@ -119,21 +121,26 @@ class RunFollower:
         if message.row_count is not None:
             head = Rows(
                 columns=message.columns,
-                rows=await self._head(message.id, message.row_count),
+                rows=await self._head(message),
                 row_count=message.row_count,
                 truncated=message.truncated,
                 cut_by=message.cut_by,
             )
-        ended_at = run.created_at + message.elapsed_ms
         effort = message.model_dump(include=set(Effort.model_fields))
-        answer = TurnAnswer(tokens_used=message.tokens_used, cached_tokens=run.cached_tokens, **effort)
-        ending = Ending(message.status, ended_at, None, answer)
         reset = Reset(reason="The run ended a while ago; this is its answer.")
         steps = await self._said_in_steps(run) if message.steps else []
+        if run.status == "awaiting_approval":
+            answer = TurnAnswer(tokens_used=run.tokens_used, cached_tokens=run.cached_tokens, **effort)
+            ending = Ending(run.status, run.ended_at or run.created_at, None, answer)
+            return [reset, *steps, done_event(run, ending)]
+        ended_at = run.created_at + message.elapsed_ms - run.elapsed_before
+        tokens = max(0, message.tokens_used - run.tokens_before)
+        answer = TurnAnswer(tokens_used=tokens, cached_tokens=run.cached_tokens, **effort)
+        ending = Ending(message.status, ended_at, None, answer)
         return [reset, *steps, *message_events(message, head), done_event(run, ending)]
 
-    async def _head(self, message_id: str, row_count: int) -> list[Row]:
+    async def _head(self, message: Message) -> list[Row]:
         try:
-            return await self._rows.read(message_id, 0, min(HEAD_ROWS, row_count))
+            return await self._rows.read(message.id, 0, min(HEAD_ROWS, message.row_count or 0))
         except RowsGone:
-            return []
+            return message.rows_head

@@ -7,6 +7,7 @@ delivered it twice.
 
 import asyncio
 import logging
+from collections.abc import Sequence
 from dataclasses import replace
 
 from pydantic import JsonValue
@@ -18,14 +19,18 @@ from app.modules.run.messages import (
     Ending,
     answer_message,
     done_event,
+    ending_of_answer,
+    following_run,
+    next_run_id,
     question_sequence,
     turn_of,
     waiting_sequence,
     wire,
+    withdrawn_message,
 )
 from app.modules.run.observer import log_end
-from app.modules.run.records import SessionRecords
-from app.modules.session.model import Message, Run, Session, SessionStatus
+from app.modules.run.records import SessionRecords, WaitingCalls
+from app.modules.session.model import Message, Run, Session, SessionStatus, TakenStep
 from graph.answer import TurnAnswer
 
 logger = logging.getLogger(__name__)
@@ -34,23 +39,39 @@ logger = logging.getLogger(__name__)
 class RunLifecycle:
     """State changes of runs, for submission and workers."""
 
-    def __init__(self, repository: SessionRecords, queue: JobQueue, logs: EventLogs) -> None:
+    def __init__(
+        self, repository: SessionRecords, queue: JobQueue, logs: EventLogs, *, calls: WaitingCalls
+    ) -> None:
         self._repository = repository
         self._queue = queue
         self._logs = logs
+        self._calls = calls
 
-    async def start(self, session: Session, run: Run, sequence: int) -> bool:
+    async def start(self, session: Session, run: Run, sequence: int, *, awaited: bool = False) -> bool:
         """Give an idle session to a run and put the run into the queue. Returns False if the session is not
         idle.
 
-        `sequence` is that of the run's question. If the queue is unavailable, the next sweep puts the run
-        in: it already holds its session.
+        `sequence` is that of the run's question; `awaited`: other runs may wait, too. If the queue is
+        unavailable, the next sweep puts the run in: it already holds its session.
         """
-        held = await self._repository.claim(session, run)
+        held = await self._repository.claim(session, run, awaited=awaited)
         if held is None:
             return False
         if sequence != question_sequence(held.turn):
-            await self._repository.place_question(run, question_sequence(held.turn))
+            # One that is cancelled now may have its place already.
+            await self._repository.place_waiting_question(run, question_sequence(held.turn), WAITING_FROM)
+        await self._put(run)
+        return True
+
+    async def start_new(self, session: Session, run: Run, question: Message) -> bool:
+        """Store a run and its question, give it the idle session and put it into the queue: all is stored at
+        once. Returns False, with nothing stored, if the session is not idle.
+
+        If the process dies before anything is stored, the session may be held by a run that does not exist.
+        The next who asks, or the next start, releases it.
+        """
+        if await self._repository.claim(session, run, awaited=False, question=question) is None:
+            return False
         await self._put(run)
         return True
 
@@ -77,17 +98,53 @@ class RunLifecycle:
                 return
             # A list may lag behind, a document does not.
             first = await self._repository.find_run(waiting[0].id)
-            is_open = first is not None and first.status == "open"
-            if first is not None and is_open and await self.start(session, first, waiting_sequence(first)):
-                return
+            if first is not None and first.status == "open":
+                others = len(waiting) > 1
+                if await self.start(session, first, waiting_sequence(first), awaited=others):
+                    return
             session = await self._repository.find(session.id)
 
-    async def close(self, run: Run, ending: Ending) -> Run | None:
-        """Close the run. Returns None if it has ended already, or another attempt has begun."""
-        return await self._repository.change_run(run, ending.of_run())
+    async def line_up(self, session_id: str) -> None:
+        """Have the session start the runs that wait for it: now if it is idle, else when it is released.
 
-    async def keep(self, session: Session, ended: Run, answer: TurnAnswer) -> bool:
+        A run that begins to wait is stored before this. So either the mark comes before the release, whose
+        process then looks for runs that wait, or this process does. If it dies before either, the next sweep
+        does.
+        """
+        session = await self._repository.find(session_id)
+        while session is not None and session.status != "closed":
+            if session.active_run_id is not None and await self._repository.mark_awaited(session):
+                return
+            await self.start_next(session_id)
+            session = await self._repository.find(session_id)
+            if session is not None and session.active_run_id is None:
+                return
+
+    async def close(
+        self, session: Session, run: Run, ending: Ending, *, timeline: Sequence[TakenStep] = ()
+    ) -> Run | None:
+        """Close the run and store its answer, at once. Returns None if it has ended already, or another
+        attempt has begun.
+
+        If the process dies before the answer is stored, the run still holds its session, by which it is found
+        and kept.
+        """
+        turn = run.turn or session.turn
+        answer = answer_message(ending.applied_to(run), ending.answer, turn, timeline=timeline)
+        # The message of a turn that went on in another run is there already, and is replaced by `keep`.
+        return await self._repository.change_run(run, ending.of_run(), None if run.resumes else answer)
+
+    async def keep(
+        self,
+        session: Session,
+        ended: Run,
+        answer: TurnAnswer,
+        *,
+        timeline: Sequence[TakenStep] = (),
+        is_stored: bool = False,
+    ) -> bool:
         """Store the answer, publish `message-completed` and release the session. Repeat until it succeeds.
+        `is_stored`: the answer was stored as the run was closed.
 
         Returns True if this call released the session; of several calls, exactly one does.
 
@@ -95,21 +152,136 @@ class RunLifecycle:
         by the session it holds, and its message is published at least once.
         """
         turn = ended.turn or session.turn
-        await self._repository.place_question(ended, question_sequence(turn))  # who started it may have died
-        await self._add_answer(answer_message(ended, answer, turn))
+        if ended.question_turn != turn:  # who started it may have died before this
+            await self._repository.place_question(ended, question_sequence(turn))
+        if not is_stored:
+            await self._add_answer(answer_message(ended, answer, turn, timeline=timeline), ended)
+        if ended.status == "awaiting_approval":
+            return await self._keep_waiting(session, ended)
+        if ended.status != "complete" and answer.steps:
+            await self._calls.settle(ended.message_id, answer.steps)
         await self._queue.publish_completed(ref_of(ended))
         status: SessionStatus = "error" if ended.status == "failed" else "idle"
         released = await self._repository.release(session, ended.id, status, summary=answer.summary)
-        await self._start_next(released or await self._repository.find(session.id))
+        if released is None:
+            await self.start_next(session.id)
+        elif released.awaited:
+            await self._start_next(released)
         if released is not None:
             await self._repository.share(released)
         return released is not None
 
-    async def _add_answer(self, message: Message) -> None:
-        """Keep the answer; one that is there already stays as it is, unless it belongs to another end."""
+    async def _add_answer(self, message: Message, run: Run) -> None:
+        """Keep the answer; one that is there already stays as it is, unless it belongs to another end.
+
+        The answer of a run that went on with the turn stays, too.
+        """
         kept = await self._repository.add_missing_message(message)
         if _end_of(kept) != _end_of(message):
-            await self._repository.add_message(message)
+            own = [run.id] if run.resumes is None else [run.id, run.resumes]
+            if kept.run_id == run.resumes:  # the steps before the calls were decided
+                message = message.model_copy(update={"timeline": [*kept.timeline, *message.timeline]})
+            await self._repository.replace_message(message, own)
+
+    # Waiting for people
+
+    async def _keep_waiting(self, session: Session, ended: Run) -> bool:
+        """Let the session wait. Returns True if this call has changed it.
+
+        Who decided in the meantime may have found the run still open: then the next run begins here.
+        """
+        waits = await self._repository.await_approval(session, ended.id)
+        now = waits or await self._repository.find(session.id)
+        if now is not None:
+            following = await self._repository.find_run(next_run_id(ended.id))
+            if following is not None and following.is_withdrawn:
+                await self._end_withdrawn(now, ended, following)
+            elif now.status == "closed" and now.active_run_id == ended.id:
+                await self.withdraw(now, ended)
+            else:
+                await self.go_on(now)
+        return waits is not None
+
+    async def go_on(self, session: Session) -> Run | None:
+        """Go on with a turn whose calls are all decided. Returns its next run.
+
+        Returns None if a call still waits, or the session does not wait. Any process may call it at any time:
+        what one has begun, another one completes.
+        """
+        waiting = await self._waiting_run(session)
+        if waiting is None:
+            return None
+        following = await self._repository.find_run(next_run_id(waiting.id))
+        if following is None:
+            message = await self._repository.find_answer(session, waiting.message_id)
+            if message is None or not await self._calls.is_decided(message.id, message.steps):
+                return None
+            following = await self._repository.add_following_run(following_run(waiting))
+        await self._hand_on(session, waiting, following)
+        return None if following.is_withdrawn else following
+
+    async def withdraw(self, session: Session, waiting: Run) -> Run | None:
+        """End a turn that waits: its calls are never made. Returns the run that goes on with it instead, if
+        the last decision came before.
+        """
+        message = await self._repository.find_answer(session, waiting.message_id)
+        if message is not None:
+            await self._calls.settle(message.id, message.steps)
+        now = now_ms()
+        end = replace(following_run(waiting), status="cancelled", ended_at=now, is_withdrawn=True)
+        following = await self._repository.add_following_run(end)
+        await self._hand_on(session, waiting, following)
+        return None if following.is_withdrawn else following
+
+    async def find_waiting_calls(self, session: Session) -> list[str]:
+        """Returns the ids of the calls that wait in a session."""
+        return await self._calls.waiting_in(session.id)
+
+    async def expire(self) -> None:
+        """Expire the calls whose time is over, and go on with their turns."""
+        for session_id in await self._calls.expire_all(now_ms()):
+            session = await self._repository.find(session_id)
+            if session is not None:
+                await self.go_on(session)
+
+    async def sweep_waiting(self, before: int) -> None:
+        """Go on with turns that have not changed since then (epoch ms) although all their calls are decided:
+        the process that decided has died, or the queue was unavailable.
+        """
+        await self.expire()
+        waiting = await self._calls.sessions_that_wait()
+        async for session in self._repository.awaiting():
+            if session.id not in waiting and session.updated_at < before:
+                await self.go_on(session)
+
+    async def _waiting_run(self, session: Session) -> Run | None:
+        """Returns the ended run that keeps a session while people decide, or None."""
+        if session.status not in ("awaiting_approval", "closed") or session.active_run_id is None:
+            return None
+        run = await self._repository.find_run(session.active_run_id)
+        return run if run is not None and run.status == "awaiting_approval" else None
+
+    async def _hand_on(self, session: Session, waiting: Run, following: Run) -> None:
+        if following.is_withdrawn:
+            await self._end_withdrawn(session, waiting, following)
+        elif await self._repository.hand_on(session, waiting.id, following) is not None:
+            await self._put(following)
+
+    async def _end_withdrawn(self, session: Session, waiting: Run, ended: Run) -> None:
+        message = await self._repository.find_answer(session, waiting.message_id)
+        if message is not None:
+            withdrawn = withdrawn_message(message, ended)
+            await self._repository.replace_message(withdrawn, [waiting.id, ended.id])
+        await self._queue.publish_completed(ref_of(ended))
+        released = await self._repository.release(session, waiting.id)
+        if released is None or released.awaited:
+            await self.start_next(session.id)
+        if released is not None:
+            await self._repository.share(released)
+        answer = TurnAnswer(steps=message.steps, tool_calls=message.tool_calls) if message else TurnAnswer()
+        done = done_event(ended, Ending("cancelled", ended.ended_at or ended.created_at, None, answer))
+        await self._logs.say(ended.id, ended.attempt, [wire(done)], ended=True)
+        log_end(ended, done)
 
     async def release_session(self, session: Session, run_id: str) -> None:
         """Release the session if this run holds it, and start the next run."""
@@ -173,11 +345,20 @@ class RunLifecycle:
     async def take_up(self, leased: LeasedJob, session: Session, run: Run) -> tuple[Session, Run] | None:
         """The run at its new attempt; as it is, if only its ending is to be finished.
 
-        None when another process has taken it up meanwhile. In the store the attempt is counted as handed
-        over until `begin`, so one that never begins, because the store fails, does not count against the run.
+        None when another process has taken it up meanwhile. An open run that has an answer has ended: an
+        early write of it has come late, and its end is stored again.
+
+        In the store the attempt is counted as handed over until `begin`, so one that never begins, because
+        the store fails, does not count against the run.
         """
         if run.status != "open" or (leased.first and run.attempt == 1):
             return session, run
+        answer = await self._repository.find_answer(session, run.message_id)
+        if answer is not None and answer.run_id == run.id:
+            # The session may have been given to it once more, with another turn.
+            end = {**ending_of_answer(answer, run).of_run(), "turn": turn_of(answer)}
+            ended = await self._repository.change_run(run, end)
+            return None if ended is None else (session, ended)
         await self._repository.place_question(run, question_sequence(session.turn))
         changes: dict[str, JsonValue] = {"attempt": run.attempt + 1, "handovers": run.handovers + 1}
         again = await self._repository.change_run(run, changes)
@@ -191,8 +372,8 @@ class RunLifecycle:
         await self._repository.change_run(run, {"handovers": run.handovers})
 
 
-def _end_of(message: Message) -> tuple[str, int, int]:
-    return message.status, message.tokens_used, message.sequence
+def _end_of(message: Message) -> tuple[str, str, int, int]:
+    return message.run_id, message.status, message.tokens_used, message.sequence
 
 
 def ref_of(run: Run) -> RunRef:

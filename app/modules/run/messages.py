@@ -1,14 +1,17 @@
 """Converts the result of a turn: into the stored message, events, and problems."""
 
 import logging
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import cast
 
 from pydantic import JsonValue
 
+from app.core.clock import now_ms
 from app.core.errors import Problem, problem_type
+from app.core.ids import id_of
 from app.core.storage.port import StorageStarting, StorageUnavailable
-from app.modules.session.model import Message, Outcome, Run
+from app.modules.session.model import Message, Outcome, Run, TakenStep
 from graph.answer import Answer, Effort, TurnAnswer
 from graph.chunks import answer_chunks
 from graph.errors import TurnError
@@ -38,6 +41,20 @@ class Ending:
             "cached_tokens": self.answer.cached_tokens,
         }
 
+    def applied_to(self, run: Run) -> Run:
+        """Returns the run with this end."""
+        error = None
+        if self.failure is not None:
+            error = RunError(**self.failure.model_dump(include=set(RunError.model_fields)))
+        return replace(
+            run,
+            status=self.outcome,
+            ended_at=self.at,
+            error=error,
+            tokens_used=self.answer.tokens_used,
+            cached_tokens=self.answer.cached_tokens,
+        )
+
     def at_tokens(self, tokens_used: int) -> "Ending":
         """The same end with the tokens that are kept or emitted already."""
         return replace(self, answer=self.answer.model_copy(update={"tokens_used": tokens_used}))
@@ -49,6 +66,12 @@ def ending_of(done: Done, run: Run, ending: Ending) -> Ending:
     answer = ending.answer.model_copy(update={"cached_tokens": done.cached_tokens})
     reported = Ending(done.status, run.created_at + done.elapsed_ms, failure, answer)
     return reported.at_tokens(done.tokens_used)
+
+
+def ending_of_answer(answer: Message, run: Run) -> Ending:
+    """Returns the end of a run as its stored answer tells it, without the tokens that a provider cached."""
+    failure = None if answer.error is None else Failure(**answer.error.model_dump())
+    return Ending(answer.status, answer.created_at, failure).at_tokens(answer.tokens_used - run.tokens_before)
 
 
 def wire(event: SessionEvent) -> tuple[str, str]:
@@ -98,20 +121,27 @@ def turn_of(message: Message) -> int:
     return message.sequence // 2
 
 
+def question_id(run: Run) -> str:
+    """Returns one id for the same question and key, so that a late write makes no second message."""
+    return id_of(run.id, f"question {run.question}")
+
+
 def question_message(run: Run, message_id: str, sequence: int) -> Message:
     return Message(
         id=message_id,
+        client_message_id=run.client_message_id,
         sequence=sequence,
         owner=run.owner,
         session_id=run.session_id,
         run_id=run.id,
         role="human",
         query=run.question,
+        given_sql=run.sql,
         created_at=run.created_at,
     )
 
 
-def answer_message(run: Run, answer: TurnAnswer, turn: int) -> Message:
+def answer_message(run: Run, answer: TurnAnswer, turn: int, *, timeline: Sequence[TakenStep] = ()) -> Message:
     """Returns the message with the answer of an ended run, complete or partial, in the turn of this
     number.
     """
@@ -125,12 +155,48 @@ def answer_message(run: Run, answer: TurnAnswer, turn: int) -> Message:
         run_id=run.id,
         role="assistant",
         query=run.question,
+        given_sql=run.sql,
+        timeline=[*timeline],
         created_at=finished_at,
         status=cast("Outcome", run.status),
         error=run.error,
-        tokens_used=answer.tokens_used,
-        elapsed_ms=max(0, finished_at - run.created_at),
+        tokens_used=run.tokens_before + answer.tokens_used,
+        elapsed_ms=run.elapsed_before + max(0, finished_at - run.created_at),
     )
+
+
+def next_run_id(run_id: str) -> str:
+    """Returns the id of the run that goes on with the turn of this one, so that two deciders make one."""
+    return id_of(run_id, "goes on")
+
+
+def following_run(waiting: Run) -> Run:
+    """Returns the run that goes on with a turn when its calls are decided. The wait is no part of it."""
+    ended_at = waiting.ended_at or waiting.created_at
+    return replace(
+        waiting,
+        id=next_run_id(waiting.id),
+        resumes=waiting.id,
+        created_at=now_ms(),
+        status="open",
+        attempt=1,
+        handovers=0,
+        cancel_requested=False,
+        ended_at=None,
+        tokens_used=0,
+        cached_tokens=None,
+        turn=None,
+        tokens_before=waiting.tokens_before + waiting.tokens_used,
+        elapsed_before=waiting.elapsed_before + max(0, ended_at - waiting.created_at),
+    )
+
+
+WITHDRAWN = "The calls that waited for approval were withdrawn. None of them was made."
+
+
+def withdrawn_message(message: Message, ended: Run) -> Message:
+    """Returns the answer of a turn whose waiting calls were withdrawn."""
+    return message.model_copy(update={"run_id": ended.id, "status": "cancelled", "analysis": WITHDRAWN})
 
 
 def message_events(message: Message, head: Rows | None) -> list[Chunk | Failure]:

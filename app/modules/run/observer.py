@@ -19,12 +19,13 @@ from app.modules.session.model import Outcome, Run
 from graph import SessionEvent
 from graph.events import Done, Failure, Status, Step, TextChunk
 
-Action = Literal["taken", "finished", "failed", "cancelled", "handed_over", "requeued", "lost"]
+Action = Literal["taken", "finished", "failed", "cancelled", "waits", "handed_over", "requeued", "lost"]
 
 _ACTION_OF_OUTCOME: dict[Outcome, Action] = {
     "complete": "finished",
     "failed": "failed",
     "cancelled": "cancelled",
+    "awaiting_approval": "waits",
 }
 _WARNINGS: tuple[Action, ...] = ("requeued", "lost")
 

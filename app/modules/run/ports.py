@@ -2,9 +2,10 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from importlib import import_module
 from typing import Protocol
 
 from prometheus_client import CollectorRegistry, Counter
@@ -14,33 +15,59 @@ from app.core.llm.model import LanguageModel
 from app.modules.analysis.analyst import FiguresAnalyst, ModelAnalyst
 from app.modules.analysis.figures import Span
 from app.modules.analysis.figures.coverage import key_columns, read_span, span_statement
+from app.modules.context_store.model import Knowledge
 from app.modules.context_store.service import ContextStore
 from app.modules.database_connection.cells import bag_of
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.results import ResultSet
 from app.modules.database_connection.service import DatabaseConnections
+from app.modules.memory.directive_news import DirectiveNews
+from app.modules.memory.profile_text import ProfileSections
+from app.modules.memory.recall import FactRecall
+from app.modules.prompt_sections import ALL_ALLOWED, ContextFilter
+from app.modules.rules.choosing import choose_rules, rules_section
+from app.modules.rules.model import Rule, Situation
+from app.modules.rules.service import Rules
+from app.modules.run.about import PageContext
 from app.modules.run.observer import RunObserver
 from app.modules.run.records import HEAD_ROWS, ResultRows, RowsGone, StoredResult
+from app.modules.run.remembering import RunFacts, RunNews
 from app.modules.run.result_checking import RunResultChecker, asker_of
 from app.modules.run.summary import DigestSummarizer, ModelSummarizer
-from app.modules.session.model import Run, Session
+from app.modules.session.model import Mode, Run, Session
 from app.modules.sql_generation.candidates import Candidates, Tried
 from app.modules.sql_generation.checking.correct import Corrected
 from app.modules.sql_generation.clarified import ClarifiedWriter, resolved
+from app.modules.sql_generation.context import tables_read
+from app.modules.sql_generation.filtered import FilteredWriter
+from app.modules.sql_generation.linking.cards import CardDetail
 from app.modules.sql_generation.schema_context import SchemaContext
 from app.modules.sql_generation.schema_index import SchemaIndexes
 from app.modules.sql_generation.verified import VerifiedWriter
-from app.modules.sql_generation.writer import BuiltinWriter, ModelWriter, ReadIndex
+from app.modules.sql_generation.writer import BuiltinWriter, ModelWriter
 from graph import Ports
 from graph.errors import DatabaseUnavailable, StatementFailed, TurnError
 from graph.events import TextChunk
-from graph.ports import Analysed, Analyst, Emit, Investigator, Question, SqlRunner, Written
+from graph.ports import (
+    Analysed,
+    Analyst,
+    Emit,
+    FactFinder,
+    Investigator,
+    Question,
+    Recall,
+    SqlRunner,
+    SqlWriter,
+    Written,
+)
 from graph.state import NO_CONTEXT, Column, Context, Rows
 
 logger = logging.getLogger(__name__)
 
 _INDEXED_DATABASES = 16
 _COVERAGE_SECONDS = 5.0
+_CLAIMS = "app.modules.analysis.claims.check"
+"""Imported with the first analysis, because numpy and its rules load slowly."""
 
 _GIVEN_EXPLANATION = "Your own statement, run as you wrote it."
 
@@ -71,6 +98,7 @@ class Models:
         """Begin to import what the first question needs, in a thread."""
         for model in (self.sql, self.analysis, self.summary):
             model.prepare()
+        asyncio.get_running_loop().run_in_executor(None, import_module, _CLAIMS)
 
 
 class BindInvestigator(Protocol):
@@ -86,6 +114,19 @@ class BindInvestigator(Protocol):
     ) -> Investigator: ...
 
 
+class BindTask(Protocol):
+    """Binds an investigator whose steps are fixed. Returns None for a question that a model has to read."""
+
+    async def __call__(
+        self,
+        session: Session,
+        run: Run,
+        main: Connection,
+        *,
+        schema_context_of: Callable[[Connection], SchemaContext],
+    ) -> Investigator | None: ...
+
+
 class PortFactory:
     """Makes the ports of a run. Without models the built-in writer and analyst are used."""
 
@@ -99,36 +140,70 @@ class PortFactory:
         observer: RunObserver,
         metrics: CollectorRegistry,
         investigators: BindInvestigator | None = None,
+        tasks: BindTask | None = None,
+        rules: Rules | None = None,
+        page: PageContext | None = None,
+        facts: FactRecall | None = None,
+        news: DirectiveNews | None = None,
+        profiles: ProfileSections | None = None,
+        allowed: ContextFilter = ALL_ALLOWED,
     ) -> None:
-        """`investigators`: None where investigations are off."""
+        """`investigators`, `tasks`, `rules`, `facts`, `news` and `profiles`: None where they are off."""
+        self._news = news
+        self._facts = facts if allowed.allows("memory") else None
+        self._tasks = tasks
+        self._rules = rules
+        self._page = page
         self._investigators = investigators
         self._connections = connections
         self._context = context
-        self._indexes = SchemaIndexes(_INDEXED_DATABASES)
+        self._allowed = allowed
+        self._profiles = profiles if models is not None and allowed.allows("memory") else None
+        has_values = allowed.allows("values")
+        self._indexes = SchemaIndexes(_INDEXED_DATABASES, CardDetail(values=has_values, ranges=has_values))
         self._rows = rows
         self._models = models
-        self._observer = observer
+        self.observer = observer
         self._corrections = Counter(
             "kai_sql_corrections", "Corrections of models' statements", ["kind"], registry=metrics
         )
 
-    async def bind(self, session: Session, run: Run) -> Ports:
-        """Raises `ConnectionNotFound` if the connection was deleted."""
-        connection = await self._connections.repository.get(session.owner, session.db_connection_id)
-        models, today = self._models, datetime.now(UTC).date()
+    async def bind(self, session: Session, run: Run, *, investigates: bool = True) -> Ports:
+        """Raises `ConnectionNotFound` if the connection was deleted.
 
-        schema_context = self._schema_context(connection)
-        investigator = (
-            await self._investigators(session, run, connection, schema_context_of=self._schema_context)
-            if self._investigators and models
-            else None
+        `investigates`: the model may ask for an investigation, where they are on.
+        """
+        models, today = self._models, datetime.now(UTC).date()
+        is_prompted = models is not None and run.sql is None and run.attempt == 1
+        reach = None
+        filled = None
+        if self._facts is not None and models is not None and run.sql is None:
+            reach = self._facts.reach_of(run.owner, session.id, session.connection_id)
+            if is_prompted:
+                filled = asyncio.create_task(self._facts.filled(reach), name=f"run {run.id}: groups of facts")
+        profile = None if self._profiles is None else _OwnProfile(_begun_profile(self._profiles, session))
+        # Together, and with the profile and the groups of facts, they are one request to a remote store.
+        connection, knowledge, seen = await asyncio.gather(
+            self._connections.repository.get(session.owner, session.connection_id),
+            self._context.knowledge(session.connection_id) if is_prompted else _unread(),
+            self._rules.seen_by(run.owner) if is_prompted and self._rules is not None else _unread(),
         )
+        schema_context = self.schema_context(connection, knowledge)
+        task: Investigator | None = None
+        investigator: Investigator | None = None
+        if models and investigates:
+            if self._tasks:
+                task = await self._tasks(session, run, connection, schema_context_of=self.schema_context)
+            if task is None and self._investigators:
+                investigator = await self._investigators(
+                    session, run, connection, schema_context_of=self.schema_context
+                )
         runner = _KeepingRunner(self._connections, connection, schema_context, rows=self._rows, run_of=run)
         checker = RunResultChecker(
             connections=self._connections, connection=connection, schema_context=schema_context, run_of=run
         )
         builtin = BuiltinWriter(connection.dialect, schema_context.index, today)
-        writer = (
+        writer: SqlWriter = (
             ModelWriter(
                 models.sql,
                 builtin,
@@ -137,6 +212,7 @@ class PortFactory:
                 read_index=schema_context.index,
                 today=today,
                 max_statement_characters=self._connections.max_statement_characters,
+                may_act=run.mode == "agent",
                 may_investigate=(
                     investigator is not None and models.instruction == "long" and models.agent.takes_tools
                 ),
@@ -152,28 +228,84 @@ class PortFactory:
             if models
             else builtin
         )
-        given = None if run.sql is None else _GivenSql(run.sql, connection.dialect)
-        recall = (
+        if models and self._allowed != ALL_ALLOWED:
+            writer = FilteredWriter(writer, self._allowed)
+        given: SqlWriter | None = None
+        if run.sql is not None:
+            given = _GivenSql(run.sql, connection.dialect)
+        elif task is not None:
+            given = _FixedTask(connection.dialect)
+        recall: Recall = (
             _Recall(schema_context, models.context_tokens)
             if models and given is None
-            else _NoRecall(schema_context.index)
+            else _NoRecall(schema_context, run.sql)
         )
+        if models and self._rules is not None:
+            recall = _RecallWithRules(
+                recall,
+                self._rules,
+                schema_context,
+                connection=connection,
+                run_of=run,
+                mode=run.mode,
+                seen=seen,
+            )
+        if models and self._page is not None and run.about is not None:
+            recall = _RecallWithPage(recall, self._page, run_of=run, session=session)
         figures = FiguresAnalyst(connection.dialect, _Background(self._connections, connection, run), today)
-        analyst = ModelAnalyst(models.analysis, figures) if models else figures
+        may_analyse = models is not None and self._allowed.allows("rows", "values")
+        analyst = ModelAnalyst(models.analysis, figures) if models and may_analyse else figures
+        facts: FactFinder | None = None
+        if self._facts is not None and reach is not None and given is None:
+            facts = RunFacts(self._facts, schema_context, reach, filled=filled)
         return Ports(
             recall=recall,
+            facts=facts,
+            news=None if self._news is None else RunNews(self._news, run),
             writer=given or ClarifiedWriter(VerifiedWriter(writer, schema_context.verified_answer, recall)),
             runner=_OnlyOnce(runner) if given else runner,
             checker=checker,
             results=runner,
             analyst=_WarningAnalyst(analyst, checker, schema_context),
-            summarizer=ModelSummarizer(models.summary) if models else DigestSummarizer(),
-            observer=self._observer,
-            investigator=investigator,
+            summarizer=(
+                ModelSummarizer(models.summary)
+                if models and self._allowed.allows("history", "rows", "values")
+                else DigestSummarizer()
+            ),
+            observer=self.observer,
+            investigator=task or investigator,
+            profile=profile,
         )
 
-    def _schema_context(self, connection: Connection) -> SchemaContext:
-        return SchemaContext(self._connections, self._context, self._indexes, connection=connection)
+    def schema_context(self, connection: Connection, knowledge: Knowledge | None = None) -> SchemaContext:
+        """Returns what is known of a database, for one run. `knowledge`: what was just read of it."""
+        return SchemaContext(
+            self._connections,
+            self._context,
+            self._indexes,
+            connection=connection,
+            knowledge=knowledge,
+            allowed=self._allowed,
+        )
+
+
+async def _unread() -> None:
+    """In place of a read."""
+
+
+def _begun_profile(profiles: ProfileSections, session: Session) -> asyncio.Task[str]:
+    reading = profiles.read(session.owner, session.id, is_first=session.turns == 1)
+    return asyncio.create_task(reading, name=f"session {session.id}: profile")
+
+
+@dataclass(frozen=True)
+class _OwnProfile:
+    """The section about the session's owner. It is read once an attempt, within a limit of its own."""
+
+    reading: asyncio.Task[str]
+
+    async def read(self) -> str:
+        return await asyncio.shield(self.reading)
 
 
 @dataclass(frozen=True)
@@ -188,10 +320,23 @@ class _GivenSql:
 
 
 @dataclass(frozen=True)
+class _FixedTask:
+    """A writer that begins an investigation whose steps are known."""
+
+    dialect: str
+
+    async def write(self, question: Question, emit: Emit) -> Written:
+        return Written(route="investigate", text=question.text)
+
+
+@dataclass(frozen=True)
 class _OnlyOnce:
     """A runner whose failure ends the turn: only the user repairs a statement that they gave."""
 
     runner: SqlRunner
+
+    async def kept(self, sql: str) -> Rows | None:
+        return await self.runner.kept(sql)
 
     async def run(self, sql: str) -> Rows:
         try:
@@ -230,15 +375,71 @@ class _Recall:
 
 @dataclass(frozen=True)
 class _NoRecall:
-    """An empty context, for a turn without a prompt. Still reads the schema, so that a failure shows in this
-    step.
+    """An empty context, for a turn without a prompt for SQL. Still reads the schema, so that a failure shows
+    in this step.
     """
 
-    read_index: ReadIndex
+    schema_context: SchemaContext
+    given_sql: str | None
 
     async def recall(self, question: Question) -> Context:
-        await self.read_index()
+        index = await self.schema_context.index()
+        if self.given_sql is not None:
+            self.schema_context.shown_tables = await asyncio.to_thread(tables_read, self.given_sql, index)
         return NO_CONTEXT
+
+
+@dataclass(frozen=True)
+class _RecallWithPage:
+    """Adds what the page shows to what was looked up for the question."""
+
+    without_page: Recall
+    page: PageContext
+    run_of: Run
+    session: Session
+
+    async def recall(self, question: Question) -> Context:
+        context = await self.without_page.recall(question)
+        if self.run_of.about is None:
+            return context
+        section = await self.page.section(self.run_of.owner, self.session, self.run_of.about)
+        return Context(**{**context, "page": section})
+
+
+@dataclass(frozen=True)
+class _RecallWithRules:
+    """Adds the rules of the turn to its context."""
+
+    without_rules: Recall
+    rules: Rules
+    schema_context: SchemaContext
+    connection: Connection
+    run_of: Run
+    mode: Mode
+    seen: Sequence[Rule] | None
+    """The user's rules, if they were just read."""
+
+    async def recall(self, question: Question) -> Context:
+        run = self.run_of
+        index = await self.schema_context.index()
+        # Once the schema is at hand, rules and context are one request to a remote store.
+        rules, context = await asyncio.gather(
+            self.rules.of_connection(run.owner, self.connection, self.seen),
+            self.without_rules.recall(question),
+        )
+        if not rules:
+            return context
+        situation = Situation(
+            connection_id=self.connection.id,
+            connection_name=self.connection.name,
+            mode=self.mode,
+            question=run.question,
+            named=run.rules,
+            tables=list(index.tables),
+            shown=self.schema_context.shown_tables,
+        )
+        chosen = choose_rules(rules, situation)
+        return Context(**{**context, "rules": rules_section(chosen), "rules_left_out": list(chosen.left_out)})
 
 
 @dataclass(frozen=True)
@@ -335,12 +536,13 @@ class _KeepingRunner:
     _fetched: tuple[str, Rows] | None = None
     """The statement that ran last and all its rows, until they are stored."""
 
-    async def run(self, sql: str) -> Rows:
+    async def kept(self, sql: str) -> Rows | None:
         run = self.run_of
+        return None if run.attempt == 1 else await self.rows.kept(run.message_id, sql)
+
+    async def run(self, sql: str) -> Rows:
         self._fetched = None
-        if run.attempt > 1 and (kept := await self.rows.kept(run.message_id, sql)) is not None:
-            return kept
-        asker = asker_of(run, "question")
+        asker = asker_of(self.run_of, "question")
         fetched = await self.connections.run(
             self.connection, sql, asker, check_names=self.schema_context.check
         )

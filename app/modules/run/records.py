@@ -59,8 +59,17 @@ class SessionRecords(Protocol):
     def held(self, before: int) -> AsyncGenerator[Session]:
         """Sessions of all owners that a run holds and that have not changed since then (epoch ms)."""
 
-    async def claim(self, session: Session, run: Run) -> Session | None:
-        """Give an idle session to a run. Returns the claimed session, or None if it is not idle."""
+    async def claim(
+        self, session: Session, run: Run, *, awaited: bool, question: Message | None = None
+    ) -> Session | None:
+        """Give an idle session to a run. Returns the claimed session, or None if it is not idle.
+
+        `awaited`: other runs may wait for it. With its `question`, a run that is not stored yet is stored
+        with the claim. After `StorageUnavailable` the session may be the run's, and neither be stored.
+        """
+
+    async def mark_awaited(self, session: Session) -> bool:
+        """Note that a run waits for a session that another holds. False if that one has released it."""
 
     async def raise_fence(self, session: Session) -> Session | None:
         """Fence out the earlier attempt at the session's run. Returns None if another process has done so."""
@@ -73,7 +82,8 @@ class SessionRecords(Protocol):
     ) -> Session | None:
         """Take the session from the run that holds it. A closed session stays closed.
 
-        Without a summary the session keeps its own. Returns None if the run does not hold the session.
+        Without a summary the session keeps its own. Returns None if the run does not hold the session, or if
+        another attempt has begun since the session was read.
         """
 
     async def share(self, session: Session) -> None:
@@ -91,8 +101,14 @@ class SessionRecords(Protocol):
     async def withdraw(self, run: Run) -> None:
         """Delete a run that no client knows yet, and its question."""
 
-    async def change_run(self, run: Run, changes: Mapping[str, JsonValue]) -> Run | None:
-        """Returns the changed run. Returns None if it has ended, is gone, or is at another attempt."""
+    async def change_run(
+        self, run: Run, changes: Mapping[str, JsonValue], answer: Message | None = None
+    ) -> Run | None:
+        """Returns the changed run. Returns None if it has ended, is gone, or is at another attempt.
+
+        The answer is stored with the change. After `StorageUnavailable` the run may be changed, and the
+        answer not be stored.
+        """
 
     async def amend_run(self, run: Run, changes: Mapping[str, JsonValue]) -> Run | None:
         """Change a run that this same attempt has ended. Returns None if it is gone or at another attempt."""
@@ -101,6 +117,20 @@ class SessionRecords(Protocol):
         """Raises `NotFound` if the session has no such run."""
 
     async def find_run(self, run_id: str) -> Run | None: ...
+
+    async def add_following_run(self, run: Run) -> Run:
+        """Store the run that goes on with a turn, unless it is stored. Returns the stored one."""
+
+    async def await_approval(self, session: Session, run_id: str) -> Session | None:
+        """Let a session wait for people. Its run, which has ended, keeps it. Returns None if it is not the
+        run's.
+        """
+
+    async def hand_on(self, session: Session, waiting_id: str, run: Run) -> Session | None:
+        """Give a session that waits to the run that goes on. Returns None if it does not wait any more."""
+
+    def awaiting(self) -> AsyncGenerator[Session]:
+        """Sessions of all owners that wait for people."""
 
     async def open_runs(self, session_id: str) -> list[Run]:
         """The run that holds the session and those that wait, oldest first. At most `MAX_WAITING` + 1."""
@@ -114,7 +144,8 @@ class SessionRecords(Protocol):
     async def cancelled_runs(self, run_ids: Sequence[str]) -> list[str]:
         """Of these runs, those whose cancellation is requested."""
 
-    async def add_message(self, message: Message) -> None: ...
+    async def replace_message(self, message: Message, of_runs: Sequence[str]) -> None:
+        """Replace a message that one of these runs has written."""
 
     async def add_missing_message(self, message: Message) -> Message:
         """Store a message unless one of its id is stored. Returns the stored one."""
@@ -130,6 +161,27 @@ class SessionRecords(Protocol):
 
     async def place_waiting_question(self, run: Run, sequence: int, waiting_from: int) -> None:
         """Do so only if its present place is `waiting_from` or beyond."""
+
+
+class WaitingCalls(Protocol):
+    """Calls of tools that wait for people, by the answer and the step that they belong to."""
+
+    async def is_decided(self, message_id: str, step: int) -> bool:
+        """Returns True if no call of the step waits."""
+
+    async def settle(self, message_id: str, step: int) -> None:
+        """End what is open of a turn that has ended: what waits is withdrawn, and of an action that has begun
+        it is not known how it ended.
+        """
+
+    async def expire_all(self, before: int) -> set[str]:
+        """Expire the calls that had to be decided before then (epoch ms). Returns their sessions."""
+
+    async def sessions_that_wait(self) -> set[str]:
+        """Returns the sessions of all owners in which a call waits."""
+
+    async def waiting_in(self, session_id: str) -> list[str]:
+        """Returns the ids of the calls of a session that wait."""
 
 
 class AgedRecords(Protocol):

@@ -1,7 +1,7 @@
 """Server-sent events of a run: the stream response and its request header."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterable, Iterator
 from contextlib import AbstractAsyncContextManager, aclosing
 from typing import Annotated
 
@@ -82,7 +82,7 @@ async def _frames(
         try:
             async with aclosing(log.read_batches(after, leaving.is_set)) as batches:
                 async for batch in batches:
-                    for piece in _pieces(batch):
+                    for piece in pieces(map(_encoded, batch)):
                         yield piece
             if not log.ended:
                 yield b": the server is stopping; come back with Last-Event-ID\n\n"
@@ -90,17 +90,21 @@ async def _frames(
             watch.cancel()
 
 
-def _pieces(batch: Sequence[Entry]) -> Iterator[bytes]:
-    """Yields the frames of a batch, together up to a size. The data of an event is one line."""
-    frames: list[bytes] = []
+def _encoded(entry: Entry) -> bytes:
+    """Returns the frame of an event. Its data is one line."""
+    return f"id: {entry.id}\nevent: {entry.event}\ndata: {entry.data}\n\n".encode()
+
+
+def pieces(frames: Iterable[bytes]) -> Iterator[bytes]:
+    """Yields frames, together up to a size."""
+    together: list[bytes] = []
     size = 0
-    for entry in batch:
-        frame = f"id: {entry.id}\nevent: {entry.event}\ndata: {entry.data}\n\n".encode()
-        if frames and size + len(frame) > _PIECE_BYTES:
-            yield b"".join(frames)
-            frames.clear()
+    for frame in frames:
+        if together and size + len(frame) > _PIECE_BYTES:
+            yield b"".join(together)
+            together.clear()
             size = 0
-        frames.append(frame)
+        together.append(frame)
         size += len(frame)
-    if frames:
-        yield b"".join(frames)
+    if together:
+        yield b"".join(together)

@@ -2,8 +2,9 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
 from typing import Literal
 from weakref import WeakValueDictionary
 
@@ -26,6 +27,8 @@ from app.modules.run.errors import (
 from app.modules.run.lifecycle import RunLifecycle
 from app.modules.run.messages import (
     WAITING_FROM,
+    next_run_id,
+    question_id,
     question_message,
     question_sequence,
     turn_of,
@@ -34,8 +37,18 @@ from app.modules.run.messages import (
     wire,
 )
 from app.modules.run.records import MAX_WAITING, SessionRecords
-from app.modules.session.model import Message, Run, Session
-from app.modules.usage.service import Allowances
+from app.modules.session.model import (
+    ALL_SOURCES,
+    OWN_ROUTES,
+    About,
+    Message,
+    Mode,
+    Origin,
+    Run,
+    Session,
+    ToolSource,
+)
+from app.modules.usage.service import Allowances, CountedRuns
 
 logger = logging.getLogger(__name__)
 
@@ -47,8 +60,8 @@ _AGAIN_SECONDS = 0.5
 _FAREWELL_SECONDS = 2
 
 
-async def _pass() -> None:
-    """A check that refuses nothing."""
+async def _nothing() -> None:
+    """In place of a read."""
 
 
 class Submissions:
@@ -74,34 +87,64 @@ class Submissions:
         self._store_patience_seconds = store_patience_seconds
         self._keeping: set[asyncio.Task[Run]] = set()
         """The tasks that store questions for which the store has not answered yet."""
+        self._stored = 0
+        """Number of questions that this process has stored."""
         self._turnstiles: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def submit(
         self,
-        session: Session,
+        owner: str,
+        session_id: str,
         question: str,
-        on_busy: OnBusy,
         *,
+        on_busy: OnBusy,
         idempotency_key: str | None,
         sql: str | None = None,
-        check: Callable[[], Awaitable[None]] = _pass,
-    ) -> Run:
+        mode: Mode | None = None,
+        tool_sources: Sequence[ToolSource] = ALL_SOURCES,
+        rules: Sequence[str] = (),
+        about: About | None = None,
+        origin: Origin = OWN_ROUTES,
+        read: Callable[[], Awaitable[Session]],
+    ) -> tuple[Session, Run]:
         """Make a question a run; it is durable when this returns.
 
-        `check` is awaited together with the first reads; what it raises refuses the question.
+        `read` reads the session, together with the other first reads; what it raises refuses the question.
 
         The same idempotency key gives the same run again. Raises `SessionClosed`, `SessionBusy`,
         `QueueFull`, `WorkersBusy`, `KeyReused`, `TokensSpent` or `TooManyRuns`; or `BusUnavailable` or
         `StorageUnavailable`: then nothing is kept. Raises `NotKeptYet`, which names the run, when the store
         fails later than that and for too long: then this process goes on storing it.
         """
-        async with self._turnstile(session.id) as seconds_left:
-            waiting, others, _ = await asyncio.gather(
-                self._queue.waiting(), self._repository.open_runs(session.id), check()
+        keyed = None if idempotency_key is None else run_id_of(session_id, idempotency_key)
+        async with self._turnstile(session_id) as seconds_left:
+            stored_before = self._stored
+            waiting, found, others, known, counted = await asyncio.gather(
+                self._queue.waiting(),
+                read(),
+                self._repository.open_runs(session_id),
+                _nothing() if keyed is None else self._repository.find_run(keyed),
+                self._allowances.count_runs(owner),
             )
-            run = _new_run(session, question, idempotency_key, sql=sql, others=others)
-            if idempotency_key is not None and (known := await self._repository.find_run(run.id)) is not None:
-                return _same(known, run)
+            session = found
+            run = _new_run(
+                session,
+                question,
+                idempotency_key,
+                sql=sql,
+                rules=rules,
+                about=about,
+                origin=origin,
+                others=others,
+            )
+            run = replace(
+                run,
+                mode=mode or session.mode,
+                has_own_mode=mode is not None,
+                tool_sources=tuple(tool_sources),
+            )
+            if known is not None:
+                return found, _same(known, run)
             if waiting >= self._max_waiting:
                 raise WorkersBusy
             if session.active_run_id is None and others:  # as one run has ended and the next has not begun
@@ -109,14 +152,29 @@ class Submissions:
                 session = await self._repository.get(session.owner, session.id)
             if session.active_run_id is not None:
                 session = await self.without_ghost(session)
-                self._check_room(session, on_busy, others)
+                await self._check_room(session, on_busy, others)
             expected = waiting_sequence(run) if others else _expected_sequence(session, run)
-            asked = question_message(run, _question_id(run), expected)
-            run = await self._outlasting_store(session, run, asked, on_busy=on_busy, seconds=seconds_left)
-        if waiting and expected < WAITING_FROM:
+            if expected < WAITING_FROM:
+                run = replace(run, question_turn=session.turns + 1)
+            asked = question_message(run, run.question_id, expected)
+            keeping = self._keep_until_known(session, run, asked, on_busy=on_busy, counted=counted)
+            run = await self._outlasting_store(session, run, keeping, seconds=seconds_left)
+        place = waiting + 1 if waiting else 0
+        if self._stored > stored_before and expected < WAITING_FROM:
+            place = await self._place_in_crowd(place)
+        self._stored += 1
+        if place and expected < WAITING_FROM:
             # Before any worker is free. Dropped if one has begun the run.
-            await self._logs.say(run.id, 0, [wire(waiting_event(run, waiting + 1))], ended=False)
-        return run
+            await self._logs.say(run.id, 0, [wire(waiting_event(run, place))], ended=False)
+        return found, run
+
+    async def _place_in_crowd(self, place: int) -> int:
+        """Returns the place of a run that is in the queue by now; 0 if none waits. Questions of the same
+        moment were not in the queue yet as the first count was read.
+        """
+        with suppress(BusUnavailable):
+            return await self._queue.waiting()
+        return place
 
     @asynccontextmanager
     async def _turnstile(self, session_id: str) -> AsyncGenerator[float]:
@@ -142,13 +200,10 @@ class Submissions:
             lock.release()
 
     async def _outlasting_store(
-        self, session: Session, run: Run, asked: Message, *, on_busy: OnBusy, seconds: float
+        self, session: Session, run: Run, keeps: Coroutine[None, None, Run], *, seconds: float
     ) -> Run:
         """Keep and start the run, whatever becomes of the request; the store may fail for a while."""
-        keeping = asyncio.create_task(
-            self._keep_until_known(session, run, asked, on_busy=on_busy),
-            name=f"run {run.id}: store the question",
-        )
+        keeping = asyncio.create_task(keeps, name=f"run {run.id}: store the question")
         self._keeping.add(keeping)
         keeping.add_done_callback(self._kept)
         await asyncio.wait({keeping}, timeout=max(0, seconds))
@@ -161,23 +216,45 @@ class Submissions:
         if not keeping.cancelled() and (error := keeping.exception()) is not None:
             logger.info("a question was not kept: %r", error)  # the caller gets 202 or 503 if it still waits
 
-    async def _keep_until_known(self, session: Session, run: Run, asked: Message, *, on_busy: OnBusy) -> Run:
+    async def _keep_until_known(
+        self, session: Session, run: Run, asked: Message, *, on_busy: OnBusy, counted: CountedRuns | None
+    ) -> Run:
         try:
-            return await self._keep(session, run, asked, on_busy=on_busy)
-        except StorageUnavailable:
-            while True:  # what the store has done of it is not known
+            return await self._keep(session, run, asked, on_busy=on_busy, counted=counted)
+        except (StorageUnavailable, BusUnavailable):
+            while True:  # what they have done of it is not known
                 await asyncio.sleep(_AGAIN_SECONDS)
-                with suppress(StorageUnavailable):
+                with suppress(StorageUnavailable, BusUnavailable):
                     return await self._keep_again(session, run, asked, on_busy=on_busy)
 
-    async def _keep(self, session: Session, run: Run, asked: Message, *, on_busy: OnBusy) -> Run:
+    async def _keep(
+        self,
+        session: Session,
+        run: Run,
+        asked: Message,
+        *,
+        on_busy: OnBusy,
+        counted: CountedRuns | None = None,
+    ) -> Run:
         try:
-            async with self._allowances.new_run(session.owner):
+            async with self._allowances.new_run(session.owner, counted):
+                is_free = asked.sequence < WAITING_FROM
+                if is_free and await self._lifecycle.start_new(session, run, asked):
+                    return run
+                if is_free and (known := await self._find_started(run)) is not None:
+                    return _same(known, run)
                 await self._repository.add_run(run, asked)
         except DocumentExists:
             return _same(await self._repository.get_run(session, run.id), run)
-        await self._start(session, run, asked, on_busy=on_busy)
+        await self._line_up(session, run, asked, on_busy=on_busy)
         return run
+
+    async def _find_started(self, run: Run) -> Run | None:
+        """Returns the run if it holds its session: another process was asked the same with the same key."""
+        held = await self._repository.find(run.session_id)
+        if held is None or held.active_run_id != run.id:
+            return None
+        return await self._repository.find_run(run.id)
 
     async def _keep_again(self, session: Session, run: Run, asked: Message, *, on_busy: OnBusy) -> Run:
         """Repeat what may have been done. The run may even be over by now: others start what is kept."""
@@ -204,7 +281,16 @@ class Submissions:
         await end_tasks(self._keeping)
 
     async def cancel(self, session: Session, run: Run) -> None:
-        """Request that a run stops; its log ends soon after. A run that has ended stays as it is."""
+        """Request that a run stops; its log ends soon after. A run that has ended stays as it is.
+
+        If the run has ended because calls wait for people, the calls are withdrawn, which ends the turn.
+        """
+        run = await self.latest_of_turn(run)
+        if run.status == "awaiting_approval":
+            following = await self._lifecycle.withdraw(session, run)
+            if following is None:
+                return
+            run = following
         while await self._repository.change_run(run, {"cancel_requested": True}) is None:
             latest = await self._repository.find_run(run.id)
             if latest is None or latest.status != "open":
@@ -215,6 +301,20 @@ class Submissions:
             await self._queue.cancel(run.id)
         else:
             await self._lifecycle.drop(session, run)
+
+    async def withdraw(self, session: Session) -> None:
+        """Withdraw the calls that wait in a session, which ends their turn."""
+        for run in await self._awaiting(session):
+            await self.cancel(session, run)
+
+    async def latest_of_turn(self, run: Run) -> Run:
+        """Returns the latest run of a run's turn, without one that only ended it."""
+        while run.status == "awaiting_approval":
+            following = await self._repository.find_run(next_run_id(run.id))
+            if following is None or following.is_withdrawn:
+                return run
+            run = following
+        return run
 
     @asynccontextmanager
     async def stopped(self, session: Session) -> AsyncGenerator[None]:
@@ -243,12 +343,12 @@ class Submissions:
         await self._repository.release(session, held_by)
         return await self._repository.get(session.owner, session.id)
 
-    def _check_room(self, session: Session, on_busy: OnBusy, others: Sequence[Run]) -> None:
+    async def _check_room(self, session: Session, on_busy: OnBusy, others: Sequence[Run]) -> None:
         """Refuse a question that could not even wait; of many at a moment, `_line_up` tells which cannot."""
         if session.status == "closed":
             raise SessionClosed
         if session.active_run_id is not None and on_busy == "reject":
-            raise SessionBusy(session.active_run_id)
+            raise await self._busy(session)
         if on_busy == "enqueue" and len(others) > MAX_WAITING:
             raise QueueFull(MAX_WAITING)
 
@@ -263,21 +363,36 @@ class Submissions:
         if now is None or now.status == "closed" or (is_busy and on_busy == "reject"):
             await self._repository.withdraw(run)
             now = await self._repository.get(session.owner, session.id)
-            raise SessionClosed if now.status == "closed" else SessionBusy(now.active_run_id)
+            raise SessionClosed if now.status == "closed" else await self._busy(now)
         if on_busy == "interrupt":
             with suppress(BusUnavailable):  # the run is stored by now, and waits for those that continue
-                for other in others:
+                for other in [*await self._awaiting(now), *others]:
                     await self.cancel(now, other)
         elif sum(each.place < run.place for each in others) > MAX_WAITING:
             await self._repository.withdraw(run)
             raise QueueFull(MAX_WAITING)
         if asked.sequence < WAITING_FROM:
-            await self._repository.move(asked, waiting_sequence(run))
+            # Noted before, so that the process that ends the run places its question again.
+            if await self._repository.change_run(run, {"question_turn": None}) is not None:
+                await self._repository.move(asked, waiting_sequence(run))
             await self._place_if_over(session, run)
         place = sum(each.place < run.place for each in others) or 1
         notice = waiting_event(run, place, is_session_busy=True)
         await self._logs.say(run.id, 0, [wire(notice)], ended=False)
-        await self._lifecycle.start_next(session.id)
+        await self._lifecycle.line_up(session.id)
+
+    async def _busy(self, session: Session) -> SessionBusy:
+        """Returns the refusal of a question, with what waits for the user."""
+        is_waiting = session.status == "awaiting_approval"
+        calls = await self._lifecycle.find_waiting_calls(session) if is_waiting else []
+        return SessionBusy(session.active_run_id, calls)
+
+    async def _awaiting(self, session: Session) -> list[Run]:
+        """Returns the run that has ended and keeps the session while people decide, if there is one."""
+        if session.status != "awaiting_approval" or session.active_run_id is None:
+            return []
+        run = await self._repository.find_run(session.active_run_id)
+        return [] if run is None else [run]
 
     async def _place_if_over(self, session: Session, run: Run) -> None:
         """Others may have started the run, and even ended it, before its question was moved."""
@@ -300,10 +415,18 @@ def run_id_of(session_id: str, idempotency_key: str) -> str:
 
 
 def _new_run(
-    session: Session, question: str, idempotency_key: str | None, *, sql: str | None, others: Sequence[Run]
+    session: Session,
+    question: str,
+    idempotency_key: str | None,
+    *,
+    sql: str | None,
+    rules: Sequence[str],
+    about: About | None,
+    origin: Origin,
+    others: Sequence[Run],
 ) -> Run:
     """Asked after the others of its session, also where the clock of this process is behind."""
-    return Run(
+    run = Run(
         id=new_id() if idempotency_key is None else run_id_of(session.id, idempotency_key),
         owner=session.owner,
         session_id=session.id,
@@ -313,8 +436,14 @@ def _new_run(
         idempotency_key=idempotency_key,
         traceparent=current_traceparent(),
         sql=sql,
+        rules=tuple(rules),
+        about=about,
         database_claim=current_database_claim(),
+        protocol=origin.protocol,
+        client_message_id=origin.client_message_id,
+        metadata=origin.metadata,
     )
+    return replace(run, question_id=question_id(run))
 
 
 def _expected_sequence(session: Session, run: Run) -> int:
@@ -325,12 +454,13 @@ def _expected_sequence(session: Session, run: Run) -> int:
     return question_sequence(session.turns + 1) if is_free else waiting_sequence(run)
 
 
-def _question_id(run: Run) -> str:
-    """Returns one id for the same question and key, so that a late write makes no second message."""
-    return id_of(run.id, f"question {run.question}")
-
-
 def _same(known: Run, asked: Run) -> Run:
-    if (known.question, known.sql) != (asked.question, asked.sql):
+    if _asked(known) != _asked(asked):
         raise KeyReused
     return known
+
+
+def _asked(run: Run) -> tuple[object, ...]:
+    """Returns what two requests with the same key have to have in common."""
+    own_mode = run.mode if run.has_own_mode else None
+    return run.question, run.sql, run.rules, run.about, own_mode, run.tool_sources

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import replace
@@ -13,6 +14,7 @@ from app.core.bus.port import BusUnavailable, EventLogs, JobQueue, LeasedJob, Ru
 from app.core.clock import now_ms
 from app.core.storage.port import StorageUnavailable
 from app.core.tasks import end_tasks
+from app.modules.run.actions import ActionsUnderWay
 from app.modules.run.attempt import MAX_TRIES, RunAttempt
 from app.modules.run.engine import RunServices
 from app.modules.run.isolation import Isolation
@@ -20,6 +22,7 @@ from app.modules.run.lifecycle import ref_of
 from app.modules.run.observer import Action, log_run
 from app.modules.run.retention import Retention
 from app.modules.session.model import Run, Session
+from graph import CheckpointRecord
 from graph.errors import CheckpointsUnavailable
 
 logger = logging.getLogger(__name__)
@@ -28,9 +31,14 @@ CHECK_SECONDS = 1.0
 """Interval of checking each attempt for a later one."""
 
 CANCELLATION_SECONDS = 5.0
-"""Interval of reading the requested cancellations from the store. Signals are faster, but may be lost."""
+"""Interval of reading the requested cancellations from the store, of attempts that last as long. Signals are
+faster, but may be lost."""
 
 SWEEP_SECONDS = 30.0
+
+EXPIRY_SECONDS = 5.0
+"""Interval of looking for calls that were not approved in time."""
+
 _FOLLOW_UPS_MS = 24 * 3_600_000
 """Age of the answers whose follow-up jobs are published again after the queue has lost them."""
 
@@ -56,7 +64,9 @@ class Worker:
         waiting: Gauge,
         retention: Retention,
         owner_share: float = 1,
+        actions: ActionsUnderWay | None = None,
     ) -> None:
+        self._actions = actions or ActionsUnderWay()
         self._services = services
         self._lifecycle = services.lifecycle
         self._repository = services.repository
@@ -88,6 +98,7 @@ class Worker:
             "cancel runs": self._cancel_signalled,
             "cancel runs without a signal": self._cancel_requested,
             "sweep runs": self._sweep,
+            "expire calls": self._expire,
             "prune checkpoints": self._retention.prune_noted,
             "delete old records": self._retention.sweep_hourly,
         }
@@ -105,6 +116,10 @@ class Worker:
         for attempt in self._attempts.values():
             attempt.drain()
         await self.jobs.wait(drain_seconds / 2)
+        if self._actions.any:
+            # An action that is cancelled leaves it unknown whether it has happened.
+            await self._actions.ended()
+            await self.jobs.wait(_HAND_OVER_SECONDS)
         for attempt in self._attempts.values():
             attempt.stop("handed over")
         await self.jobs.stop(_HAND_OVER_SECONDS)
@@ -123,6 +138,7 @@ class Worker:
         waiting = {run.session_id async for run in self._repository.all_open_runs(before)}
         for session_id in waiting - {ref.session_id for ref in held}:
             await self._lifecycle.start_next(session_id)
+        await self._lifecycle.sweep_waiting(before)
         emptied_at, after = await self._queue.emptied_at(), now_ms() - _FOLLOW_UPS_MS
         if emptied_at > max(self._emptied_at, after):
             await self._publish_again(after, emptied_at)
@@ -148,7 +164,11 @@ class Worker:
         ref = leased.ref
         try:
             leased = await self._checked(leased)
-            if (found := await self._lifecycle.look_up(ref)) is None:
+            found, latest = await asyncio.gather(
+                self._lifecycle.look_up(ref),
+                self._services.graph.find_latest(ref.session_id) if leased.first else _nothing(),
+            )
+            if found is None:
                 return "done"
             session, run = found
             if run.status == "open":
@@ -158,16 +178,16 @@ class Worker:
                     _log(ref, "requeued", reason="it may not begin beside others here")
                     return "later"
             taken = await self._lifecycle.take_up(leased, session, run)
-            return "left" if taken is None else await self._attempt(*taken)
-        except (StorageUnavailable, CheckpointsUnavailable) as error:
+            return "left" if taken is None else await self._attempt(*taken, latest)
+        except (StorageUnavailable, CheckpointsUnavailable, BusUnavailable) as error:
             _log(ref, "requeued", reason=str(error))
             return "later"
         finally:
             self._isolation.leave(ref)
 
-    async def _attempt(self, session: Session, run: Run) -> Disposition:
+    async def _attempt(self, session: Session, run: Run, latest: CheckpointRecord | None) -> Disposition:
         ref = ref_of(run)
-        attempt = self._attempts[run.id] = RunAttempt(session, run, self._services)
+        attempt = self._attempts[run.id] = RunAttempt(session, run, self._services, latest=latest)
         try:
             match await attempt.run():
                 case "ended":
@@ -192,9 +212,14 @@ class Worker:
         return leased
 
     async def _counted(self, leased: LeasedJob, session: Session, run: Run) -> Run:
-        """The run. A first attempt that the queue has lost before it began is counted as handed over."""
-        may_not_have_begun = not leased.first and run.attempt == 1 and run.handovers == 0
-        if not may_not_have_begun or await self._services.graph.has_begun(session.id, run.id):
+        """The run. A first attempt that the queue has lost before it began is counted as handed over.
+
+        It has begun if it has an event, or else a checkpoint: the log may be lost.
+        """
+        if leased.first or run.attempt > 1 or run.handovers > 0:
+            return run
+        latest = await self._logs.latest_attempts([run.id])
+        if latest.get(run.id) or await self._services.graph.has_begun(session.id, run.id):
             return run
         await self._lifecycle.hand_over(run)
         return replace(run, handovers=1)
@@ -227,12 +252,20 @@ class Worker:
         while True:
             await asyncio.sleep(CANCELLATION_SECONDS)
             with suppress(StorageUnavailable):
-                for run_id in await self._repository.cancelled_runs([*self._attempts]):
+                before = time.monotonic() - CANCELLATION_SECONDS
+                long = [run_id for run_id, each in self._attempts.items() if each.began_at < before]
+                for run_id in await self._repository.cancelled_runs(long):
                     self._stop_cancelled(run_id)
 
     def _stop_cancelled(self, run_id: str) -> None:
         if (attempt := self._attempts.get(run_id)) is not None:
             attempt.stop("cancelled")
+
+    async def _expire(self) -> None:
+        while True:
+            await asyncio.sleep(EXPIRY_SECONDS)
+            with suppress(StorageUnavailable, BusUnavailable):
+                await self._lifecycle.expire()
 
     async def _sweep(self) -> None:
         while True:
@@ -241,6 +274,10 @@ class Worker:
             except (StorageUnavailable, BusUnavailable) as error:
                 logger.warning("lost runs were not looked for: %s", error)
             await asyncio.sleep(SWEEP_SECONDS)
+
+
+async def _nothing() -> None:
+    """In place of a read."""
 
 
 def _log(ref: RunRef, action: Action, reason: str | None = None) -> None:

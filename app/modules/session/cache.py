@@ -1,14 +1,15 @@
 """Cache of hot conversations in memory, in front of the store.
 
-A cached page is valid as long as the session has not changed: every turn writes its messages before it
-releases the session, and the release changes `updated_at`. So another process that answers a question need
+A cached page is valid as long as the session's `version` has not changed: every turn writes its messages
+before it releases the session, which changes `updated_at`, and a later change of an answer changes
+`edited_at` after it. So another process that answers a question need
 not invalidate anything, and a conversation with a running turn is never cached. The store is always written
 first, so an eviction loses nothing.
 """
 
 import logging
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -31,7 +32,7 @@ _MESSAGES = TypeAdapter(list[Message])
 class _Conversation:
     """Pages of one session, by limit and cursor, that were read since its last change."""
 
-    updated_at: int
+    version: tuple[int, int]
     pages: Mapping[tuple[int, str | None], MessagePage]
     estimated_bytes: int
 
@@ -113,13 +114,18 @@ class ConversationCache:
         kept = self._current(session)  # others may have read pages meanwhile
         size = len(_MESSAGES.dump_json(loaded[0]))
         pages = {**kept.pages, (limit, cursor): loaded}
-        self._keep(session, _Conversation(session.updated_at, pages, kept.estimated_bytes + size))
+        self._keep(session, _Conversation(session.version, pages, kept.estimated_bytes + size))
         return loaded
+
+    def forget(self, session_ids: Collection[str]) -> None:
+        """Drop the pages of deleted sessions."""
+        for key in [key for key in self._kept if key[1] in session_ids]:
+            del self._kept[key]
 
     def _current(self, session: Session) -> _Conversation:
         kept = self._kept.get((session.owner, session.id))
-        if kept is None or kept.updated_at != session.updated_at:
-            return _Conversation(session.updated_at, {}, 0)
+        if kept is None or kept.version != session.version:
+            return _Conversation(session.version, {}, 0)
         return kept
 
     def _keep(self, session: Session, conversation: _Conversation) -> None:

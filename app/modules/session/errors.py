@@ -1,6 +1,6 @@
 """Errors of sessions, runs and messages."""
 
-from app.core.errors import Conflict, Invalid, NotFound
+from app.core.errors import Conflict, Gone, Invalid, NotFound
 
 
 class SessionUnknown(NotFound):
@@ -10,11 +10,66 @@ class SessionUnknown(NotFound):
         super().__init__("There is no session with this id.")
 
 
+class SessionExists(Conflict):
+    """A session of this id is stored, of the same or another owner, or was deleted lately."""
+
+    problem = "session-exists"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "This id is taken: a session has it, or had it and was deleted. Choose a new random id."
+        )
+
+
+class ConnectionNeeded(Invalid):
+    """The session has no database yet, and the question names none."""
+
+    problem = "connection-needed"
+    title = "Which database?"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "This session has no database yet. Name one in `db_connection_id`: "
+            "GET /api/v1/database-connections lists them."
+        )
+
+
+class BoundElsewhere(Conflict):
+    """The question names another database than the session has."""
+
+    problem = "session-bound"
+
+    def __init__(self, db_connection_id: str) -> None:
+        super().__init__(
+            f"This session is about the database {db_connection_id}, and stays so. Start another session for "
+            "another database.",
+            db_connection_id=db_connection_id,
+        )
+
+
 class RunUnknown(NotFound):
     """The session has no such run."""
 
     def __init__(self) -> None:
         super().__init__("This session has no run with this id.")
+
+
+class VersionUnknown(NotFound):
+    """The answer has no such version."""
+
+    def __init__(self) -> None:
+        super().__init__("This answer has no version of this number. Its message lists them, from 2.")
+
+
+class TooManyVersions(Conflict):
+    """An answer keeps no more statements."""
+
+    problem = "too-many-versions"
+
+    def __init__(self, most: int) -> None:
+        super().__init__(
+            f"An answer keeps {most} later statements. Ask the question again to go on.", most=most
+        )
 
 
 class MessageUnknown(NotFound):
@@ -36,6 +91,54 @@ class InvestigationsOff(NotFound):
 
     def __init__(self) -> None:
         super().__init__("Investigations are off here. GET /capabilities says why.")
+
+
+class ConfirmationUnknown(NotFound):
+    """No call of the session with this id has asked."""
+
+    def __init__(self) -> None:
+        super().__init__("This session has no confirmation with this id.")
+
+
+class HashDiffers(Invalid):
+    """The decision is about something else than what would run."""
+
+    problem = "call-hash-differs"
+    title = "Another call was shown"
+
+    def __init__(self, call_hash: str) -> None:
+        super().__init__(
+            "The decision names another `call_hash` than the call that waits. Read the confirmation again, "
+            "and decide about what it shows.",
+            call_hash=call_hash,
+        )
+
+
+class DecidedOtherwise(Conflict):
+    """The call was decided before, in another way. The first decision counts."""
+
+    problem = "already-decided"
+    title = "Already decided"
+
+    def __init__(self, decision: str) -> None:
+        super().__init__(
+            f"This call is {decision} already, and a decision is never changed. Ask again to have it "
+            "proposed again.",
+            decision=decision,
+        )
+
+
+class ConfirmationOver(Gone):
+    """The call waits no more: its time is over, or its turn has ended."""
+
+    problem = "confirmation-over"
+
+    def __init__(self, decision: str) -> None:
+        super().__init__(
+            "This call waits no more: it was not decided in time, or its turn has ended. It was not made. "
+            "Ask again to have it proposed again.",
+            decision=decision,
+        )
 
 
 class CheckpointUnknown(NotFound):
@@ -76,5 +179,5 @@ class FormatUnavailable(Invalid):
 
     problem = "format-unavailable"
 
-    def __init__(self) -> None:
-        super().__init__("Parquet needs an extra: pip install 'kai-analyst[parquet]'.")
+    def __init__(self, name: str, extra: str) -> None:
+        super().__init__(f"{name} needs an extra: pip install 'kai-analyst[{extra}]'.")

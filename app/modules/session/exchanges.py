@@ -1,18 +1,66 @@
 """Exchanges of a session: its questions that were answered in words, for titles and memories."""
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 
-from sqlglot import exp
-from sqlglot.errors import SqlglotError
-
+from app.modules.memory.directive_job import AskedQuestion, SessionQuestions
 from app.modules.memory.model import Exchange, SessionExchanges
-from app.modules.session.model import Message
+from app.modules.memory.turns import Turn
+from app.modules.session.model import Message, Session
 from app.modules.session.repository import SessionRepository
-from app.modules.sql.parsing import parsed_one
+
+IsTainted = Callable[[str], Awaitable[bool]]
+"""Returns whether the turn of a message has read from a tool of others."""
 
 
 class SessionExchangeReader:
     """Reads exchanges out of the stored messages."""
+
+    def __init__(self, repository: SessionRepository, is_tainted: IsTainted) -> None:
+        self._repository = repository
+        self._is_tainted = is_tainted
+
+    async def has_session(self, session_id: str) -> bool:
+        return await self._repository.find(session_id) is not None
+
+    async def read_latest(self, session_id: str, max_messages: int) -> SessionExchanges | None:
+        """Returns None if the session is gone.
+
+        Of a turn that has read from a tool of others, only the question is returned, which its owner has
+        written: anyone may have written what the answer says.
+        """
+        session = await self._repository.find(session_id)
+        if session is None:
+            return None
+        messages, _ = await self._repository.messages(session, max_messages, None)
+        exchanges = answered_exchanges(messages)
+        for each in messages:
+            if each.id in exchanges and each.steps and await self._is_tainted(each.id):
+                exchanges[each.id] = Exchange(each.query, "")
+        return SessionExchanges(session.owner, exchanges)
+
+
+class FactUseReader:
+    """Reads which facts were used out of the stored messages."""
+
+    def __init__(self, repository: SessionRepository) -> None:
+        self._repository = repository
+
+    async def read_uses(self, session_id: str, max_messages: int) -> Mapping[str, Sequence[int]]:
+        """Returns nothing if the session is gone."""
+        session = await self._repository.find(session_id)
+        if session is None:
+            return {}
+        messages, _ = await self._repository.messages(session, max_messages, None)
+        uses: defaultdict[str, list[int]] = defaultdict(list)
+        for message in messages:
+            for fact_id in message.remembered:
+                uses[fact_id].append(message.created_at)
+        return uses
+
+
+class SessionQuestionReader:
+    """Reads the questions of sessions out of the stored messages, as their users wrote them."""
 
     def __init__(self, repository: SessionRepository) -> None:
         self._repository = repository
@@ -20,31 +68,60 @@ class SessionExchangeReader:
     async def has_session(self, session_id: str) -> bool:
         return await self._repository.find(session_id) is not None
 
-    async def read_latest(self, session_id: str, max_messages: int) -> SessionExchanges | None:
-        """Returns None if the session is gone."""
+    async def read_questions(self, session_id: str, max_messages: int) -> SessionQuestions | None:
+        """Returns None if the session is gone. Turns that were cancelled, or are not over, are left out."""
         session = await self._repository.find(session_id)
         if session is None:
             return None
         messages, _ = await self._repository.messages(session, max_messages, None)
-        return SessionExchanges(session.owner, answered_exchanges(messages))
+        questions = [
+            AskedQuestion(each.id, each.run_id, each.query, each.created_at)
+            for each in messages
+            if each.role == "assistant" and each.status in ("complete", "failed")
+        ]
+        return SessionQuestions(session.owner, session.connection_id, questions)
 
 
 def answered_exchanges(messages: Sequence[Message]) -> dict[str, Exchange]:
     """Exchanges by the id of their answer, in the order of the messages."""
     return {
-        each.id: Exchange(each.query, each.analysis or each.clarification or "", _tables_read(each))
+        each.id: Exchange(each.query, each.analysis or each.clarification or "", each.sql, each.dialect)
         for each in messages
         if each.role == "assistant" and each.status == "complete" and (each.analysis or each.clarification)
     }
 
 
-def _tables_read(message: Message) -> list[str]:
-    """Names of the tables that the statement reads, in alphabetical order."""
-    if message.sql is None:
-        return []
-    try:
-        statement = parsed_one(message.sql, message.dialect or None)
-    except (SqlglotError, RecursionError, ValueError):  # the dialect may be unknown by now
-        return []
-    derived = {each.alias for each in statement.find_all(exp.CTE)}
-    return sorted({table.name for table in statement.find_all(exp.Table)} - derived)
+class SessionTurnReader:
+    """Reads turns for a memory outside of KAI, and whether they have read from tools of others."""
+
+    def __init__(self, repository: SessionRepository, is_tainted: IsTainted) -> None:
+        self._repository = repository
+        self._is_tainted = is_tainted
+
+    async def turn_of_run(self, session_id: str, run_id: str) -> Turn | None:
+        run = await self._repository.find_run(run_id)
+        if run is None or run.session_id != session_id:
+            return None
+        return await self.turn(session_id, run.message_id)
+
+    async def turn(self, session_id: str, message_id: str) -> Turn | None:
+        session = await self._repository.find(session_id)
+        if session is None:
+            return None
+        answer = await self._repository.find_answer(session, message_id)
+        return None if answer is None else await self._turn(session, answer)
+
+    async def _turn(self, session: Session, answer: Message) -> Turn | None:
+        text = answer.analysis or answer.clarification
+        if answer.status != "complete" or not text:
+            return None
+        return Turn(
+            message_id=answer.id,
+            owner=session.owner,
+            session_id=session.id,
+            connection_id=session.connection_id,
+            question=answer.query,
+            answer=text,
+            at=answer.created_at,
+            tainted=await self._is_tainted(answer.id),
+        )

@@ -42,7 +42,7 @@ async def parquet_file(columns: Sequence[Column], chunks: AsyncIterable[Sequence
         import pyarrow  # noqa: PLC0415 - an extra, and slow to load
         from pyarrow import parquet  # noqa: PLC0415
     except ImportError as error:
-        raise FormatUnavailable from error
+        raise FormatUnavailable("Parquet", "parquet") from error
     rows = [row async for chunk in chunks for row in chunk]
     table = pyarrow.table(
         {

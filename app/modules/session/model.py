@@ -1,26 +1,55 @@
 """Stored sessions, runs and messages. Times are epoch milliseconds."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, JsonValue
+from pydantic import ConfigDict, Field, JsonValue
 
 from graph.answer import Answer
-from graph.events import RunError
+from graph.described import Described
+from graph.events import RunError, Step
+from graph.state import Column, Cut
+
+MAX_QUERY_CHARACTERS = 8_000
+"""Of a question."""
+MOST_VERSIONS = 20
+"""Later statements of an answer."""
+MAX_CLIENT_ID_CHARACTERS = 100
+"""Of the id that a client gives a question."""
 
 Mode = Literal["ask", "agent"]
-SessionStatus = Literal["idle", "processing", "error", "closed"]
-RunStatus = Literal["open", "complete", "failed", "cancelled"]
+ToolSource = Literal["builtin", "mcp", "extensions"]
+ALL_SOURCES: tuple[ToolSource, ...] = ("builtin", "mcp", "extensions")
+SessionStatus = Literal["idle", "processing", "awaiting_approval", "error", "closed"]
+RunStatus = Literal["open", "complete", "failed", "cancelled", "awaiting_approval"]
 Rating = Literal["up", "down"]
-Outcome = Literal["complete", "failed", "cancelled"]
+Outcome = Literal["complete", "failed", "cancelled", "awaiting_approval"]
+"""`awaiting_approval`: calls of the turn wait for people, and another run goes on with it."""
+ProtocolName = Literal["kai", "chat", "langgraph", "ag-ui", "openai", "mcp"]
+"""How a question came in: by KAI's own routes, those of the scalable chat, or a protocol of others."""
+AboutKind = Literal["table", "connection", "result", "failed_answer", "none"]
 TitledBy = Literal["person", "question", "first_exchange", "conversation"]
 """Source of a title: a person, whose title is never replaced; the first question; or a model, after the
 first exchange and once more after the conversation has grown."""
 
 
 @dataclass(frozen=True, kw_only=True)
+class DocumentationRequest:
+    """What a session documents. `question` begins the documentation, and `go_on` accepts its estimate: asked
+    in these words, both are done by tools, and no model decides what they mean.
+    """
+
+    question: str
+    go_on: str
+    tables: tuple[str, ...] = ()
+    """Names of the tables; empty for all."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Session:
     """A conversation about one database; `active_run_id` names the run that holds it.
+
+    `db_connection_id` is None until a question names the database; then it never changes.
 
     `fence` grows with every attempt at a run: writes of earlier attempts are discarded.
     `turns` counts the turns that got a number, and `turn` is the number of the one that holds the session,
@@ -29,7 +58,7 @@ class Session:
 
     id: str
     owner: str
-    db_connection_id: str
+    db_connection_id: str | None
     title: str | None
     mode: Mode
     metadata: dict[str, JsonValue]
@@ -42,10 +71,60 @@ class Session:
     """None while there is no title."""
     turn: int = 0
     turns: int = 0
+    awaited: bool = False
+    """True if another run may wait for the session, which the run that holds it then starts at its end."""
+    edited_at: int = 0
+    """Time of the latest change of a stored answer, which is no use of the session. 0 if there was none."""
     summary: str | None = None
     """Summary of the exchanges that the model no longer reads in full."""
     also: tuple[str, ...] = ()
     """Ids of further database connections, which investigations may read."""
+    documentation: DocumentationRequest | None = None
+    """None for a session that was not begun to document its database."""
+    metadata_keys: tuple[str, ...] = ()
+    """Keys of the pairs of its metadata, by which it is found."""
+    transcript: str | None = None
+    """Digest of the questions that have held it, in their order. None before the first."""
+    pinned_at: int | None = None
+    """Time at which the owner has pinned it, above the other sessions. None for one that is not pinned."""
+    made_by: str | None = None
+    """Id of the request that has made it, if a client has chosen its id: to the store, two equal requests at
+    one moment would be one.
+    """
+
+    @property
+    def version(self) -> tuple[int, int]:
+        """Differs between any two states of the session and its messages while no run holds it."""
+        return self.updated_at, self.edited_at
+
+    @property
+    def connection_id(self) -> str:
+        """The connection of a session that was asked a question. Raises `LookupError` before the first."""
+        if self.db_connection_id is None:
+            raise LookupError(f"session {self.id} has no database yet")
+        return self.db_connection_id
+
+
+@dataclass(frozen=True, kw_only=True)
+class About:
+    """What a page shows. `id` is as the question's body has it; it may name nothing, or something foreign."""
+
+    kind: AboutKind
+    id: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Origin:
+    """Where a question comes from, as its client describes it."""
+
+    protocol: ProtocolName = "kai"
+    client_message_id: str | None = None
+    """The client's own id of the question, at most `MAX_CLIENT_ID_CHARACTERS`."""
+    metadata: dict[str, JsonValue] = field(default_factory=dict)
+    """Any JSON object of the client's, at most 16 KiB."""
+
+
+OWN_ROUTES = Origin()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,10 +155,37 @@ class Run:
     idempotency_key: str | None = None
     sql: str | None = None
     """The user's own statement, run instead of a generated one."""
+    rules: tuple[str, ...] = ()
+    """Names of rules that the request has named."""
+    about: About | None = None
+    """What the page showed when the question was asked."""
     database_claim: str | None = None
     """Claim of the token that the question was asked with. It chooses the role in a database."""
     turn: int | None = None
-    """The number of its turn, if it was cancelled before it held its session."""
+    """The number of its turn, if that is not the session's: it was cancelled before it held its session, or
+    ended in an earlier turn."""
+    question_turn: int | None = None
+    """The number of the turn in which its question was stored. None if it had to wait for one."""
+    resumes: str | None = None
+    """The run that ended because calls waited for people. This one goes on with its turn."""
+    is_withdrawn: bool = False
+    """It ended the turn of `resumes` without an attempt, because its calls were withdrawn."""
+    tokens_before: int = 0
+    """Tokens of the turn before this run."""
+    elapsed_before: int = 0
+    """Milliseconds of the turn before this run, without the time that people took."""
+    mode: Mode = "ask"
+    has_own_mode: bool = False
+    """The question has named its mode. Otherwise it is the session's, also if that changes."""
+    tool_sources: tuple[ToolSource, ...] = ALL_SOURCES
+    """Where tools may come from. A question can do without some."""
+    question_id: str = ""
+    """Id of the message with the question. Empty for a run that is never stored."""
+    client_message_id: str | None = None
+    """The id that the client gave the question."""
+    protocol: ProtocolName = "kai"
+    metadata: dict[str, JsonValue] = field(default_factory=dict)
+    """The client's own JSON object, at most 16 KiB."""
 
     @property
     def unclean_ends(self) -> int:
@@ -92,12 +198,69 @@ class Run:
         return self.created_at, self.message_id
 
 
-class MessageFields(BaseModel):
+class TakenStep(Described):
+    """A step of an answer, as its `status` event announced it."""
+
+    model_config = ConfigDict(frozen=True, json_schema_serialization_defaults_required=True)
+
+    step: Step
+    """The step."""
+    message: str
+    """Description of the step, for users."""
+    started_at: str = Field(json_schema_extra={"format": "date-time"})
+    """Time at which the step began."""
+    ms: int
+    """Milliseconds until the next step began. 0 for the last one, which ends with the run."""
+    statement: str | None = None
+    """The statement to be repaired, in step `repairing_sql`. Null in every other step."""
+    error: str | None = None
+    """What went wrong in the step; in `repairing_sql` the error of the statement. Null if nothing did."""
+    rows: int | None = None
+    """Number of rows that the step has fetched. Null if it has fetched none."""
+
+
+class GivenFeedback(Described):
+    """The latest rating of an answer."""
+
+    model_config = ConfigDict(frozen=True, json_schema_serialization_defaults_required=True)
+
+    rating: Rating
+    """The rating."""
+    comment: str | None = None
+    """Comment for the owner of the database. Null if there is none."""
+    corrected_sql: str | None = None
+    """Statement that would have been right. Null if there is none."""
+
+
+class AnswerVersion(Described):
+    """A later statement for the same question, and the shape of its rows."""
+
+    model_config = ConfigDict(frozen=True, json_schema_serialization_defaults_required=True)
+
+    number: int
+    """2 for the first of them: version 1 is the answer's own statement."""
+    rows_id: str
+    """Id by which its rows are stored."""
+    sql: str
+    """The statement, as a person has written it."""
+    sql_pretty: str
+    """The statement, laid out for reading."""
+    columns: list[Column]
+    """Columns of its result, in order."""
+    row_count: int
+    """Number of stored rows."""
+    truncated: bool
+    """A limit cut the result."""
+    cut_by: Cut | None
+    """The limit that cut the result: `rows` or `bytes` if rows are missing, `values` if long values are
+    cut. Null otherwise.
+    """
+
+
+class MessageFields(Described):
     """Fields of messages in the store and on the wire, besides those of an answer."""
 
-    model_config = ConfigDict(
-        frozen=True, use_attribute_docstrings=True, json_schema_serialization_defaults_required=True
-    )
+    model_config = ConfigDict(frozen=True, json_schema_serialization_defaults_required=True)
 
     id: str
     """Id of the message."""
@@ -115,6 +278,28 @@ class MessageFields(BaseModel):
     """Tokens of the run, as in its `done` event. Title and memory of the session are not included."""
     elapsed_ms: int = 0
     """Milliseconds from the question to the end of its run."""
+    client_message_id: str | None = None
+    """The id that the client gave the question. Null for an answer, and if it gave none."""
+    given_sql: str | None = None
+    """The user's own statement, which ran in place of a generated one. Null if none was given."""
+    timeline: list[TakenStep] = Field(default_factory=list)
+    """Steps of the answer, in order, as the stream has announced them after its last `reset`. Empty for a
+    question. The time before the first step is not in it.
+    """
+    feedback: GivenFeedback | None = None
+    """The latest rating of the answer. Null without one."""
+    chart_choice: dict[str, JsonValue] | None = None
+    """What a person has chosen of the answer's chart, as the client has stored it. Null for the chart as it
+    was proposed.
+    """
+    versions: list[AnswerVersion] = Field(default_factory=list)
+    """Later statements for the same question that a person has run, oldest first, at most 20. The answer
+    itself stays as it was.
+    """
+    source_message_id: str | None = None
+    """Id of the message that this one was copied from, in the part of a fork that it shares with its
+    original. Null for all others.
+    """
 
 
 class Message(Answer, MessageFields):
@@ -128,6 +313,8 @@ class Message(Answer, MessageFields):
     session_id: str
     created_at: int
     sequence: int
+    version_count: int = 0
+    """Number of `versions`. One is added if the number is as it was read, so that none replaces another."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,8 +1,9 @@
 """Sessions, runs and messages in the store."""
 
 from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import asdict
+from contextlib import aclosing, suppress
+from dataclasses import asdict, dataclass, field, replace
+from typing import Literal
 
 from pydantic import JsonValue, TypeAdapter
 
@@ -21,10 +22,23 @@ from app.core.storage.port import (
 from app.modules.run.records import MAX_WAITING
 from app.modules.session.cache import ConversationCache
 from app.modules.session.errors import MessageUnknown, RunUnknown, SessionUnknown
-from app.modules.session.model import Feedback, Message, Run, Session, SessionStatus
+from app.modules.session.finding import extended_transcript
+from app.modules.session.model import (
+    AnswerVersion,
+    Feedback,
+    Message,
+    Run,
+    RunStatus,
+    Session,
+    SessionStatus,
+)
 from app.modules.session.shared_cache import SharedConversations
 
-_OF_A_SESSION = ("messages", "runs", "result_chunks", "feedback", "agent_steps", "tool_calls")
+_OF_A_SESSION = (
+    *("messages", "runs", "result_chunks", "feedback", "agent_steps", "tool_calls"),
+    "message_directives",
+    "links",
+)
 _SEARCHED_MATCHES = 250
 _MAX_TITLE = 80
 _SHARED_MESSAGES = 20
@@ -38,6 +52,19 @@ _MESSAGE = TypeAdapter(Message)
 
 def document(record: Session | Run | Message | Feedback) -> Document:
     return record.model_dump() if isinstance(record, Message) else asdict(record)
+
+
+@dataclass(frozen=True)
+class SessionPage:
+    """A page of sessions, and of those that were found by a question, the one that fits best.
+
+    It is the answer to the question if there is one, and the question itself otherwise.
+    """
+
+    sessions: list[Session]
+    next_cursor: str | None
+    questions: Mapping[str, Message] = field(default_factory=dict)
+    """By the id of their session."""
 
 
 class SessionRepository:
@@ -79,9 +106,28 @@ class SessionRepository:
         )
         return [_SESSION.validate_python(each) for each in page.items], page.next_cursor
 
+    async def select(
+        self,
+        owner: str,
+        filters: Sequence[Condition],
+        limit: int,
+        *,
+        offset: int,
+        order_by: Literal["updated_at", "created_at"],
+        descending: bool,
+    ) -> list[Session]:
+        """Returns sessions in an order, from an offset on."""
+        own = [Equals("owner", owner), *filters]
+        found = self._all("sessions", own, order_by, descending=descending)
+        async with aclosing(found):
+            return [_SESSION.validate_python(each) async for each in _cut(found, offset, offset + limit)]
+
+    async def count(self, owner: str, filters: Sequence[Condition]) -> int:
+        return await self._storage.count("sessions", [Equals("owner", owner), *filters])
+
     async def search(
         self, owner: str, text: str, filters: Sequence[Condition], *, limit: int, cursor: str | None
-    ) -> tuple[list[Session], str | None]:
+    ) -> "SessionPage":
         """Returns sessions whose title or questions contain the words, last used first. Only the
         best 250 matches count.
         """
@@ -99,13 +145,21 @@ class SessionRepository:
         start = cursor_position(cursor)
         found = [_SESSION.validate_python(each) for each in page.items[start : start + limit]]
         more = len(page.items) > start + limit
-        return found, position_cursor(start + limit) if more else None
+        return SessionPage(found, position_cursor(start + limit) if more else None, _best_questions(asked))
 
     async def change(
-        self, session: Session, changes: Mapping[str, JsonValue], where: Sequence[Condition] = ()
+        self,
+        session: Session,
+        changes: Mapping[str, JsonValue],
+        where: Sequence[Condition] = (),
+        *,
+        also: Sequence[tuple[str, Document]] = (),
     ) -> Session | None:
-        """Returns the changed session. Returns None if it does not meet the conditions."""
-        found = await self._storage.patch("sessions", session.id, changes, where=where)
+        """Returns the changed session. Returns None if it does not meet the conditions.
+
+        `also` are documents that are stored with the change, with their collections.
+        """
+        found = await self._storage.patch("sessions", session.id, changes, where=where, also=also)
         if found is None:
             return None
         changed = _SESSION.validate_python(found)
@@ -113,13 +167,41 @@ class SessionRepository:
             await self._shared.retitle(changed)
         return changed
 
-    async def delete(self, session: Session) -> None:
-        """Delete the session last, so that an interrupted deletion can be repeated."""
+    async def bind(self, session: Session, db_connection_id: str) -> Session:
+        """Give a session without a database this one. Returns the session as it is then: of two that bind it
+        at once, both get what the first has written.
+        """
+        while session.db_connection_id is None:
+            unbound = [Equals("db_connection_id", None)]
+            bound = await self.change(session, {"db_connection_id": db_connection_id}, unbound)
+            session = bound or await self.get(session.owner, session.id)
+        return session
+
+    async def delete(self, session_ids: Sequence[str]) -> None:
+        """Delete the sessions last, so that an interrupted deletion can be repeated."""
         for collection in _OF_A_SESSION:
-            await self._storage.delete(collection, [Equals("session_id", session.id)])
-        await self._storage.delete("sessions", [Equals("id", session.id)])
+            await self._storage.delete(collection, [AnyOf("session_id", session_ids)])
+        await self._storage.delete("sessions", [AnyOf("id", session_ids)])
+        if self._cache is not None:
+            self._cache.forget(session_ids)
         if self._shared is not None:
-            await self._shared.forget(session)
+            for session_id in session_ids:
+                await self._shared.forget(session_id)
+
+    async def ended_run_ids(self, owner: str | None, after: int) -> list[str]:
+        """Returns the ids of ended runs that were asked since then (epoch ms). Owner None: of all."""
+        own: list[Condition] = [] if owner is None else [Equals("owner", owner)]
+        recent = [*own, Range("created_at", at_least=after)]
+        return [str(found["id"]) async for found in self._all("runs", recent) if found["status"] != "open"]
+
+    async def late_runs(self, session_id: str, after: int) -> list[str]:
+        """Returns the ids of the runs of a session that have ended since then (epoch ms), or have not."""
+        own = [Equals("session_id", session_id)]
+        return [
+            str(found["id"])
+            async for found in self._all("runs", own)
+            if not isinstance(ended_at := found["ended_at"], int) or ended_at >= after
+        ]
 
     async def find(self, session_id: str) -> Session | None:
         """A session of any owner."""
@@ -134,14 +216,23 @@ class SessionRepository:
 
     # Runs
 
-    async def claim(self, session: Session, run: Run) -> Session | None:
-        """Give an idle session to a run. Returns the claimed session, or None if it is not idle."""
+    async def claim(
+        self, session: Session, run: Run, *, awaited: bool, question: Message | None = None
+    ) -> Session | None:
+        """Give an idle session to a run. Returns the claimed session, or None if it is not idle.
+
+        `awaited`: other runs may wait for it. With its `question`, a run that is not stored yet is stored
+        with the claim. After `StorageUnavailable` the session may be the run's, and neither be stored.
+        """
+        also = [] if question is None else [("messages", document(question)), ("runs", document(run))]
         changes: dict[str, JsonValue] = {
             "status": "processing",
             "active_run_id": run.id,
             "fence": session.fence + 1,
             "turn": session.turns + 1,
             "turns": session.turns + 1,
+            "awaited": awaited,
+            "transcript": extended_transcript(session.transcript, run.question),
             "updated_at": max(run.created_at, session.updated_at + 1),
         }
         free: list[Condition] = [
@@ -153,10 +244,15 @@ class SessionRepository:
         if session.titled_by is None:
             titled: dict[str, JsonValue] = {"title": _title(run.question), "titled_by": "question"}
             untitled = Equals("titled_by", None)  # a person may name it just now
-            claimed = await self.change(session, {**changes, **titled}, [*free, untitled])
+            claimed = await self.change(session, {**changes, **titled}, [*free, untitled], also=also)
             if claimed is not None:
                 return claimed
-        return await self.change(session, changes, free)
+        return await self.change(session, changes, free, also=also)
+
+    async def mark_awaited(self, session: Session) -> bool:
+        """Note that a run waits for a session that another holds. False if that one has released it."""
+        held = Equals("active_run_id", session.active_run_id)
+        return await self.change(session, {"awaited": True}, [held]) is not None
 
     async def raise_fence(self, session: Session) -> Session | None:
         """Fence off earlier attempts at the session's run. None if another attempt has just done so."""
@@ -177,24 +273,26 @@ class SessionRepository:
         self, session: Session, run_id: str, status: SessionStatus = "idle", *, summary: str | None = None
     ) -> Session | None:
         """Release a session that this run holds, with this status; a closed one stays closed. Returns None
-        if the run does not hold it.
+        if the run does not hold it, or another attempt at it has begun since the session was read.
 
         Without a summary the session keeps its own.
         """
         free: dict[str, JsonValue] = {"active_run_id": None, "updated_at": later(session)}
         if summary is not None:
             free["summary"] = summary
-        held = Equals("active_run_id", run_id)
-        open_ones = [held, Equals("status", "processing")]
+        held: list[Condition] = [Equals("active_run_id", run_id), Equals("fence", session.fence)]
+        open_ones = [*held, AnyOf("status", ["processing", "awaiting_approval"])]
         released = await self.change(session, {**free, "status": status}, open_ones)
-        return released or await self.change(session, free, [held])
+        return released or await self.change(session, free, [*held, Equals("status", "closed")])
 
     async def add_run(self, run: Run, question: Message) -> None:
         """Store a run and its question. A crash between the two leaves a question without a run.
 
         Raises `DocumentExists` when there is another run of this id.
         """
-        await self.add_missing_message(question)
+        kept = await self.add_missing_message(question)
+        if kept.sequence != question.sequence:  # of an earlier try, which ended before it stored the run
+            run = replace(run, question_turn=None)
         try:
             await self._storage.create("runs", document(run))
         except DocumentExists:
@@ -204,15 +302,60 @@ class SessionRepository:
                     await self._storage.delete("messages", [Equals("id", question.id)])
                 raise
 
+    async def add_following_run(self, run: Run) -> Run:
+        """Store the run that goes on with a turn, unless it is stored. Returns the stored one."""
+        try:
+            await self._storage.create("runs", document(run))
+        except DocumentExists:
+            return await self.find_run(run.id) or run
+        return run
+
+    async def await_approval(self, session: Session, run_id: str) -> Session | None:
+        """Let a session wait for people. Its run, which has ended, keeps it. Returns None if it is not the
+        run's.
+        """
+        changes: dict[str, JsonValue] = {"status": "awaiting_approval", "updated_at": later(session)}
+        return await self.change(
+            session, changes, [Equals("active_run_id", run_id), Equals("status", "processing")]
+        )
+
+    async def hand_on(self, session: Session, waiting_id: str, run: Run) -> Session | None:
+        """Give a session that waits to the run that goes on. Returns None if it does not wait any more.
+
+        A closed session stays closed: its run ends as cancelled.
+        """
+        changes: dict[str, JsonValue] = {
+            "active_run_id": run.id,
+            "fence": session.fence + 1,
+            "updated_at": later(session),
+        }
+        held: list[Condition] = [Equals("active_run_id", waiting_id), Equals("fence", session.fence)]
+        open_ones = [*held, Equals("status", "awaiting_approval")]
+        closed_ones = [*held, Equals("status", "closed")]
+        handed = await self.change(session, {**changes, "status": "processing"}, open_ones)
+        return handed or await self.change(session, changes, closed_ones)
+
+    async def awaiting(self) -> AsyncGenerator[Session]:
+        """Sessions of all owners that wait for people."""
+        async for found in self._all("sessions", [Equals("status", "awaiting_approval")]):
+            yield _SESSION.validate_python(found)
+
     async def withdraw(self, run: Run) -> None:
         """Delete a question and its run, whose submission was not confirmed."""
         await self._storage.delete("runs", [Equals("id", run.id)])
         await self._storage.delete("messages", [Equals("run_id", run.id)])
 
-    async def change_run(self, run: Run, changes: Mapping[str, JsonValue]) -> Run | None:
-        """Returns the changed run. Returns None if it has ended, is gone, or is at another attempt."""
+    async def change_run(
+        self, run: Run, changes: Mapping[str, JsonValue], answer: Message | None = None
+    ) -> Run | None:
+        """Returns the changed run. Returns None if it has ended, is gone, or is at another attempt.
+
+        The answer is stored with the change. After `StorageUnavailable` the run may be changed, and the
+        answer not be stored.
+        """
         same = [Equals("status", "open"), Equals("attempt", run.attempt)]
-        changed = await self._storage.patch("runs", run.id, changes, where=same)
+        also = [] if answer is None else [("messages", document(answer))]
+        changed = await self._storage.patch("runs", run.id, changes, where=same, also=also)
         return None if changed is None else _RUN.validate_python(changed)
 
     async def amend_run(self, run: Run, changes: Mapping[str, JsonValue]) -> Run | None:
@@ -227,7 +370,7 @@ class SessionRepository:
         Returns their number.
         """
         ended: list[Condition] = [
-            AnyOf("status", ["complete", "failed", "cancelled"]),
+            AnyOf("status", ["complete", "failed", "cancelled", "awaiting_approval"]),
             Range("created_at", below=before),
         ]
         deleted = 0
@@ -252,6 +395,18 @@ class SessionRepository:
     async def find_run(self, run_id: str) -> Run | None:
         found = await self._storage.get("runs", run_id)
         return None if found is None else _RUN.validate_python(found)
+
+    async def runs(self, session: Session, limit: int, offset: int, *, status: RunStatus | None) -> list[Run]:
+        """Returns runs of a session, newest first, in this state or in any."""
+        where: list[Condition] = [Equals("session_id", session.id)]
+        if status is not None:
+            where.append(Equals("status", status))
+        found = self._all("runs", where, "created_at", descending=True)
+        async with aclosing(found):
+            return [_RUN.validate_python(each) async for each in _cut(found, offset, offset + limit)]
+
+    async def count_runs(self, session: Session) -> int:
+        return await self._storage.count("runs", [Equals("session_id", session.id)])
 
     async def open_runs(self, session_id: str) -> list[Run]:
         """Returns the run that holds the session and those that wait, oldest first. At most
@@ -298,6 +453,39 @@ class SessionRepository:
             found = await self._storage.get("messages", message.id)
             return message if found is None else _MESSAGE.validate_python(found)
         return message
+
+    async def replace_message(self, message: Message, of_runs: Sequence[str]) -> None:
+        """Replace a message that one of these runs has written."""
+        changes = document(message)
+        del changes["id"]
+        await self._storage.patch("messages", message.id, changes, where=[AnyOf("run_id", of_runs)])
+
+    async def change_answer(
+        self, session: Session, message_id: str, changes: Mapping[str, JsonValue]
+    ) -> Message:
+        """Change a stored answer. Raises `MessageUnknown` also for questions.
+
+        The session changes after it, so that no cache keeps the answer as it was.
+        """
+        own = [Equals("session_id", session.id), Equals("role", "assistant")]
+        found = await self._storage.patch("messages", message_id, changes, where=own)
+        if found is None:
+            raise MessageUnknown
+        await self._edited(session)
+        return _MESSAGE.validate_python(found)
+
+    async def add_version(self, session: Session, message: Message, version: AnswerVersion) -> bool:
+        """False if another version was added since the message was read."""
+        kept: list[JsonValue] = [each.model_dump(mode="json") for each in (*message.versions, version)]
+        changes: dict[str, JsonValue] = {"versions": kept, "version_count": message.version_count + 1}
+        as_read = [Equals("session_id", session.id), Equals("version_count", message.version_count)]
+        added = await self._storage.patch("messages", message.id, changes, where=as_read) is not None
+        if added:
+            await self._edited(session)
+        return added
+
+    async def _edited(self, session: Session) -> None:
+        await self.change(session, {"edited_at": max(now_ms(), session.edited_at + 1)})
 
     async def move(self, message: Message, sequence: int) -> None:
         """Change a message's place in the history, unless it has got another one meanwhile."""
@@ -357,7 +545,7 @@ class SessionRepository:
             )
             now = await self.find(session.id)
             if now is None:
-                await self._shared.forget(session)
+                await self._shared.forget(session.id)
             elif now.title != session.title:
                 await self._shared.retitle(now)
 
@@ -374,8 +562,30 @@ class SessionRepository:
         )
         return [_MESSAGE.validate_python(each) for each in reversed(page.items)], page.next_cursor
 
+    async def questions(
+        self, session: Session, limit: int, cursor: str | None
+    ) -> tuple[list[Message], str | None]:
+        """Returns a page of the questions, oldest first. Those that wait come last."""
+        asked = [Equals("session_id", session.id), Equals("role", "human")]
+        page = await self._storage.query("messages", asked, order_by="sequence", limit=limit, cursor=cursor)
+        return [_MESSAGE.validate_python(each) for each in page.items], page.next_cursor
+
     async def _names(self, session: Session, messages: Sequence[Message]) -> dict[str, str]:
         return await self.names_of_runs(session, {message.run_id for message in messages})
+
+    async def messages_before(
+        self, session: Session, sequence: int, limit: int, *, cursor: str | None
+    ) -> tuple[list[Message], str | None]:
+        """As `messages`, of those before a place in the history."""
+        page = await self._storage.query(
+            "messages",
+            [Equals("session_id", session.id), Range("sequence", below=sequence)],
+            order_by="sequence",
+            descending=True,
+            limit=limit,
+            cursor=cursor,
+        )
+        return [_MESSAGE.validate_python(each) for each in reversed(page.items)], page.next_cursor
 
     async def first_messages(self, session: Session, limit: int) -> list[Message]:
         """The oldest first."""
@@ -412,19 +622,89 @@ class SessionRepository:
             return None
         return _MESSAGE.validate_python(found)
 
+    async def answers_with_word(self, owner: str, word: str, limit: int) -> list[Message]:
+        """Returns answers to the owner's questions that have a word with this prefix, best first."""
+        own = [Equals("owner", owner), Equals("role", "assistant")]
+        found = await self._storage.search("messages", word, own, limit=limit)
+        return list(map(_MESSAGE.validate_python, found))
+
+    async def answers_of_sessions(
+        self, owner: str, session_ids: Collection[str], limit: int
+    ) -> list[Message]:
+        """Returns the answers of these sessions, the latest of each first."""
+        where: list[Condition] = [
+            Equals("owner", owner),
+            Equals("role", "assistant"),
+            AnyOf("session_id", sorted(session_ids)),
+        ]
+        page = await self._storage.query("messages", where, order_by="sequence", descending=True, limit=limit)
+        return list(map(_MESSAGE.validate_python, page.items))
+
+    async def latest_answers(self, owner: str, limit: int) -> list[Message]:
+        """Returns the latest answers to the owner's questions, of all sessions, newest first."""
+        own = [Equals("owner", owner), Equals("role", "assistant")]
+        page = await self._storage.query("messages", own, descending=True, limit=limit)
+        return [_MESSAGE.validate_python(each) for each in page.items]
+
+    async def answer_of(self, owner: str, message_id: str) -> Message | None:
+        """Returns None also for an answer of another owner."""
+        found = await self._storage.get("messages", message_id)
+        if found is None or found["owner"] != owner or found["role"] != "assistant":
+            return None
+        return _MESSAGE.validate_python(found)
+
+    async def message_of(self, owner: str, message_id: str) -> Message | None:
+        """Returns a question or an answer. Returns None for one of another owner."""
+        found = await self._storage.get("messages", message_id)
+        if found is None or found["owner"] != owner:
+            return None
+        return _MESSAGE.validate_python(found)
+
+    async def latest_sessions(self, owner: str, limit: int) -> list[Session]:
+        """Returns the owner's sessions, last used first."""
+        return (await self.latest(owner, [], limit, cursor=None))[0]
+
     async def save_feedback(self, feedback: Feedback) -> None:
         await self._storage.put("feedback", [document(feedback)])
 
     async def _all(
-        self, collection: str, where: Sequence[Condition], order_by: str = "id"
+        self,
+        collection: str,
+        where: Sequence[Condition],
+        order_by: str = "id",
+        *,
+        descending: bool = False,
     ) -> AsyncGenerator[Document]:
         cursor: str | None = None
         while True:
-            page = await self._storage.query(collection, where, order_by=order_by, limit=200, cursor=cursor)
+            page = await self._storage.query(
+                collection, where, order_by=order_by, descending=descending, limit=200, cursor=cursor
+            )
             for each in page.items:
                 yield each
             if (cursor := page.next_cursor) is None:
                 return
+
+
+def _best_questions(found: Sequence[Document]) -> dict[str, Message]:
+    """Returns the best match of each session. `found` is in order, the best first."""
+    best: dict[str, Document] = {}
+    for each in found:
+        known = best.setdefault(str(each["session_id"]), each)
+        if each["run_id"] == known["run_id"] and each["role"] == "assistant":
+            best[str(each["session_id"])] = each
+    return {session_id: _MESSAGE.validate_python(each) for session_id, each in best.items()}
+
+
+async def _cut(found: AsyncGenerator[Document], start: int, stop: int) -> AsyncGenerator[Document]:
+    """Yields the items from `start` up to, not including, `stop`."""
+    position = 0
+    async for each in found:
+        if position >= stop:
+            return
+        if position >= start:
+            yield each
+        position += 1
 
 
 def later(session: Session) -> int:

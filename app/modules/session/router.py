@@ -6,31 +6,57 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Depends, Header, Path, Query, Request, Response, status
 from fastapi.responses import StreamingResponse
 
-from app.http.callers import ASK, READ, Owner
+from app.http.callers import APPROVE, ASK, READ, CurrentCaller, Owner
 from app.http.problems import PROBLEM_JSON, PROBLEM_RESPONSES, ProblemBody
 from app.http.rate_limits import count_question
 from app.http.routes import PageOf, PageParameters, Text
-from app.modules.agent.records import CallRecord, StepRecord
+from app.modules.agent.records import CallRecord, CallStatus, StepRecord
+from app.modules.cuts import cut_sentence
 from app.modules.run.sse import EventStream, LastEventId, event_stream, last_event_id
-from app.modules.session import export
-from app.modules.session.model import SessionStatus
+from app.modules.session import excel, export
+from app.modules.session.confirmations import Confirmations
+from app.modules.session.model import About, AnswerVersion, Message, Session, SessionStatus
 from app.modules.session.schemas import (
+    AskedQuestion,
     CheckpointBody,
+    ConfirmationBody,
+    ConfirmationDecision,
+    DecisionBody,
     FeedbackBody,
+    FoundQuestion,
     Investigated,
+    ListedSession,
     MessageBody,
+    MessageChange,
     NewFeedback,
     NewSession,
+    NewVersion,
     RowsPage,
     SessionBody,
     SessionChange,
     SessionQuery,
     SessionWithHistory,
+    SnippetPart,
     StepBody,
     ToolCallBody,
+    ToolSelection,
 )
 from app.modules.session.service import SessionFilter, SessionService, StoredRows
-from graph.events import Chunk, Done, Failure, Progress, Reset, Status, ToolCalled, ToolReturned
+from app.modules.session.snippets import snippet
+from graph.events import (
+    Chunk,
+    Confirmation,
+    ConfirmationDecided,
+    Done,
+    Failure,
+    Memory,
+    Progress,
+    Reset,
+    Status,
+    ToolCalled,
+    ToolReturned,
+)
+from graph.state import Rows
 
 router = APIRouter(prefix="/sessions", tags=["sessions"], responses=PROBLEM_RESPONSES)
 
@@ -40,7 +66,13 @@ def _service(request: Request) -> SessionService:
     return service
 
 
+def _confirmations(request: Request) -> Confirmations:
+    service: Confirmations = request.app.state.services.confirmations
+    return service
+
+
 Service = Annotated[SessionService, Depends(_service)]
+WaitingCalls = Annotated[Confirmations, Depends(_confirmations)]
 SessionId = Annotated[str, Path(description="Id of the session.")]
 RunId = Annotated[str, Path(description="Id of the run, from `X-Run-Id` or a `status` event.")]
 MessageId = Annotated[str, Path(description="Id of the answer, from `done` or the session's messages.")]
@@ -55,12 +87,14 @@ IdempotencyKey = Annotated[
     ),
 ]
 
+_XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 _PARQUET = "application/vnd.apache.parquet"
 
 NOT_KEPT_YET: dict[int | str, dict[str, object]] = {
     202: {
         "description": "The store is unavailable, so the question is not known to be stored yet; KAI goes on "
-        "trying. `run_id` names its run, which is unknown (404) as long as the question is not stored.",
+        "trying. `run_id` names its run, which is unknown (404), or 503 while the "
+        "store takes no writes, as long as the question is not stored.",
         "content": {PROBLEM_JSON: {"schema": ProblemBody.model_json_schema()}},
         "headers": {"X-Run-Id": {"description": "The run, for following it", "schema": {"type": "string"}}},
     }
@@ -68,10 +102,23 @@ NOT_KEPT_YET: dict[int | str, dict[str, object]] = {
 
 EVENT_STREAM: dict[int | str, dict[str, object]] = {
     200: {
-        "description": "Server-sent events: status, chunk, tool_call, tool_result, progress, reset and "
+        "description": "Server-sent events: status, chunk, tool_call, tool_result, confirmation, "
+        "confirmation_decided, progress, memory, reset and "
         "error, then exactly one done. "
         "`event` in the JSON is also the name of the frame.",
-        "model": Status | Chunk | ToolCalled | ToolReturned | Progress | Reset | Failure | Done,
+        "model": (
+            Status
+            | Chunk
+            | ToolCalled
+            | ToolReturned
+            | Confirmation
+            | ConfirmationDecided
+            | Progress
+            | Memory
+            | Reset
+            | Failure
+            | Done
+        ),
         "headers": {
             "X-Run-Id": {"description": "Id of the run, to follow it again", "schema": {"type": "string"}}
         },
@@ -86,8 +133,17 @@ class SessionListQuery(PageParameters):
     """Only sessions of this database connection."""
     status: SessionStatus | None = None
     """Only sessions in this state."""
+    pinned: bool | None = None
+    """Only sessions that are pinned (`true`), or only those that are not (`false`)."""
     q: Annotated[Text | None, Query(max_length=500)] = None
     """Only sessions whose title or questions contain these words."""
+
+
+class ConfirmationListQuery(PageParameters):
+    """Selects confirmations, and a page of them."""
+
+    status: CallStatus | None = None
+    """Only confirmations in this state: `waiting` for those that can be decided."""
 
 
 class RowsQuery(PageParameters):
@@ -97,7 +153,7 @@ class RowsQuery(PageParameters):
     """The most rows of a page. Only for `format=json`."""
     cursor: Annotated[Text | None, Query(max_length=1_000)] = None
     """`next_cursor` of the previous page. Only for `format=json`."""
-    format: Literal["json", "csv", "parquet"] = "json"
+    format: Literal["json", "csv", "parquet", "xlsx"] = "json"
     """A page as JSON, or all rows as a file."""
 
 
@@ -122,22 +178,33 @@ async def create_session(body: NewSession, owner: Owner, service: Service) -> Se
 
 @router.get("", summary="List sessions", dependencies=[READ])
 async def list_sessions(
-    query: Annotated[SessionListQuery, Query()], owner: Owner, service: Service
-) -> PageOf[SessionBody]:
+    query: Annotated[SessionListQuery, Query()], owner: Owner, service: Service, waiting: WaitingCalls
+) -> PageOf[ListedSession]:
     """Lists the caller's sessions, last used first. Needs scope `read`.
 
-    The filters combine. With `q` only the best 250 matches among titles and questions are listed. Send
-    `next_cursor` as `cursor` for the next page; it is null on the last one.
+    The filters combine. With `q` only the best 250 matches among titles and questions are listed, and `found`
+    is the question that fits best. Send `next_cursor` as `cursor` for the next page; it is null on the last
+    one.
     """
-    wanted = SessionFilter(query.db_connection_id, query.status, query.q)
-    sessions, next_cursor = await service.latest(owner, wanted, query.limit, cursor=query.cursor)
-    items = [SessionBody.model_validate(session) for session in sessions]
-    return PageOf(items=items, next_cursor=next_cursor)
+    wanted = SessionFilter(query.db_connection_id, query.status, query.q, is_pinned=query.pinned)
+    page = await service.latest(owner, wanted, query.limit, cursor=query.cursor)
+    counts = await waiting.counts(page.sessions)
+    items = [
+        ListedSession.model_validate(
+            {
+                **vars(session),
+                "waiting_confirmations": counts.get(session.id, 0),
+                "found": _found(page.questions.get(session.id), query.q or ""),
+            }
+        )
+        for session in page.sessions
+    ]
+    return PageOf(items=items, next_cursor=page.next_cursor)
 
 
 @router.get("/{session_id}", summary="Get a session with its messages", dependencies=[READ])
 async def read_session(
-    session_id: SessionId, page: PageParameters, owner: Owner, service: Service
+    session_id: SessionId, page: PageParameters, owner: Owner, service: Service, waiting: WaitingCalls
 ) -> SessionWithHistory:
     """Returns the session and a page of its messages, newest last. Needs scope `read`.
 
@@ -147,28 +214,51 @@ async def read_session(
     messages, next_cursor = await service.repository.messages(session, page.limit, page.cursor)
     items = [MessageBody.model_validate(message) for message in messages]
     history = PageOf[MessageBody](items=items, next_cursor=next_cursor)
-    return SessionWithHistory.model_validate({**vars(session), "messages": history})
+    counts = await waiting.counts([session])
+    return SessionWithHistory.model_validate(
+        {**vars(session), "messages": history, "waiting_confirmations": counts.get(session.id, 0)}
+    )
+
+
+@router.get("/{session_id}/questions", summary="List the questions of a session", dependencies=[READ])
+async def list_questions(
+    session_id: SessionId, page: PageParameters, owner: Owner, service: Service
+) -> PageOf[AskedQuestion]:
+    """Lists the questions of a session without their answers, oldest first. Needs scope `read`.
+
+    A session of another owner is unknown (404).
+    """
+    session = await service.repository.get(owner, session_id)
+    asked, next_cursor = await service.repository.questions(session, page.limit, page.cursor)
+    return PageOf(items=[AskedQuestion.model_validate(each) for each in asked], next_cursor=next_cursor)
 
 
 @router.patch("/{session_id}", summary="Change a session", dependencies=[ASK])
 async def change_session(
-    session_id: SessionId, body: SessionChange, owner: Owner, service: Service
+    session_id: SessionId, body: SessionChange, owner: Owner, service: Service, waiting: WaitingCalls
 ) -> SessionBody:
     """Changes the fields that the body holds, and no others. Needs scope `ask`.
 
     `status: closed` closes the session, so that it takes no questions; `status: idle` opens it again.
-    Answers 409 (`session-busy`, with `run_id`) if the status is to change while a run holds the session.
+    `pinned` pins the session, and leaves `updated_at` as it is.
+    To close a session while calls wait for approval withdraws them. Answers 409 (`session-busy`, with
+    `run_id`) if the status is to change while a run holds the session.
     """
     changes = body.model_dump(exclude_unset=True)
-    return SessionBody.model_validate(await service.change(owner, session_id, changes))
+    changed = await service.change(owner, session_id, changes)
+    counts = await waiting.counts([changed])
+    return _session_body(changed, counts.get(changed.id, 0))
 
 
 @router.delete(
     "/{session_id}", summary="Delete a session", status_code=status.HTTP_204_NO_CONTENT, dependencies=[ASK]
 )
 async def delete_session(session_id: SessionId, owner: Owner, service: Service) -> None:
-    """Stops the session's runs and deletes the session with its messages, rows, runs, checkpoints and
-    memory. Needs scope `ask`. Cannot be undone.
+    """Stops the session's runs and deletes the session with its messages, rows, runs and their logs,
+    checkpoints, feedback, memory and facts. Needs scope `ask`. Cannot be undone.
+
+    What a person has kept on purpose stays: verified examples, and facts of a wider scope. Examples that are
+    proposed or rejected are deleted. Forks of the session stay: they are sessions of their own.
 
     Answers 409 (`still-stopping`) if a run does not stop within 30 seconds: send the request again.
     """
@@ -193,7 +283,9 @@ async def ask(
 
     The run is stored before the stream begins and continues if the client disconnects: follow it again with
     `X-Run-Id`. Send an `Idempotency-Key` to retry safely: the same key and question stream the first run
-    again, and the same key with another question answers 422 (`idempotency-key-reused`).
+    again, and the same key with another question answers 422 (`idempotency-key-reused`). A rule that does not
+    exist answers 422 (`rule-unknown`). A session without a database needs `db_connection_id`
+    (422 `connection-needed`); another one than the session's answers 409 (`session-bound`).
 
     Every refusal is an HTTP error before the stream: 409 `session-busy`, `session-closed` or
     `connection-gone`, 429 for a full queue, a rate limit or a quota, 503 if the question cannot be queued:
@@ -203,7 +295,17 @@ async def ask(
     Errors of the run itself are `error` events.
     """
     session, run = await service.ask(
-        owner, session_id, body.query, on_busy=body.on_busy, idempotency_key=idempotency_key, sql=body.sql
+        owner,
+        session_id,
+        body.query,
+        on_busy=body.on_busy,
+        idempotency_key=idempotency_key,
+        sql=body.sql,
+        mode=body.mode,
+        tool_sources=(body.tools or ToolSelection()).sources(),
+        rules=body.rules,
+        about=None if body.about is None else About(kind=body.about.kind, id=body.about.id),
+        db_connection_id=body.db_connection_id,
     )
     return event_stream(run.id, service.follower.follow(session, run), after=0)
 
@@ -251,6 +353,23 @@ async def cancel(session_id: SessionId, run_id: RunId, owner: Owner, service: Se
     return Response(status_code=status.HTTP_202_ACCEPTED)
 
 
+@router.patch(
+    "/{session_id}/messages/{message_id}", summary="Change how an answer is shown", dependencies=[ASK]
+)
+async def change_message(
+    session_id: SessionId, message_id: MessageId, body: MessageChange, owner: Owner, service: Service
+) -> MessageBody:
+    """Stores what a person has chosen of an answer's chart, so that every client can draw it so. Needs scope
+    `ask`.
+
+    The answer itself never changes, and the session counts as unused by it. Answers 404 if the message is
+    not an answer.
+    """
+    session = await service.repository.get(owner, session_id)
+    changes = body.model_dump(exclude_unset=True)
+    return MessageBody.model_validate(await service.repository.change_answer(session, message_id, changes))
+
+
 @router.get(
     "/{session_id}/messages/{message_id}/rows",
     summary="Get the rows of an answer",
@@ -274,6 +393,51 @@ async def read_rows(
     """
     message = await service.answer(owner, session_id, message_id)
     return await _rows_answer(StoredRows.of_answer(message), query, service, response=response)
+
+
+@router.post(
+    "/{session_id}/messages/{message_id}/versions",
+    summary="Run another statement for an answer",
+    status_code=status.HTTP_201_CREATED,
+    dependencies=[ASK, Depends(count_question)],
+)
+async def add_version(
+    session_id: SessionId, message_id: MessageId, body: NewVersion, owner: Owner, service: Service
+) -> AnswerVersion:
+    """Runs a person's own statement in place of an answer's, through the same guard and limits and without a
+    model, and keeps it with its rows as the next version of the answer. Needs scope `ask` and counts as a
+    question.
+
+    The answer itself and what later questions know of it stay as they were. Answers 404 if the message is
+    not an answer with a statement, 409 if the session is closed (`session-closed`) or the answer has 20
+    later versions (`too-many-versions`), and 422 (`statement-failed`, with the reason) if the statement is
+    refused or fails; then nothing is kept.
+    """
+    return await service.add_version(owner, session_id, message_id, sql=body.sql)
+
+
+@router.get(
+    "/{session_id}/messages/{message_id}/versions/{number}/rows",
+    summary="Get the rows of a version",
+    response_model=RowsPage,
+    dependencies=[READ],
+)
+async def read_version_rows(
+    session_id: SessionId,
+    message_id: MessageId,
+    number: Annotated[int, Path(ge=2, le=1_000, description="Number of the version: 2 for the first.")],
+    query: Annotated[RowsQuery, Query()],
+    owner: Owner,
+    service: Service,
+    response: Response,
+) -> RowsPage | Response:
+    """Returns the rows of a later statement of an answer: a page as JSON, or all of them as a file. Needs
+    scope `read`.
+
+    Answers as the rows of an answer do; 404 also for a version that the answer does not have.
+    """
+    result = await service.version(owner, session_id, message_id, number=number)
+    return await _rows_answer(result, query, service, response=response)
 
 
 @router.get(
@@ -318,6 +482,56 @@ async def read_result_rows(
     return await _rows_answer(result, query, service, response=response)
 
 
+@router.get(
+    "/{session_id}/confirmations", summary="List the calls that wait for approval", dependencies=[READ]
+)
+async def list_confirmations(
+    session_id: SessionId,
+    query: Annotated[ConfirmationListQuery, Query()],
+    owner: Owner,
+    waiting: WaitingCalls,
+) -> PageOf[ConfirmationBody]:
+    """Lists the calls of tools that have asked for approval, the first to expire first. Needs scope `read`.
+
+    With `status=waiting` those that can be decided. Answers 404 if investigations are off.
+    """
+    calls, next_cursor = await waiting.page(
+        owner, session_id, query.status, limit=query.limit, cursor=query.cursor
+    )
+    return PageOf(items=[ConfirmationBody.model_validate(call) for call in calls], next_cursor=next_cursor)
+
+
+@router.post(
+    "/{session_id}/confirmations/{confirmation_id}",
+    summary="Approve or deny a call",
+    dependencies=[APPROVE],
+)
+async def decide(
+    session_id: SessionId,
+    confirmation_id: Annotated[str, Path(description="Id of the confirmation, from its event or the list.")],
+    body: ConfirmationDecision,
+    caller: CurrentCaller,
+    waiting: WaitingCalls,
+) -> DecisionBody:
+    """Approves a call, which then runs once, or denies it. Needs scope `approve`, which an API key has only
+    if it was made with it. Only the owner of the session can decide.
+
+    The last decision of a step starts the run that goes on: follow `run_id`. The same decision again answers
+    200; another one 409 (`already-decided`); after the time is over, or the turn has ended, 410
+    (`confirmation-over`); with a `call_hash` of another call 422 (`call-hash-differs`). If the day's tokens
+    are spent, approving answers 429 (`token-budget`), and the call still waits.
+    """
+    decided = await waiting.decide(
+        caller,
+        session_id,
+        confirmation_id,
+        verdict=body.decision,
+        call_hash=body.call_hash,
+        reason=body.reason,
+    )
+    return DecisionBody.model_validate(decided)
+
+
 @router.post(
     "/{session_id}/messages/{message_id}/feedback",
     summary="Rate an answer",
@@ -330,7 +544,9 @@ async def give_feedback(
     """Stores the caller's rating of an answer; the latest replaces earlier ones. Needs scope `ask`.
 
     A `corrected_sql`, or the SQL of an answer rated `up`, is proposed as a verified example. The owner of
-    the connection reviews it; until then no answer uses it. Answers 404 if the message is not an answer.
+    the connection reviews it; until then no answer uses it. A `comment` is proposed as a fact of kind
+    `lesson_learned` in status `waiting`, unless it holds what looks like a credential or an instruction; the
+    caller accepts it by `PATCH /memory/facts/{fact_id}`. Answers 404 if the message is not an answer.
     """
     feedback = await service.give_feedback(
         owner,
@@ -399,6 +615,33 @@ async def _rows_answer(
             file = await export.parquet_file(result.columns, all_rows)
             headers = cut | _attachment(result, "parquet")
             return Response(file, media_type=_PARQUET, headers=headers)
+        case "xlsx":
+            file = await excel.excel_file(result.columns, all_rows, _cut_sentence(result))
+            headers = cut | _attachment(result, "xlsx")
+            return Response(file, media_type=_XLSX, headers=headers)
+
+
+def _cut_sentence(result: StoredRows) -> str:
+    return cut_sentence(
+        Rows(
+            columns=result.columns,
+            rows=[],
+            row_count=result.row_count,
+            truncated=result.truncated,
+            cut_by=result.cut_by,
+        )
+    )
+
+
+def _session_body(session: Session, waiting: int) -> SessionBody:
+    return SessionBody.model_validate({**vars(session), "waiting_confirmations": waiting})
+
+
+def _found(message: Message | None, words: str) -> FoundQuestion | None:
+    if message is None:
+        return None
+    parts = [SnippetPart(text=text, is_hit=is_hit) for text, is_hit in snippet(message.query, words)]
+    return FoundQuestion(message_id=message.id, snippet=parts)
 
 
 def _step_body(step: StepRecord, calls: Sequence[CallRecord]) -> StepBody:
@@ -407,6 +650,7 @@ def _step_body(step: StepRecord, calls: Sequence[CallRecord]) -> StepBody:
             {
                 **vars(call),
                 "elapsed_ms": call.elapsed_ms,
+                "requires_approval": call.gate == "asks",
                 "columns": call.result["columns"] if call.result else [],
                 "row_count": call.result["row_count"] if call.result else None,
             }

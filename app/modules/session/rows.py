@@ -16,21 +16,29 @@ _DELETED_AT_ONCE = 20
 
 
 class RowStore:
-    """Rows by the message they answer."""
+    """Rows by the message they answer, or by another result's id.
 
-    def __init__(self, storage: Storage) -> None:
+    `belongs_to` is the field for the id of the thing that the rows are deleted with.
+    """
+
+    def __init__(
+        self, storage: Storage, collection: str = "result_chunks", *, belongs_to: str = "session_id"
+    ) -> None:
         self._storage = storage
+        self._collection = collection
+        self._belongs_to = belongs_to
 
     async def keep(
         self,
         owner: str,
-        session_id: str,
+        whole_id: str,
         message_id: str,
         *,
         rows: Sequence[Row],
         result: StoredResult | None = None,
     ) -> None:
-        """Store all rows of a message, in place of those stored before. `result` is returned by `kept`.
+        """Store all rows of a message, in place of those stored before. `whole_id`: the session, or what
+        else the rows are deleted with. `result` is returned by `kept`.
 
         The first chunk is written last: if it is there, all are.
         """
@@ -41,7 +49,7 @@ class RowStore:
                 {
                     "id": id_of(message_id, str(start // ROWS_PER_CHUNK)),
                     "owner": owner,
-                    "session_id": session_id,
+                    self._belongs_to: whole_id,
                     "message_id": message_id,
                     "created_at": now,
                     "rows": rows[start : start + ROWS_PER_CHUNK],
@@ -50,12 +58,12 @@ class RowStore:
             for start in range(0, max(1, len(rows)), ROWS_PER_CHUNK)
         ]
         if others:
-            await self._storage.put("result_chunks", others)
-        await self._storage.put("result_chunks", [{**first, **cast("Document", result or {})}])
+            await self._storage.put(self._collection, others)
+        await self._storage.put(self._collection, [{**first, **cast("Document", result or {})}])
 
     async def kept(self, message_id: str, sql: str) -> Rows | None:
         """Returns the head of the stored result of this statement. Returns None if there is none."""
-        found = await self._storage.get("result_chunks", id_of(message_id, "0"))
+        found = await self._storage.get(self._collection, id_of(message_id, "0"))
         if found is None or found.get("sql") != sql:
             return None
         result = cast("StoredResult", found)
@@ -75,7 +83,7 @@ class RowStore:
             return []
         first = start // ROWS_PER_CHUNK
         ids = [id_of(message_id, str(number)) for number in range(first, -(-stop // ROWS_PER_CHUNK))]
-        page = await self._storage.query("result_chunks", [AnyOf("id", ids)], limit=len(ids))
+        page = await self._storage.query(self._collection, [AnyOf("id", ids)], limit=len(ids))
         chunks = {str(chunk["id"]): _rows_of(chunk) for chunk in page.items}
         if len(chunks) < len(ids):
             raise RowsGone
@@ -91,9 +99,9 @@ class RowStore:
         """Delete rows stored before then (epoch ms); returns the number of chunks. Their answers stay."""
         deleted = 0
         old = Range("created_at", below=before)
-        while chunks := (await self._storage.query("result_chunks", [old], limit=_DELETED_AT_ONCE)).items:
+        while chunks := (await self._storage.query(self._collection, [old], limit=_DELETED_AT_ONCE)).items:
             ids = [str(chunk["id"]) for chunk in chunks]
-            deleted += await self._storage.delete("result_chunks", [AnyOf("id", ids), old])
+            deleted += await self._storage.delete(self._collection, [AnyOf("id", ids), old])
         return deleted
 
     async def copy(self, from_message_id: str, message: Message) -> None:

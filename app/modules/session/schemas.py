@@ -16,22 +16,38 @@ from pydantic import (
 from app.core.settings import MAX_STATEMENT_CHARACTERS
 from app.http.routes import Body, PageOf, ResponseBody, Text, Time, not_null, storable
 from app.modules.agent.records import CallStatus, StepKind
-from app.modules.session.model import MessageFields, Mode, SessionStatus
+from app.modules.rules.schemas import RuleName
+from app.modules.session.model import (
+    MAX_QUERY_CHARACTERS,
+    AboutKind,
+    MessageFields,
+    Mode,
+    SessionStatus,
+    ToolSource,
+)
 from graph.answer import Answer
 from graph.state import Column, Cut
 
-MAX_QUERY_CHARACTERS = 8_000
 MAX_METADATA_BYTES = 16 * 1024
+MAX_CHART_CHOICE_BYTES = 4 * 1024
 
 
 def _small(metadata: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    return _fitting(metadata, "metadata", MAX_METADATA_BYTES)
+
+
+def _small_choice(choice: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    return _fitting(choice, "chart choice", MAX_CHART_CHOICE_BYTES)
+
+
+def _fitting(value: dict[str, JsonValue], name: str, max_bytes: int) -> dict[str, JsonValue]:
     try:
-        size = len(json.dumps(metadata, ensure_ascii=False, allow_nan=False).encode())
+        size = len(json.dumps(value, ensure_ascii=False, allow_nan=False).encode())
     except UnicodeEncodeError as error:
-        raise ValueError("the metadata contains half a surrogate pair") from error
-    if size > MAX_METADATA_BYTES:
-        raise ValueError(f"the metadata takes {size} bytes; {MAX_METADATA_BYTES} are allowed")
-    return metadata
+        raise ValueError(f"the {name} contains half a surrogate pair") from error
+    if size > max_bytes:
+        raise ValueError(f"the {name} takes {size} bytes; {max_bytes} are allowed")
+    return value
 
 
 Title = Annotated[
@@ -39,6 +55,7 @@ Title = Annotated[
 ]
 Also = Annotated[list[Annotated[Text, Field(max_length=100)]], Field(max_length=3)]
 Metadata = Annotated[dict[str, JsonValue], AfterValidator(_small)]
+ChartChoice = Annotated[dict[str, JsonValue], AfterValidator(_small_choice)]
 QuestionText = Annotated[
     str,
     StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_QUERY_CHARACTERS),
@@ -59,8 +76,10 @@ class NewSession(Body):
     """Id of the database connection."""
     title: Title | None = None
     """Title of the session. Left out: the first question titles it."""
-    mode: Mode = "ask"
-    """Stored with the session. Both modes answer in the same way."""
+    mode: Mode | None = None
+    """`ask`: investigations call tools that read. `agent`: they may also propose calls that write, delete or
+    leave KAI, each of which waits for an approval. Left out: `KAI_AGENT__DEFAULT_MODE`.
+    """
     also: Also = Field(default_factory=list)
     """Ids of up to three further database connections, which investigations may read."""
     metadata: Metadata = Field(default_factory=dict)
@@ -75,15 +94,49 @@ class SessionChange(Body):
     title: Title | None = None
     """The new title; no generated title replaces it. Null removes the title."""
     mode: Mode | None = None
-    """The new mode."""
+    """The new mode. It counts from the next question on; calls that wait are refused in ask mode."""
     also: Also | None = None
     """The new list of further database connections."""
     metadata: Metadata | None = None
     """The new metadata, which replaces the old."""
     status: Literal["idle", "closed"] | None = None
     """`closed` closes the session, `idle` opens it again."""
+    pinned: bool | None = None
+    """`true` pins the session, `false` unpins it."""
 
-    _given = field_validator("mode", "also", "metadata", "status", mode="before")(not_null)
+    _given = field_validator("mode", "also", "metadata", "status", "pinned", mode="before")(not_null)
+
+
+class AboutBody(Body):
+    """What the page shows while a question is asked."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    kind: AboutKind
+    """Kind of the thing. `none`: no thing, so an overview of databases and sessions."""
+    id: Annotated[Text, Field(max_length=300)] | None = None
+    """`table`: its name, or `connection_id/name`. `connection`: its id. `result`: the id of an answer or of a
+    call. `failed_answer`: the id of the answer. An id that is unknown, or of another owner, is left out.
+    """
+
+
+class ToolSelection(Body):
+    """Where the tools of an investigation may come from. It takes some away, and never adds any."""
+
+    builtin: bool = True
+    """Tools of KAI itself."""
+    mcp: bool = True
+    """Tools of MCP servers."""
+    extensions: bool = True
+    """Tools of extensions."""
+
+    def sources(self) -> list[ToolSource]:
+        given: dict[ToolSource, bool] = {
+            "builtin": self.builtin,
+            "mcp": self.mcp,
+            "extensions": self.extensions,
+        }
+        return [source for source, on in given.items() if on]
 
 
 class SessionQuery(Body):
@@ -97,8 +150,79 @@ class SessionQuery(Body):
     """Reaction to another run of the session: `reject` (409), `enqueue` (wait for it) or `interrupt`
     (cancel it).
     """
+    mode: Mode | None = None
+    """Mode of this question. Left out: that of the session."""
+    tools: ToolSelection | None = None
+    """Where the tools of an investigation may come from. Left out: from everywhere."""
     sql: Annotated[Text, Field(min_length=1, max_length=MAX_STATEMENT_CHARACTERS)] | None = None
     """Statement of the user to run in place of a generated one, under the same guard and limits."""
+    db_connection_id: Annotated[Text, Field(max_length=100)] | None = None
+    """Id of the database connection, for a session that has none yet: it then keeps this one. Left out: that
+    of the session.
+    """
+    rules: Annotated[list[RuleName], Field(max_length=20)] = Field(default_factory=list)
+    """Names of rules that apply to this question, also if they are manual."""
+    about: AboutBody | None = None
+    """What the page shows: the model reads about it. Null for nothing."""
+
+
+class ConfirmationDecision(Body):
+    """A decision about a call that waits."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"decision": "approve", "call_hash": "0" * 64}]}
+    )
+
+    decision: Literal["approve", "deny"]
+    """`approve` lets the call run once. `deny` refuses it."""
+    call_hash: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+    """`call_hash` of the confirmation, so that the decision is about what was shown."""
+    reason: Annotated[Text, Field(max_length=1_000)] | None = None
+    """Reason, which the model reads if the call is denied."""
+
+
+class DecisionBody(ResponseBody):
+    """A decision about a call, as it is stored."""
+
+    confirmation_id: str
+    """Id of the confirmation."""
+    status: Literal["approved", "denied"]
+    """What was decided."""
+    run_id: str | None
+    """Id of the run that goes on with the turn. Null while other calls of the step wait."""
+
+
+class ConfirmationBody(ResponseBody):
+    """A call of a tool that waits for a person, or has waited."""
+
+    confirmation_id: Annotated[str, Field(validation_alias="id")]
+    """Id of the confirmation, which is that of the call."""
+    message_id: str
+    """Id of the answer that the call belongs to."""
+    run_id: str
+    """Id of the run that has proposed the call."""
+    tool_name: Annotated[str, Field(validation_alias="tool")]
+    """Name of the tool."""
+    category: str
+    """Category of the tool."""
+    description: str
+    """What the call will do, in words of KAI or of the tool's author."""
+    arguments: dict[str, JsonValue]
+    """Every argument, in full."""
+    destination: str
+    """Where the arguments go: a database, or the address of a server."""
+    warnings: list[str]
+    """What speaks for a second look, such as text in an argument that was read from a database."""
+    call_hash: str
+    """SHA-256 of exactly what will run."""
+    status: CallStatus
+    """State of the call: `waiting`, or what became of it."""
+    expires_at: Time
+    """Time after which the call can no longer be approved."""
+    decided_at: Time | None
+    """Time of the decision. Null while the call waits."""
+    reason: str | None
+    """Reason of the decision. Null if none was given."""
 
 
 class NewFeedback(Body):
@@ -124,24 +248,72 @@ class SessionBody(ResponseBody):
 
     id: str
     """Id of the session."""
-    db_connection_id: str
-    """Id of the database connection."""
+    db_connection_id: str | None
+    """Id of the database connection. Null until a question names one, in a session that a client of a
+    protocol has made without.
+    """
     title: str | None
     """Title of the session. Null until it has one."""
     mode: Mode
-    """Stored with the session. Both modes answer in the same way."""
+    """Mode of questions that name none: `ask` or `agent`."""
     also: list[str]
     """Ids of further database connections, which investigations may read."""
     status: SessionStatus
-    """State of the session. In `error` the latest run failed; the next question may still be asked."""
+    """State of the session. In `awaiting_approval` calls of the latest turn wait for a person. In `error` the
+    latest run failed; the next question may still be asked.
+    """
     metadata: dict[str, JsonValue]
     """The client's own JSON object."""
     active_run_id: str | None
     """Id of the run that holds the session. Null if there is none."""
+    waiting_confirmations: int = 0
+    """Calls of tools that wait for an approval."""
+    turns: int
+    """Number of questions that were asked, without those that wait."""
     created_at: Time
     """Time of creation."""
     updated_at: Time
-    """Time of the latest question, answer or change."""
+    """Time of the latest question, answer or change. Pinning does not count."""
+    pinned_at: Time | None
+    """Time at which the session was pinned. Null for one that is not pinned."""
+
+
+class SnippetPart(ResponseBody):
+    """A piece of a text that was found."""
+
+    text: str
+    """The piece."""
+    is_hit: bool
+    """It is one of the words that were searched."""
+
+
+class FoundQuestion(ResponseBody):
+    """The question that fits the words of a search best."""
+
+    message_id: str
+    """Id of the answer to the question, or of the question if it has none yet."""
+    snippet: list[SnippetPart]
+    """The question around its first hit, in pieces. An ellipsis stands for what is left out."""
+
+
+class ListedSession(SessionBody):
+    """A session in a list."""
+
+    found: FoundQuestion | None = None
+    """The question that fits `q` best. Null without `q`, and if only the title has its words."""
+
+
+class AskedQuestion(ResponseBody):
+    """A question of a session."""
+
+    message_id: Annotated[str, Field(validation_alias="id")]
+    """Id of the message with the question."""
+    run_id: str
+    """Id of the run that was started for it."""
+    query: str
+    """The question."""
+    asked_at: Annotated[Time, Field(validation_alias="created_at")]
+    """Time of the question."""
 
 
 class MessageBody(Answer, MessageFields):
@@ -194,6 +366,8 @@ class ToolCallBody(ResponseBody):
     """Arguments of the call. Empty if those of the model could not be read."""
     status: CallStatus
     """State of the call."""
+    requires_approval: bool
+    """A person has to approve the call before it runs. `GET .../confirmations` shows the card."""
     content: Annotated[str, Field(validation_alias="text")]
     """The text that the model has read."""
     is_error: bool
@@ -232,6 +406,28 @@ class Investigated(ResponseBody):
 
     items: list[StepBody]
     """The steps, in order. Empty for an answer without an investigation."""
+
+
+class NewVersion(Body):
+    """Another statement for the question of an answer."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"sql": "SELECT country, count(*) FROM customers GROUP BY country"}]}
+    )
+
+    sql: Annotated[Text, Field(min_length=1, max_length=MAX_STATEMENT_CHARACTERS)]
+    """A single statement that reads, in the dialect of the answer."""
+
+
+class MessageChange(Body):
+    """Changes of how an answer is shown. Fields that are left out stay unchanged."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"chart_choice": {"mark": "line"}}]})
+
+    chart_choice: ChartChoice | None = None
+    """What a person has chosen of the chart, such as its mark: any JSON object of the client's, at most 4
+    KiB. Null goes back to the chart as it was proposed.
+    """
 
 
 class FeedbackBody(ResponseBody):

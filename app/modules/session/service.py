@@ -1,37 +1,93 @@
 """Operations on sessions. Requests are checked before anything streams."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+import asyncio
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import Literal
 
+from cachetools import LRUCache
 from pydantic import JsonValue
 
+from app.core.auth.caller import current_database_claim
+from app.core.bus.port import StartedRuns
 from app.core.clock import now_ms
 from app.core.cursor import cursor_position, position_cursor
 from app.core.errors import NotFound
 from app.core.ids import new_id
-from app.core.storage.port import Condition, Equals, InvalidCursor, is_uuid
+from app.core.pairs import pair_key, pair_keys
+from app.core.storage.port import (
+    AnyOf,
+    Condition,
+    Contains,
+    DocumentExists,
+    Equals,
+    InvalidCursor,
+    Range,
+    is_uuid,
+)
 from app.modules.agent.records import CallRecord, InvestigationRecords, StepRecord
 from app.modules.context_store.service import ContextStore
+from app.modules.database_connection.errors import as_problems
+from app.modules.database_connection.records import Asker
 from app.modules.database_connection.service import DatabaseConnections
-from app.modules.memory.service import ConversationMemories
-from app.modules.run.errors import SessionClosed
+from app.modules.memory.facts import Facts
+from app.modules.memory.lessons import propose_lesson
+from app.modules.rules.errors import RuleNamesUnknown
+from app.modules.rules.service import Rules
+from app.modules.run.errors import SessionBusy, SessionClosed
 from app.modules.run.follower import RunFollower
 from app.modules.run.records import Row
 from app.modules.run.submission import OnBusy, Submissions, run_id_of
 from app.modules.session.errors import (
+    BoundElsewhere,
     CheckpointUnknown,
     ConnectionGone,
+    ConnectionNeeded,
     InvestigationsOff,
     MessageUnknown,
     ResultMissing,
+    SessionExists,
     StatusHeld,
+    TooManyVersions,
+    VersionUnknown,
 )
-from app.modules.session.model import Feedback, Message, Mode, Rating, Run, Session, TitledBy
-from app.modules.session.repository import SessionRepository, later
+from app.modules.session.finding import transcript_of
+from app.modules.session.forgetting import SessionForgetting
+from app.modules.session.model import (
+    ALL_SOURCES,
+    MOST_VERSIONS,
+    OWN_ROUTES,
+    About,
+    AnswerVersion,
+    DocumentationRequest,
+    Feedback,
+    GivenFeedback,
+    Message,
+    Mode,
+    Origin,
+    Rating,
+    Run,
+    RunStatus,
+    Session,
+    SessionStatus,
+    TitledBy,
+    ToolSource,
+)
+from app.modules.session.repository import SessionPage, SessionRepository, later
 from app.modules.session.rows import RowStore
 from app.modules.usage.service import Allowances
 from graph import Checkpoint, SessionGraph
-from graph.state import Column, Cut, SessionState
+from graph.state import Column, Cut, PastExchange, SessionState
+
+_KNOWN_SESSIONS = 10_000
+_SAME_CONVERSATIONS = 10
+_FOLLOWED_RUNS = 100
+_LOOK_AGAIN_SECONDS = 5.0
+"""Pause after which a stream of a session looks for runs whose start has not reached it."""
+_PINNED = Range("pinned_at", at_least=0)
+_NOT_PINNED = Equals("pinned_at", None)
+_OPEN: tuple[SessionStatus, ...] = ("idle", "processing", "awaiting_approval", "error")
 
 
 @dataclass(frozen=True)
@@ -41,10 +97,23 @@ class SessionFilter:
     db_connection_id: str | None = None
     status: str | None = None
     text: str | None = None
+    statuses: Sequence[SessionStatus] | None = None
+    """Any of these."""
+    ids: Sequence[str] | None = None
+    """Any of these."""
+    metadata: Mapping[str, JsonValue] = field(default_factory=dict)
+    """All of these pairs. Their values are scalars; others are in no session."""
+    is_pinned: bool | None = None
 
     def conditions(self) -> list[Condition]:
         wanted = {"db_connection_id": self.db_connection_id, "status": self.status}
-        return [Equals(field, value) for field, value in wanted.items() if value is not None]
+        any_of = {"status": self.statuses, "id": self.ids}
+        return [
+            *(Equals(name, value) for name, value in wanted.items() if value is not None),
+            *(AnyOf(name, values) for name, values in any_of.items() if values is not None),
+            *(Contains("metadata_keys", pair_key(*pair)) for pair in self.metadata.items()),
+            *([] if self.is_pinned is None else [_PINNED if self.is_pinned else _NOT_PINNED]),
+        ]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,11 +154,18 @@ class SessionService:
         graph: SessionGraph,
         connections: DatabaseConnections,
         context: ContextStore,
-        memories: ConversationMemories,
+        forgetting: SessionForgetting,
+        facts: Facts,
         allowances: Allowances,
         investigations: InvestigationRecords | None,
+        started: StartedRuns,
+        default_mode: Mode = "ask",
+        rules: Rules | None = None,
     ) -> None:
-        """`investigations`: None where they are off."""
+        """`investigations` and `rules`: None where they are off."""
+        self._rules = rules
+        self._default_mode = default_mode
+        self._started = started
         self._investigations = investigations
         self.repository = repository
         self.rows = rows
@@ -98,46 +174,100 @@ class SessionService:
         self._graph = graph
         self._connections = connections
         self._context = context
-        self._memories = memories
+        self.forgetting = forgetting
+        self._facts = facts
         self._allowances = allowances
+        self._connection_of: LRUCache[str, str] = LRUCache(_KNOWN_SESSIONS)
+        """Connections of sessions that questions came for. The connection of a session never changes."""
 
     async def create(
         self,
         owner: str,
-        db_connection_id: str,
+        db_connection_id: str | None,
         title: str | None,
         *,
-        mode: Mode,
+        mode: Mode | None,
         metadata: dict[str, JsonValue],
         also: Sequence[str] = (),
+        documentation: DocumentationRequest | None = None,
+        session_id: str | None = None,
     ) -> Session:
-        """Raises `NotFound` for an unknown connection, or `TooManySessions`."""
-        await self._check_readable(owner, also)
-        connection = await self._connections.repository.get(owner, db_connection_id)
+        """Without a connection, the first question has to name one. `session_id` is a UUID that the client
+        has chosen.
+
+        Raises `NotFound` for an unknown connection, `TooManySessions`, or `SessionExists` if the id is taken.
+        """
+        connections = [*([] if db_connection_id is None else [db_connection_id]), *also]
+        await self._check_readable(owner, connections)
         now = now_ms()
         session = Session(
-            id=new_id(),
+            id=session_id or new_id(),
             owner=owner,
-            db_connection_id=connection.id,
+            db_connection_id=db_connection_id,
             title=title,
-            mode=mode,
+            mode=mode or self._default_mode,
             metadata=metadata,
             created_at=now,
             updated_at=now,
             titled_by=_titled_by(title),
             also=tuple(also),
+            documentation=documentation,
+            metadata_keys=(*pair_keys(metadata),),
+            made_by=None if session_id is None else new_id(),
         )
         async with self._allowances.new_session(owner):
-            await self.repository.add(session)
+            try:
+                await self.repository.add(session)
+            except DocumentExists as error:
+                raise SessionExists from error
+            if session_id is not None and await self.forgetting.is_forgotten(session_id):
+                # Late writes of the deleted one are still looked for, and would take this one with them.
+                await self.repository.delete([session_id])
+                raise SessionExists
         return session
 
     async def latest(
         self, owner: str, wanted: SessionFilter, limit: int, *, cursor: str | None
-    ) -> tuple[list[Session], str | None]:
+    ) -> SessionPage:
         conditions = wanted.conditions()
         if wanted.text is not None:
             return await self.repository.search(owner, wanted.text, conditions, limit=limit, cursor=cursor)
-        return await self.repository.latest(owner, conditions, limit, cursor=cursor)
+        sessions, next_cursor = await self.repository.latest(owner, conditions, limit, cursor=cursor)
+        return SessionPage(sessions, next_cursor)
+
+    async def select(
+        self,
+        owner: str,
+        wanted: SessionFilter,
+        limit: int,
+        *,
+        offset: int = 0,
+        order_by: Literal["updated_at", "created_at"] = "updated_at",
+        descending: bool = True,
+    ) -> list[Session]:
+        """Returns sessions that a filter without text lets through, from an offset on."""
+        return await self.repository.select(
+            owner, wanted.conditions(), limit, offset=offset, order_by=order_by, descending=descending
+        )
+
+    async def count(self, owner: str, wanted: SessionFilter) -> int:
+        """Returns the number of sessions that a filter without text lets through."""
+        return await self.repository.count(owner, wanted.conditions())
+
+    async def find_conversations(
+        self, owner: str, db_connection_id: str, questions: Sequence[str]
+    ) -> list[Session]:
+        """Returns the open sessions about a database whose questions were exactly these, last used first. At
+        most ten.
+        """
+        transcript = transcript_of(questions)
+        if transcript is None:
+            return []
+        asked = [
+            *SessionFilter(db_connection_id, statuses=_OPEN).conditions(),
+            Equals("transcript", transcript),
+        ]
+        return (await self.repository.latest(owner, asked, _SAME_CONVERSATIONS, cursor=None))[0]
 
     async def change(self, owner: str, session_id: str, changes: Mapping[str, JsonValue]) -> Session:
         """Change a session for its owner.
@@ -149,11 +279,19 @@ class SessionService:
             await self._check_readable(owner, [str(each) for each in also])
         if "title" in changes:
             changes = {**changes, "titled_by": _titled_by(changes["title"])}
+        if isinstance(metadata := changes.get("metadata"), dict):
+            changes = {**changes, "metadata_keys": [*pair_keys(metadata)]}
+        if isinstance(pinned := changes.get("pinned"), bool):
+            changes = {each: value for each, value in changes.items() if each != "pinned"}
+            changes["pinned_at"] = now_ms() if pinned else None
         if "status" in changes:
-            await self.submissions.without_ghost(session)
+            session = await self.submissions.without_ghost(session)
+        if changes.get("status") == "closed" and session.status == "awaiting_approval":
+            await self.submissions.withdraw(session)
         where = [Equals("active_run_id", None)] if "status" in changes else []
         while True:
-            moved = {**changes, "updated_at": later(session)}
+            is_use = any(each != "pinned_at" for each in changes)
+            moved = {**changes, "updated_at": later(session)} if is_use else changes
             changed = await self.repository.change(session, moved, where)
             if changed is not None:
                 return changed
@@ -167,15 +305,10 @@ class SessionService:
             await self._connections.repository.get(owner, each)
 
     async def delete(self, owner: str, session_id: str) -> None:
-        """Stop the session's runs, then delete the session with its messages, rows, runs,
-        checkpoints and memory.
-        """
+        """Stop the session's runs, then delete the session and all that belongs to it."""
         session = await self.repository.get(owner, session_id)
         async with self.submissions.stopped(session):
-            await self._graph.forget(session.id)
-            await self._memories.forget_conversation(session.id)
-            await self.repository.delete(session)
-        await self._memories.forget_conversation(session.id)  # one may have been written meanwhile
+            await self.forgetting.forget(session)
 
     async def ask(
         self,
@@ -186,34 +319,138 @@ class SessionService:
         on_busy: OnBusy,
         idempotency_key: str | None,
         sql: str | None = None,
+        mode: Mode | None = None,
+        tool_sources: Sequence[ToolSource] = ALL_SOURCES,
+        rules: Sequence[str] = (),
+        about: About | None = None,
+        db_connection_id: str | None = None,
+        origin: Origin = OWN_ROUTES,
+        after: Sequence[str] | None = None,
     ) -> tuple[Session, Run]:
-        """Start or queue a run. Every refusal is raised here, before anything streams."""
+        """Start or queue a run. Every refusal is raised here, before anything streams.
+
+        `db_connection_id` is the database of the session, which a session without one gets by this. Raises
+        `ConnectionNeeded` if neither names one, and `BoundElsewhere` if the session has another.
+
+        `after`: the questions of the session so far. Raises `SessionBusy` if another has come after them.
+
+        Raises `RuleNamesUnknown` for a name of no rule. Names are ignored where rules are off.
+        """
         if sql is not None:
             self._connections.refuse_long(sql)
-        session = await self.repository.get(owner, session_id)
-        if session.status == "closed":
-            raise SessionClosed
 
-        async def check_connection() -> None:
-            try:
-                await self._connections.repository.get(owner, session.db_connection_id)
-            except NotFound as error:
-                raise ConnectionGone from error
+        async def read() -> Session:
+            known = self._connection_of.get(session_id)
+            session, refusal = await asyncio.gather(
+                self.repository.get(owner, session_id), self._refusal(owner, known, rules)
+            )
+            if session.status == "closed":
+                raise SessionClosed
+            if after is not None and session.transcript != transcript_of(after):
+                raise SessionBusy(session.active_run_id)
+            if session.db_connection_id is None:
+                session = await self._bind(session, db_connection_id, rules)
+            if db_connection_id not in (None, session.connection_id):
+                raise BoundElsewhere(session.connection_id)
+            if known is None:
+                refusal = await self._refusal(owner, session.connection_id, rules)
+                self._connection_of[session_id] = session.connection_id
+            if refusal is not None:
+                raise refusal
+            return session
 
-        return session, await self.submissions.submit(
-            session, question, on_busy, idempotency_key=idempotency_key, sql=sql, check=check_connection
+        return await self.submissions.submit(
+            owner,
+            session_id,
+            question,
+            on_busy=on_busy,
+            idempotency_key=idempotency_key,
+            sql=sql,
+            mode=mode,
+            tool_sources=tool_sources,
+            rules=rules,
+            about=about,
+            origin=origin,
+            read=read,
         )
 
+    async def _bind(self, session: Session, db_connection_id: str | None, rules: Sequence[str]) -> Session:
+        """Give a session its database, unless another request has just done so. What would refuse the
+        question does so before.
+        """
+        if db_connection_id is None:
+            raise ConnectionNeeded
+        await self._check_readable(session.owner, [db_connection_id])
+        refusal = await self._refusal(session.owner, db_connection_id, rules)
+        if refusal is not None:
+            raise refusal
+        return await self.repository.bind(session, db_connection_id)
+
+    async def _refusal(
+        self, owner: str, connection_id: str | None, rules: Sequence[str]
+    ) -> ConnectionGone | RuleNamesUnknown | None:
+        """Returns what speaks against questions about a connection. Of an unknown one nothing is known."""
+        if connection_id is None:
+            return None
+        try:
+            await self._connections.repository.get(owner, connection_id)
+            if self._rules is not None:
+                await self._rules.check_names(owner, connection_id, rules)
+        except RuleNamesUnknown as unknown:
+            return unknown
+        except NotFound:
+            return ConnectionGone()
+        return None
+
     async def run_of(self, owner: str, session_id: str, name: str) -> tuple[Session, Run]:
-        """Returns a run by its idempotency key or by its id. Raises `RunUnknown`."""
+        """Returns a run by its idempotency key or by its id, or the run that went on with its turn.
+
+        Raises `RunUnknown`.
+        """
         session = await self.repository.get(owner, session_id)
         by_key = await self.repository.find_run(run_id_of(session.id, name))
-        return session, by_key or await self.repository.get_run(session, name)
+        run = by_key or await self.repository.get_run(session, name)
+        return session, await self.submissions.latest_of_turn(run)
 
     async def run(self, owner: str, session_id: str, run_id: str) -> tuple[Session, Run]:
         """Returns a run of a session. Raises `RunUnknown`."""
         session = await self.repository.get(owner, session_id)
         return session, await self.repository.get_run(session, run_id)
+
+    async def runs(
+        self, session: Session, limit: int, offset: int = 0, *, status: RunStatus | None = None
+    ) -> list[Run]:
+        """Returns runs of a session, newest first; all, or those in this state."""
+        return await self.repository.runs(session, limit, offset, status=status)
+
+    async def count_runs(self, session: Session) -> int:
+        return await self.repository.count_runs(session)
+
+    async def follow_runs(self, session: Session, after: Run | None = None) -> AsyncGenerator[Run]:
+        """Yields runs of a session that were asked after this one, oldest first: the latest 100 that there
+        are, then those that start, until the session is deleted. Without `after`, from its first run on.
+
+        Raises `BusUnavailable`.
+        """
+        known: set[str] = set()
+        async with self._started.runs_of(session.id) as started:
+            while await self.repository.find(session.id) is not None:
+                listed = await self.runs(session, _FOLLOWED_RUNS)
+                while not started.empty():  # a list may lag behind, a document does not
+                    latest = await self.repository.find_run(started.get_nowait())
+                    if latest is not None:
+                        listed.append(latest)
+                for run in sorted(listed, key=lambda each: each.place):
+                    if run.id not in known and (after is None or run.place > after.place):
+                        known.add(run.id)
+                        yield run
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(_LOOK_AGAIN_SECONDS):
+                        started.put_nowait(await started.get())
+
+    async def history(self, session: Session, limit: int = 100) -> list[Message]:
+        """Returns the latest messages of a session, oldest first. Questions that wait come last."""
+        return (await self.repository.messages(session, limit, None))[0]
 
     async def answer(self, owner: str, session_id: str, message_id: str) -> Message:
         """Returns an answer that has rows. Raises `MessageUnknown`."""
@@ -222,6 +459,56 @@ class SessionService:
         if message.row_count is None:
             raise MessageUnknown
         return message
+
+    async def add_version(self, owner: str, session_id: str, message_id: str, *, sql: str) -> AnswerVersion:
+        """Run another statement for the question of an answer, and keep it with its rows.
+
+        Raises `MessageUnknown` for an answer without a statement, `SessionClosed`, `ConnectionNotFound`,
+        `TooManyVersions`, `StatementNotRun` and `DatabaseDown`.
+        """
+        session = await self.repository.get(owner, session_id)
+        if (await self.repository.get_answer(session, message_id)).sql is None:
+            raise MessageUnknown
+        if session.status == "closed":
+            raise SessionClosed
+        connection = await self._connections.repository.get(owner, session.connection_id)
+        laid_out = await self._connections.inspect(owner, connection.id, sql)
+        asker = Asker(owner=owner, purpose="version", claim=current_database_claim())
+        with as_problems():
+            found = await self._connections.run(connection, sql, asker)
+        rows_id = new_id()
+        await self.rows.keep(owner, session.id, rows_id, rows=found.rows)
+        while True:
+            message = await self.repository.get_answer(session, message_id)
+            if len(message.versions) >= MOST_VERSIONS:
+                raise TooManyVersions(MOST_VERSIONS)
+            version = AnswerVersion(
+                number=len(message.versions) + 2,
+                rows_id=rows_id,
+                sql=sql,
+                sql_pretty=laid_out.sql,
+                columns=[Column(name=column.name, type=column.type) for column in found.columns],
+                row_count=len(found.rows),
+                truncated=found.truncated,
+                cut_by=found.cut_by,
+            )
+            if await self.repository.add_version(session, message, version):
+                return version
+
+    async def version(self, owner: str, session_id: str, message_id: str, *, number: int) -> StoredRows:
+        """Returns the rows of a version of an answer, from 2. Raises `MessageUnknown` or `VersionUnknown`."""
+        session = await self.repository.get(owner, session_id)
+        message = await self.repository.get_answer(session, message_id)
+        found = next((each for each in message.versions if each.number == number), None)
+        if found is None:
+            raise VersionUnknown
+        return StoredRows(
+            id=found.rows_id,
+            columns=found.columns,
+            row_count=found.row_count,
+            truncated=found.truncated,
+            cut_by=found.cut_by,
+        )
 
     async def read_rows(
         self, result: StoredRows, limit: int, cursor: str | None
@@ -286,7 +573,7 @@ class SessionService:
     ) -> Feedback:
         """Store the owner's rating of an answer, in place of an earlier one.
 
-        A liked or corrected statement is proposed as an example, for review.
+        A liked or corrected statement is proposed as an example, and the comment as a lesson, for review.
         """
         session = await self.repository.get(owner, session_id)
         message = await self.repository.get_answer(session, message_id)
@@ -301,13 +588,29 @@ class SessionService:
             created_at=now_ms(),
         )
         await self.repository.save_feedback(feedback)
-        right_sql = corrected_sql or (message.sql if rating == "up" else None)
+        given = GivenFeedback(rating=rating, comment=comment, corrected_sql=corrected_sql)
+        await self.repository.change_answer(session, message.id, {"feedback": given.model_dump()})
+        await propose_lesson(
+            self._facts,
+            owner,
+            session.connection_id,
+            session_id=session.id,
+            message_id=message.id,
+            comment=comment,
+        )
+        is_right = rating == "up" and message.status == "complete"
+        right_sql = corrected_sql or (message.sql if is_right else None)
         if right_sql is None:
             await self._context.withdraw(message.id)
         else:
             question = message.standalone_question or message.query
             await self._context.propose(
-                owner, session.db_connection_id, question, sql=right_sql, message_id=message.id
+                owner,
+                session.connection_id,
+                question,
+                sql=right_sql,
+                message_id=message.id,
+                session_id=session.id,
             )
         return feedback
 
@@ -322,6 +625,11 @@ class SessionService:
             raise InvalidCursor
         found = await self._graph.checkpoints(session.id, limit=limit + 1, before=cursor)
         return found[:limit], found[limit - 1].id if len(found) > limit else None
+
+    async def prune(self, owner: str, session_id: str) -> None:
+        """Delete all checkpoints of a session but the latest."""
+        session = await self.repository.get(owner, session_id)
+        await self._graph.prune(session.id)
 
     async def fork(self, owner: str, session_id: str, checkpoint_id: str) -> Session:
         """Create a session that continues from a checkpoint, with copies of the history up to it.
@@ -339,37 +647,65 @@ class SessionService:
                 id=new_id(),
                 status="idle",
                 active_run_id=None,
+                awaited=False,
                 fence=0,
                 created_at=now,
                 updated_at=now,
                 summary=state.get("summary"),
+                transcript=None,
+                turn=0,
+                turns=0,
+                pinned_at=None,
             )
             if remembered := state.get("messages"):
-                copies = await self._copy_history(session, forked, remembered[-1]["id"])
-                state = _with_results_of(copies, state)
+                copies, questions, turns = await self._copy_history(session, forked, remembered[-1]["id"])
+                state = _naming(copies, state)
+                forked = replace(forked, transcript=transcript_of(questions), turn=turns, turns=turns)
             await self._graph.begin(forked.id, state)
             await self.repository.add(forked)
         return forked
 
-    async def _copy_history(self, session: Session, forked: Session, last_message_id: str) -> dict[str, str]:
-        """Copies messages and rows. Returns the ids of the copies, by the ids of the originals."""
+    async def _copy_history(
+        self, session: Session, forked: Session, last_message_id: str
+    ) -> tuple[dict[str, str], list[str], int]:
+        """Copies messages and rows. Returns the ids of the copies, by the ids of the originals, the
+        questions, and the number of the last turn.
+        """
         copies: dict[str, str] = {}
+        questions: list[str] = []
+        turns = 0
         async for message in self.repository.all_messages(session):
-            copy = message.model_copy(update={"id": new_id(), "session_id": forked.id})
+            own: dict[str, JsonValue] = {
+                "id": new_id(),
+                "session_id": forked.id,
+                "source_message_id": message.id,
+                "feedback": None,
+                "versions": [],  # their rows stay with the original
+                "version_count": 0,
+            }
+            copy = message.model_copy(update=own)
             await self.repository.add_message(copy)
             await self.rows.copy(message.id, copy)
             copies[message.id] = copy.id
+            turns = message.sequence // 2
+            if message.role == "human":
+                questions.append(message.query)
             if message.id == last_message_id:
                 break
-        return copies
+        return copies, questions, turns
 
 
-def _with_results_of(copies: Mapping[str, str], state: SessionState) -> SessionState:
-    """Returns the state with its rows taken from the copied message, because the original may be deleted."""
-    results_of = state.get("results_message_id")
-    if results_of is None:
-        return state
-    return SessionState(**{**state, "results_message_id": copies.get(results_of, results_of)})
+def _naming(copies: Mapping[str, str], state: SessionState) -> SessionState:
+    """Returns the state with copied messages in the place of their originals, which may be deleted."""
+    exchanges = [
+        PastExchange(**{**each, "id": copies.get(each["id"], each["id"])}) for each in state["messages"]
+    ]
+    named: SessionState = {**state, "messages": exchanges}
+    if (results_of := state.get("results_message_id")) is not None:
+        named["results_message_id"] = copies.get(results_of, results_of)
+    if (message_id := state.get("message_id")) is not None:
+        named["message_id"] = copies.get(message_id, message_id)
+    return named
 
 
 def _titled_by(title: JsonValue) -> TitledBy | None:

@@ -43,6 +43,7 @@ class _Page(_Copied):
 
     limit: int
     next_cursor: str | None
+    edited_at: int
     messages: list[Message]
 
 
@@ -67,6 +68,7 @@ class _Conversation(_Copied):
         return (
             self.is_of(session)
             and self.last_activity == rfc3339(session.updated_at)
+            and page.edited_at == session.edited_at
             and (whole or page.limit == limit)
             and all((each.session_id, each.owner) == (session.id, session.owner) for each in page.messages)
         )
@@ -96,7 +98,7 @@ class SharedConversations:
         """
         if session.active_run_id is not None:
             return None
-        kept = self._read(await self._texts.get(self._key(session)))
+        kept = self._read(await self._texts.get(self._key(session.id)))
         if kept is not None and kept.answers(session, limit):
             self._hits.inc()
             return kept.page.messages, kept.page.next_cursor
@@ -113,22 +115,22 @@ class SharedConversations:
             last_activity=rfc3339(session.updated_at),
             title=session.title,
             messages=[_said(each, names.get(each.run_id, each.run_id)) for each in messages],
-            page=_Page(limit=limit, next_cursor=next_cursor, messages=messages),
+            page=_Page(limit=limit, next_cursor=next_cursor, edited_at=session.edited_at, messages=messages),
         )
-        await self._texts.put(self._key(session), self._written(kept))
+        await self._texts.put(self._key(session.id), self._written(kept))
 
     async def retitle(self, session: Session) -> None:
         """Write the session's title into its copy, if there is one."""
-        kept = self._read(await self._texts.get(self._key(session)))
+        kept = self._read(await self._texts.get(self._key(session.id)))
         if kept is not None and kept.is_of(session) and kept.title != session.title:
             renamed = kept.model_copy(update={"title": session.title})
-            await self._texts.put(self._key(session), self._written(renamed))
+            await self._texts.put(self._key(session.id), self._written(renamed))
 
-    async def forget(self, session: Session) -> None:
-        await self._texts.remove(self._key(session))
+    async def forget(self, session_id: str) -> None:
+        await self._texts.remove(self._key(session_id))
 
-    def _key(self, session: Session) -> str:
-        return f"{self._prefix}session:{session.id}"
+    def _key(self, session_id: str) -> str:
+        return f"{self._prefix}session:{session_id}"
 
     def _read(self, text: bytes | None) -> _Conversation | None:
         if text is None:

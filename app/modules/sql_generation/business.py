@@ -2,12 +2,15 @@
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Generic, TypeVar
 
 from app.core.llm.tokens import approximate_tokens
 from app.modules.context_store.model import Example, Instruction, Term
 from app.modules.sql_generation.linking.bm25 import Bm25
 from app.modules.sql_generation.linking.words import telling_words, words_of
 from graph.state import Precedent
+
+Shown = TypeVar("Shown")
 
 _MOST_EXAMPLES = 3
 _MOST_NAMED = 3
@@ -25,26 +28,36 @@ class Business:
     instructions: Sequence[Instruction] = field(default=())
 
 
-def house_rules(business: Business, tables: Collection[str]) -> str:
+@dataclass(frozen=True)
+class Chosen(Generic[Shown]):
+    """What a prompt shows of one kind, and the ids of its entries."""
+
+    shown: Shown
+    ids: list[str]
+
+
+def house_rules(business: Business, tables: Collection[str]) -> Chosen[str]:
     """Returns instructions for the whole database, and for the shown tables: the latest that fit."""
     return _within(_INSTRUCTION_TOKENS, "\n", _rules(business.instructions, tables))
 
 
-def glossary(business: Business, conversation: Sequence[str]) -> str:
+def glossary(business: Business, conversation: Sequence[str]) -> Chosen[str]:
     """Returns terms that occur in the conversation: the latest that fit."""
     return _within(_TERM_TOKENS, "\n", _occurring(business.terms, conversation))
 
 
-def precedents(business: Business, conversation: Sequence[str]) -> list[Precedent]:
+def precedents(business: Business, conversation: Sequence[str]) -> Chosen[list[Precedent]]:
     """Returns at most three verified examples that resemble the conversation and fit, most similar last."""
-    kept: list[Precedent] = []
+    kept: list[Example] = []
     spent = 0
     for example in _alike(business.examples, conversation):
         cost = approximate_tokens(f"{example.question}\n{example.sql}")
         if spent + cost <= _EXAMPLE_TOKENS:
             spent += cost
-            kept.append(Precedent(question=_line(example.question), sql=example.sql))
-    return kept[::-1]
+            kept.append(example)
+    kept.reverse()
+    shown = [Precedent(question=_line(example.question), sql=example.sql) for example in kept]
+    return Chosen(shown, [example.id for example in kept])
 
 
 def unheeded(business: Business, asked: str, tables: Collection[str]) -> str:
@@ -54,7 +67,7 @@ def unheeded(business: Business, asked: str, tables: Collection[str]) -> str:
     `tables` are those of its statement.
     """
     rules = [f"“{_line(each.text)}”" for each in business.instructions if each.scope in (None, *tables)]
-    terms = [f"“{_line(each.term)}”" for each in _mentioned(business.terms, [asked])]
+    terms = [f"“{_line(each.term)}”" for each in mentioned_terms(business.terms, [asked])]
     parts = [
         *([f"instructions ({_few(rules)})"] if rules else []),
         *([f"the glossary ({_few(terms)})"] if terms else []),
@@ -67,20 +80,20 @@ def _few(texts: Sequence[str]) -> str:
     return ", ".join(texts[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
-def _rules(instructions: Sequence[Instruction], tables: Collection[str]) -> Iterator[str]:
+def _rules(instructions: Sequence[Instruction], tables: Collection[str]) -> Iterator[tuple[str, str]]:
     for each in instructions:
         if each.scope is None or each.scope in tables:
             about = "" if each.scope is None else f"{each.scope}: "
-            yield f"- {about}{_line(each.text)}"
+            yield each.id, f"- {about}{_line(each.text)}"
 
 
-def _occurring(terms: Sequence[Term], conversation: Sequence[str]) -> Iterator[str]:
-    for each in _mentioned(terms, conversation):
+def _occurring(terms: Sequence[Term], conversation: Sequence[str]) -> Iterator[tuple[str, str]]:
+    for each in mentioned_terms(terms, conversation):
         sql = f" (SQL: {_line(each.sql)})" if each.sql else ""
-        yield f"- {_line(each.term)}: {_line(each.meaning)}{sql}"
+        yield each.id, f"- {_line(each.term)}: {_line(each.meaning)}{sql}"
 
 
-def _mentioned(terms: Sequence[Term], conversation: Sequence[str]) -> Iterator[Term]:
+def mentioned_terms(terms: Sequence[Term], conversation: Sequence[str]) -> Iterator[Term]:
     said = f" {' '.join(words_of(' '.join(conversation)))} "
     for each in terms:
         words = " ".join(words_of(each.term))
@@ -95,13 +108,17 @@ def _alike(examples: Sequence[Example], conversation: Sequence[str]) -> Iterator
         yield by_id[example_id]
 
 
-def _within(budget_tokens: int, between: str, texts: Iterator[str]) -> str:
-    """Returns the first texts that fit together. A text that is too long gives way to a shorter one."""
+def _within(budget_tokens: int, between: str, texts: Iterator[tuple[str, str]]) -> Chosen[str]:
+    """Returns the first texts that fit together, each with its id. A text that is too long gives way to a
+    shorter one.
+    """
     kept: list[str] = []
-    for text in texts:
+    ids: list[str] = []
+    for entry_id, text in texts:
         if approximate_tokens(between.join([*kept, text])) <= budget_tokens:
             kept.append(text)
-    return between.join(kept)
+            ids.append(entry_id)
+    return Chosen(between.join(kept), ids)
 
 
 def _line(text: str) -> str:

@@ -7,6 +7,7 @@ from pydantic import TypeAdapter
 
 from app.core.ids import id_of
 from app.core.llm.capabilities import InstructionForm
+from app.core.llm.settings import Provider
 from app.core.storage.port import Document, Storage
 
 _COLLECTION = "model_choices"
@@ -58,10 +59,10 @@ class InstructionChoices:
         await self._storage.put(_COLLECTION, [document])
 
 
-def host_of(base_url: str | None) -> str:
-    """Returns the service of a model: its host, with the port if the URL names one."""
+def host_of(base_url: str | None, provider: Provider) -> str:
+    """Returns the service of a model: its host, with the port if the URL names one, else the provider."""
     if base_url is None:
-        return "api.openai.com"
+        return "api.openai.com" if provider == "openai" else provider
     return urlsplit(base_url).netloc.rpartition("@")[2].lower()
 
 

@@ -12,9 +12,13 @@ from typing import get_args
 
 from app.core.llm.capabilities import InstructionForm, ReplyFormat
 from app.core.llm.model import PromptMessage
+from app.modules.prompt_budget import has_room_for
+from app.modules.prompt_facts import facts_section
 from app.modules.prompt_rows import rows_as_lines
 from app.modules.prompt_sections import fenced, sections
 from app.modules.sql.parsing import DATABASE_NAMES
+from app.modules.sql_generation.fitting import fit_question
+from app.modules.sql_generation.past_conversations import asks_about_past
 from graph.ports import Question
 from graph.state import PastExchange
 
@@ -29,6 +33,8 @@ _REPLY: Mapping[ReplyFormat, str] = {
 }
 """Instructions on the reply, by format."""
 _INVESTIGATE = (_PROMPTS / "reply_by_text_investigate.md").read_text(encoding="utf-8").strip()
+_PAST = (_PROMPTS / "reply_by_text_past.md").read_text(encoding="utf-8").strip()
+_ACT = (_PROMPTS / "reply_by_text_act.md").read_text(encoding="utf-8").strip()
 _LATEST = 3
 """Number of exchanges that are shown with their statements."""
 _ANSWER_CHARACTERS = 400
@@ -44,29 +50,48 @@ def write_sql_messages(
     instruction: InstructionForm,
     reply_format: ReplyFormat = "text",
     may_investigate: bool = False,
+    may_act: bool = False,
+    room: int | None = None,
 ) -> list[PromptMessage]:
     """The instructions and the schema, the conversation, and the question with what was looked up for it.
 
     The short form has a reply in text; another format comes with the long one. `may_investigate` adds one
-    more way to reply to the long form in text, and changes nothing else.
+    more way to reply to the long form in text, `may_act` another, and nothing else changes. A question about
+    earlier conversations adds the way to look into them.
+
+    `room` are the tokens that the prompt may fill; None if that is not known. A prompt that does not fit is
+    cut: of each section, the end. Rights to the room have, in this order, the rules, the question, the schema
+    and knowledge, what the page shows, what is remembered, and the conversation. The instructions are never
+    cut.
     """
     form = instruction if reply_format == "text" else "long"
     reply = _REPLY[reply_format]
     if may_investigate and reply_format == "text":
-        reply = f"{reply}\n{_INVESTIGATE}"
+        past = [_PAST] if asks_about_past(question.text) else []
+        reply = "\n".join([reply, _INVESTIGATE, *past, *([_ACT] if may_act else [])])
     rules = (
         _INSTRUCTIONS[form]
         .replace("{reply}", reply)
         .replace("{dialect}", DATABASE_NAMES[dialect])
         .replace("{today}", today.isoformat())
     )
-    latest = question.exchanges[-_LATEST:]
-    return [
-        PromptMessage("system", "\n\n".join(filter(None, [rules, question.context["schema"]]))),
-        *_precedents(question),
-        *_conversation(latest),
-        PromptMessage("user", _request(question, latest, form)),
-    ]
+
+    def messages(question: Question) -> list[PromptMessage]:
+        latest = question.exchanges[-_LATEST:]
+        return [
+            PromptMessage(
+                "system",
+                "\n\n".join(filter(None, [rules, question.context["schema"], question.context["rules"]])),
+            ),
+            *_precedents(question),
+            *_conversation(latest),
+            PromptMessage("user", _request(question, latest, form)),
+        ]
+
+    whole = messages(question)
+    if room is None or has_room_for(whole, room):
+        return whole
+    return messages(fit_question(question, room, messages))
 
 
 def _precedents(question: Question) -> Iterator[PromptMessage]:
@@ -87,7 +112,16 @@ def _conversation(exchanges: Sequence[PastExchange]) -> Iterator[PromptMessage]:
 def _request(question: Question, shown: Sequence[PastExchange], instruction: InstructionForm) -> str:
     """The question under its heading after what was looked up; alone in the short form without that."""
     details = "\n\n".join(
-        filter(None, [question.context["details"], sections(_sections(question, shown, instruction))])
+        filter(
+            None,
+            [
+                question.context["details"],
+                question.context["page"],
+                facts_section(question.facts),
+                question.profile,
+                sections(_sections(question, shown, instruction)),
+            ],
+        )
     )
     is_bare = instruction == "short" and not details
     asked = fenced(question.text) if is_bare else sections([("Question", question.text)])

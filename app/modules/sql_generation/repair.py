@@ -9,6 +9,7 @@ from sqlglot.errors import SqlglotError
 
 from app.core.llm.model import PromptMessage
 from app.modules.database_connection.limits import STATEMENT_CHARACTERS
+from app.modules.prompt_facts import facts_section
 from app.modules.prompt_sections import sections
 from app.modules.sql.parsing import sqlglot_errors_only
 from app.modules.sql.statement import statement_of
@@ -31,12 +32,14 @@ def repair_messages(
 ) -> list[PromptMessage]:
     """Fewer words than the first request: no conversation, no rows, and of the schema only what is concerned.
 
-    A statement that names no table of the schema is shown with the whole context.
+    The facts stay, for they say what the words of the question mean. A statement that names no table of the
+    schema is shown with the whole context.
     """
     dialect = index.names.dialect
     system = _INSTRUCTIONS.replace("{dialect}", dialect).replace("{today}", today.isoformat())
     concerned = tables_concerned(repair, index)
     schema = sections([("Schema", "\n\n".join(index.cards[each] for each in concerned))])
+    shown = schema or question.context["schema"]
     leads_on = not question.alone and question.previous_sql != repair["sql"]
     asked = sections(
         [
@@ -47,8 +50,8 @@ def repair_messages(
         ]
     )
     return [
-        PromptMessage("system", system),
-        PromptMessage("user", "\n\n".join(filter(None, [schema or question.context["schema"], asked]))),
+        PromptMessage("system", "\n\n".join(filter(None, [system, question.context["rules"]]))),
+        PromptMessage("user", "\n\n".join(filter(None, [shown, facts_section(question.facts), asked]))),
     ]
 
 

@@ -3,16 +3,26 @@
 import asyncio
 from collections.abc import Sequence
 from functools import partial
+from typing import TypeAlias
 
-from app.modules.context_store.model import Example, Instruction, Term, question_key
+from app.modules.context_store.model import (
+    Example,
+    Instruction,
+    Knowledge,
+    Term,
+    question_key,
+    without_hidden,
+)
 from app.modules.context_store.repository import MAX_ENTRIES
 from app.modules.context_store.service import ContextStore
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.service import DatabaseConnections
-from app.modules.sql_generation.business import Business, unheeded
+from app.modules.prompt_sections import ALL_ALLOWED, ContextFilter
+from app.modules.sql_generation.business import Business, mentioned_terms, unheeded
 from app.modules.sql_generation.checking.check import check
 from app.modules.sql_generation.checking.correct import Corrected, correct
-from app.modules.sql_generation.context import context_for, conversation_of, tables_read
+from app.modules.sql_generation.context import context_for, conversation_of, linked_for, tables_read
+from app.modules.sql_generation.result_warnings.checks import ResultCheck, check_result
 from app.modules.sql_generation.result_warnings.empty_joins import JoinProbe, join_probes
 from app.modules.sql_generation.result_warnings.model import ResultWarning
 from app.modules.sql_generation.result_warnings.warnings import find_warnings
@@ -20,6 +30,8 @@ from app.modules.sql_generation.schema_index import SchemaIndex, SchemaIndexes
 from graph.errors import DatabaseUnavailable, StatementRefused
 from graph.ports import Question
 from graph.state import NO_CONTEXT, Context, Rows
+
+Rules: TypeAlias = tuple[Sequence[Term], Sequence[Instruction]]
 
 
 class SchemaContext:
@@ -35,13 +47,21 @@ class SchemaContext:
         indexes: SchemaIndexes,
         *,
         connection: Connection,
+        knowledge: Knowledge | None = None,
+        allowed: ContextFilter = ALL_ALLOWED,
     ) -> None:
+        """`knowledge`: what was just read of the connection. None has it read when it is needed."""
         self._connections = connections
+        self._allowed = allowed
         self._context = context
         self._indexes = indexes
         self._connection = connection
         self._examples: Sequence[Example] | None = None
-        self._rules: tuple[Sequence[Term], Sequence[Instruction]] | None = None
+        self._rules: Rules | None = None
+        if knowledge is not None:
+            self._remember(knowledge)
+        self.shown_tables: Sequence[str] = ()
+        """Tables that the latest context shows, or that the verified answer reads in its place."""
 
     async def context(self, question: Question, budget_tokens: int) -> Context:
         """Returns the context of a question for a model.
@@ -49,17 +69,24 @@ class SchemaContext:
         Returns `NO_CONTEXT` for a question with a verified answer, unless that answer is to be repaired.
         """
         index = await self.index()
-        # Together they are one request to a remote store; most questions need all three.
-        examples, (terms, instructions) = await asyncio.gather(
-            self._context.verified_examples(self._connection), self._read_rules()
-        )
-        self._examples = examples
-        if question.repair is None and await self.verified_answer(question.text) is not None:
+        examples, rules = self._examples, self._rules
+        if examples is None or rules is None:
+            examples, rules = self._remember(await self._context.knowledge(self._connection.id))
+        if question.repair is None and (verified := await self.verified_answer(question.text)) is not None:
+            self.shown_tables = await asyncio.to_thread(tables_read, verified.sql, index)
             return NO_CONTEXT
-        business = Business(examples, terms, instructions)
+        business = Business(without_hidden(examples, index.scanned.schema), *rules)
         near = await self._near(question, index, budget_tokens)
+        linked = await asyncio.to_thread(linked_for, question, index, budget_tokens=budget_tokens, near=near)
+        self.shown_tables = linked.tables
         return await asyncio.to_thread(
-            context_for, question, index, business, budget_tokens=budget_tokens, near=near
+            context_for,
+            question,
+            index,
+            business,
+            budget_tokens=budget_tokens,
+            linked=linked,
+            allowed=self._allowed,
         )
 
     async def verified_answer(self, question: str) -> Example | None:
@@ -67,9 +94,14 @@ class SchemaContext:
         are at hand.
         """
         if self._examples is None or len(self._examples) >= MAX_ENTRIES:
-            return await self._context.verified_answer(self._connection, question)
-        key = question_key(question)
-        return next((each for each in self._examples if each.question_key == key), None)
+            found = await self._context.verified_answer(self._connection, question)
+            same = [] if found is None else [found]
+        else:
+            key = question_key(question)
+            same = [each for each in self._examples if each.question_key == key]
+        if not same:
+            return None
+        return next(iter(without_hidden(same, (await self.index()).scanned.schema)), None)
 
     async def corrected(self, sql: str) -> Corrected:
         """Returns a model's statement, corrected where the correction is certain."""
@@ -96,9 +128,23 @@ class SchemaContext:
         except (StatementRefused, DatabaseUnavailable):
             return []  # the result stands without them
 
+    async def check_result(self, sql: str, rows: Rows) -> list[ResultCheck]:
+        """Returns checks of a statement and all kept rows of its result."""
+        index = await self.index()
+        try:
+            return await self._connections.examine(sql, check_result, sql, rows, index)
+        except (StatementRefused, DatabaseUnavailable):
+            return []  # the result stands without them
+
     async def join_probes(self, sql: str) -> list[JoinProbe]:
         """Returns statements that show which joins of a statement find no pair."""
         return await self._connections.examine(sql, join_probes, sql, await self.index())
+
+    async def is_named_in(self, text: str) -> bool:
+        """True if a word of a text names a table, a column, or a term of the glossary."""
+        terms, _ = await self._read_rules()
+        index = await self.index()
+        return any(mentioned_terms(terms, [text])) or await asyncio.to_thread(index.is_named_in, text)
 
     async def unheeded(self, asked: str, sql: str) -> str:
         """Returns the instructions and terms that apply to a statement whose writer has not read them."""
@@ -118,7 +164,12 @@ class SchemaContext:
         scanned = await self._connections.scanned_schema(self._connection)
         return self._indexes.of(self._connection.id, scanned)
 
-    async def _read_rules(self) -> tuple[Sequence[Term], Sequence[Instruction]]:
+    def _remember(self, knowledge: Knowledge) -> tuple[Sequence[Example], Rules]:
+        self._examples = knowledge.examples
+        self._rules = (knowledge.terms, knowledge.instructions)
+        return self._examples, self._rules
+
+    async def _read_rules(self) -> Rules:
         """Glossary and instructions, read once a run."""
         if self._rules is None:
             connection_id = self._connection.id

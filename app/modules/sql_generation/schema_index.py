@@ -11,10 +11,10 @@ from app.modules.database_connection.schema import Table
 from app.modules.sql_generation.checking.names import SchemaNames
 from app.modules.sql_generation.foreign_keys import ForeignKeyGraph
 from app.modules.sql_generation.linking.bm25 import Bm25
-from app.modules.sql_generation.linking.cards import card
+from app.modules.sql_generation.linking.cards import DETAIL, CardDetail, card
 from app.modules.sql_generation.linking.columns import Columns
 from app.modules.sql_generation.linking.stored_texts import StoredTexts
-from app.modules.sql_generation.linking.words import words_of
+from app.modules.sql_generation.linking.words import telling_words, words_of
 
 _TEXTS_SHARED_SECONDS = 10
 _NAME_WEIGHT = 2
@@ -23,7 +23,10 @@ _NAME_WEIGHT = 2
 class SchemaIndex:
     """Indexes of one state of the schema. A newer state gets indexes of its own."""
 
-    def __init__(self, scanned: ScannedSchema, stored: StoredTexts | None = None) -> None:
+    def __init__(
+        self, scanned: ScannedSchema, stored: StoredTexts | None = None, detail: CardDetail = DETAIL
+    ) -> None:
+        self.detail = detail
         self.scanned = scanned
         self.tables = {table.name: table for table in scanned.schema.tables}
         self.stored = stored or StoredTexts(scanned.texts)
@@ -31,7 +34,7 @@ class SchemaIndex:
     @cached_property
     def cards(self) -> dict[str, str]:
         """One card per table, in the schema's order."""
-        return {name: card(table) for name, table in self.tables.items()}
+        return {name: card(table, self.detail) for name, table in self.tables.items()}
 
     @cached_property
     def tokens(self) -> int:
@@ -59,6 +62,43 @@ class SchemaIndex:
         return Columns(self.scanned.schema.tables, self.stored.texts)
 
     @cached_property
+    def _words_of_tables(self) -> frozenset[str]:
+        words = (telling_words(name) or words_of(name) for name in self.tables)
+        return frozenset(word for each in words for word in each)
+
+    @cached_property
+    def _words_of_columns(self) -> dict[str, set[frozenset[str]]]:
+        """The words of each column's name, by one of them."""
+        found: dict[str, set[frozenset[str]]] = {}
+        for table in self.tables.values():
+            for column in table.columns:
+                if words := telling_words(column.name):
+                    found.setdefault(min(words), set()).add(frozenset(words))
+        return found
+
+    def is_named_in(self, text: str) -> bool:
+        """True if a text has a word of a table's name, or all words of a column's."""
+        words = frozenset(words_of(text))
+        return not words.isdisjoint(self._words_of_tables) or any(
+            name <= words for word in words for name in self._words_of_columns.get(word, ())
+        )
+
+    def has_name(self, name: str) -> bool:
+        """True for the name of a table, or of a column as `table.column`, in any case."""
+        folded = name.casefold()
+        return folded in self._columns_by_table or self._has_column(*folded.rpartition(".")[::2])
+
+    def _has_column(self, folded_table: str, folded_column: str) -> bool:
+        return folded_column in self._columns_by_table.get(folded_table, ())
+
+    @cached_property
+    def _columns_by_table(self) -> dict[str, frozenset[str]]:
+        return {
+            name.casefold(): frozenset(column.name.casefold() for column in table.columns)
+            for name, table in self.tables.items()
+        }
+
+    @cached_property
     def names(self) -> SchemaNames:
         return SchemaNames(self.scanned.schema)
 
@@ -66,7 +106,8 @@ class SchemaIndex:
 class SchemaIndexes:
     """Indexes of the databases used last."""
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, detail: CardDetail = DETAIL) -> None:
+        self._detail = detail
         self._indexes: LRUCache[str, SchemaIndex] = LRUCache(limit)
 
     def of(self, connection_id: str, scanned: ScannedSchema) -> SchemaIndex:
@@ -74,7 +115,7 @@ class SchemaIndexes:
         index = self._indexes.get(connection_id)
         stored = _texts(index, scanned)
         if index is None or index.scanned is not scanned or index.stored is not stored:
-            index = SchemaIndex(scanned, stored)
+            index = SchemaIndex(scanned, stored, self._detail)
             self._indexes[connection_id] = index
         return index
 

@@ -48,7 +48,7 @@ def link(
     shown = dict(_within(_candidates(index, ranking, asked), budget_tokens))
     if not shown:
         first = (ranking or sorted(index.cards))[0]
-        shown = {first: brief_card(index.tables[first], asked)}
+        shown = {first: brief_card(index.tables[first], asked, index.detail)}
     left_out = f"({len(index.cards) - len(shown)} more tables are not shown.)"
     return Linked("\n\n".join([*shown.values(), left_out]), list(shown), mentioned)
 
@@ -76,10 +76,10 @@ def _candidates(
     whole = [*picked, *index.foreign_keys.between(picked)]
     beside = [name for name in index.foreign_keys.neighbours(picked) if name not in whole]
     for name in whole:
-        yield name, [index.cards[name], brief_card(index.tables[name], asked)]
+        yield name, [index.cards[name], brief_card(index.tables[name], asked, index.detail)]
     for name in dict.fromkeys([*beside, *ranking]):
         if name not in whole:
-            yield name, [brief_card(index.tables[name], asked)]
+            yield name, [brief_card(index.tables[name], asked, index.detail)]
 
 
 def _within(candidates: Iterator[tuple[str, list[str]]], budget_tokens: int) -> Iterator[tuple[str, str]]:

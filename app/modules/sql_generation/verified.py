@@ -6,7 +6,6 @@ from dataclasses import replace
 from app.modules.context_store.model import Example
 from graph.events import TextChunk
 from graph.ports import Emit, Question, Recall, SqlWriter, Written
-from graph.state import NO_CONTEXT
 
 _EXPLANATION = "Answered by a verified example: a person has reviewed this SQL for just this question."
 
@@ -28,9 +27,11 @@ class VerifiedWriter:
     async def write(self, question: Question, emit: Emit) -> Written:
         example = None if question.repair else await self._find(question.text)
         if example is None:
-            if question.repair is not None and question.context == NO_CONTEXT:
+            if question.repair is not None and not question.context["schema"]:
                 # A verified answer failed, and nothing was recalled for it.
                 question = replace(question, context=await self._recall.recall(question))
             return await self._writer.write(question, emit)
         emit(TextChunk(content=example.sql, channel="sql"))
-        return Written(route="sql", text=example.sql, explanation=_EXPLANATION, author="verified")
+        return Written(
+            route="sql", text=example.sql, explanation=_EXPLANATION, author="verified", example_id=example.id
+        )

@@ -9,6 +9,7 @@ from app.core.llm.capabilities import InstructionForm
 from app.core.llm.model import LanguageModel, PromptMessage, Reply, ReplyFormat
 from app.modules.database_connection.limits import STATEMENT_CHARACTERS
 from app.modules.model_errors import model_errors_translated, stand_in_notice
+from app.modules.prompt_budget import prompt_room
 from app.modules.sql_generation import builtin
 from app.modules.sql_generation.candidates import TEMPERATURE, Candidates
 from app.modules.sql_generation.checking.correct import Corrected
@@ -89,9 +90,13 @@ class ModelWriter:
         candidates: Candidates,
         max_statement_characters: int = STATEMENT_CHARACTERS,
         may_investigate: bool = False,
+        may_act: bool = False,
     ) -> None:
-        """`may_investigate`: the prompt says that the model may ask for an investigation of several steps."""
+        """`may_investigate`: the prompt says that the model may ask for an investigation of several steps,
+        and with `may_act` for something to be done.
+        """
         self._may_investigate = may_investigate
+        self._may_act = may_act
         self.dialect = stand_in.dialect
         self._instruction = instruction
         self._candidates = candidates
@@ -167,6 +172,10 @@ class ModelWriter:
                 written = written.model_copy(update={"text": repair["sql"]})
         return written.model_copy(update={"tokens_used": reply.tokens_used})
 
+    def _room(self) -> int | None:
+        window = self._model.known_window
+        return None if window is None else prompt_room(window, output_tokens=self._model.max_output_tokens)
+
     async def _ask(
         self, question: Question, show: Callable[[str], None], temperature: float | None = None
     ) -> Reply:
@@ -178,6 +187,8 @@ class ModelWriter:
                 instruction=self._instruction,
                 reply_format=reply_format,
                 may_investigate=self._may_investigate,
+                may_act=self._may_act,
+                room=self._room(),
             )
 
         return await self._model.reply_by_schema(write_prompt, REPLY_OBJECT, show, temperature=temperature)

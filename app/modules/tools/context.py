@@ -3,14 +3,17 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from app.core.llm.model import OfferedTool
 from app.modules.context_store.service import ContextStore
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.results import ResultSet
 from app.modules.database_connection.service import DatabaseConnections
+from app.modules.memory.facts import Facts
 from app.modules.run.result_checking import asker_of
 from app.modules.session.model import Run
 from app.modules.sql_generation.schema_context import SchemaContext
 from app.modules.sql_generation.schema_index import SchemaIndex
+from app.modules.tools.history import ConversationHistory
 from app.modules.tools.results import TurnResults
 
 
@@ -73,9 +76,20 @@ class ToolContext:
     """What one call may use. Who asks and which databases there are is no argument of a call."""
 
     call_id: str
+    owner: str
+    """The owner of the session, whose rights the call has."""
     result_name: str
     """Name that the rows of this call have, if it makes any."""
     databases: SessionDatabases
     results: TurnResults
     knowledge: ContextStore
+    history: ConversationHistory
+    tools: Sequence[OfferedTool]
+    """All tools that this investigation may call, also those that its prompt does not show."""
     progress: ReportProgress
+    facts: Facts | None = None
+    """None where no facts are kept."""
+    is_approved: bool = False
+    """A person has approved the call, after they have seen its arguments and warnings."""
+    is_tainted: bool = False
+    """The turn has read from a tool of others."""

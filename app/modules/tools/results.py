@@ -63,6 +63,8 @@ class TurnResults:
         self._owner = owner
         self._session_id = session_id
         self._message_id = message_id
+        self._heads: dict[str, list[Row]] = {}
+        """The first rows of the results that were stored here, by the ids of their calls."""
 
     def id_of(self, name: str) -> str | None:
         """Returns the id of the call that has this result, whether it exists or not."""
@@ -71,6 +73,7 @@ class TurnResults:
 
     async def keep(self, call_id: str, result: KeptResult, rows: list[Row]) -> None:
         """Store all rows under the call's id."""
+        self._heads[call_id] = rows[:HEAD_ROWS]
         await self._rows.keep(self._owner, self._session_id, call_id, rows=rows)
 
     async def read(self, name: str) -> NamedResult:
@@ -85,6 +88,15 @@ class TurnResults:
             raise ResultUnknown(f"The rows of {name} are no longer stored.") from None
         return NamedResult(call_id, kept, rows_of(kept, rows))
 
+    async def head(self, call_id: str, result: KeptResult) -> Rows | None:
+        """Returns the first rows of a call. Returns None if they are no longer stored."""
+        if call_id not in self._heads:
+            found = await read_head(self._rows, call_id, result)
+            if found is None:
+                return None
+            self._heads[call_id] = found["rows"]
+        return rows_of(result, self._heads[call_id])
+
     async def adopt(self, found: NamedResult) -> Rows:
         """Store a result as that of the message. Returns its head."""
         stored = StoredResult(
@@ -97,6 +109,14 @@ class TurnResults:
         all_rows = found.rows["rows"]
         await self._rows.keep(self._owner, self._session_id, self._message_id, rows=all_rows, result=stored)
         return rows_of(found.kept, all_rows[:HEAD_ROWS])
+
+
+async def read_head(rows: ResultRows, call_id: str, result: KeptResult) -> Rows | None:
+    """Returns the first rows of a call as they are stored. Returns None if they no longer are."""
+    try:
+        return rows_of(result, await rows.read(call_id, 0, min(HEAD_ROWS, result["row_count"])))
+    except RowsGone:
+        return None
 
 
 def rows_of(kept: KeptResult, rows: list[Row]) -> Rows:

@@ -1,5 +1,7 @@
 """A tool: what a model sees of it, and what it does."""
 
+import hashlib
+import json
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -9,21 +11,27 @@ from typing import Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, JsonValue
 
 from app.core.llm.model import OfferedTool
+from app.modules.session.model import ToolSource
 from app.modules.tools.context import ToolContext
 from app.modules.tools.results import KeptResult
+from graph.described import Described
 
 Category = Literal["read", "write", "delete", "external", "extension"]
+Source = ToolSource
+"""Where a tool comes from: KAI itself, an MCP server, or an extension."""
 
 MAX_TEXT = 6_000
 """Characters of a tool's result that the model and the user see."""
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,47}")
+_NAME_OF_SERVER = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
+"""Tools of MCP servers keep their own names as far as models accept them."""
 
 
-class Arguments(BaseModel):
+class Arguments(Described):
     """Base of the arguments of tools. An unknown argument is an error."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,11 +50,17 @@ class ToolFailed(Exception):
 
 A = TypeVar("A", bound=Arguments)
 RunTool = Callable[[BaseModel, ToolContext], Awaitable[ToolResult]]
+Describe = Callable[[BaseModel], str]
+Warn = Callable[[BaseModel, bool], list[str]]
+"""Takes the arguments, and whether the turn has read from a tool of others."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Tool:
-    """A tool that an investigation may call. Create it by `tool`."""
+    """A tool that an investigation may call. Create it by `tool`.
+
+    What it says of itself decides less than its `source`: see `ToolPolicy`.
+    """
 
     name: str
     toolset: str
@@ -54,11 +68,41 @@ class Tool:
     description: str
     arguments: type[Arguments]
     run: RunTool
-    is_extension: bool = False
+    describe: Describe | None = None
+    """Says what a call will do, for the person who is asked. Words of the tool's author, never of a model."""
+    warn: Warn | None = None
+    """Says what speaks for a second look at a call, for the person who is asked."""
+    source: Source = "builtin"
+    server: str = ""
+    """Address that the arguments go to, if they leave KAI."""
+    repeatable: bool = False
+    """A call may run again under the same id without a second effect."""
+    timeout_seconds: float | None = None
+    """Time limit of a call, in place of the ordinary one."""
 
     def __post_init__(self) -> None:
-        if _NAME.fullmatch(self.name) is None:
+        allowed = _NAME_OF_SERVER if self.source == "mcp" else _NAME
+        if allowed.fullmatch(self.name) is None:
             raise ValueError(f"{self.name!r} is no name for a tool")
+
+    def described(self, arguments: BaseModel) -> str:
+        """Returns what a call will do, in a sentence for the person who is asked."""
+        return f"Call {self.name}." if self.describe is None else self.describe(arguments)
+
+    def warnings(self, arguments: BaseModel, *, is_tainted: bool) -> list[str]:
+        """Returns what speaks for a second look at a call, a sentence each."""
+        return [] if self.warn is None else self.warn(arguments, is_tainted)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 of what a person approves with a call: name, description, arguments and server."""
+        shown: dict[str, JsonValue] = {
+            "name": self.name,
+            "description": self.description,
+            "arguments": self.arguments.model_json_schema(),
+            "server": self.server,
+        }
+        return digest(shown)
 
     @cached_property
     def offer(self) -> OfferedTool:
@@ -74,11 +118,23 @@ def tool(
     description: str,
     arguments: type[A],
     run: Callable[[A, ToolContext], Awaitable[ToolResult]],
+    describe: Callable[[A], str] | None = None,
+    warn: Callable[[A, bool], list[str]] | None = None,
+    source: Source = "builtin",
+    server: str = "",
+    repeatable: bool = False,
+    timeout_seconds: float | None = None,
 ) -> Tool:
     """Returns a tool. `run` raises `ToolFailed`, or anything that running a statement raises."""
 
     async def run_parsed(given: BaseModel, context: ToolContext) -> ToolResult:
         return await run(arguments.model_validate(given.model_dump()), context)
+
+    def described(given: BaseModel) -> str:
+        return "" if describe is None else describe(arguments.model_validate(given.model_dump()))
+
+    def warned(given: BaseModel, is_tainted: bool) -> list[str]:
+        return [] if warn is None else warn(arguments.model_validate(given.model_dump()), is_tainted)
 
     return Tool(
         name=name,
@@ -87,7 +143,19 @@ def tool(
         description=description,
         arguments=arguments,
         run=run_parsed,
+        describe=None if describe is None else described,
+        warn=None if warn is None else warned,
+        source=source,
+        server=server,
+        repeatable=repeatable,
+        timeout_seconds=timeout_seconds,
     )
+
+
+def digest(value: JsonValue) -> str:
+    """Returns the SHA-256 of the canonical JSON of a value: keys sorted, no spaces, UTF-8."""
+    text = json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def cut_text(text: str) -> str:

@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 from weakref import WeakValueDictionary
 
@@ -14,9 +14,10 @@ from app.core.storage.port import StorageUnavailable
 from app.modules.usage.errors import TokensSpent, TooManyRuns, TooManySessions
 from app.modules.usage.repository import UsageRepository
 
-_Counted = Literal["runs", "sessions", "tokens"]
+_Summed = Literal["sessions", "tokens"]
 
 _DAY_MS = 86_400_000
+_PART_OF_DAY = 3
 
 logger = logging.getLogger(__name__)
 
@@ -40,6 +41,23 @@ class Usage:
     tokens_reset_at: int
 
 
+@dataclass(eq=False)
+class _Beginning:
+    """The runs of an owner that begin in this process, one at a time."""
+
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    begun: int = 0
+
+
+@dataclass(frozen=True)
+class CountedRuns:
+    """Open runs of an owner, and how many had begun in this process before they were counted."""
+
+    runs: int
+    begun: int
+    of: _Beginning
+
+
 class Allowances:
     """Quotas of owners, besides rate limits.
 
@@ -52,18 +70,35 @@ class Allowances:
         self.quotas = quotas
         self._repository = repository
         self._clock = clock
-        self._locks: WeakValueDictionary[tuple[_Counted, str], asyncio.Lock] = WeakValueDictionary()
+        self._locks: WeakValueDictionary[tuple[_Summed, str], asyncio.Lock] = WeakValueDictionary()
+        self._beginning: WeakValueDictionary[str, _Beginning] = WeakValueDictionary()
+        """By owner."""
+
+    async def count_runs(self, owner: str) -> CountedRuns | None:
+        """Count the open runs ahead of `new_run`, together with other reads. None if they are not limited."""
+        if self.quotas.runs is None:
+            return None
+        beginning = self._beginning.setdefault(owner, _Beginning())
+        begun = beginning.begun
+        return CountedRuns(await self._repository.runs(owner), begun, beginning)
 
     @asynccontextmanager
-    async def new_run(self, owner: str) -> AsyncGenerator[None]:
-        """Check the quotas; begin a run within the block. Raises `TokensSpent` or `TooManyRuns`."""
-        await self._check_tokens(owner)
+    async def new_run(self, owner: str, counted: CountedRuns | None = None) -> AsyncGenerator[None]:
+        """Check the quotas; begin a run within the block. Raises `TokensSpent` or `TooManyRuns`.
+
+        What was counted ahead is counted again if this process has begun a run of the owner since.
+        """
+        await self.check_tokens(owner)
         if self.quotas.runs is None:
             yield
             return
-        async with self._lock("runs", owner):
-            if await self._repository.runs(owner) >= self.quotas.runs:
+        beginning = self._beginning.setdefault(owner, _Beginning())
+        async with beginning.lock:
+            is_known = counted is not None and (counted.of, counted.begun) == (beginning, beginning.begun)
+            runs = counted.runs if counted and is_known else await self._repository.runs(owner)
+            if runs >= self.quotas.runs:
                 raise TooManyRuns(self.quotas.runs)
+            beginning.begun += 1
             yield
 
     @asynccontextmanager
@@ -100,6 +135,14 @@ class Allowances:
         except StorageUnavailable:
             logger.warning("the store is unavailable: %d tokens are not counted for their day", tokens)
 
+    async def is_much(self, owner: str, tokens: int) -> bool:
+        """True if tokens are more than a third of what is left of the owner's day. False without a limit."""
+        limit = self.quotas.tokens_per_day
+        if limit is None:
+            return False
+        used = await self._repository.tokens(owner, self._clock() // _DAY_MS)
+        return _PART_OF_DAY * tokens > limit - used
+
     async def usage(self, owner: str) -> Usage:
         day = self._clock() // _DAY_MS
         runs, sessions, tokens = await asyncio.gather(
@@ -115,10 +158,11 @@ class Allowances:
             return await self._repository.tokens_of_runs(owner, day * _DAY_MS)
         return await self._repository.tokens(owner, day)
 
-    def _lock(self, counted: _Counted, owner: str) -> asyncio.Lock:
+    def _lock(self, counted: _Summed, owner: str) -> asyncio.Lock:
         return self._locks.setdefault((counted, owner), asyncio.Lock())
 
-    async def _check_tokens(self, owner: str) -> None:
+    async def check_tokens(self, owner: str) -> None:
+        """Raises `TokensSpent`."""
         limit, now = self.quotas.tokens_per_day, self._clock()
         if limit is None or await self._repository.tokens(owner, now // _DAY_MS) < limit:
             return

@@ -75,7 +75,7 @@ def roles_of(
     described = [at for at in range(len(names)) if at not in measured and _describes(at, outputs[at], rows)]
     time, periods = _time(described, outputs, rows)
     others = [at for at in described if at != time and not _is_part_of_time(at, time, names)]
-    label, group = _label_and_group(others, rows, grouped=statement.grouped)
+    label, group = _label_and_group(question, others, rows, grouped=statement.grouped)
     measures = [_measure(at, names[at], outputs[at], statement=statement) for at in measured]
     ordered = _by_importance(question, sorted_by, measures)
     main = ordered[0] if ordered else None
@@ -214,12 +214,20 @@ def _is_part_of_time(at: int, time: int | None, names: Sequence[str]) -> bool:
     return time is not None and is_calendar(names[at]) and title(names[time]).endswith("year")
 
 
-def _label_and_group(others: Sequence[int], rows: Rows, *, grouped: bool) -> tuple[int | None, int | None]:
+def _label_and_group(
+    question: str, others: Sequence[int], rows: Rows, *, grouped: bool
+) -> tuple[int | None, int | None]:
     """Choose the label, names before numbers and keys, and a group if the labels repeat.
 
-    If the rows are not groups and the first name does not tell them apart, a name that does is the label.
+    Of several names, the one that the question names is the label. If the rows are not groups and the first
+    name does not tell them apart, a name that does is the label.
     """
-    ranked = sorted(others, key=lambda at: (is_key(rows["columns"][at]["name"]), _label_rank(at, rows), at))
+
+    def importance(at: int) -> tuple[bool, int, float, int]:
+        name = rows["columns"][at]["name"]
+        return is_key(name), _label_rank(at, rows), -naming(question, name), at
+
+    ranked = sorted(others, key=importance)
     if not ranked:
         return None, None
     count = len(rows["rows"])

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from app.core.redaction.values import names_secret
 from app.modules.database_connection.schema import Table, TableColumn
 from app.modules.sql_generation.linking.columns import is_named
 from app.modules.sql_generation.linking.contents import contents_of
@@ -76,7 +77,8 @@ def named_samples(
     for table in tables:
         for column in _named(table, asked):
             stored = texts.get(table.name, {}).get(column.name, ())
-            if stored and contents_of(table, column, stored) == "private":
+            is_private = stored and contents_of(table, column, stored) == "private"
+            if is_private and not names_secret(column.name):
                 found.append(f"{table.name}.{column.name}: {_samples(stored)}")
     return found[:_MOST_NAMED]
 
@@ -129,7 +131,13 @@ def _line(table: Table, column: TableColumn, reference: str | None, *, detail: C
     if reference is not None:
         parts.append(f"references {reference}")
     stored = [] if column.primary_key or reference is not None else _stored(table, column, detail)
-    return " ".join(parts) + "," + _note("; ".join([*stored, *filter(None, [column.description])]))
+    return (
+        " ".join(parts)
+        + ","
+        + _note(
+            "; ".join([*stored, *filter(None, [column.unit and f"in {column.unit}", column.description])])
+        )
+    )
 
 
 def _stored(table: Table, column: TableColumn, detail: CardDetail) -> list[str]:
@@ -147,7 +155,11 @@ def _stored(table: Table, column: TableColumn, detail: CardDetail) -> list[str]:
 def _shows_values(table: Table, column: TableColumn) -> bool:
     """True if a column holds few categories: at most two values for three rows."""
     values = column.values
-    if _is_identifier(column) or contents_of(table, column, values) != "category":
+    if (
+        _is_identifier(column)
+        or names_secret(column.name)
+        or contents_of(table, column, values) != "category"
+    ):
         return False
     shared = table.row_count is None or 3 * len(values) <= 2 * table.row_count
     return 0 < len(values) <= _MOST_VALUES and sum(map(len, values)) <= _MOST_CHARACTERS and shared

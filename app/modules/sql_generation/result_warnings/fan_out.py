@@ -37,6 +37,16 @@ def find_repeated_rows(
                 )
 
 
+def aggregated_aliases(scope: Scope) -> set[str]:
+    """Returns the aliases whose repeated rows would change an aggregate of the query."""
+    return {
+        column.table
+        for aggregate in scope.find_all(exp.AggFunc)
+        if not isinstance(aggregate, exp.Min | exp.Max) and not isinstance(aggregate.this, exp.Distinct)
+        for column in aggregate.find_all(exp.Column)
+    }
+
+
 def _aggregated(aggregate: exp.Expr, tables: Mapping[str, Table], names: SchemaNames) -> str | None:
     """Returns the alias of the only table that an aggregate reads, or None.
 

@@ -1,6 +1,7 @@
 """Filters for a text that is not stored."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
@@ -8,6 +9,23 @@ from sqlglot.optimizer.scope import Scope
 from app.modules.database_connection.schema import Table
 from app.modules.sql_generation.result_warnings.model import ResultWarning
 from app.modules.sql_generation.schema_index import SchemaIndex
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComparedText:
+    """A text that a column must equal."""
+
+    table: str
+    column: str
+    text: str
+    is_listed: bool
+    """It is one of several texts."""
+    is_stored: bool | None
+    """None if not all texts of the column are known."""
+
+    @property
+    def place(self) -> str:
+        return f"{self.table}.{self.column}"
 
 
 def find_unknown_texts(
@@ -18,17 +36,30 @@ def find_unknown_texts(
     Only columns whose texts are all known are checked. If the result has rows (not `empty`), only texts in a
     list of several are reported, and only if a similar text is stored.
     """
-    for column, text, listed in _compared(scope):
-        table = tables.get(column.table)
-        if table is None or not (empty or listed):
+    for each in compared_texts(scope, tables, index):
+        if each.is_stored is not False or not (empty or each.is_listed):
             continue
-        name = index.names.real_column(table.name, column.name)
-        if not index.stored.knows(table.name, name) or index.stored.holds(table.name, name, text):
-            continue
-        near = index.stored.nearest(table.name, name, text)
+        near = index.stored.nearest(each.table, each.column, each.text)
         if near or empty:
             # Without a similar text the filter may be intended, so the statement is not worth a repair.
-            yield ResultWarning(_missing_text(f"{table.name}.{name}", text, near), worth_repair=bool(near))
+            yield ResultWarning(missing_text(each.place, each.text, near), worth_repair=bool(near))
+
+
+def compared_texts(scope: Scope, tables: Mapping[str, Table], index: SchemaIndex) -> Iterator[ComparedText]:
+    """Yields the texts that columns of scanned tables are compared with."""
+    for column, text, listed in _compared(scope):
+        table = tables.get(column.table)
+        if table is None:
+            continue
+        name = index.names.real_column(table.name, column.name)
+        is_known = index.stored.knows(table.name, name)
+        yield ComparedText(
+            table=table.name,
+            column=name,
+            text=text,
+            is_listed=listed,
+            is_stored=index.stored.holds(table.name, name, text) if is_known else None,
+        )
 
 
 def _compared(scope: Scope) -> Iterator[tuple[exp.Column, str, bool]]:
@@ -44,6 +75,6 @@ def _compared(scope: Scope) -> Iterator[tuple[exp.Column, str, bool]]:
                     yield within.this, each.this, len(within.expressions) > 1
 
 
-def _missing_text(column: str, text: str, near: list[str]) -> str:
+def missing_text(column: str, text: str, near: list[str]) -> str:
     hint = f" The nearest stored there: {', '.join(f'“{each}”' for each in near)}." if near else ""
     return f"No {column} was “{text}” when the database was last scanned.{hint}"

@@ -60,6 +60,23 @@ def find_multiplied_rows(
         )
 
 
+def rows_that_meet_one(scope: Scope, tables: Mapping[str, Table], names: SchemaNames) -> set[str]:
+    """Returns the aliases of which keys prove that a row meets at most one row of every other source.
+
+    Empty if a source is not a scanned table, or a condition between sources is not an equality.
+    """
+    select = scope.expression
+    if not isinstance(select, exp.Select) or _is_natural(select):
+        return set()
+    sides = _Sides.of(scope, tables, names)
+    between = [each for each in sides.conditions if len(aliases_in(each) & set(sides.own)) > 1]
+    if not all(alias in tables for alias in sides.own) or not all(
+        isinstance(each, exp.EQ) for each in between
+    ):
+        return set()
+    return {alias for alias in sides.own if len(sides.reached_from(alias)) == len(sides.own)}
+
+
 @dataclass(frozen=True)
 class _Sides:
     """The sources of a SELECT, and the conditions between them."""

@@ -1,32 +1,49 @@
 """Tools that profile a table and look for defects of its data, by fixed statements."""
 
+import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from itertools import pairwise
-from statistics import mode
 from typing import Annotated
 
 from pydantic import Field, JsonValue
 from sqlglot import exp
 
-from app.modules.database_connection.results import ResultColumn, ResultSet, type_of_values
 from app.modules.database_connection.schema import ForeignKey, Table, TableColumn
 from app.modules.run.records import Row
 from app.modules.sql_generation.foreign_keys import inferred_keys
 from app.modules.tools.context import ToolContext, ToolDatabase
-from app.modules.tools.results import rows_of
 from app.modules.tools.tool import Arguments, ToolFailed, ToolResult, tool
 from app.modules.tools.toolsets.databases import DatabaseLabel
-from app.modules.tools.toolsets.queries import describe_rows, keep_rows
+from app.modules.tools.toolsets.queries import keep_table
 from graph.errors import StatementFailed
 
 _COLUMNS_AT_ONCE = 8
+_LEAST_REPEATED = 3
+"""Rows without their key are compared only if so many columns remain: few agree by chance."""
 _MOST_COLUMNS = 60
 _FAR_DEVIATIONS = 5
+_FAR_QUARTILES = 8
+"""A value is an outlier, too, if it lies so many times the middle half's width beyond it: many outliers hide
+each other from the standard deviation.
+"""
+_CONSTANT_SHARE = 0.9
+"""A column is constant if so many of its rows have a value, and all the same one."""
+_ONE_DAY_SHARE = 0.5
+_LEAST_FOR_ONE_DAY = 20
+_PLACEHOLDER_DAYS = ("0001-01-01", "1753-01-01", "1899-12-30", "1899-12-31", "1900-01-01", "1970-01-01")
+"""Days that programs store for no date."""
 _MOST_DAYS = 10_000
 _LEAST_DAYS = 8
 _MOST_GAPS = 5
+_USUAL_SHARE = 0.05
+"""A pause between days is usual if so many of all pauses are as long."""
+_REGULAR_SHARE = 0.98
+_KEY_NAME = re.compile(r"(^|_)(id|no|nr|number|code|key|ref|reference|uuid|guid|sku|email|isbn|serial)$")
+_KEY_SHARE = 0.9
+"""A column that is named like a key should be one if so many of its values are distinct."""
 _TIMES = ("date", "datetime")
 _NUMBERS = ("integer", "number")
 _UNMEASURED = ("binary", "json")
@@ -79,7 +96,8 @@ async def profile_table(given: OneTable, context: ToolContext) -> ToolResult:
         for each in profiles
     ]
     names = ("column", "type", "rows", "nulls", "distinct", "minimum", "maximum")
-    return await _kept(context, database, names, rows=rows, said=f"{table.name} has {total:,} rows.")
+    said = f"{table.name} has {total:,} rows."
+    return await keep_table(context, said, names, rows=rows, database=database)
 
 
 async def check_data(given: OneTable, context: ToolContext) -> ToolResult:
@@ -88,7 +106,7 @@ async def check_data(given: OneTable, context: ToolContext) -> ToolResult:
     found = _Checked()
     _check_profiles(table, total, profiles, found=found)
     checks = [
-        ("Looking for duplicates", _check_duplicates(database, table, total, found=found)),
+        ("Looking for duplicates", _check_duplicates(database, table, profiles, found=found)),
         ("Looking for orphans", _check_orphans(database, table, found)),
         ("Looking at dates", _check_dates(database, table, profiles, found=found)),
         ("Looking for outliers", _check_outliers(database, table, profiles, found=found)),
@@ -98,9 +116,8 @@ async def check_data(given: OneTable, context: ToolContext) -> ToolResult:
         await check
     said = [f"{table.name} has {total:,} rows; {len(found.rows)} things stand out."]
     said += [f"Not checked: {each}" for each in found.skipped]
-    return await _kept(
-        context, database, ("check", "column", "count", "detail"), rows=found.rows, said="\n".join(said)
-    )
+    names = ("check", "column", "count", "detail")
+    return await keep_table(context, "\n".join(said), names, rows=found.rows, database=database)
 
 
 async def _table(given: OneTable, context: ToolContext) -> tuple[ToolDatabase, Table]:
@@ -111,17 +128,6 @@ async def _table(given: OneTable, context: ToolContext) -> tuple[ToolDatabase, T
     if found is None:
         raise ToolFailed(f"There is no table {given.table!r}. Look for tables with find_tables.")
     return database, found
-
-
-async def _kept(
-    context: ToolContext, database: ToolDatabase, names: Sequence[str], *, rows: list[Row], said: str
-) -> ToolResult:
-    """Rows that KAI has made are kept as those of a statement are, so that a finding can point at them."""
-    columns = tuple(
-        ResultColumn(name, type_of_values(row[at] for row in rows)) for at, name in enumerate(names)
-    )
-    kept = await keep_rows(context, database, ResultSet(columns, rows, truncated=False), sql="")
-    return ToolResult(text=f"{said}\n{describe_rows(context.result_name, rows_of(kept, rows))}", result=kept)
 
 
 async def _profiles(
@@ -175,14 +181,37 @@ def _check_profiles(table: Table, total: int, profiles: Sequence[ColumnProfile],
             found.add("nulls", name, nulls, detail="every value is null")
         elif nulls:
             found.add("nulls", name, nulls, detail=f"{nulls / total:.1%} of the rows have no value")
-        if total > 1 and each.filled == total and each.distinct == 1:
-            found.add("constant", name, total, detail=f"every row has the value {each.minimum!r}")
+        if each.filled > 1 and each.filled >= _CONSTANT_SHARE * total and each.distinct == 1:
+            whose = "every row" if each.filled == total else "every row with a value"
+            found.add("constant", name, each.filled, detail=f"{whose} has {each.minimum!r}")
 
 
-async def _check_duplicates(database: ToolDatabase, table: Table, total: int, *, found: _Checked) -> None:
-    """The key has to be distinct; without a declared one, no row may be there twice."""
+async def _check_duplicates(
+    database: ToolDatabase, table: Table, profiles: Sequence[ColumnProfile], *, found: _Checked
+) -> None:
+    """The key has to be distinct, and no row may be there twice, under whatever key."""
     key = [column.name for column in table.columns if column.primary_key]
-    names = key or [column.name for column in table.columns if column.type not in _UNMEASURED][:_MOST_COLUMNS]
+    rest = [
+        each.name
+        for each in table.columns
+        if each.type not in _UNMEASURED and not (each.primary_key and len(key) == 1)
+    ]
+    if key:
+        await _check_repeated(database, table, key, what="keys", found=found)
+    if len(rest) >= _LEAST_REPEATED:
+        await _check_repeated(database, table, rest[:_MOST_COLUMNS], what="rows", found=found)
+    for each in profiles:
+        column = each.column
+        if not column.primary_key and each.distinct < each.filled and _should_be_distinct(table, each):
+            extra = each.filled - each.distinct
+            detail = f"{extra:,} of {each.filled:,} rows repeat another's value"
+            found.add("duplicates", column.name, extra, detail=detail)
+
+
+async def _check_repeated(
+    database: ToolDatabase, table: Table, names: Sequence[str], *, what: str, found: _Checked
+) -> None:
+    """Rows that agree in these columns."""
     groups = (
         exp.select(*map(_column, names), exp.Count(this=exp.Star()).as_("n"))
         .from_(_source(table.name))
@@ -195,27 +224,25 @@ async def _check_duplicates(database: ToolDatabase, table: Table, total: int, *,
     row = await _first_row(database, statement, "duplicates", found=found)
     if row is not None and _whole(row[0]):
         extra = _whole(row[1]) - _whole(row[0])
-        what = f"{_whole(row[0]):,} keys occur" if key else f"{_whole(row[0]):,} rows occur"
-        found.add(
-            "duplicates", ", ".join(names), extra, detail=f"{what} more than once, {extra:,} rows too many"
-        )
-    for column in [] if key else [each for each in table.columns if _looks_like_key(table, each)]:
-        statement = exp.select(
-            exp.Count(this=_column(column.name)).as_("filled"),
-            exp.Count(this=exp.Distinct(expressions=[_column(column.name)])).as_("distinct_values"),
-        ).from_(_source(table.name))
-        row = await _first_row(database, statement, f"duplicates of {column.name}", found=found)
-        if row is not None and _whole(row[1]) < _whole(row[0]):
-            extra = _whole(row[0]) - _whole(row[1])
-            found.add(
-                "duplicates", column.name, extra, detail=f"{extra:,} of {total:,} rows repeat another's value"
-            )
+        detail = f"{_whole(row[0]):,} {what} occur more than once, {extra:,} rows too many"
+        found.add("duplicates", ", ".join(names), extra, detail=detail)
+
+
+def _should_be_distinct(table: Table, profile: ColumnProfile) -> bool:
+    """True for the table's own id, and for a column named like a key whose values are nearly all distinct."""
+    column = profile.column
+    if _looks_like_key(table, column):
+        return True
+    is_key = _KEY_NAME.search(column.name.casefold()) is not None
+    is_own = column.name not in table.foreign_key_columns and column.type in ("text", "integer")
+    return is_key and is_own and profile.distinct >= _KEY_SHARE * profile.filled
 
 
 def _looks_like_key(table: Table, column: TableColumn) -> bool:
     name = column.name.casefold()
     singular = table.name.casefold().rstrip("s")
-    return name in ("id", f"{singular}_id", f"{singular}id", f"{table.name.casefold()}_id")
+    own = ("id", f"{singular}_id", f"{singular}id", f"{table.name.casefold()}_id")
+    return name in own and column.name not in table.foreign_key_columns
 
 
 async def _check_orphans(database: ToolDatabase, table: Table, found: _Checked) -> None:
@@ -246,12 +273,13 @@ def _orphans(table: Table, key: ForeignKey) -> exp.Select:
 async def _check_dates(
     database: ToolDatabase, table: Table, profiles: Sequence[ColumnProfile], *, found: _Checked
 ) -> None:
-    tomorrow = (datetime.now(UTC).date() + timedelta(days=1)).isoformat()
+    today = datetime.now(UTC).date()
+    tomorrow = (today + timedelta(days=1)).isoformat()
     for each in profiles:
-        if each.column.type not in _TIMES or not isinstance(each.maximum, str):
+        if not _holds_dates(each):
             continue
         name = each.column.name
-        if each.maximum[:10] >= tomorrow:
+        if str(each.maximum)[:10] >= tomorrow:
             statement = (
                 exp.select(exp.Count(this=exp.Star()).as_("n"))
                 .from_(_source(table.name))
@@ -261,18 +289,56 @@ async def _check_dates(
             if row is not None and _whole(row[0]):
                 detail = f"{_whole(row[0]):,} rows lie in the future, the last at {each.maximum}"
                 found.add("future dates", name, _whole(row[0]), detail=detail)
-        if each.distinct >= _LEAST_DAYS and each.column.type == "date":
-            await _check_gaps(database, table, name, found=found)
+        await _check_common_date(database, table, each, found=found)
+        if each.distinct >= _LEAST_DAYS:
+            await _check_gaps(database, table, each, today=today, found=found)
 
 
-async def _check_gaps(database: ToolDatabase, table: Table, name: str, *, found: _Checked) -> None:
-    """Pauses between days that are much longer than the usual one."""
+async def _check_common_date(
+    database: ToolDatabase, table: Table, profile: ColumnProfile, *, found: _Checked
+) -> None:
+    """One date that most rows have, or that stands for none."""
+    name = profile.column.name
+    is_placeholder = str(profile.minimum)[:10] in _PLACEHOLDER_DAYS
+    if profile.distinct < 2 or (profile.filled < _LEAST_FOR_ONE_DAY and not is_placeholder):
+        return
+    column = _column(name)
+    count = exp.Count(this=exp.Star()).as_("n")
+    grouped = exp.select(column.as_("moment"), count).from_(_source(table.name)).group_by(column).limit(1)
+    filled = grouped.where(column.is_(exp.null()).not_())
+    if is_placeholder:
+        first = filled.order_by(column)
+        row = await _first_row(database, first, f"placeholders of {name}", found=found)
+        if row is not None:
+            detail = f"{_whole(row[1]):,} rows have {row[0]}, which often stands for no date"
+            found.add("placeholder dates", name, _whole(row[1]), detail=detail)
+    most = filled.order_by(exp.column("n").desc())
+    row = await _first_row(database, most, f"the most common date of {name}", found=found)
+    if row is not None and _whole(row[1]) >= max(_ONE_DAY_SHARE * profile.filled, _LEAST_FOR_ONE_DAY):
+        detail = f"{_whole(row[1]):,} of {profile.filled:,} rows have the same one, {row[0]}"
+        found.add("constant dates", name, _whole(row[1]), detail=detail)
+
+
+def _holds_dates(profile: ColumnProfile) -> bool:
+    """True for dates and times, also if they are stored as text, as SQLite does."""
+    if profile.column.type not in (*_TIMES, "text"):
+        return False
+    return _day(profile.minimum) is not None and _day(profile.maximum) is not None
+
+
+async def _check_gaps(
+    database: ToolDatabase, table: Table, profile: ColumnProfile, *, today: date, found: _Checked
+) -> None:
+    """Pauses between days, up to today, that are much longer than the usual ones."""
+    name = profile.column.name
+    column = _column(name)
+    by_day = column if profile.column.type == "date" else exp.Date(this=column)
     statement = (
-        exp.select(_column(name).as_("day"))
+        exp.select(by_day.as_("day"))
         .distinct()
         .from_(_source(table.name))
-        .where(_column(name).is_(exp.null()).not_())
-        .order_by(_column(name))
+        .where(column.is_(exp.null()).not_())
+        .order_by(exp.column("day"))
         .limit(_MOST_DAYS)
     )
     try:
@@ -280,20 +346,30 @@ async def _check_gaps(database: ToolDatabase, table: Table, name: str, *, found:
     except StatementFailed as error:
         found.skipped.append(f"gaps of {name} ({error.detail})")
         return
-    days = sorted({day for row in rows if (day := _day(row[0])) is not None})
+    days = sorted({day for row in rows if (day := _day(row[0])) is not None and day <= today})
+    for pause, day_before, usual in longest_pauses(days)[:_MOST_GAPS]:
+        until = day_before + timedelta(days=pause)
+        detail = f"no row between {day_before} and {until}; usually at most {usual} days apart"
+        found.add("gap", name, pause - usual, detail=detail)
+
+
+def longest_pauses(days: Sequence[date]) -> list[tuple[int, date, int]]:
+    """Returns the pauses that are unusual: their days, the day before each, and the longest usual pause.
+
+    Longest first. `days` are distinct and sorted.
+    """
     pauses = [(later - earlier).days for earlier, later in pairwise(days)]
     if len(pauses) < _LEAST_DAYS - 1:
-        return
-    usual = mode(pauses)
-    longest = sorted(
-        ((pause, day) for pause, day in zip(pauses, days, strict=False) if pause > max(3 * usual, usual + 6)),
-        reverse=True,
-    )
-    for pause, day in longest[:_MOST_GAPS]:
-        until = day + timedelta(days=pause)
-        found.add(
-            "gap", name, pause - usual, detail=f"no row between {day} and {until}; usually {usual} days apart"
-        )
+        return []
+    counts = Counter(pauses)
+    least = max(2, _USUAL_SHARE * len(pauses))
+    usual = max((pause for pause, count in counts.items() if count >= least), default=max(pauses))
+    covered = sum(count for pause, count in counts.items() if pause <= usual) / len(pauses)
+    is_regular = covered >= _REGULAR_SHARE or len(pauses) - covered * len(pauses) <= 2
+    # Months differ by three days, so a missing one makes a pause of less than twice the longest.
+    shortest = (2 * usual - 3 if usual > 7 else 2 * usual) if is_regular else max(3 * usual, usual + 6)
+    found = [(pause, day, usual) for pause, day in zip(pauses, days, strict=False) if pause >= shortest]
+    return sorted(found, reverse=True)
 
 
 async def _check_outliers(
@@ -313,9 +389,14 @@ async def _check_outliers(
         row = await _first_row(database, moments, f"outliers of {name}", found=found)
         if row is None or (mean := _real(row[0])) is None or (square := _real(row[1])) is None:
             continue
-        deviation = max(square - mean * mean, 0) ** 0.5
-        far = _FAR_DEVIATIONS * deviation
-        low, high = mean - far, mean + far
+        far = _FAR_DEVIATIONS * max(square - mean * mean, 0) ** 0.5
+        low = mean - far
+        high = mean + far
+        quartiles = await _quartiles(database, table, each, found=found)
+        if quartiles is not None and quartiles[1] > quartiles[0]:
+            width = _FAR_QUARTILES * (quartiles[1] - quartiles[0])
+            low = max(low, quartiles[0] - width)
+            high = min(high, quartiles[1] + width)
         column = _column(name)
         statement = (
             exp.select(exp.Count(this=exp.Star()).as_("n"))
@@ -330,10 +411,33 @@ async def _check_outliers(
         row = await _first_row(database, statement, f"outliers of {name}", found=found)
         if row is not None and _whole(row[0]):
             detail = (
-                f"{_whole(row[0]):,} values lie more than {_FAR_DEVIATIONS} standard deviations from the "
-                f"mean {mean:g}; from {each.minimum} to {each.maximum}"
+                f"{_whole(row[0]):,} values lie far from the others, below {low:g} or above {high:g}; the "
+                f"mean is {mean:g}, the values are from {each.minimum} to {each.maximum}"
             )
             found.add("outliers", name, _whole(row[0]), detail=detail)
+
+
+async def _quartiles(
+    database: ToolDatabase, table: Table, profile: ColumnProfile, *, found: _Checked
+) -> tuple[float, float] | None:
+    """Returns the values that a quarter and three quarters of the rows lie below."""
+    column = _column(profile.column.name)
+    values: list[float] = []
+    for position in (profile.filled // 4, 3 * profile.filled // 4):
+        statement = (
+            exp.select(column)
+            .from_(_source(table.name))
+            .where(column.is_(exp.null()).not_())
+            .order_by(column)
+            .limit(1)
+            .offset(position)
+        )
+        row = await _first_row(database, statement, f"quartiles of {profile.column.name}", found=found)
+        value = None if row is None else _real(row[0])
+        if value is None:
+            return None
+        values.append(value)
+    return values[0], values[1]
 
 
 async def _first_row(

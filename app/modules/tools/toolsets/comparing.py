@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from math import isclose
 
 from pydantic import JsonValue
@@ -12,6 +13,8 @@ from app.modules.tools.tool import ToolFailed
 from graph.state import Column, Rows
 
 _MIDNIGHT = " 00:00:00"
+_LEAST_FOR_PATTERN = 3
+_HOUR = 3_600
 
 ColumnPair = tuple[str, int, int]
 """A name, and the positions of its column in the left and the right result."""
@@ -29,6 +32,8 @@ class Comparison:
     only_right: int
     totals: Sequence[tuple[str, float, float]]
     """Sums of the columns of numbers: name, left, right."""
+    patterns: Sequence[str]
+    """What all rows that differ have in common, as sentences: a factor, a difference, a shift in time."""
 
 
 def compare(
@@ -72,7 +77,57 @@ def compare(
             for name, a, b in values
             if left["columns"][a]["type"] in ("integer", "number")
         ],
+        patterns=[
+            sentence
+            for at, (name, _, _) in enumerate(values)
+            if (sentence := _pattern(name, differing, len(keys) + 1 + 3 * at)) is not None
+        ],
     )
+
+
+def _pattern(name: str, differing: Sequence[Row], at: int) -> str | None:
+    """Returns what the values of a column have in common in the rows that differ in it, if anything.
+
+    `at` is the position of the left value; the right one and the difference follow it.
+    """
+    changed = [(row[at], row[at + 1]) for row in differing if not _is_same(row[at], row[at + 1])]
+    if len(changed) < _LEAST_FOR_PATTERN:
+        return None
+    rows = f"in all {len(changed):,} rows that differ in it"
+    hours = {_hours(left, right) for left, right in changed}
+    if len(hours) == 1 and (shift := hours.pop()) is not None:
+        return f"{name} is {abs(shift):g} hours {'later' if shift > 0 else 'earlier'} on the right {rows}."
+    numbers = [(x, y) for each in changed if (x := _number(each[0])) and (y := _number(each[1])) is not None]
+    if len(numbers) < len(changed):
+        return None
+    x, y = max(numbers, key=lambda pair: abs(pair[0]))
+    if all(isclose(b, a * y / x, rel_tol=1e-3, abs_tol=0.006) for a, b in numbers):
+        return f"{name} on the right is {y / x:.6g} times the left one {rows}."
+    if all(isclose(b - a, y - x, rel_tol=1e-6, abs_tol=1e-9) for a, b in numbers):
+        return f"{name} on the right is {y - x:+.6g} against the left one {rows}."
+    return None
+
+
+def _number(value: JsonValue) -> float | None:
+    plain = _plain(value)
+    return plain if isinstance(plain, float) else None
+
+
+def _hours(left: JsonValue, right: JsonValue) -> float | None:
+    """Returns how much later the right time is. Returns None for values that are no times."""
+    earlier = _time(left)
+    later = _time(right)
+    return None if earlier is None or later is None else (later - earlier).total_seconds() / _HOUR
+
+
+def _time(value: JsonValue) -> datetime | None:
+    if not isinstance(value, str) or not value[:4].isdigit() or "-" not in value:
+        return None
+    try:
+        time = datetime.fromisoformat(value)
+    except ValueError:
+        return None
+    return time if time.tzinfo is not None else time.replace(tzinfo=UTC)
 
 
 def _of_types(row: Row, columns: Sequence[Column]) -> Row:
@@ -127,7 +182,9 @@ def _cells(left: Row | None, right: Row | None, values: Sequence[ColumnPair]) ->
         theirs = right[b] if right is not None else None
         x = _plain(ours)
         y = _plain(theirs)
-        difference = round(y - x, 9) if isinstance(x, float) and isinstance(y, float) else None
+        difference = (
+            round(y - x, 9) if isinstance(x, float) and isinstance(y, float) else _hours(ours, theirs)
+        )
         cells += [ours, theirs, difference]
     return cells
 

@@ -1,9 +1,14 @@
-"""Tools by which a model ends its investigation. The loop takes their arguments; they run nothing."""
+"""Tools by which a model ends its investigation, and one that finds the tools which a prompt leaves out.
 
+The loop takes the arguments of those that end it; they run nothing.
+"""
+
+import asyncio
 from typing import Annotated
 
 from pydantic import Field
 
+from app.modules.tools.choosing import FIND_TOOLS, find_for_model
 from app.modules.tools.context import ToolContext
 from app.modules.tools.tool import Arguments, ToolFailed, ToolResult, tool
 
@@ -47,11 +52,33 @@ class Finish(Arguments):
     """Name of the result that is shown with the answer."""
 
 
+class FindTools(Arguments):
+    """What a tool should do."""
+
+    words: Annotated[str, Field(min_length=1, max_length=500)]
+    """What the tool should do, in a few words."""
+
+
+async def find_tools(given: FindTools, context: ToolContext) -> ToolResult:
+    found = await asyncio.to_thread(find_for_model, context.tools, given.words)
+    lines = [f"- {each.name}: {each.description}" for each in found]
+    return ToolResult(text="\n".join(lines) or "No tool has these words.")
+
+
 async def _refuse(arguments: Arguments, context: ToolContext) -> ToolResult:
     raise ToolFailed("Call this tool alone, when all else is done.")
 
 
 CONTROL = (
+    tool(
+        FIND_TOOLS,
+        toolset="control",
+        category="read",
+        description="Find tools that are not listed here. You can call those that are found in the next "
+        "step.",
+        arguments=FindTools,
+        run=find_tools,
+    ),
     tool(
         ASK_USER,
         toolset="control",

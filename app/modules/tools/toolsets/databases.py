@@ -44,6 +44,24 @@ class DescribeTables(Arguments):
     """Name of the database. Left out: the session's main one."""
 
 
+class DescribeTableAs(Arguments):
+    """A description to store."""
+
+    table: TableName
+    """Name of the table."""
+    text: Annotated[str, Field(min_length=1, max_length=2_000)]
+    """What the table holds, in a sentence or two. It replaces the present description."""
+    database: DatabaseLabel = None
+    """Name of the database. Left out: the session's main one."""
+
+
+class RescanSchema(Arguments):
+    """A database to scan."""
+
+    database: DatabaseLabel = None
+    """Name of the database. Left out: the session's main one."""
+
+
 async def list_databases(_: NoArguments, context: ToolContext) -> ToolResult:
     lines = []
     for database in context.databases.all:
@@ -97,6 +115,32 @@ async def find_values(given: FindByWords, context: ToolContext) -> ToolResult:
     return ToolResult(text="\n".join(lines) or "No stored text is like these words.")
 
 
+async def describe_table_as(given: DescribeTableAs, context: ToolContext) -> ToolResult:
+    database = context.databases.named(given.database)
+    name = await _table_name(given.table, context, given.database)
+    await database.connections.describe_table(
+        context.owner, database.connection.id, name, description=given.text
+    )
+    return ToolResult(text=f"The description of {name} is stored.")
+
+
+async def rescan_schema(given: RescanSchema, context: ToolContext) -> ToolResult:
+    database = context.databases.named(given.database)
+    progress = await database.connections.start_scan(context.owner, database.connection.id)
+    return ToolResult(
+        text=f"The scan of {database.label} is {progress.state}. What it finds is there for later questions."
+    )
+
+
+async def _table_name(name: str, context: ToolContext, database: str | None) -> str:
+    """Returns a table's name as it is scanned. Raises `ToolFailed`."""
+    index = await context.databases.named(database).index()
+    known = {each.casefold(): each for each in index.tables}
+    if name.casefold() not in known:
+        raise ToolFailed(f"There is no table {name}. Look for tables with find_tables.")
+    return known[name.casefold()]
+
+
 def _about(description: str) -> str:
     return f": {' '.join(description.split())}" if description else ""
 
@@ -133,5 +177,25 @@ DATABASES = (
         description="Find stored texts that these words may mean, spelled as they are stored.",
         arguments=FindByWords,
         run=find_values,
+    ),
+    tool(
+        "describe_table_as",
+        toolset="databases",
+        category="write",
+        description="Store a description of a table, which users and models read from then on.",
+        arguments=DescribeTableAs,
+        run=describe_table_as,
+        describe=lambda given: f"Replace the description of the table {given.table}.",
+        repeatable=True,
+    ),
+    tool(
+        "rescan_schema",
+        toolset="databases",
+        category="write",
+        description="Read the schema of a database again, after tables or columns have changed.",
+        arguments=RescanSchema,
+        run=rescan_schema,
+        describe=lambda given: "Read the schema of the database again.",
+        repeatable=True,
     ),
 )

@@ -7,8 +7,9 @@ from typing import Annotated, Literal
 from pydantic import Field, JsonValue
 
 from app.modules.analysis.chart.drawing import MAX_POINTS, Axis, Drawing, FieldType, Point, axis, spec_of
-from app.modules.database_connection.results import ResultSet
-from app.modules.prompt_rows import rows_as_lines
+from app.modules.database_connection.results import ResultSet, type_of_values
+from app.modules.prompt_rows import rows_as_lines, without_secrets
+from app.modules.run.records import Row
 from app.modules.tools.context import ToolContext, ToolDatabase
 from app.modules.tools.results import KeptResult, NamedResult, rows_of
 from app.modules.tools.tool import Arguments, ToolFailed, ToolResult, tool
@@ -105,12 +106,41 @@ async def keep_rows(
     return kept
 
 
+async def keep_table(
+    context: ToolContext,
+    said: str,
+    names: Sequence[str],
+    *,
+    rows: list[Row],
+    database: ToolDatabase | None = None,
+) -> ToolResult:
+    """Store rows that a tool has made, so that findings and other tools can refer to them.
+
+    Returns the result of the call: what is `said`, and the first rows.
+    """
+    kept = KeptResult(
+        sql="",
+        database="" if database is None else database.label,
+        dialect="" if database is None else database.dialect,
+        columns=[
+            Column(name=name, type=type_of_values(row[at] for row in rows)) for at, name in enumerate(names)
+        ],
+        row_count=len(rows),
+        truncated=False,
+        cut_by=None,
+    )
+    await context.results.keep(context.call_id, kept, rows)
+    shown = await asyncio.to_thread(describe_rows, context.result_name, rows_of(kept, rows))
+    return ToolResult(text=f"{said}\n{shown}", result=kept)
+
+
 def describe_rows(name: str, rows: Rows) -> str:
     """Returns the first rows of a result for a model, and what its columns hold."""
+    shown = without_secrets(rows)
     measured = [
         line
         for at in range(min(len(rows["columns"]), _MOST_COLUMNS_MEASURED))
-        if (line := _statistics(rows, at)) is not None
+        if (line := _statistics(shown, at)) is not None
     ]
     return "\n".join([f"Result {name}:", rows_as_lines(rows), *(["Columns:", *measured] if measured else [])])
 
@@ -182,7 +212,7 @@ def _summary(found: Comparison, given: CompareResults) -> str:
         f"difference {right - left:.15g}."
         for name, left, right in found.totals
     ]
-    return "\n".join([counts, *totals])
+    return "\n".join([counts, *totals, *found.patterns])
 
 
 def _pair(left: NamedResult, right: NamedResult, name: str) -> tuple[str, int, int]:
@@ -259,7 +289,8 @@ QUERIES = (
         "compare_results",
         toolset="queries",
         category="read",
-        description="Compare two results row by row, also of two databases: equal, different, only in one.",
+        description="Compare two results row by row, also of two databases: equal, different, only in one; "
+        "differences of times are in hours.",
         arguments=CompareResults,
         run=compare_results,
     ),

@@ -1,0 +1,1 @@
+"""Databases that are generated from a seed, with a planted truth, and the tasks about them."""

@@ -1,0 +1,156 @@
+"""Calls of tools that wait for people, and their decisions.
+
+A decision is a record: of any number of deciders, one changes it. The last decision of a step creates the run
+that goes on, whose id follows from the run that waits.
+"""
+
+import asyncio
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from app.core.auth.caller import Caller
+from app.core.clock import now_ms
+from app.core.storage.port import is_uuid
+from app.modules.agent.records import CallRecord, CallStatus, InvestigationRecords
+from app.modules.run.lifecycle import RunLifecycle
+from app.modules.run.messages import next_run_id
+from app.modules.session.errors import (
+    ConfirmationOver,
+    ConfirmationUnknown,
+    DecidedOtherwise,
+    HashDiffers,
+    InvestigationsOff,
+)
+from app.modules.session.model import Session
+from app.modules.session.repository import SessionRepository
+from app.modules.usage.service import Allowances
+
+Verdict = Literal["approve", "deny"]
+
+_ENDING_SECONDS = 10.0
+"""The longest wait for the end of the run that has asked."""
+_PAUSES_SECONDS = (0.005, 0.25)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Decided:
+    """What was decided, and the run that goes on. `run_id` is None while other calls wait."""
+
+    confirmation_id: str
+    status: Literal["approved", "denied"]
+    run_id: str | None
+
+
+class Confirmations:
+    """Every method names the owner. It raises `SessionUnknown` for a session of another owner, and
+    `InvestigationsOff`.
+    """
+
+    def __init__(
+        self,
+        repository: SessionRepository,
+        records: InvestigationRecords | None,
+        lifecycle: RunLifecycle,
+        *,
+        allowances: Allowances,
+    ) -> None:
+        """`records`: None where investigations are off."""
+        self._repository = repository
+        self._stored_records = records
+        self._lifecycle = lifecycle
+        self._allowances = allowances
+
+    async def page(
+        self, owner: str, session_id: str, status: CallStatus | None, *, limit: int, cursor: str | None
+    ) -> tuple[list[CallRecord], str | None]:
+        """Returns a page of the calls that have asked, the first to expire first."""
+        records = self._records()
+        session = await self._repository.get(owner, session_id)
+        return await records.page(session.id, status, limit, cursor=cursor)
+
+    async def counts(self, sessions: Sequence[Session]) -> Mapping[str, int]:
+        """Returns the number of calls that wait, by session."""
+        if self._stored_records is None:
+            return {}
+        waiting = [each.id for each in sessions if each.status == "awaiting_approval"]
+        return await self._stored_records.waiting_by_session(waiting)
+
+    async def decide(
+        self,
+        caller: Caller,
+        session_id: str,
+        confirmation_id: str,
+        *,
+        verdict: Verdict,
+        call_hash: str,
+        reason: str | None,
+    ) -> Decided:
+        """Approve or deny a call, and go on with the turn if it was the last one of its step.
+
+        Raises `ConfirmationUnknown`, `HashDiffers`, `ConfirmationOver` if the call has expired or was
+        withdrawn, `DecidedOtherwise`, or `TokensSpent`: then the call still waits.
+        """
+        records = self._records()
+        session = await self._repository.get(caller.owner, session_id)
+        call = await self._find(session, confirmation_id)
+        if call.call_hash != call_hash:
+            raise HashDiffers(call.call_hash)
+        if call.status == "waiting":
+            await self._change(session, call, verdict, by=caller.credential, reason=reason)
+            call = await records.call(call.id) or call
+        decision = call.decision
+        if decision != "approved" and decision != "denied":
+            raise ConfirmationOver(call.status)
+        if decision != ("approved" if verdict == "approve" else "denied"):
+            raise DecidedOtherwise(decision)
+        return Decided(confirmation_id=call.id, status=decision, run_id=await self._following(session, call))
+
+    async def _change(
+        self, session: Session, call: CallRecord, verdict: Verdict, *, by: str, reason: str | None
+    ) -> None:
+        records = self._records()
+        if call.expires_at is not None and call.expires_at <= now_ms():
+            await records.expire(call)
+            await self._lifecycle.go_on(session)
+        elif verdict == "approve":
+            await self._allowances.check_tokens(session.owner)
+            await records.approve(call, by, reason)
+        else:
+            await records.deny(call, by, reason)
+
+    async def _following(self, session: Session, call: CallRecord) -> str | None:
+        """Returns the run that goes on with the turn of a call; None while other calls of its step wait.
+
+        The run that has asked may still be ending. If it was interrupted before, it goes on itself.
+        """
+        if not await self._records().is_decided(call.message_id, call.step):
+            return None
+        deadline = time.monotonic() + _ENDING_SECONDS
+        pause, longest = _PAUSES_SECONDS
+        while True:
+            now = await self._repository.find(session.id)
+            if now is not None:
+                await self._lifecycle.go_on(now)
+            asked, following = await asyncio.gather(
+                self._repository.find_run(call.run_id), self._repository.find_run(next_run_id(call.run_id))
+            )
+            if following is not None:
+                return None if following.is_withdrawn else following.id
+            is_ending = asked is not None and asked.status in ("open", "awaiting_approval")
+            if not is_ending or time.monotonic() > deadline:
+                return call.run_id
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, longest)
+
+    async def _find(self, session: Session, confirmation_id: str) -> CallRecord:
+        call = await self._records().call(confirmation_id) if is_uuid(confirmation_id) else None
+        if call is None or call.session_id != session.id or call.expires_at is None:
+            raise ConfirmationUnknown
+        return call
+
+    def _records(self) -> InvestigationRecords:
+        if self._stored_records is None:
+            raise InvestigationsOff
+        return self._stored_records

@@ -1,0 +1,108 @@
+"""Excel workbooks of rows: numbers and dates as such, all else as text, and no formula ever."""
+
+import io
+import json
+from collections.abc import AsyncIterable, Sequence
+from datetime import date, datetime
+from decimal import Decimal, InvalidOperation
+from typing import TypeAlias
+
+from pydantic import JsonValue
+
+from app.modules.run.records import Row
+from app.modules.session.errors import FormatUnavailable
+from graph.state import Column
+
+MAX_ROWS = 1_048_575
+"""Rows of a sheet below the header."""
+_MAX_CHARACTERS = 32_767
+_DIGITS_OF_A_DOUBLE = 15
+_CellValue: TypeAlias = str | int | float | bool | date | datetime | None
+
+
+async def excel_file(columns: Sequence[Column], chunks: AsyncIterable[Sequence[Row]], note: str) -> bytes:
+    """Builds a workbook; `note`, if there is one, says on a second sheet what is left out.
+
+    Raises `FormatUnavailable` without the `excel` extra, and `RowsGone`.
+    """
+    try:
+        from openpyxl import Workbook  # noqa: PLC0415 - an extra, and slow to load
+        from openpyxl.cell import WriteOnlyCell  # noqa: PLC0415
+        from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE  # noqa: PLC0415
+        from openpyxl.styles import Font  # noqa: PLC0415
+    except ImportError as error:
+        raise FormatUnavailable("Excel", "excel") from error
+    workbook = Workbook(write_only=True)
+    sheet = workbook.create_sheet("Rows")
+    sheet.freeze_panes = "A2"
+    cut = 0
+
+    def cell_of(value: _CellValue, *, bold: bool = False) -> object:
+        nonlocal cut
+        if not isinstance(value, str):
+            return value
+        text = ILLEGAL_CHARACTERS_RE.sub("\ufffd", value)
+        cut += len(text) > _MAX_CHARACTERS
+        cell = WriteOnlyCell(sheet, text[:_MAX_CHARACTERS])
+        cell.data_type = "s"  # text that begins with = is no formula
+        if bold:
+            cell.font = Font(bold=True)
+        return cell
+
+    sheet.append([cell_of(column["name"], bold=True) for column in columns])
+    written = 0
+    left = 0
+    async for rows in chunks:
+        for row in rows:
+            if written == MAX_ROWS:
+                left += 1
+                continue
+            sheet.append([cell_of(_value(each, column)) for each, column in zip(row, columns, strict=True)])
+            written += 1
+    said = [note] if note else []
+    if left:
+        said.append(f"A sheet of Excel holds {MAX_ROWS:,} rows; {left:,} more are left out.")
+    if cut:
+        said.append(f"{cut:,} texts are cut to the {_MAX_CHARACTERS:,} characters that a cell holds.")
+    if said:
+        notes = workbook.create_sheet("Notes")
+        for each in said:
+            notes.append([each])
+    file = io.BytesIO()
+    workbook.save(file)
+    return file.getvalue()
+
+
+def _value(value: JsonValue, column: Column) -> _CellValue:
+    match value, column["type"]:
+        case str(text), "date":
+            return _date(text, whole=True)
+        case str(text), "datetime":
+            return _date(text, whole=False)
+        case str(text), "integer" | "number":
+            return _number(text)
+        case int() as number, _ if abs(number) >= 10**_DIGITS_OF_A_DOUBLE:
+            return str(number)  # a cell holds a double
+        case (str() | bool() | int() | float() | None) as plain, _:
+            return plain
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _number(text: str) -> float | str:
+    """Returns the number unless a double would change its digits."""
+    try:
+        number = Decimal(text)
+    except InvalidOperation:
+        return text
+    return float(text) if len(number.as_tuple().digits) <= _DIGITS_OF_A_DOUBLE else text
+
+
+def _date(text: str, *, whole: bool) -> date | datetime | str:
+    """Returns a date that Excel knows: since 1900, and without a time zone."""
+    try:
+        read = date.fromisoformat(text) if whole else datetime.fromisoformat(text)
+    except ValueError:
+        return text
+    if read.year < 1901 or (isinstance(read, datetime) and read.tzinfo is not None):
+        return text
+    return read
