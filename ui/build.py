@@ -3,7 +3,9 @@
 Needs Node 20.19 or newer on the path, or the one that `make ui` puts into the environment.
 """
 
+import gzip
 import hashlib
+import json
 import os
 import shutil
 import subprocess
@@ -18,6 +20,8 @@ UI = Path(__file__).resolve().parent
 STATIC = UI.parent / "app" / "web" / "static"
 STAMP = STATIC / ".sources"
 NEEDED = (20, 19)
+ROUTE_WEIGHT = 60_000
+"""Bytes of compressed JavaScript that a route loads before it is shown; panels are fetched when they are."""
 SWAGGER_UI = (
     "swagger-ui-bundle.js",
     "swagger-ui-bundle.js.LICENSE.txt",
@@ -43,10 +47,38 @@ def build() -> None:
     print("Building the page (about half a minute) ...", flush=True)  # noqa: T201
     install("--omit=dev")
     npm("run", "build")
+    weigh(STATIC)
     (STATIC / "docs").mkdir()
     for name in SWAGGER_UI:
         shutil.copy(UI / "node_modules" / "swagger-ui-dist" / name, STATIC / "docs")
     STAMP.write_text(wanted)
+
+
+def weigh(folder: Path) -> None:
+    if heavy := list(too_heavy(folder)):
+        sys.exit("The page is too heavy:\n" + "\n".join(heavy))
+
+
+def too_heavy(folder: Path) -> Iterator[str]:
+    """Yields the routes whose scripts, compressed, are beyond what a route may load to be shown."""
+    manifest = json.loads((folder / ".vite" / "manifest.json").read_text())
+    start = closure(manifest, "index.html")
+    for name in ("index.html", *manifest["index.html"].get("dynamicImports", ())):
+        scripts = start | closure(manifest, name)
+        weight = sum(len(gzip.compress((folder / script).read_bytes(), 6)) for script in scripts)
+        if weight > ROUTE_WEIGHT:
+            yield f"{name} loads {weight:,} bytes of scripts, more than {ROUTE_WEIGHT:,}"
+
+
+def closure(manifest: dict[str, Any], name: str) -> set[str]:
+    """Returns the files of a chunk and of all that it imports at once."""
+    met = {name}
+    waiting = [name]
+    while waiting:
+        new = set(manifest[waiting.pop()].get("imports", ())) - met
+        met |= new
+        waiting += new
+    return {manifest[each]["file"] for each in met}
 
 
 def check() -> None:
@@ -109,16 +141,18 @@ def npm(*arguments: str) -> None:
         sys.exit(f"npm {' '.join(arguments)} failed:\n{done.stdout[-4000:]}{done.stderr[-4000:]}")
 
 
-def main(task: str) -> None:
+def main(task: str, folder: str = str(STATIC)) -> None:
     match task:
         case "build":
             build()
         case "check":
             check()
+        case "weigh":
+            weigh(Path(folder))
         case "node":
             sys.exit(find_node() is None)
         case _:
-            sys.exit("build.py build | check | node")
+            sys.exit("build.py build | check | weigh [FOLDER] | node")
 
 
 if __name__ == "__main__":

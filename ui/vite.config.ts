@@ -4,6 +4,7 @@ export default defineConfig({
   build: {
     outDir: "../app/web/static",
     emptyOutDir: true,
+    manifest: true,
     target: "es2022",
     chunkSizeWarningLimit: 1200,
     modulePreload: { polyfill: false },

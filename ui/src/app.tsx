@@ -4,6 +4,7 @@ import { signInNeeded } from "./api/credential";
 import { StartPage } from "./conversation/start_page";
 import { knowMe } from "./identity/me";
 import { SignIn } from "./identity/sign_in";
+import { PaletteShortcut } from "./palette/shortcut";
 import { Sidebar } from "./sessions/sidebar";
 import { Icon } from "./shared/icon";
 import { lazy } from "./shared/lazy";
@@ -13,7 +14,12 @@ import { Toasts } from "./shared/toasts";
 import "./app.css";
 
 const ConversationPage = lazy(() => import("./conversation/conversation_page"));
+const BoardsPage = lazy(() => import("./boards/boards_page"));
+const BoardPage = lazy(() => import("./boards/board_page"));
 const ConnectionsPage = lazy(() => import("./connections/connections_page"));
+const RulesPage = lazy(() => import("./rules/rules_page"));
+const ToolsPage = lazy(() => import("./tools/tools_page"));
+const MemoryPage = lazy(() => import("./memory/memory_page"));
 const ConnectionPage = lazy(() => import("./connections/connection_page"));
 
 /** The page, or the sign-in screen. */
@@ -52,6 +58,7 @@ function Frame() {
         </button>
         <Here route={here} />
       </main>
+      <PaletteShortcut />
       <Toasts />
     </div>
   );
@@ -63,8 +70,18 @@ function Here({ route }: { route: Route }) {
       return <StartPage />;
     case "session":
       return <ConversationPage key={route.sessionId} sessionId={route.sessionId} />;
+    case "boards":
+      return <BoardsPage />;
+    case "board":
+      return <BoardPage key={route.boardId} boardId={route.boardId} />;
     case "connections":
       return <ConnectionsPage />;
+    case "rules":
+      return <RulesPage />;
+    case "tools":
+      return <ToolsPage />;
+    case "memory":
+      return <MemoryPage />;
     case "connection":
       return <ConnectionPage key={route.connectionId} connectionId={route.connectionId} />;
   }

@@ -2,19 +2,48 @@
 import createClient from "openapi-fetch";
 import { signedFetch } from "./credential";
 import { ApiError, problemIn } from "./problem";
-import type { paths } from "./schema";
+import type { ExampleBody, ExampleRunBody, paths } from "./schema";
 import type {
+  AnswerVersion,
+  AskedQuestion,
+  Attribute,
+  Checkpoint,
+  Consent,
+  Fact,
+  FactChange,
+  FactImport,
+  FileBody,
+  FileCorrection,
+  GraphMemory,
+  GraphTest,
+  ImportedFacts,
+  KeptFact,
+  ListedSession,
+  NewConsent,
+  NewFact,
+  Profile,
+  Unconfirmed,
   Capabilities,
+  ConfirmationBody,
   Connection,
   InspectedStatement,
+  Provenance,
+  StepCounts,
   InvestigationStepBody,
+  McpServer,
   Me,
+  Message,
+  NewReport,
+  NewRule,
+  PastConversation,
   RowsPage,
+  Rule,
   Scan,
   Sample,
   Session,
   SessionWithHistory,
   Table,
+  ToolList,
 } from "./types";
 
 const http = createClient<paths>({ fetch: signedFetch });
@@ -42,6 +71,48 @@ export function readCapabilities(): Promise<Capabilities> {
   return dataOf(http.GET("/api/v1/capabilities"));
 }
 
+export function readTools(): Promise<ToolList> {
+  return dataOf(http.GET("/api/v1/tools"));
+}
+
+export async function readMcpServers(): Promise<McpServer[]> {
+  return (await dataOf(http.GET("/api/v1/mcp/servers"))).items;
+}
+
+/** Approves a tool of an MCP server as its fingerprint describes it. */
+export async function approveMcpTool(name: string, tool: string, fingerprint: string): Promise<void> {
+  const params = { path: { name, tool } };
+  const path = "/api/v1/mcp/servers/{name}/tools/{tool}/approve";
+  await dataOf(http.POST(path, { params, body: { fingerprint } }));
+}
+
+// Rules
+
+/** All rules, the first to count first. */
+export async function listRules(): Promise<Rule[]> {
+  const rules: Rule[] = [];
+  let cursor: string | undefined;
+  do {
+    const query = { limit: 100, cursor };
+    const page = await dataOf(http.GET("/api/v1/rules", { params: { query } }));
+    rules.push(...(page.items as Rule[]));
+    cursor = page.next_cursor ?? undefined;
+  } while (cursor !== undefined);
+  return rules;
+}
+
+export async function addRule(body: NewRule): Promise<void> {
+  await dataOf(http.POST("/api/v1/rules", { body }));
+}
+
+export async function changeRule(name: string, body: Partial<Omit<NewRule, "name">>): Promise<void> {
+  await dataOf(http.PATCH("/api/v1/rules/{name}", { params: { path: { name } }, body }));
+}
+
+export async function deleteRule(name: string): Promise<void> {
+  await dataOf(http.DELETE("/api/v1/rules/{name}", { params: { path: { name } } }));
+}
+
 /** Raises `ApiError` if the credential is not valid. */
 export async function checkCredential(credential: string): Promise<void> {
   const headers = { Authorization: `Bearer ${credential}` };
@@ -50,13 +121,23 @@ export async function checkCredential(credential: string): Promise<void> {
 
 // Sessions
 
-export function listSessions(q: string, cursor?: string): Promise<Page<Session>> {
-  const query = { limit: 50, q: q || undefined, cursor };
-  return dataOf(http.GET("/api/v1/sessions", { params: { query } }));
+export interface WantedSessions {
+  q?: string | undefined;
+  db_connection_id?: string | undefined;
+  status?: Session["status"] | undefined;
+  pinned?: boolean | undefined;
 }
 
-export function readSession(session_id: string, cursor?: string): Promise<SessionWithHistory> {
-  const params = { path: { session_id }, query: { limit: 40, cursor } };
+export function listSessions(
+  wanted: WantedSessions,
+  cursor?: string,
+  limit = 50,
+): Promise<Page<ListedSession>> {
+  return dataOf(http.GET("/api/v1/sessions", { params: { query: { ...wanted, limit, cursor } } }));
+}
+
+export function readSession(session_id: string, cursor?: string, limit = 40): Promise<SessionWithHistory> {
+  const params = { path: { session_id }, query: { limit, cursor } };
   return dataOf(http.GET("/api/v1/sessions/{session_id}", { params }));
 }
 
@@ -70,9 +151,42 @@ export function renameSession(session_id: string, title: string): Promise<Sessio
   );
 }
 
+export async function pinSession(session_id: string, pinned: boolean): Promise<void> {
+  const params = { path: { session_id } };
+  await dataOf(http.PATCH("/api/v1/sessions/{session_id}", { params, body: { pinned } }));
+}
+
+/** The questions of a session, oldest first, by pages. */
+export function listQuestions(session_id: string, cursor?: string): Promise<Page<AskedQuestion>> {
+  const params = { path: { session_id }, query: { limit: 100, cursor } };
+  return dataOf(http.GET("/api/v1/sessions/{session_id}/questions", { params }));
+}
+
+/** States that a fork can begin from, newest first, by pages. */
+export function listCheckpoints(session_id: string, cursor?: string): Promise<Page<Checkpoint>> {
+  const params = { path: { session_id }, query: { limit: 100, cursor } };
+  return dataOf(http.GET("/api/v1/sessions/{session_id}/checkpoints", { params }));
+}
+
+export function forkSession(session_id: string, checkpoint_id: string): Promise<Session> {
+  const params = { path: { session_id, checkpoint_id } };
+  return dataOf(http.POST("/api/v1/sessions/{session_id}/checkpoints/{checkpoint_id}/fork", { params }));
+}
+
+export async function closeSession(session_id: string): Promise<void> {
+  const params = { path: { session_id } };
+  await dataOf(http.PATCH("/api/v1/sessions/{session_id}", { params, body: { status: "closed" } }));
+}
+
 export function resumeSession(session_id: string): Promise<Session> {
   const params = { path: { session_id } };
   return dataOf(http.PATCH("/api/v1/sessions/{session_id}", { params, body: { status: "idle" } }));
+}
+
+/** Sets what questions may do from the next one on. */
+export function setMode(session_id: string, mode: Session["mode"]): Promise<Session> {
+  const params = { path: { session_id } };
+  return dataOf(http.PATCH("/api/v1/sessions/{session_id}", { params, body: { mode } }));
 }
 
 /** The request outlives the page, so the deletion reaches the server when the tab is closed. */
@@ -83,9 +197,20 @@ export async function deleteSession(session_id: string): Promise<void> {
 
 // Runs
 
+/** What the page shows: the server looks it up for the model. */
+export interface About {
+  kind: "table" | "connection" | "result" | "failed_answer" | "none";
+  id: string;
+}
+
 export interface Asked {
   query: string;
   sql?: string;
+  about?: About;
+  /** Only for a session that has no database yet. */
+  db_connection_id?: string;
+  /** Left out: the session's. */
+  mode?: "ask" | "agent";
   on_busy: "reject" | "enqueue" | "interrupt";
 }
 
@@ -128,25 +253,62 @@ export interface RowsPlace {
   session_id: string;
   message_id: string;
   result_id?: string | undefined;
+  /** The version of the answer; without one they are those of its own statement. */
+  number?: number | undefined;
 }
 
 const ANSWER_ROWS = "/api/v1/sessions/{session_id}/messages/{message_id}/rows";
+const VERSION_ROWS = "/api/v1/sessions/{session_id}/messages/{message_id}/versions/{number}/rows";
 const RESULT_ROWS = "/api/v1/sessions/{session_id}/messages/{message_id}/results/{result_id}/rows";
+
+/** Runs another statement for an answer, which keeps it. */
+export function addVersion(session_id: string, message_id: string, sql: string): Promise<AnswerVersion> {
+  const params = { path: { session_id, message_id } };
+  const path = "/api/v1/sessions/{session_id}/messages/{message_id}/versions";
+  return dataOf(http.POST(path, { params, body: { sql } }));
+}
 
 export function readRows(place: RowsPlace, limit: number, cursor?: string): Promise<RowsPage> {
   const query = { limit, cursor, format: "json" as const };
-  const { result_id, ...answer } = place;
+  const { result_id, number, ...answer } = place;
+  if (number !== undefined)
+    return dataOf(http.GET(VERSION_ROWS, { params: { path: { ...answer, number }, query } }));
   if (result_id === undefined) return dataOf(http.GET(ANSWER_ROWS, { params: { path: answer, query } }));
   return dataOf(http.GET(RESULT_ROWS, { params: { path: { ...answer, result_id }, query } }));
 }
 
-export async function rowsFile(place: RowsPlace, format: "csv" | "parquet"): Promise<Blob> {
+export async function rowsFile(place: RowsPlace, format: "csv" | "parquet" | "xlsx"): Promise<Blob> {
   const query = { format };
-  const { result_id, ...answer } = place;
+  const { result_id, number, ...answer } = place;
   const parseAs = "blob" as const;
+  if (number !== undefined)
+    return dataOf(http.GET(VERSION_ROWS, { params: { path: { ...answer, number }, query }, parseAs }));
   if (result_id === undefined)
     return dataOf(http.GET(ANSWER_ROWS, { params: { path: answer, query }, parseAs }));
   return dataOf(http.GET(RESULT_ROWS, { params: { path: { ...answer, result_id }, query }, parseAs }));
+}
+
+/** A report as a file. */
+export function makeReport(body: NewReport): Promise<Blob> {
+  const parseAs = "blob" as const;
+  return dataOf(http.POST("/api/v1/reports", { body, parseAs }));
+}
+
+/** Reads an uploaded file again, with the types of its columns as a person has chosen them. */
+export function correctFile(connection_id: string, body: FileCorrection): Promise<FileBody> {
+  const params = { path: { connection_id } };
+  return dataOf(http.PATCH("/api/v1/database-connections/{connection_id}/file", { params, body }));
+}
+
+/** Stores what a person has chosen of an answer's chart; null goes back to the chart as it was proposed. */
+export async function chooseChart(
+  session_id: string,
+  message_id: string,
+  chart_choice: Message["chart_choice"],
+): Promise<void> {
+  const params = { path: { session_id, message_id } };
+  const path = "/api/v1/sessions/{session_id}/messages/{message_id}";
+  await dataOf(http.PATCH(path, { params, body: { chart_choice } }));
 }
 
 /** What the model wanted to know in an answer's investigation, its calls, and what they returned. */
@@ -156,6 +318,23 @@ export async function readSteps(session_id: string, message_id: string): Promise
   return (await dataOf(http.GET(path, { params }))).items;
 }
 
+/** The calls of a session that wait for a decision. */
+export async function readConfirmations(session_id: string): Promise<ConfirmationBody[]> {
+  const params = { path: { session_id }, query: { status: "waiting" as const, limit: 100 } };
+  return (await dataOf(http.GET("/api/v1/sessions/{session_id}/confirmations", { params }))).items;
+}
+
+/** Approves or denies a call. Returns the id of the run that goes on, or null while others wait. */
+export async function decideCall(
+  session_id: string,
+  confirmation_id: string,
+  body: { decision: "approve" | "deny"; call_hash: string; reason?: string },
+): Promise<string | null> {
+  const params = { path: { session_id, confirmation_id } };
+  const path = "/api/v1/sessions/{session_id}/confirmations/{confirmation_id}";
+  return (await dataOf(http.POST(path, { params, body }))).run_id;
+}
+
 export async function giveFeedback(
   session_id: string,
   message_id: string,
@@ -163,6 +342,154 @@ export async function giveFeedback(
 ): Promise<void> {
   const params = { path: { session_id, message_id } };
   await dataOf(http.POST("/api/v1/sessions/{session_id}/messages/{message_id}/feedback", { params, body }));
+}
+
+/** What the statement of an answer does, what its author knew, and checks of its rows. */
+export function readProvenance(session_id: string, message_id: string): Promise<Provenance> {
+  const params = { path: { session_id, message_id } };
+  return dataOf(http.GET("/api/v1/sessions/{session_id}/messages/{message_id}/provenance", { params }));
+}
+
+// Examples
+
+/** The example that an answer was proposed as, if it waits for a review and the caller may see it. */
+export async function findProposal(
+  db_connection_id: string,
+  message_id: string,
+): Promise<ExampleBody | null> {
+  const query = { db_connection_id, status: "proposed" as const, limit: 100 };
+  const { items } = await dataOf(http.GET("/api/v1/examples", { params: { query } }));
+  return items.find((each) => each.message_id === message_id) ?? null;
+}
+
+export function testExample(example_id: string, sql: string): Promise<ExampleRunBody> {
+  const params = { path: { example_id } };
+  return dataOf(http.POST("/api/v1/examples/{example_id}/test", { params, body: { sql } }));
+}
+
+export async function verifyExample(example_id: string, question: string, sql: string): Promise<void> {
+  const options = { params: { path: { example_id } }, body: { question, sql, status: "verified" as const } };
+  await dataOf(http.PATCH("/api/v1/examples/{example_id}", options));
+}
+
+// Memory
+
+export interface WantedFacts {
+  q?: string;
+  scope?: Fact["scope"];
+  kind?: Fact["kind"];
+  status?: Fact["status"];
+  message_id?: string;
+}
+
+export function listFacts(wanted: WantedFacts, cursor?: string): Promise<Page<Fact>> {
+  return dataOf(http.GET("/api/v1/memory/facts", { params: { query: { ...wanted, limit: 100, cursor } } }));
+}
+
+export function readFact(fact_id: string): Promise<Fact> {
+  return dataOf(http.GET("/api/v1/memory/facts/{fact_id}", { params: { path: { fact_id } } }));
+}
+
+export function keepFact(body: NewFact): Promise<KeptFact> {
+  return dataOf(http.POST("/api/v1/memory/facts", { body }));
+}
+
+export function changeFact(fact_id: string, change: FactChange, confirm = false): Promise<KeptFact> {
+  const options = { params: { path: { fact_id } }, body: { ...change, confirm } };
+  return dataOf(http.PATCH("/api/v1/memory/facts/{fact_id}", options));
+}
+
+/** The request outlives the page, so the deletion reaches the server when the tab is closed. */
+export async function forgetFact(fact_id: string): Promise<void> {
+  const options = { params: { path: { fact_id } }, keepalive: true };
+  await dataOf(http.DELETE("/api/v1/memory/facts/{fact_id}", options));
+}
+
+export function readProfile(): Promise<Profile> {
+  return dataOf(http.GET("/api/v1/memory/profile"));
+}
+
+export function consentToProfile(consent: boolean): Promise<Profile> {
+  return dataOf(http.PATCH("/api/v1/memory/profile", { body: { consent } }));
+}
+
+/** Adds and forgets items of an attribute, and leaves the others. The request outlives the page. */
+export async function changeProfile(
+  attribute: Attribute,
+  change: { add?: string[]; remove?: string[]; confirm?: boolean },
+): Promise<void> {
+  const body = { add: [], remove: [], confirm: false, ...change };
+  const options = { params: { path: { attribute } }, body, keepalive: true };
+  await dataOf(http.PATCH("/api/v1/memory/profile/{attribute}", options));
+}
+
+export async function forgetAttribute(attribute: Attribute): Promise<void> {
+  const params = { path: { attribute } };
+  await dataOf(http.DELETE("/api/v1/memory/profile/{attribute}", { params }));
+}
+
+export function readGraphMemory(): Promise<GraphMemory> {
+  return dataOf(http.GET("/api/v1/memory/graph"));
+}
+
+export function testGraphMemory(mode: GraphTest["mode"]): Promise<GraphTest> {
+  return dataOf(http.POST("/api/v1/memory/graph/test", { body: { mode } }));
+}
+
+export async function listConsents(): Promise<Consent[]> {
+  return (await dataOf(http.GET("/api/v1/memory/consents", { params: { query: { limit: 100 } } }))).items;
+}
+
+export async function grantConsent(body: NewConsent): Promise<void> {
+  await dataOf(http.PUT("/api/v1/memory/consents", { body }));
+}
+
+export async function withdrawConsent(db_connection_id: string, erase: boolean): Promise<void> {
+  await dataOf(http.DELETE("/api/v1/memory/consents", { params: { query: { db_connection_id, erase } } }));
+}
+
+export function importFacts(body: FactImport): Promise<ImportedFacts> {
+  return dataOf(http.POST("/api/v1/memory/facts/import", { body }));
+}
+
+export interface CountedMemory {
+  facts: number;
+  conversations: number;
+  consents: number;
+}
+
+/** How much memory holds of the caller. */
+export async function countMemory(): Promise<CountedMemory> {
+  const { facts, conversations, consents } = await dataOf(http.GET("/api/v1/memory/export"));
+  return { facts: facts.length, conversations: conversations.length, consents: consents.length };
+}
+
+/** Everything that memory holds of the caller. */
+export function exportMemory(): Promise<Blob> {
+  return dataOf(http.GET("/api/v1/memory/export", { parseAs: "blob" }));
+}
+
+/** Deletes everything that memory holds of the caller. Returns what is not confirmed as deleted yet. */
+export async function forgetMemory(): Promise<Unconfirmed[]> {
+  return (await dataOf(http.DELETE("/api/v1/memory"))).not_confirmed;
+}
+
+/** Summaries of the caller's conversations, last written first. */
+export async function listPastConversations(
+  userId: string,
+  cursor?: string,
+): Promise<Page<PastConversation>> {
+  const params = { path: { userId }, query: { limit: 30, cursor } };
+  const path = "/api/memory/users/{userId}/memories";
+  const { memories, nextCursor } = await dataOf(http.GET(path, { params }));
+  return { items: memories, next_cursor: nextCursor };
+}
+
+/** Summaries of conversations that fit the words, best first. */
+export async function searchPastConversations(userId: string, query: string): Promise<PastConversation[]> {
+  const path = "/api/memory/users/{userId}/conversations/search";
+  const params = { path: { userId } };
+  return (await dataOf(http.POST(path, { params, body: { query, limit: 20 } }))).conversations;
 }
 
 // Connections
@@ -185,6 +512,12 @@ export function addConnection(body: NewConnection): Promise<Connection> {
 export function shareConnection(connection_id: string, shared: boolean): Promise<Connection> {
   const params = { path: { connection_id } };
   return dataOf(http.PATCH("/api/v1/database-connections/{connection_id}", { params, body: { shared } }));
+}
+
+/** Says whether a service outside of KAI may remember the database, with the consent of its users. */
+export async function allowExternalMemory(connection_id: string, external_memory: boolean): Promise<void> {
+  const options = { params: { path: { connection_id } }, body: { external_memory } };
+  await dataOf(http.PATCH("/api/v1/database-connections/{connection_id}", options));
 }
 
 export async function deleteConnection(connection_id: string): Promise<void> {
@@ -225,10 +558,35 @@ export function describeTable(
   return dataOf(http.PATCH(path, { params, body: { description } }));
 }
 
+export interface ColumnEdit {
+  description?: string;
+  unit?: string;
+  hidden?: boolean;
+}
+
+export function editColumn(
+  connection_id: string,
+  table_name: string,
+  column: string,
+  edit: ColumnEdit,
+): Promise<Table> {
+  const params = { path: { connection_id, table_name } };
+  const path = "/api/v1/database-connections/{connection_id}/tables/{table_name}";
+  return dataOf(http.PATCH(path, { params, body: { columns: { [column]: edit } } }));
+}
+
 export function inspectStatement(connection_id: string, sql: string): Promise<InspectedStatement> {
   const params = { path: { connection_id } };
   return dataOf(
     http.POST("/api/v1/database-connections/{connection_id}/statements", { params, body: { sql } }),
+  );
+}
+
+/** Counts the rows of a statement step by step, by statements of their own. */
+export function countSteps(connection_id: string, sql: string): Promise<StepCounts> {
+  const params = { path: { connection_id } };
+  return dataOf(
+    http.POST("/api/v1/database-connections/{connection_id}/statements/counts", { params, body: { sql } }),
   );
 }
 

@@ -17,10 +17,16 @@ export function signOut(): void {
   window.location.assign("/");
 }
 
+/** Value of the header `Authorization`; null without a credential. */
+export function authorization(): string | null {
+  const credential = sessionStorage.getItem(KEPT);
+  return credential === null ? null : `Bearer ${credential}`;
+}
+
 /** `fetch` with the credential, if there is one. */
 export async function signedFetch(request: Request): Promise<Response> {
-  const credential = sessionStorage.getItem(KEPT);
-  if (credential !== null) request.headers.set("Authorization", `Bearer ${credential}`);
+  const credential = authorization();
+  if (credential !== null) request.headers.set("Authorization", credential);
   const response = await fetch(request);
   if (response.status === 401) signInNeeded.value = true;
   return response;

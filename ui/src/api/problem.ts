@@ -10,7 +10,7 @@ export class ApiError extends Error {
 
 /** Any error as a problem. `fetch` raises `TypeError` if a request did not reach the server. */
 export function asProblem(error: unknown): Problem {
-  if (error instanceof ApiError) return error.problem;
+  if (error instanceof ApiError) return inOwnWords(error.problem);
   const offline = error instanceof TypeError;
   const { offlineTitle, offlineDetail, unexpected } = texts.problems;
   return {
@@ -19,6 +19,13 @@ export function asProblem(error: unknown): Problem {
     status: 0,
     detail: offline ? offlineDetail : String(error),
   };
+}
+
+/** Refusals of the API's own protocol tell an integrator what to send; people read what they can do. */
+function inOwnWords(problem: Problem): Problem {
+  const words: Partial<Record<string, string>> = texts.problems.byType;
+  const detail = words[problem.type];
+  return detail === undefined ? problem : { ...problem, title: texts.problems.notNow, detail };
 }
 
 /** The body of an error response as a problem; without an explanation it names the status. */

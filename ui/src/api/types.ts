@@ -1,16 +1,26 @@
 /** Types of the API, from its OpenAPI document. */
 import type {
   AnalysisChunk,
+  AttributesBody,
   ChartChunk,
   ClaimsChunk,
   ClarificationChunk,
+  Confirmation,
+  ConfirmationDecided,
+  ContextChunk,
   Done,
+  FactChange as WholeFactChange,
   Failure,
   FindingsChunk,
+  FoundConversation,
+  Memory,
+  MemoryBody,
   MessageBody,
   Progress,
   Reset,
   ResultsChunk,
+  RuleBody,
+  RuleScopeBody,
   SqlChunk,
   Status,
   SuggestionsChunk,
@@ -20,15 +30,46 @@ import type {
 } from "./schema";
 
 export type {
+  AnswerVersion,
+  AskedQuestion,
+  BoardBody as Board,
+  BoardWithPins,
   CapabilitiesBody as Capabilities,
+  CheckpointBody as Checkpoint,
   Claim,
   Column,
+  ConfirmationBody,
   ConnectionBody as Connection,
   Failure,
   Finding,
   InspectedStatementBody as InspectedStatement,
+  McpServerBody as McpServer,
+  McpToolBody as McpTool,
   MeBody as Me,
+  ConsentBody as Consent,
+  FactBody as Fact,
+  GraphMemoryBody as GraphMemory,
+  GraphTestBody as GraphTest,
+  FactImport,
+  FileBody,
+  FileCorrection,
+  ImportedFacts,
+  KeptFact,
+  ListedSession,
+  NewConsent,
+  NewFactBody as NewFact,
+  NotConfirmedBody as Unconfirmed,
+  ProvenanceBody as Provenance,
+  QueryDescription,
+  StepCountsBody as StepCounts,
+  ResultCheck,
+  PinBody as Pin,
+  ProfileBody as Profile,
+  ProfileItemBody as ProfileItem,
   MessageBody as Message,
+  NamedFact,
+  NewReport,
+  NewRule,
   Option,
   RowsPage,
   SampleBody as Sample,
@@ -37,7 +78,22 @@ export type {
   StepBody as InvestigationStepBody,
   TableBody as Table,
   TableColumn,
+  ToolBody as Tool,
+  ToolList,
+  UploadedColumn,
 } from "./schema";
+
+/** The memory of a conversation; of a search with its relevance. */
+export type PastConversation = MemoryBody & Partial<Pick<FoundConversation, "relevance">>;
+
+/** One change of a fact. */
+export type FactChange = Omit<WholeFactChange, "confirm">;
+
+/** A part of a profile. */
+export type Attribute = keyof AttributesBody;
+
+/** A rule as the API returns it: with every field of its scope. */
+export type Rule = Omit<RuleBody, "scope"> & { scope: Required<RuleScopeBody> };
 
 /** Fields of an answer that the page keeps as the API sends them. `Answer` in conversation/model.ts has the
  * others in a form of its own. */
@@ -45,6 +101,11 @@ export type AnswerFields = Omit<
   MessageBody,
   | "id"
   | "run_id"
+  | "client_message_id"
+  | "source_message_id"
+  | "given_sql"
+  | "timeline"
+  | "rows_head"
   | "role"
   | "query"
   | "status"
@@ -70,7 +131,18 @@ export type Cell = string | number | boolean | null | object;
 export type Row = Cell[];
 export type Step = Status["step"];
 
-type Said = Status | Chunk | ToolCalled | Progress | ToolReturned | Reset | Failure | Done;
+type Said =
+  | Status
+  | Chunk
+  | ToolCalled
+  | Progress
+  | Memory
+  | ToolReturned
+  | Confirmation
+  | ConfirmationDecided
+  | Reset
+  | Failure
+  | Done;
 type Chunk =
   | TextChunk
   | SqlChunk
@@ -79,6 +151,7 @@ type Chunk =
   | AnalysisChunk
   | ClaimsChunk
   | ClarificationChunk
+  | ContextChunk
   | FindingsChunk
   | SuggestionsChunk;
 
@@ -92,6 +165,8 @@ export interface Problem {
   status: number;
   detail: string;
   active_run_id?: string | null;
+  /** The same question may succeed if it is asked again. */
+  retryable?: boolean;
 }
 
 /** Progress of a scan in the background; `tables_total` is null until all tables are known. */

@@ -1,10 +1,26 @@
+import { EyeOff, Pencil } from "lucide";
+import { useState } from "preact/hooks";
 import type { Table, TableColumn } from "../api/types";
+import { Icon } from "../shared/icon";
+import { lazy } from "../shared/lazy";
 import { texts } from "../shared/texts";
+
+const ColumnForm = lazy(() => import("./column_form"));
 
 const SHOWN_VALUES = 8;
 
 /** The columns of a table, with what the scan found in them. */
-export function ColumnList({ table }: { table: Table }) {
+export function ColumnList({
+  connectionId,
+  table: scanned,
+  mayChange,
+}: {
+  connectionId: string;
+  table: Table;
+  mayChange: boolean;
+}) {
+  const [table, setTable] = useState(scanned);
+  const [edited, setEdited] = useState<TableColumn | null>(null);
   const refers = new Map(
     table.foreign_keys.flatMap((key) => key.columns.map((name) => [name, key.referred_table])),
   );
@@ -18,26 +34,53 @@ export function ColumnList({ table }: { table: Table }) {
       <table class="columns">
         <tbody>
           {table.columns.map((column) => (
-            <tr key={column.name}>
+            <tr key={column.name} class={column.hidden ? "hidden-column" : undefined}>
               <th scope="row">{column.name}</th>
               <td class="type">{column.database_type || column.type}</td>
               <td class="quiet">
+                {column.hidden && (
+                  <span class="key">
+                    <Icon of={EyeOff} size={12} /> {texts.connections.hidden}
+                  </span>
+                )}
                 {column.primary_key && <span class="key">{texts.connections.key}</span>}
                 {refers.has(column.name) && texts.connections.refersTo(refers.get(column.name) ?? "")}
               </td>
               <td class="quiet values">{valuesOf(column)}</td>
+              {mayChange && (
+                <td>
+                  <button
+                    type="button"
+                    class="icon-button"
+                    aria-label={texts.connections.editColumn(column.name)}
+                    title={texts.connections.editColumn(column.name)}
+                    onClick={() => setEdited(column)}
+                  >
+                    <Icon of={Pencil} size={14} />
+                  </button>
+                </td>
+              )}
             </tr>
           ))}
         </tbody>
       </table>
+      {edited && (
+        <ColumnForm
+          connectionId={connectionId}
+          table={table}
+          column={edited}
+          onSaved={setTable}
+          onClose={() => setEdited(null)}
+        />
+      )}
     </div>
   );
 }
 
 function valuesOf(column: TableColumn): string {
-  const { values, minimum, maximum, description } = column;
+  const { values, minimum, maximum, description, unit } = column;
   const seen =
     values.length > SHOWN_VALUES ? `${values.slice(0, SHOWN_VALUES).join(", ")}, …` : values.join(", ");
   const range = minimum != null && maximum != null ? `${minimum} … ${maximum}` : "";
-  return [description, seen || range].filter(Boolean).join(" · ");
+  return [unit, description, seen || range].filter(Boolean).join(" · ");
 }

@@ -19,7 +19,7 @@ export async function refreshConnections(): Promise<void> {
   }
 }
 
-export function connectionOf(id: string): Connection | undefined {
+export function connectionOf(id: string | null): Connection | undefined {
   return connections.value?.find((each) => each.id === id);
 }
 

@@ -8,9 +8,12 @@ import { ProblemBox } from "../shared/problem_box";
 import { onLinkClick } from "../shared/route";
 import { texts } from "../shared/texts";
 import { moment } from "../shared/time";
+import { lazy } from "../shared/lazy";
 import { AddForm } from "./add_form";
 import { connections, problem, refreshConnections } from "./connections";
 import "./connections.css";
+
+const FileForm = lazy(() => import("../uploads/file_form"));
 
 /** The databases that can be asked. */
 export default function ConnectionsPage() {
@@ -33,6 +36,7 @@ export default function ConnectionsPage() {
       <List />
       {adding && (
         <Dialog title={texts.connections.add} onClose={() => setAdding(false)}>
+          <FileForm />
           <AddForm />
         </Dialog>
       )}

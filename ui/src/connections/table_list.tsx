@@ -1,12 +1,16 @@
-import { ChevronRight } from "lucide";
-import { useState } from "preact/hooks";
+import { ChevronRight, FileText, ListChecks } from "lucide";
+import { useEffect, useState } from "preact/hooks";
 import { describeTable } from "../api/client";
 import { asProblem } from "../api/problem";
 import type { Table } from "../api/types";
+import { draft } from "../conversation/draft";
+import { investigates, knowCapabilities } from "../shared/capability";
 import { Icon } from "../shared/icon";
+import { go } from "../shared/route";
 import { texts } from "../shared/texts";
 import { count } from "../shared/time";
 import { say } from "../shared/toasts";
+import { connectionOf, rememberConnection } from "./connections";
 import { ColumnList } from "./column_list";
 import { SampleRows } from "./sample_rows";
 
@@ -27,7 +31,7 @@ export function TableList({ connectionId, tables, mayChange }: Listed) {
   const [words, setWords] = useState("");
   const wanted = words.trim().toLowerCase();
   const found = tables.filter((table) => namesOf(table).some((name) => name.includes(wanted)));
-  if (tables.length === 0) return <p class="quiet">{texts.connections.noTables}</p>;
+  if (tables.length === 0) return <NoTables connectionId={connectionId} />;
   return (
     <div class="table-list">
       <input
@@ -43,6 +47,23 @@ export function TableList({ connectionId, tables, mayChange }: Listed) {
         <TableEntry key={table.name} connectionId={connectionId} table={table} mayChange={mayChange} />
       ))}
     </div>
+  );
+}
+
+/** A database that was never scanned is scanned by its first question, which every user may ask. */
+function NoTables({ connectionId }: { connectionId: string }) {
+  if (connectionOf(connectionId)?.scanned_at) return <p class="quiet">{texts.connections.noTables}</p>;
+  const ask = () => {
+    rememberConnection(connectionId);
+    go("/");
+  };
+  return (
+    <p class="quiet">
+      {texts.connections.firstQuestion}{" "}
+      <button type="button" class="button small" onClick={ask}>
+        {texts.connections.ask}
+      </button>
+    </p>
   );
 }
 
@@ -64,11 +85,34 @@ function TableEntry({ connectionId, table, mayChange }: Shown) {
       {open && (
         <div class="table-body">
           <Description connectionId={connectionId} table={table} mayChange={mayChange} />
-          <ColumnList table={table} />
+          <TableProposals connectionId={connectionId} name={table.name} />
+          <ColumnList connectionId={connectionId} table={table} mayChange={mayChange} />
           <SampleRows connectionId={connectionId} table={table} />
         </div>
       )}
     </details>
+  );
+}
+
+/** Questions about a table. They open the question box in a new session, which reads. */
+function TableProposals({ connectionId, name }: { connectionId: string; name: string }) {
+  useEffect(knowCapabilities, []);
+  if (!investigates.value) return null;
+  const { document, documentWords, check, checkWords, table } = texts.proposals;
+  const propose = (words: string) => () => {
+    const about = { kind: "table", id: `${connectionId}/${name}` } as const;
+    draft.value = { words, about, label: table(name), place: { connectionId } };
+    go("/");
+  };
+  return (
+    <div class="table-proposals">
+      <button type="button" class="button small" onClick={propose(documentWords(name))}>
+        <Icon of={FileText} size={14} /> {document}
+      </button>
+      <button type="button" class="button small" onClick={propose(checkWords(name))}>
+        <Icon of={ListChecks} size={14} /> {check}
+      </button>
+    </div>
   );
 }
 

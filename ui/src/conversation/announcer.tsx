@@ -4,17 +4,17 @@ import type { Answer } from "./model";
 
 /** Announces the newest answer's progress to screen readers: one text a step, never its tokens. */
 export function Announcer({ conversation }: { conversation: Conversation }) {
-  const answer = conversation.exchanges.value.at(-1)?.answer;
+  const latest = conversation.exchanges.value.at(-1);
   return (
     <div class="visually-hidden" role="status">
-      {answer && !isKept(answer) && spoken(answer)}
+      {latest && !latest.kept && isKnown(latest.answer) && spoken(latest.answer)}
     </div>
   );
 }
 
-/** Whether an answer comes from the history, without steps: there is nothing to announce. */
-function isKept(answer: Answer): boolean {
-  return answer.phase !== "sending" && answer.steps.length === 0;
+/** Whether there is something to announce: its run may not have begun. */
+function isKnown(answer: Answer): boolean {
+  return answer.phase === "sending" || answer.steps.length > 0;
 }
 
 function spoken(answer: Answer): string {
@@ -27,6 +27,8 @@ function spoken(answer: Answer): string {
       return texts.steps.done;
     case "failed":
       return texts.steps.failed;
+    case "awaiting_approval":
+      return texts.steps.awaitingApproval;
     case "cancelled":
       return texts.steps.cancelled;
   }

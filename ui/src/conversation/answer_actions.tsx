@@ -1,12 +1,15 @@
 import { Copy, RotateCw } from "lucide";
+import { PinButton } from "../boards/pin_button";
 import { copy } from "../shared/copy";
 import { orSay } from "../shared/or_say";
 import { Icon } from "../shared/icon";
 import { texts } from "../shared/texts";
 import { count, duration } from "../shared/time";
 import type { Conversation } from "./conversation";
+import { RememberThis } from "../memory/remember_this";
 import { Feedback } from "./feedback/feedback";
 import { type Exchange, isUnderWay } from "./model";
+import { AskAboutResult } from "./proposals";
 
 /** The actions of a finished answer, and its cost. */
 export function AnswerActions({
@@ -21,7 +24,13 @@ export function AnswerActions({
   return (
     <footer class="answer-actions">
       {answer.messageId && (
-        <Feedback sessionId={conversation.sessionId} messageId={answer.messageId} sql={answer.sql} />
+        <Feedback
+          sessionId={conversation.sessionId}
+          connectionId={conversation.session.value?.db_connection_id ?? null}
+          messageId={answer.messageId}
+          sql={answer.sql}
+          given={answer.feedback?.rating ?? null}
+        />
       )}
       <button
         type="button"
@@ -36,11 +45,15 @@ export function AnswerActions({
         type="button"
         class="icon-button"
         aria-label={texts.answer.again}
-        title={texts.answer.again}
+        title={conversation.isClosed.value ? texts.composer.resumeToAsk : texts.answer.again}
+        disabled={conversation.isClosed.value}
         onClick={() => conversation.ask(exchange.question, exchange.sql)}
       >
         <Icon of={RotateCw} />
       </button>
+      <PinButton exchange={exchange} conversation={conversation} />
+      <RememberThis answer={answer} conversation={conversation} />
+      <AskAboutResult exchange={exchange} conversation={conversation} />
       <span class="cost">
         {answer.elapsedMs !== null && duration(answer.elapsedMs)}
         {answer.tokensUsed > 0 && ` · ${texts.answer.tokens(count(answer.tokensUsed))}`}

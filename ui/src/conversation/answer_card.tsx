@@ -1,25 +1,34 @@
-import { ChartColumn, type IconNode, Table2, Terminal } from "lucide";
-import { useMemo, useState } from "preact/hooks";
+import { ChartColumn, Hash, type IconNode, Table2, Terminal } from "lucide";
+import { useEffect, useLayoutEffect, useMemo, useState } from "preact/hooks";
+import { explain } from "../provenance/made_button";
+import type { AnswerVersion } from "../api/types";
+import { sqlWanted } from "../provenance/shown";
 import { lazy } from "../shared/lazy";
+import { SqlText } from "../shared/sql_text";
 import { Tabs } from "../shared/tabs";
 import { texts } from "../shared/texts";
-import { drawnHeight } from "./chart/height";
+import { panelHeight } from "./chart/height";
 import { readChart } from "./chart/intent";
+import { canBeDrawn } from "./chart/drawable";
 import type { Conversation } from "./conversation";
-import type { Answer, Exchange } from "./model";
+import { isFigure } from "./figure/figure";
+import type { Answer, Exchange, Head } from "./model";
 import { AnswerRows } from "./rows/answer_rows";
 import { CutNotice } from "./rows/cut_notice";
-import { RowsPanel } from "./rows/rows_panel";
-import { SqlPanel } from "./sql/sql_panel";
+import { RowsPanel } from "./rows/lazy_rows";
+import type { SqlShown } from "./sql/sql_panel";
 import "./answer_card.css";
 
 const ChartPanel = lazy(() => import("./chart/chart_panel"));
+const FigurePanel = lazy(() => import("./figure/figure_panel"));
+const VersionSwitch = lazy(() => import("./sql/version_switch"));
+const SqlPanel = lazy(
+  () => import("./sql/sql_panel"),
+  ({ exchange, version }: SqlShown) => <SqlText sql={version?.sql_pretty ?? exchange.answer.sql} />,
+);
 
-/** Space around a chart, in pixels. */
-const TOOLS = 72;
-
-type Tab = "chart" | "table" | "sql";
-const ICONS: Record<Tab, IconNode> = { chart: ChartColumn, table: Table2, sql: Terminal };
+type Tab = "figure" | "chart" | "table" | "sql";
+const ICONS: Record<Tab, IconNode> = { figure: Hash, chart: ChartColumn, table: Table2, sql: Terminal };
 
 interface Shown {
   exchange: Exchange;
@@ -30,27 +39,61 @@ interface Shown {
 export function AnswerCard({ exchange, conversation }: Shown) {
   const { answer } = exchange;
   const [chosen, choose] = useState<Tab | null>(null);
-  const chart = useMemo(() => readChart(answer.chart), [answer.chart]);
-  const tabs = tabsOf(answer, chart !== null);
-  const rows = useMemo(
-    () => (answer.head ? new AnswerRows(conversation.sessionId, answer.head) : null),
-    [answer.head],
-  );
-  if (rows && answer.messageId) rows.messageId = answer.messageId;
+  const [picked, pick] = useState<number | null>(null);
+  const version = versionOf(answer, picked);
+  const chart = useMemo(() => (version ? null : readChart(answer.chart)), [answer.chart, version]);
+  const tabs = tabsOf(answer, chart !== null, version !== undefined);
+  const rows = useMemo(() => {
+    if (version) return new AnswerRows(conversation.sessionId, headOf(version), undefined, version.number);
+    return answer.head ? new AnswerRows(conversation.sessionId, answer.head) : null;
+  }, [answer.head, version]);
+  useEffect(() => {
+    if (sqlWanted.value !== exchange.key) return;
+    sqlWanted.value = null;
+    choose("sql");
+  }, [sqlWanted.value]);
+  if (rows && answer.messageId)
+    rows.explain = answer.sql ? (column) => explain(exchange, conversation, column) : null;
+  useLayoutEffect(() => {
+    if (rows && answer.messageId) rows.messageId = answer.messageId;
+  }, [rows, answer.messageId]);
   const first = tabs[0];
   if (first === undefined) return null;
   const shown = chosen !== null && tabs.includes(chosen) ? chosen : first;
   return (
     <section class="answer-card">
+      {answer.versions.length > 0 && (
+        <VersionSwitch versions={answer.versions} shown={version?.number ?? 1} show={pick} />
+      )}
       <Tabs label={texts.answer.tabs} tabs={tabs.map(named)} shown={shown} show={choose}>
-        {shown === "chart" && chart && (
-          <div style={{ minHeight: `${drawnHeight(chart) + TOOLS}px` }}>
-            <ChartPanel chart={chart} rows={rows} title={exchange.question} />
+        {shown === "figure" && rows && <FigurePanel rows={rows} />}
+        {shown === "chart" && (
+          <div style={{ minHeight: `${panelHeight(chart)}px` }}>
+            <ChartPanel
+              chart={chart}
+              rows={rows}
+              title={exchange.question}
+              choice={answer.chart_choice}
+              choose={(choice) => conversation.chooseChart(exchange, choice)}
+            />
             {rows?.cutBy && rows.cutBy !== "values" && <CutNotice by={rows.cutBy} />}
           </div>
         )}
-        {shown === "table" && rows && <RowsPanel rows={rows} title={exchange.question} />}
-        {shown === "sql" && <SqlPanel exchange={exchange} conversation={conversation} />}
+        {shown === "table" && rows && (
+          <RowsPanel key={version?.number} rows={rows} title={exchange.question} />
+        )}
+        {shown === "sql" && (
+          <SqlPanel
+            key={version?.number}
+            exchange={exchange}
+            conversation={conversation}
+            version={version}
+            onVersion={() => {
+              pick(null);
+              choose("table");
+            }}
+          />
+        )}
       </Tabs>
     </section>
   );
@@ -58,10 +101,21 @@ export function AnswerCard({ exchange, conversation }: Shown) {
 
 const named = (key: Tab) => ({ key, label: texts.answer[key], icon: ICONS[key] });
 
-function tabsOf(answer: Answer, charted: boolean): Tab[] {
+/** The picked version, or the latest; undefined for the answer's own statement. */
+function versionOf({ versions }: Answer, picked: number | null): AnswerVersion | undefined {
+  return picked === null ? versions.at(-1) : versions.find((each) => each.number === picked);
+}
+
+function headOf({ columns, row_count: rowCount, cut_by: cutBy }: AnswerVersion): Head {
+  return { columns, rows: [], rowCount, cutBy };
+}
+
+function tabsOf(answer: Answer, charted: boolean, isVersion: boolean): Tab[] {
   const tabs: Tab[] = [];
+  if (!isVersion && answer.head && isFigure(answer.head)) tabs.push("figure");
   if (charted) tabs.push("chart");
-  if (answer.head) tabs.push("table");
+  if (answer.head || isVersion) tabs.push("table");
+  if (!charted && !isVersion && answer.head && canBeDrawn(answer.head)) tabs.push("chart");
   if (answer.sql) tabs.push("sql");
   return tabs;
 }

@@ -1,9 +1,11 @@
-import { ArrowUp, Square } from "lucide";
+import { ArrowUp, Square, X } from "lucide";
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import type { About } from "../api/client";
 import { Icon } from "../shared/icon";
 import { texts } from "../shared/texts";
 import { count } from "../shared/time";
+import { type Draft, draft } from "./draft";
 import "./composer.css";
 
 const LONGEST = 8_000;
@@ -14,16 +16,21 @@ interface Shown {
   asked: string[];
   running: boolean;
   disabled?: boolean;
-  onAsk: (question: string) => void;
+  onAsk: (question: string, about?: About) => void;
   onStop?: () => void;
+  /** The place whose unsent words are kept: a session, or the start page. */
+  place: string;
+  /** A question that the page proposes. */
+  proposed?: Draft | null;
   /** Shown under the field: the database and the mode. */
   children: ComponentChildren;
 }
 
 /** The field for questions. */
-export function Composer({ placeholder, asked, running, disabled, onAsk, onStop, children }: Shown) {
+export function Composer(shown: Shown) {
+  const { placeholder, asked, running, disabled, onAsk, onStop, place, proposed = null, children } = shown;
   const field = useRef<HTMLTextAreaElement>(null);
-  const [text, setText] = useState("");
+  const [text, setText] = useUnsent(place);
   const recall = useRecall(asked, text, setText);
   const tooLong = text.length > LONGEST;
   useEffect(() => fitHeight(field.current), [text]);
@@ -32,19 +39,32 @@ export function Composer({ placeholder, asked, running, disabled, onAsk, onStop,
     const taken = document.activeElement?.closest("[role=menu], input, textarea");
     if (matchMedia("(pointer: fine)").matches && !taken) field.current?.focus();
   }, []);
+  useEffect(() => {
+    if (proposed === null) return;
+    setText(proposed.words);
+    field.current?.focus();
+  }, [proposed?.words, proposed?.about.id]);
   const ask = () => {
     if (!text.trim() || tooLong || disabled) return;
     setText("");
-    onAsk(text.trim());
+    onAsk(text.trim(), proposed?.about);
+    draft.value = null;
+  };
+  const stop = () => {
+    onStop?.();
+    field.current?.focus();
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
       event.preventDefault();
       ask();
+    } else if (event.key === "Escape" && running && !event.isComposing) {
+      stop();
     } else if (recall(event)) event.preventDefault();
   };
   return (
     <div class="composer">
+      {proposed && <Subject label={proposed.label} />}
       <textarea
         ref={field}
         rows={1}
@@ -63,7 +83,7 @@ export function Composer({ placeholder, asked, running, disabled, onAsk, onStop,
           {texts.composer.hint}
         </span>
         {running && (
-          <button type="button" class="button stop-button" onClick={onStop}>
+          <button type="button" class="button stop-button" title={texts.composer.stopHint} onClick={stop}>
             <Icon of={Square} size={12} /> {texts.composer.stop}
           </button>
         )}
@@ -78,6 +98,40 @@ export function Composer({ placeholder, asked, running, disabled, onAsk, onStop,
         </button>
       </div>
     </div>
+  );
+}
+
+/** Words that are not sent yet; they outlive a reload and a visit elsewhere. */
+function useUnsent(place: string): [string, (text: string) => void] {
+  const key = `kai.unsent.${place}`;
+  const [text, setText] = useState(() => sessionStorage.getItem(key) ?? "");
+  const keep = (words: string) => {
+    if (words) sessionStorage.setItem(key, words);
+    else sessionStorage.removeItem(key);
+    setText(words);
+  };
+  return [text, keep];
+}
+
+/** The thing that a proposed question is about. Without it the question is an ordinary one. */
+function Subject({ label }: { label: string }) {
+  return (
+    <p class="composer-subject">
+      <span>
+        {texts.composer.about} <strong>{label}</strong>
+      </span>
+      <button
+        type="button"
+        class="icon-button"
+        aria-label={texts.composer.withoutSubject}
+        title={texts.composer.withoutSubject}
+        onClick={() => {
+          draft.value = null;
+        }}
+      >
+        <Icon of={X} size={14} />
+      </button>
+    </p>
   );
 }
 

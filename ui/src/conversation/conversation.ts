@@ -4,18 +4,24 @@ import * as api from "../api/client";
 import { ApiError, asProblem } from "../api/problem";
 import { follow } from "../api/stream";
 import type { Problem, Session } from "../api/types";
+import { usualConnection } from "../connections/connections";
 import { expectTitle, refreshSessions } from "../sessions/sessions";
 import { onNews, tellTabs } from "../sessions/tabs";
+import { orSay } from "../shared/or_say";
 import { exchangesOf } from "./history";
-import { stepsOf } from "./investigation/reduce_calls";
-import { type Exchange, isUnderWay, NOTHING } from "./model";
+import { decided, stepsOf } from "./investigation/reduce_calls";
+import { type Answer, type Exchange, isUnderWay, NOTHING, type ToolCall } from "./model";
 import { reduce } from "./reduce";
+
+/** Pause after a choice, so that one request has several of them. */
+const CHOSEN_MS = 600;
 
 /** A question as it was sent; the key makes sending it twice harmless. */
 interface Sent {
   key: string;
   question: string;
   sql?: string;
+  about?: api.About;
 }
 
 export class Conversation {
@@ -24,13 +30,21 @@ export class Conversation {
   readonly problem = signal<Problem | null>(null);
   readonly link = signal<"live" | "reconnecting">("live");
   readonly earlier = signal<string | null>(null);
+  /** The key of the exchange that the address names by one of its messages. */
+  readonly sought = signal<string | null>(null);
+  /** The number of the exchange at the top of what is seen, among those that are loaded. */
+  readonly at = signal(0);
   /** A question the server refused because another one is being answered. */
   readonly refused = signal<Sent | null>(null);
   readonly running = computed(() => this.exchanges.value.find((each) => isUnderWay(each.answer)) ?? null);
 
+  readonly isClosed = computed(() => this.session.value?.status === "closed");
+
   private unwanted: string | undefined;
   private readonly closed = new AbortController();
   private readonly followed = new Set<string>();
+  /** Choices of charts that are not kept yet, by the key of their exchange. */
+  private readonly choosing = new Map<string, ReturnType<typeof setTimeout>>();
   private readonly forgetNews = onNews((id) => {
     if (id === null || id === this.sessionId) void this.load();
   });
@@ -39,6 +53,7 @@ export class Conversation {
 
   /** Leaves the session; its run continues on the server. */
   close(): void {
+    for (const key of this.choosing.keys()) this.keepChoice(key);
     this.closed.abort();
     this.forgetNews();
   }
@@ -53,6 +68,7 @@ export class Conversation {
       if (!this.exchanges.value.some((each) => each.kept)) this.earlier.value = messages.next_cursor;
       this.exchanges.value = withHistory(this.exchanges.value, exchangesOf(messages.items));
       if (!this.isSending()) for (const each of this.exchanges.value) this.join(each);
+      if (session.status === "processing") this.joinAfterApproval(session.active_run_id);
     } catch (error) {
       this.problem.value = asProblem(error);
     }
@@ -65,10 +81,31 @@ export class Conversation {
     this.exchanges.value = [...exchangesOf(messages.items), ...this.exchanges.value];
   }
 
+  /** Shows the exchange of a message. Returns whether it is there. */
+  async seek(messageId: string): Promise<boolean> {
+    this.sought.value = null;
+    await new Promise((shown) => setTimeout(shown)); // the same exchange may be sought again
+    const found = await this.find(messageId);
+    this.sought.value = found?.key ?? null;
+    return found !== null;
+  }
+
+  /** Finds the exchange of a message, in as much of the history as it takes. */
+  async find(messageId: string): Promise<Exchange | null> {
+    const isOf = ({ answer, questionId }: Exchange) =>
+      answer.messageId === messageId || questionId === messageId;
+    while (!this.closed.signal.aborted) {
+      const found = this.exchanges.value.find(isOf);
+      if (found || this.earlier.value === null) return found ?? null;
+      await this.loadEarlier();
+    }
+    return null;
+  }
+
   /** Asks now, or after the run that this page follows. The server refuses it during any other run. */
-  ask(question: string, sql?: string): void {
+  ask(question: string, sql?: string, about?: api.About): void {
     const onBusy = this.running.value ? "enqueue" : "reject";
-    void this.send({ key: newKey(), question, ...(sql && { sql }) }, onBusy);
+    void this.send({ key: newKey(), question, ...(sql && { sql }), ...(about && { about }) }, onBusy);
   }
 
   /** Asks the refused question again, after the current one or in its place. */
@@ -81,8 +118,8 @@ export class Conversation {
   /** Sends a question again that did not reach the server. */
   resend(exchange: Exchange): void {
     this.drop(exchange.key);
-    const { key, question, sql } = exchange;
-    void this.send({ key, question, ...(sql && { sql }) }, "reject");
+    const { key, question, sql, about } = exchange;
+    void this.send({ key, question, ...(sql && { sql }), ...(about && { about }) }, "reject");
   }
 
   /** Whether this answer's suggestions can be asked: it is the latest, and the session is open. */
@@ -90,8 +127,33 @@ export class Conversation {
     return this.exchanges.value.at(-1)?.key === exchange.key && this.session.value?.status !== "closed";
   }
 
+  /** Draws a chart as the analyst chose, here and on the server, once its answer is stored there. */
+  /** Runs another statement for an answer, which keeps it. Raises what the API call raises. */
+  async addVersion({ key, answer }: Exchange, sql: string): Promise<void> {
+    const version = await api.addVersion(this.sessionId, answer.messageId ?? "", sql);
+    this.change(key, (each) => {
+      const versions = [...each.answer.versions, version];
+      return { ...each, answer: { ...each.answer, versions } };
+    });
+  }
+
+  chooseChart({ key }: Exchange, choice: Answer["chart_choice"]): void {
+    this.change(key, (each) => ({ ...each, answer: { ...each.answer, chart_choice: choice } }));
+    clearTimeout(this.choosing.get(key));
+    this.choosing.set(
+      key,
+      setTimeout(() => this.keepChoice(key), CHOSEN_MS),
+    );
+  }
+
+  /** Takes back a question that waits behind another. */
+  async withdrawQuestion({ answer }: Exchange): Promise<void> {
+    if (answer.runId !== null) await api.cancelRun(this.sessionId, answer.runId);
+  }
+
   async resume(): Promise<void> {
     this.session.value = await api.resumeSession(this.sessionId);
+    this.announce();
   }
 
   /** Cancels the current run; a question that is still being sent is cancelled as soon as it has arrived. */
@@ -101,21 +163,71 @@ export class Conversation {
     else this.unwanted = running?.key;
   }
 
-  /** Reads the steps of a stored answer. Raises what the API calls raise. */
+  /** Sets the mode of the next questions. Raises what the API calls raise. */
+  async setMode(mode: Session["mode"]): Promise<void> {
+    this.session.value = await api.setMode(this.sessionId, mode);
+  }
+
+  /**
+   * Approves or denies a call that waits; the last decision goes on with the answer. Raises what the API calls
+   * raise: then the decision that was made elsewhere, or the end of the turn, is shown.
+   */
+  async decide(
+    exchange: Exchange,
+    call: ToolCall,
+    decision: "approve" | "deny",
+    reason?: string,
+  ): Promise<void> {
+    if (call.confirmation === null) return;
+    const body = { decision, call_hash: call.confirmation.callHash, ...(reason && { reason }) };
+    try {
+      const runId = await api.decideCall(this.sessionId, call.id, body);
+      const outcome = decision === "approve" ? "approved" : "denied";
+      this.change(exchange.key, (each) => ({ ...each, answer: decided(each.answer, call.id, outcome) }));
+      if (runId !== null) void this.goOn(exchange, runId);
+    } catch (error) {
+      await this.readSteps(exchange);
+      await this.load();
+      throw error;
+    }
+  }
+
+  /** Withdraws the calls that wait, which ends the answer. Raises what the API calls raise. */
+  async withdraw({ answer }: Exchange): Promise<void> {
+    if (answer.runId !== null) await api.cancelRun(this.sessionId, answer.runId);
+    await this.load();
+    this.announce();
+  }
+
+  /** Reads the steps of a stored answer, with the calls that wait. Raises what the API calls raise. */
   async readSteps({ key, answer }: Exchange): Promise<void> {
-    const investigation = stepsOf(await api.readSteps(this.sessionId, answer.messageId ?? ""));
+    const waits = answer.phase === "awaiting_approval";
+    const [steps, waiting] = await Promise.all([
+      api.readSteps(this.sessionId, answer.messageId ?? ""),
+      waits ? api.readConfirmations(this.sessionId) : [],
+    ]);
+    const investigation = stepsOf(steps, waiting);
     this.change(key, (each) => ({ ...each, answer: { ...each.answer, investigation } }));
   }
 
   private async send(sent: Sent, on_busy: api.Asked["on_busy"]): Promise<void> {
-    const { key, question, sql } = sent;
+    const { key, question, sql, about } = sent;
     const exchange: Exchange = { ...sent, askedAt: Date.now(), answer: NOTHING, kept: false };
     this.exchanges.value = [...this.exchanges.value, exchange];
-    const body = { query: question, on_busy, ...(sql && { sql }) };
+    const database = this.missingDatabase();
+    const body = {
+      query: question,
+      on_busy,
+      ...(sql && { sql }),
+      ...(about && proposed(about)),
+      ...(database && { db_connection_id: database }),
+    };
     const open = async () => {
       const response = await api.ask(this.sessionId, body, key, this.closed.signal);
       const runId = response.headers.get("X-Run-Id") ?? "";
       this.followed.add(runId);
+      if (database && this.session.value)
+        this.session.value = { ...this.session.value, db_connection_id: database };
       this.exchanges.value = this.exchanges.value.filter((each) => each.answer.runId !== runId);
       this.change(key, (each) => ({ ...each, answer: { ...each.answer, runId, phase: "running" } }));
       this.announce();
@@ -129,6 +241,11 @@ export class Conversation {
     }
   }
 
+  /** The database that a question names where the session has none yet: a client of a protocol made it so. */
+  private missingDatabase(): string | undefined {
+    return this.session.value?.db_connection_id === null ? usualConnection()?.id : undefined;
+  }
+
   /** Follows a run that another tab, or this page before a reload, has started. */
   private join(exchange: Exchange): void {
     const runId = exchange.answer.runId;
@@ -136,6 +253,25 @@ export class Conversation {
     this.followed.add(runId);
     const open = () => api.followRun(this.sessionId, runId, 0, this.closed.signal);
     this.follow(exchange.key, open).catch((error: unknown) => this.fail(exchange.key, asProblem(error)));
+  }
+
+  /** Follows the run that goes on with an answer, if its calls were decided elsewhere. */
+  private joinAfterApproval(runId: string | null): void {
+    const waited = this.exchanges.value.find((each) => each.answer.phase === "awaiting_approval");
+    if (waited && runId !== null && runId !== waited.answer.runId) void this.goOn(waited, runId);
+  }
+
+  /** Follows the run that goes on with an answer whose calls are decided: its events continue the answer. */
+  private async goOn(exchange: Exchange, runId: string): Promise<void> {
+    if (this.followed.has(runId)) return;
+    this.followed.add(runId);
+    try {
+      if (exchange.answer.investigation === null) await this.readSteps(exchange);
+      this.change(exchange.key, (each) => ({ ...each, answer: { ...each.answer, runId, phase: "running" } }));
+      await this.follow(exchange.key, () => api.followRun(this.sessionId, runId, 0, this.closed.signal));
+    } catch (error) {
+      this.fail(exchange.key, asProblem(error));
+    }
   }
 
   private async follow(key: string, open: () => Promise<Response>): Promise<void> {
@@ -148,6 +284,7 @@ export class Conversation {
       },
       signal: this.closed.signal,
     });
+    this.keepChoice(key);
     this.announce();
     expectTitle();
   }
@@ -184,11 +321,22 @@ export class Conversation {
     return this.exchanges.value.some((each) => each.answer.phase === "sending" && !each.answer.runId);
   }
 
+  private keepChoice(key: string): void {
+    const answer = this.exchanges.value.find((each) => each.key === key)?.answer;
+    if (!answer || !this.choosing.has(key) || answer.messageId === null) return;
+    clearTimeout(this.choosing.get(key));
+    this.choosing.delete(key);
+    orSay(api.chooseChart(this.sessionId, answer.messageId, answer.chart_choice));
+  }
+
   private announce(): void {
     void refreshSessions();
     tellTabs(this.sessionId);
   }
 }
+
+/** What the page proposes is asked in ask mode, also where the session is in agent mode. */
+const proposed = (about: api.About) => ({ about, mode: "ask" as const });
 
 /** Random enough for one analyst; `crypto.randomUUID` is missing where there is no TLS. */
 function newKey(): string {
@@ -197,12 +345,26 @@ function newKey(): string {
 
 /**
  * The shown exchanges merged with the stored history, in order. Shown exchanges stay as they are, as they
- * may have more details; questions that are still being sent come last.
+ * may have more details, unless calls waited there and have been decided elsewhere; questions that are still
+ * being sent come last.
  */
 function withHistory(shown: Exchange[], history: Exchange[]): Exchange[] {
-  const known = new Map(shown.map((each) => [each.answer.runId, each]));
-  const kept = new Set(history.map((each) => each.answer.runId));
-  const earlier = shown.filter((each) => each.answer.runId !== null && !kept.has(each.answer.runId));
+  const earlier = shown.filter(
+    (each) => each.answer.runId !== null && !history.some((other) => isSame(each, other)),
+  );
   const unsent = shown.filter((each) => each.answer.runId === null);
-  return [...earlier, ...history.map((each) => known.get(each.answer.runId) ?? each), ...unsent];
+  const merged = history.map((each) => {
+    const known = shown.find((other) => isSame(each, other));
+    if (known === undefined || (hasWaited(known) && !hasWaited(each))) return each;
+    return known;
+  });
+  return [...earlier, ...merged, ...unsent];
+}
+
+const hasWaited = ({ answer }: Exchange) => answer.phase === "awaiting_approval";
+
+/** Whether two exchanges are one: of one run, or of several that have gone on with one answer. */
+function isSame({ answer: one }: Exchange, { answer: other }: Exchange): boolean {
+  if (one.messageId !== null && one.messageId === other.messageId) return true;
+  return one.runId !== null && one.runId === other.runId;
 }

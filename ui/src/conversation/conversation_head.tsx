@@ -1,10 +1,14 @@
 import { Database } from "lucide";
+import { useState } from "preact/hooks";
 import { connectionOf } from "../connections/connections";
 import { Icon } from "../shared/icon";
+import { lazy } from "../shared/lazy";
 import { onLinkClick } from "../shared/route";
 import { titleOf } from "../sessions/sessions";
 import { texts } from "../shared/texts";
 import type { Conversation } from "./conversation";
+
+const Outline = lazy(() => import("./outline"));
 
 export function ConversationHead({ conversation }: { conversation: Conversation }) {
   const session = conversation.session.value;
@@ -13,11 +17,36 @@ export function ConversationHead({ conversation }: { conversation: Conversation 
   return (
     <header class="conversation-head">
       <h1>{title ?? conversation.exchanges.value[0]?.question ?? texts.sessions.untitled}</h1>
+      <Position conversation={conversation} />
       {connection && (
         <a class="connection-link" href={`/connections/${connection.id}`} onClick={onLinkClick}>
           <Icon of={Database} size={14} /> {connection.name}
         </a>
       )}
     </header>
+  );
+}
+
+/** The number of the exchange at the top, of all; opens the list of them. */
+function Position({ conversation }: { conversation: Conversation }) {
+  const [open, setOpen] = useState(false);
+  const loaded = conversation.exchanges.value.length;
+  const earlier = conversation.earlier.value === null ? 0 : (conversation.session.value?.turns ?? 0) - loaded;
+  const total = loaded + Math.max(0, earlier);
+  if (total < 2) return null;
+  const place = Math.max(0, earlier) + Math.min(conversation.at.value + 1, loaded);
+  return (
+    <>
+      <button
+        type="button"
+        class="button small position"
+        aria-haspopup="dialog"
+        title={texts.sessions.outline}
+        onClick={() => setOpen(true)}
+      >
+        {texts.sessions.position(place, total)}
+      </button>
+      {open && <Outline conversation={conversation} onClose={() => setOpen(false)} />}
+    </>
   );
 }

@@ -1,18 +1,29 @@
-import { useEffect, useMemo, useRef } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { connectionOf, connections, refreshConnections } from "../connections/connections";
+import { changedHere } from "../sessions/sessions";
 import { orSay } from "../shared/or_say";
 import { ProblemBox } from "../shared/problem_box";
+import { fragment, name } from "../shared/route";
 import { texts } from "../shared/texts";
+import { say } from "../shared/toasts";
+import { lazy } from "../shared/lazy";
+import { shownProvenance } from "../provenance/shown";
 import { Announcer } from "./announcer";
 import { Composer } from "./composer";
 import { Conversation } from "./conversation";
 import { ConversationHead } from "./conversation_head";
 import { ExchangeView } from "./exchange_view";
+import { draftOf } from "./draft";
+import { keepPlace, keptPlace, type Place, returnTo } from "./place";
+import { ModeSwitch } from "./mode_switch";
 import { ModeTag } from "./mode_tag";
-import { takeQuestion } from "./opening";
+import { takeOpening } from "./opening";
+import { WriterSign } from "./writer_sign";
 import { RefusedBox } from "./refused_box";
 import { StarterList } from "./starter_list";
 import "./conversation_page.css";
+
+const ProvenancePanel = lazy(() => import("../provenance/provenance_panel"));
 
 /** A session: its exchanges, and the field for the next question. */
 export default function ConversationPage({ sessionId }: { sessionId: string }) {
@@ -35,18 +46,70 @@ export default function ConversationPage({ sessionId }: { sessionId: string }) {
       <Beginning conversation={conversation} />
       <Foot conversation={conversation} />
       <Announcer conversation={conversation} />
+      {shownProvenance.value && <ProvenancePanel />}
     </div>
   );
 }
 
 function useConversation(sessionId: string): Conversation {
   const conversation = useMemo(() => new Conversation(sessionId), [sessionId]);
+  const [loaded, setLoaded] = useState(false);
   useEffect(() => {
-    const question = takeQuestion(sessionId);
-    void conversation.load().then(() => question && conversation.ask(question));
+    const opening = takeOpening(sessionId);
+    void conversation
+      .load()
+      .then(() => opening && conversation.ask(opening.question, opening.sql, opening.about))
+      .then(() => setLoaded(true));
     return () => conversation.close();
   }, [conversation]);
+  const { id, state, arrival } = fragment.value;
+  useEffect(() => {
+    if (!loaded) return;
+    const { entry, session } = keptPlace(sessionId, state);
+    const place = entry ?? (id || conversation.running.value ? null : session);
+    if (place === null) orSay(seekMessage(conversation, id));
+    else if (place !== "latest") orSay(comeBack(conversation, place));
+    else conversation.sought.value = null;
+  }, [loaded, arrival]);
+  const changed = changedHere.value;
+  useEffect(() => {
+    if (changed?.id === sessionId) void conversation.load();
+  }, [changed]);
+  useKeys(conversation);
   return conversation;
+}
+
+/** j and k go to the next and the previous exchange, outside of fields and menus. */
+function useKeys(conversation: Conversation): void {
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      const by = event.key === "j" ? 1 : event.key === "k" ? -1 : 0;
+      if (by === 0 || event.metaKey || event.ctrlKey || event.altKey) return;
+      const target = event.target as HTMLElement;
+      if (target.closest("input, textarea, select, dialog, [contenteditable], [role=menu], [role=grid]"))
+        return;
+      const { exchanges, sought, at } = conversation;
+      const goal = exchanges.value[at.value + by];
+      if (!goal) return;
+      event.preventDefault();
+      at.value += by;
+      sought.value = goal.key;
+      if (goal.answer.messageId) name(goal.answer.messageId);
+    };
+    window.addEventListener("keydown", onKey);
+    return () => window.removeEventListener("keydown", onKey);
+  }, [conversation]);
+}
+
+async function comeBack(conversation: Conversation, { message, top }: Place): Promise<void> {
+  conversation.sought.value = null;
+  if (!(await conversation.find(message))) return;
+  requestAnimationFrame(() => returnTo({ message, top }));
+}
+
+/** Shows the message that the address names, as a fact's source does. */
+async function seekMessage(conversation: Conversation, messageId: string): Promise<void> {
+  if (messageId && !(await conversation.seek(messageId))) say(texts.memory.messageGone);
 }
 
 /** Suggested questions of an empty session. */
@@ -66,8 +129,13 @@ function Exchanges({ conversation }: { conversation: Conversation }) {
   const exchanges = conversation.exchanges.value;
   const last = exchanges.at(-1)?.key;
   useEffect(() => {
-    list.current?.lastElementChild?.scrollIntoView({ block: "start" });
+    if (conversation.sought.value === null)
+      list.current?.lastElementChild?.scrollIntoView({ block: "start" });
   }, [last]);
+  useEffect(
+    () => (list.current ? keepPlace(conversation.sessionId, list.current, conversation.at) : undefined),
+    [conversation],
+  );
   return (
     <div class="exchanges" ref={list}>
       {conversation.earlier.value && (
@@ -87,21 +155,27 @@ function Foot({ conversation }: { conversation: Conversation }) {
   const asked = conversation.exchanges.value.map((each) => each.question);
   const connection = session ? connectionOf(session.db_connection_id) : undefined;
   const closed = session?.status === "closed";
+  const proposed = draftOf(conversation.sessionId);
   const { closed: closedText, followUp, placeholder } = texts.composer;
   return (
     <div class="conversation-foot">
       <RefusedBox conversation={conversation} />
       <Trouble conversation={conversation} closed={closed} />
+      {!proposed && <ModeSwitch conversation={conversation} />}
       <Composer
+        key={conversation.sessionId}
+        place={conversation.sessionId}
         placeholder={closed ? closedText : asked.length ? followUp : placeholder}
         asked={asked}
         running={conversation.running.value !== null}
         disabled={closed}
-        onAsk={(question) => conversation.ask(question)}
+        proposed={proposed}
+        onAsk={(question, about) => conversation.ask(question, undefined, about)}
         onStop={() => orSay(conversation.stop())}
       >
         {connection && <span class="connection-name">{connection.name}</span>}
-        {session && <ModeTag mode={session.mode} />}
+        {proposed && <ModeTag mode="ask" />}
+        <WriterSign />
       </Composer>
     </div>
   );

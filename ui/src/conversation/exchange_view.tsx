@@ -1,18 +1,26 @@
-import { useRef } from "preact/hooks";
-import { ProblemBox } from "../shared/problem_box";
+import { useEffect, useRef } from "preact/hooks";
+import { orSay } from "../shared/or_say";
+import { lazy } from "../shared/lazy";
 import { useInSight } from "../shared/sight";
 import { texts } from "../shared/texts";
 import { Analysis } from "./analysis/analysis";
 import { AnswerActions } from "./answer_actions";
 import { AnswerCard } from "./answer_card";
 import type { Conversation } from "./conversation";
+import { ExchangeMenu } from "./exchange_menu";
 import { Findings } from "./investigation/findings";
-import { Investigation } from "./investigation/investigation";
+import { MadeButton } from "../provenance/made_button";
+import { KeptFromTurn } from "../memory/kept";
+import { Remembered } from "../memory/remembered";
 import { type Exchange, isUnderWay } from "./model";
 import { Timeline } from "./steps/timeline";
 import { Options } from "./options";
+import { Printed, printing } from "./printed";
+import { Problems } from "./problems";
 import { Suggestions } from "./suggestions";
 import "./exchange.css";
+
+const Investigation = lazy(() => import("./investigation/investigation"));
 
 interface Shown {
   exchange: Exchange;
@@ -22,12 +30,30 @@ interface Shown {
 /** A question and its answer: the analysis first, then chart, rows and SQL, then the actions. */
 export function ExchangeView({ exchange, conversation }: Shown) {
   const root = useRef<HTMLElement>(null);
-  const seen = useInSight(root);
+  const seen = useInSight(root) || printing.value;
   const { answer, question } = exchange;
+  const sought = conversation.sought.value === exchange.key;
+  useEffect(() => {
+    if (!sought) return;
+    root.current?.scrollIntoView({ block: "start" });
+    root.current?.focus({ preventScroll: true });
+  }, [sought]);
   return (
-    <article class="exchange" ref={root} aria-busy={isUnderWay(answer)}>
-      <h2 class="question">{question}</h2>
-      <Timeline answer={answer} link={conversation.link.value} given={exchange.sql !== undefined} />
+    <article
+      class={sought ? "exchange sought" : "exchange"}
+      ref={root}
+      data-message={answer.messageId ?? undefined}
+      tabIndex={sought ? -1 : undefined}
+      aria-busy={isUnderWay(answer)}
+    >
+      <div class="exchange-head">
+        <h2 class="question">{question}</h2>
+        <ExchangeMenu exchange={exchange} conversation={conversation} />
+      </div>
+      <div class="answer-meta">
+        <Timeline answer={answer} link={conversation.link.value} given={exchange.sql !== undefined} />
+        <MadeButton exchange={exchange} conversation={conversation} />
+      </div>
       {answer.standalone_question && (
         <p class="understood">
           <span>{texts.answer.standalone}</span> {answer.standalone_question}
@@ -35,10 +61,14 @@ export function ExchangeView({ exchange, conversation }: Shown) {
       )}
       {answer.explanation && (
         <p class="understood">
-          <span>{texts.answer.understood}</span> {answer.explanation}
+          {exchange.sql === undefined && <span>{texts.answer.understood}</span>} {answer.explanation}
         </p>
       )}
-      <Investigation exchange={exchange} conversation={conversation} seen={seen} />
+      {seen && <Remembered answer={answer} />}
+      <KeptFromTurn exchange={exchange} />
+      {(answer.investigation?.length !== 0 || answer.thought !== "") && (
+        <Investigation exchange={exchange} conversation={conversation} seen={seen} />
+      )}
       {answer.clarification && <Clarification exchange={exchange} conversation={conversation} />}
       <Analysis
         text={answer.analysis}
@@ -47,6 +77,8 @@ export function ExchangeView({ exchange, conversation }: Shown) {
       />
       <Findings answer={answer} />
       {seen && <AnswerCard exchange={exchange} conversation={conversation} />}
+      <Printed answer={answer} />
+      <Withdraw exchange={exchange} conversation={conversation} />
       <Problems exchange={exchange} conversation={conversation} />
       <Suggestions exchange={exchange} conversation={conversation} />
       <AnswerActions exchange={exchange} conversation={conversation} />
@@ -64,28 +96,21 @@ function Clarification({ exchange, conversation }: Shown) {
   );
 }
 
-function Problems({ exchange, conversation }: Shown) {
+/** A question that waits behind another can be taken back; Stop ends the one that is being answered. */
+function Withdraw({ exchange, conversation }: Shown) {
   const { answer } = exchange;
-  const again = () =>
-    answer.runId ? conversation.ask(exchange.question, exchange.sql) : conversation.resend(exchange);
-  const failed = answer.phase === "failed";
+  const first = conversation.running.value;
+  if (!isUnderWay(answer) || answer.runId === null || first === null || first.key === exchange.key)
+    return null;
   return (
-    <>
-      {answer.problems.map((problem, index) => (
-        <ProblemBox
-          key={problem.detail}
-          problem={problem}
-          tone={failed ? "error" : "notice"}
-          onRetry={failed && index === answer.problems.length - 1 ? again : undefined}
-        />
-      ))}
-      {answer.phase === "cancelled" && (
-        <ProblemBox
-          problem={{ title: texts.steps.cancelled, detail: texts.steps.cancelledLead }}
-          tone="notice"
-          onRetry={again}
-        />
-      )}
-    </>
+    <p>
+      <button
+        type="button"
+        class="button small"
+        onClick={() => orSay(conversation.withdrawQuestion(exchange))}
+      >
+        {texts.answer.withdraw}
+      </button>
+    </p>
   );
 }

@@ -21,8 +21,15 @@ const message = (role: "human" | "assistant", run_id: string, more: Partial<Mess
   results_summary: null,
   analysis: null,
   chart: null,
+  chart_choice: null,
+  versions: [],
+  given_sql: null,
+  timeline: [],
+  feedback: null,
   claims: [],
   suggestions: [],
+  remembered: [],
+  context: null,
   findings: [],
   steps: 0,
   tool_calls: 0,
@@ -32,6 +39,9 @@ const message = (role: "human" | "assistant", run_id: string, more: Partial<Mess
   error: null,
   tokens_used: 0,
   elapsed_ms: 10,
+  client_message_id: null,
+  source_message_id: null,
+  rows_head: [],
   timestamp: "2026-01-01T00:00:00Z",
   ...more,
 });
@@ -57,15 +67,30 @@ test("a question without an answer is still being answered", () => {
   expect(exchange).toMatchObject({ kept: false, answer: { phase: "sending", runId: "r2" } });
 });
 
+test("an answer that another run went on with belongs to the question before it", () => {
+  const found = exchangesOf([message("human", "r1"), message("assistant", "r2"), message("human", "r3")]);
+  expect(found.map((each) => [each.key, each.answer.runId, each.kept])).toEqual([
+    ["r1", "r2", true],
+    ["r3", "r3", false],
+  ]);
+});
+
 test("an answer whose question stands on the page before is shown all the same", () => {
   const found = exchangesOf([message("assistant", "r1"), message("human", "r2"), message("assistant", "r2")]);
   expect(found.map((each) => each.question)).toEqual(["Question of r1", "Question of r2"]);
 });
 
-test("rows are known by their number and fetched later", () => {
+test("the first rows are there, the others are fetched later", () => {
   const columns = [{ name: "n", type: "integer" }];
-  const [exchange] = exchangesOf([message("assistant", "r1", { row_count: 3, columns })]);
-  expect(exchange?.answer.head).toEqual({ columns, rows: [], rowCount: 3, cutBy: null });
+  const [exchange] = exchangesOf([message("assistant", "r1", { row_count: 3, columns, rows_head: [[1]] })]);
+  expect(exchange?.answer.head).toEqual({ columns, rows: [[1]], rowCount: 3, cutBy: null });
+});
+
+test("an exchange is known by its question's message too, and by the facts of its answer", () => {
+  const answer = message("assistant", "r1", { remembered: ["f1"] });
+  const [exchange, rest] = exchangesOf([message("human", "r1"), answer, message("assistant", "r2")]);
+  expect(exchange).toMatchObject({ questionId: "human r1", answer: { remembered: ["f1"], used: [] } });
+  expect(rest?.questionId).toBeUndefined();
 });
 
 test("the steps of an investigation are read later, its findings are there", () => {

@@ -1,27 +1,30 @@
 /** The stored history as exchanges, in the form that a stream has. */
 import type { Message } from "../api/types";
-import { type Answer, answerFields, type Exchange, type Head, NOTHING } from "./model";
+import { type Answer, answerFields, type Exchange, type Head, NOTHING, type TakenStep } from "./model";
 
-/** Messages oldest first, a question before its answer; a question alone is still being answered. */
+/**
+ * Messages oldest first, each question right before its answer; a question alone is still being answered. The
+ * question of a page's first answer may be on the page before. A question and its answer may have different
+ * runs: after an approval another run goes on.
+ */
 export function exchangesOf(messages: Message[]): Exchange[] {
-  const answers = new Map(messages.filter(isAnswer).map((each) => [each.run_id, each]));
-  const questions = messages.filter((each) => !isAnswer(each) || !hasQuestion(messages, each));
-  return questions.map((question) => exchangeOf(question, answers.get(question.run_id)));
+  return messages.flatMap((message, index) => {
+    if (!isAnswer(message)) return [exchangeOf(message, messages.slice(index + 1, index + 2).find(isAnswer))];
+    const before = messages[index - 1];
+    return before && !isAnswer(before) ? [] : [exchangeOf(message, message)];
+  });
 }
 
 function isAnswer(message: Message): boolean {
   return message.role === "assistant";
 }
 
-/** The question of a page's first answer may be on the page before. */
-function hasQuestion(messages: Message[], answer: Message): boolean {
-  return messages.some((each) => each.role === "human" && each.run_id === answer.run_id);
-}
-
 function exchangeOf(question: Message, answer: Message | undefined): Exchange {
   return {
     key: question.run_id,
     question: question.query,
+    ...(question.given_sql !== null && { sql: question.given_sql }),
+    ...(!isAnswer(question) && { questionId: question.id }),
     askedAt: Date.parse(question.timestamp),
     answer: answer ? answerOf(answer) : { ...NOTHING, runId: question.run_id },
     kept: answer !== undefined,
@@ -35,6 +38,7 @@ function answerOf(message: Message): Answer {
     phase: message.status,
     runId: message.run_id,
     messageId: message.id,
+    steps: message.timeline.map(stepOf),
     sql: message.sql ?? "",
     sqlWhole: message.sql !== null,
     investigation: message.steps > 0 ? null : [],
@@ -47,9 +51,14 @@ function answerOf(message: Message): Answer {
   };
 }
 
-/** An answer without its rows, which are fetched when it is scrolled into view. */
+function stepOf({ started_at, ms, ...step }: Message["timeline"][number]): TakenStep {
+  const startedAt = Date.parse(started_at);
+  return { ...step, startedAt, endedAt: startedAt + ms };
+}
+
+/** The first rows; the others are fetched when they are scrolled into view. */
 function headOf(message: Message): Head | null {
   if (message.row_count === null) return null;
-  const { columns, row_count: rowCount, cut_by: cutBy } = message;
-  return { columns, rows: [], rowCount, cutBy };
+  const { columns, rows_head: rows, row_count: rowCount, cut_by: cutBy } = message;
+  return { columns, rows: rows as Head["rows"], rowCount, cutBy };
 }

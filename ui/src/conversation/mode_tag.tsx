@@ -1,4 +1,4 @@
-import { Eye, Wrench } from "lucide";
+import { Wrench } from "lucide";
 import { Icon } from "../shared/icon";
 import { texts } from "../shared/texts";
 
@@ -6,7 +6,8 @@ import { texts } from "../shared/texts";
 export function ModeTag({ mode }: { mode: "ask" | "agent" }) {
   return (
     <span class="mode-tag" title={mode === "ask" ? texts.composer.modeHint : undefined}>
-      <Icon of={mode === "ask" ? Eye : Wrench} size={13} /> {texts.composer.mode[mode]}
+      {mode === "agent" && <Icon of={Wrench} size={13} />}
+      {mode === "ask" ? texts.composer.onlyReads : texts.composer.mode.agent}
     </span>
   );
 }

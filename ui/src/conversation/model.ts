@@ -1,8 +1,9 @@
 /** The contents of a conversation: exchanges, each a question and its answer so far. */
-import type { AnswerFields, Column, Cut, Failure, Problem, Row, Step } from "../api/types";
+import type { About } from "../api/client";
+import type { AnswerFields, Column, Cut, NamedFact, Problem, Row, Step } from "../api/types";
 
 /** `sending` until the server has taken the question; the last three are final. */
-export type Phase = "sending" | "running" | "complete" | "failed" | "cancelled";
+export type Phase = "sending" | "running" | "awaiting_approval" | "complete" | "failed" | "cancelled";
 
 /** A step of the timeline; times are epoch milliseconds of the server's clock. */
 export interface TakenStep {
@@ -10,26 +11,45 @@ export interface TakenStep {
   message: string;
   startedAt: number;
   endedAt: number | null;
+  /** The statement to be repaired, in such a step. */
+  statement: string | null;
+  error: string | null;
+  /** Number of rows that it has fetched. */
+  rows: number | null;
 }
 
-/** A statement that was repaired, and why. */
-export interface FailedStatement {
-  sql: string;
-  error: string;
+/** What a person sees before a call runs. */
+export interface Confirmation {
+  description: string;
+  /** A database, or the address of a server. */
+  destination: string;
+  warnings: string[];
+  /** Of exactly what will run: the decision repeats it. */
+  callHash: string;
+  /** Epoch milliseconds. */
+  expiresAt: number;
 }
 
-/** A call of a tool. It is `running` until its result has come; that of an ended run never came then. */
+/**
+ * A call of a tool. It is `running` until its result has come; that of an ended run never came then. It is
+ * `waiting` until a person decides, `approved` until the run that goes on makes it.
+ */
 export interface ToolCall {
   id: string;
   name: string;
   arguments: Record<string, unknown>;
-  status: "running" | "done" | "failed";
+  status:
+    "running" | "waiting" | "approved" | "done" | "failed" | "denied" | "expired" | "withdrawn" | "unknown";
   /** The text that the model has read. */
   content: string;
   /** The id of the rows that it has fetched. */
   resultId: string | null;
+  /** Its first rows, from the stream. Those of a stored call are read when they are looked at. */
+  head: Head | null;
   elapsedMs: number | null;
   progress: { message: string; fraction: number } | null;
+  /** Of a call that waits, or has waited on this page. */
+  confirmation: Confirmation | null;
 }
 
 /** A step of an investigation with calls: what the model said before them, and the calls. */
@@ -55,15 +75,22 @@ export interface Answer extends AnswerFields {
   steps: TakenStep[];
   sql: string;
   sqlWhole: boolean;
-  repairs: FailedStatement[];
   /** Null for a stored answer whose steps have not been read yet. */
   investigation: InvestigationStep[] | null;
   /** What the model writes before its next calls, or before it ends the investigation. */
   thought: string;
+  /** How far the run is, if it says so itself. */
+  progress: ToolCall["progress"];
   head: Head | null;
   analysis: string;
   analysisWhole: boolean;
-  problems: (Failure | Problem)[];
+  problems: Problem[];
+  /** The facts in `remembered` that the stream has named. Of a stored answer only their ids are known. */
+  used: NamedFact[];
+  /** Facts that the answer has kept. */
+  kept: NamedFact[];
+  /** Why something was not kept. */
+  refusals: string[];
   tokensUsed: number;
   elapsedMs: number | null;
 }
@@ -72,8 +99,12 @@ export interface Exchange {
   /** Stable from sending to the stored history: the run's id once there is one. */
   key: string;
   question: string;
+  /** The id of the question's message, if it was read from the stored history. */
+  questionId?: string;
   /** The analyst's own statement, if one was given. */
   sql?: string;
+  /** What the page showed, if it proposed the question. */
+  about?: About;
   askedAt: number;
   answer: Answer;
   /** Whether the answer was read from the stored history. */
@@ -88,9 +119,14 @@ const NO_FIELDS: AnswerFields = {
   claims: [],
   findings: [],
   chart: null,
+  chart_choice: null,
+  feedback: null,
   clarification: null,
   options: [],
+  remembered: [],
+  context: null,
   suggestions: [],
+  versions: [],
 };
 
 export const NOTHING: Answer = {
@@ -101,13 +137,16 @@ export const NOTHING: Answer = {
   steps: [],
   sql: "",
   sqlWhole: false,
-  repairs: [],
   investigation: [],
   thought: "",
+  progress: null,
   head: null,
   analysis: "",
   analysisWhole: false,
   problems: [],
+  used: [],
+  kept: [],
+  refusals: [],
   tokensUsed: 0,
   elapsedMs: null,
 };

@@ -3,19 +3,30 @@ import * as api from "../api/client";
 import { rememberConnection } from "../connections/connections";
 import { go } from "../shared/route";
 
-const questions = new Map<string, string>();
+interface Opening {
+  question: string;
+  sql?: string;
+  about?: api.About;
+}
+
+const openings = new Map<string, Opening>();
 
 /** Makes a session on a database and opens it with a first question. Raises what the API calls raise. */
-export async function openSession(connectionId: string, question: string): Promise<void> {
+export async function openSession(connectionId: string, question: string, about?: api.About): Promise<void> {
   const session = await api.createSession(connectionId);
   rememberConnection(connectionId);
-  questions.set(session.id, question);
-  go(`/sessions/${session.id}`);
+  openWith(session.id, { question, ...(about && { about }) });
+}
+
+/** Opens a session that there is with its next question. */
+export function openWith(sessionId: string, opening: Opening): void {
+  openings.set(sessionId, opening);
+  go(`/sessions/${sessionId}`);
 }
 
 /** Returns the question that a session was opened with, and removes it. */
-export function takeQuestion(sessionId: string): string | undefined {
-  const question = questions.get(sessionId);
-  questions.delete(sessionId);
-  return question;
+export function takeOpening(sessionId: string): Opening | undefined {
+  const opening = openings.get(sessionId);
+  openings.delete(sessionId);
+  return opening;
 }

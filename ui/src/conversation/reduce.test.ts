@@ -14,6 +14,8 @@ const status = (step: string, second: number, message = "") => ({
   message,
   run_id: "r1",
   at: `2026-01-01T00:00:0${second}Z`,
+  failed_sql: null,
+  error: null,
 });
 const text = (channel: string, content: string) => ({ event: "chunk", type: "text", channel, content });
 const sql = (content: string) => ({
@@ -62,9 +64,9 @@ test("claims and options are kept as they come, and gone after a reset", () => {
   expect(answerTo(...said, { event: "reset", reason: "" })).toMatchObject({ claims: [], options: [] });
 });
 
-test("a step ends when the next begins, and the last with the run", () => {
+test("a step ends when the next begins, and nothing follows the last", () => {
   const { steps } = answerTo(status("loading_context", 0), status("generating_sql", 2), done);
-  expect(steps.map((each) => (each.endedAt ?? 0) - each.startedAt)).toEqual([2000, 3000]);
+  expect(steps.map((each) => (each.endedAt ?? 0) - each.startedAt)).toEqual([2000, 0]);
 });
 
 test("a repair keeps the statement that failed and why", () => {
@@ -77,7 +79,7 @@ test("a repair keeps the statement that failed and why", () => {
     },
     sql("SELECT name"),
   );
-  expect(repaired.repairs).toEqual([{ sql: "SELECT nmae", error: "no such column" }]);
+  expect(repaired.steps[0]).toMatchObject({ statement: "SELECT nmae", error: "no such column" });
   expect(repaired.sql).toBe("SELECT name");
 });
 
@@ -101,4 +103,23 @@ test("an error is kept beside what was answered", () => {
 
 test("events and chunks of a newer server change nothing", () => {
   expect(answerTo({ event: "news" }, { event: "chunk", type: "hologram" })).toEqual(NOTHING);
+});
+
+test("an answer names the facts that it has used and kept, and why one was refused", () => {
+  const fact = (id: string) => ({ id, kind: "terminology", scope: "workspace", text: `Fact ${id}` });
+  const memory = (action: string, ids: string[], reason: string | null = null) => ({
+    event: "memory",
+    action,
+    facts: ids.map(fact),
+    reason,
+  });
+  const answer = answerTo(
+    memory("used", ["a", "b"]),
+    memory("kept", ["c"]),
+    memory("kept", ["d"]),
+    memory("refused", [], "It holds a password."),
+    memory("of a newer server", ["e"]),
+  );
+  expect(answer).toMatchObject({ remembered: ["a", "b"], used: [fact("a"), fact("b")] });
+  expect(answer).toMatchObject({ kept: [fact("c"), fact("d")], refusals: ["It holds a password."] });
 });

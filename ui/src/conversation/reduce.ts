@@ -1,15 +1,14 @@
 /** Builds an answer from its run's events: the same events give the same answer, live or repeated. */
-import type { RunEvent, Step } from "../api/types";
-import { called, progressed, returned } from "./investigation/reduce_calls";
+import type { RunEvent } from "../api/types";
 import {
-  type Answer,
-  answerFields,
-  type FailedStatement,
-  type Head,
-  isAnswerField,
-  NOTHING,
-  type TakenStep,
-} from "./model";
+  called,
+  decided,
+  fetched,
+  mustBeConfirmed,
+  progressed,
+  returned,
+} from "./investigation/reduce_calls";
+import { type Answer, answerFields, type Head, isAnswerField, NOTHING, type TakenStep } from "./model";
 
 type Of<Kind extends RunEvent["event"]> = Extract<RunEvent, { event: Kind }>;
 
@@ -23,12 +22,18 @@ export function reduce(answer: Answer, event: RunEvent): Answer {
       return called(answer, event);
     case "progress":
       return progressed(answer, event);
+    case "confirmation":
+      return mustBeConfirmed(answer, event);
+    case "confirmation_decided":
+      return decided(answer, event.confirmation_id, event.decision);
     case "tool_result":
       return returned(answer, event);
+    case "memory":
+      return onMemory(answer, event);
     case "reset":
       return { ...NOTHING, phase: "running", runId: answer.runId };
     case "error":
-      return { ...answer, problems: [...answer.problems, event] };
+      return onError(answer, event);
     case "done":
       return onDone(answer, event);
     default:
@@ -38,20 +43,41 @@ export function reduce(answer: Answer, event: RunEvent): Answer {
 
 function onStatus(answer: Answer, event: Of<"status">): Answer {
   const at = Date.parse(event.at);
-  const steps = [...ended(answer.steps, at), taken(event.step, event.message, at)];
-  const next: Answer = { ...answer, phase: "running", runId: event.run_id, steps, thought: "" };
-  if (event.step !== "repairing_sql") return next;
-  return withRepair(next, { sql: event.failed_sql ?? answer.sql, error: event.error ?? "" });
+  const { step, message, failed_sql: statement, error } = event;
+  const taken = { step, message, startedAt: at, endedAt: null, statement, error, rows: null };
+  // The wait is over: it is no part of the answer.
+  const steps = ended(answer.steps, at).filter((each) => each.step !== "waiting");
+  const next: Answer = {
+    ...answer,
+    phase: "running",
+    runId: event.run_id,
+    steps: [...steps, taken],
+    thought: "",
+  };
+  if (step !== "repairing_sql") return next;
+  return { ...next, sql: "", sqlWhole: false, corrections: [] }; // the next statement is written now
+}
+
+function onError(answer: Answer, { type, title, status, detail, retryable }: Of<"error">): Answer {
+  const problem = { type, title, status, detail, retryable };
+  const steps = withLatest(answer.steps, { error: detail });
+  return { ...answer, steps, problems: [...answer.problems, problem] };
 }
 
 function onChunk(answer: Answer, event: Of<"chunk">): Answer {
+  if ("tool_call_id" in event && event.tool_call_id !== null)
+    return event.type === "results" ? fetched(answer, event.tool_call_id, headOf(event.content)) : answer;
   switch (event.type) {
     case "text":
       return onText(answer, event.channel, event.content);
     case "sql":
       return { ...answer, ...answerFields(event), sql: event.content, sqlWhole: true };
     case "results":
-      return { ...answer, head: headOf(event.content) };
+      return {
+        ...answer,
+        head: headOf(event.content),
+        steps: withLatest(answer.steps, { rows: event.content.row_count }),
+      };
     case "analysis":
       return { ...answer, analysis: event.content, analysisWhole: true };
     default: // the field of its name; a chunk of a newer server has none here
@@ -66,21 +92,31 @@ function onText(answer: Answer, channel: "sql" | "analysis" | "investigation", t
   return answer.sqlWhole ? answer : { ...answer, sql: answer.sql + token };
 }
 
-/** Moves the failed statement to the repairs, and empties the field for the next. */
-function withRepair(answer: Answer, failed: FailedStatement): Answer {
-  const repairs = [...answer.repairs, failed];
-  return { ...answer, repairs, sql: "", sqlWhole: false, corrections: [] };
+function onMemory(answer: Answer, event: Of<"memory">): Answer {
+  const { action, facts, reason } = event;
+  switch (action) {
+    case "used":
+      return { ...answer, used: facts, remembered: facts.map((each) => each.id) };
+    case "kept":
+      return { ...answer, kept: [...answer.kept, ...facts] };
+    case "refused":
+      return { ...answer, refusals: [...answer.refusals, ...(reason ? [reason] : [])] };
+    default:
+      return answer;
+  }
 }
 
 function onDone(answer: Answer, event: Of<"done">): Answer {
-  const start = answer.steps[0]?.startedAt ?? 0;
   return {
     ...answer,
     phase: event.status,
     runId: event.run_id,
     messageId: event.message_id,
-    steps: ended(answer.steps, start + event.elapsed_ms),
+    steps: ended(answer.steps, 0),
+    sql: answer.sqlWhole ? answer.sql : "", // a piece of a statement is nothing to run
+    analysisWhole: answer.analysis !== "",
     thought: "",
+    progress: null,
     tokensUsed: event.tokens_used,
     elapsedMs: event.elapsed_ms,
   };
@@ -96,10 +132,11 @@ function headOf(rows: {
   return { columns, rows: rows.rows as Head["rows"], rowCount, cutBy };
 }
 
-function taken(step: Step, message: string, startedAt: number): TakenStep {
-  return { step, message, startedAt, endedAt: null };
+function withLatest(steps: TakenStep[], more: Partial<TakenStep>): TakenStep[] {
+  return steps.map((each, index) => (index === steps.length - 1 ? { ...each, ...more } : each));
 }
 
+/** Steps that are not over end at a time (epoch ms), but never before they began. */
 function ended(steps: TakenStep[], at: number): TakenStep[] {
   return steps.map((each) =>
     each.endedAt === null ? { ...each, endedAt: Math.max(at, each.startedAt) } : each,

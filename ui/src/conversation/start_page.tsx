@@ -1,4 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
+import type { About } from "../api/client";
 import { asProblem } from "../api/problem";
 import type { Connection } from "../api/types";
 import { connections, problem, refreshConnections, usualConnection } from "../connections/connections";
@@ -8,9 +9,11 @@ import { onLinkClick } from "../shared/route";
 import { texts } from "../shared/texts";
 import { say } from "../shared/toasts";
 import { Composer } from "./composer";
+import { draftOfStart } from "./draft";
 import { ModeTag } from "./mode_tag";
 import { openSession } from "./opening";
 import { StarterList } from "./starter_list";
+import { WriterSign } from "./writer_sign";
 import "./start_page.css";
 
 /** The start page: pick a database, ask, or choose an example. */
@@ -25,15 +28,17 @@ export function StartPage() {
     return <ProblemBox problem={problem.value} onRetry={() => void refreshConnections()} />;
   }
   if (connections.value === null) return <div class="start" aria-busy="true" />;
-  const connection = connections.value.find((each) => each.id === chosen) ?? usualConnection();
+  const wanted = chosen ?? draftOfStart()?.connectionId;
+  const connection = connections.value.find((each) => each.id === wanted) ?? usualConnection();
   return connection ? <Ready connection={connection} choose={choose} /> : <NothingConnected />;
 }
 
 function Ready({ connection, choose }: { connection: Connection; choose: (id: string) => void }) {
   const [opening, setOpening] = useState(false);
-  const ask = (question: string) => {
+  const proposed = draftOfStart();
+  const ask = (question: string, about?: About) => {
     setOpening(true);
-    openSession(connection.id, question).catch((error: unknown) => {
+    openSession(connection.id, question, about).catch((error: unknown) => {
       setOpening(false);
       say(asProblem(error).detail);
     });
@@ -43,10 +48,12 @@ function Ready({ connection, choose }: { connection: Connection; choose: (id: st
       <h1>{texts.start.title}</h1>
       <p class="lead">{texts.start.lead}</p>
       <Composer
+        place="start"
         placeholder={texts.composer.placeholder}
         asked={[]}
         running={false}
         disabled={opening}
+        proposed={proposed?.connectionId === connection.id ? proposed : null}
         onAsk={ask}
       >
         <select
@@ -61,6 +68,7 @@ function Ready({ connection, choose }: { connection: Connection; choose: (id: st
           ))}
         </select>
         <ModeTag mode="ask" />
+        <WriterSign />
       </Composer>
       <StarterList key={connection.id} connection={connection} onAsk={ask} />
     </div>

@@ -9,6 +9,8 @@ const column = (name: string, type: TableColumn["type"], values: string[] = []):
   nullable: true,
   primary_key: false,
   description: "",
+  unit: "",
+  hidden: false,
   format: "",
   values,
 });

@@ -5,6 +5,8 @@ import type { Connection, Me } from "../api/types";
 
 export const me = signal<Me | null>(null);
 
+export const isAdmin = computed(() => me.value?.scopes.includes("admin") ?? false);
+
 /** Only callers with the scope `manage` see the controls of databases and of the context store. */
 export const mayManage = computed(() => {
   const scopes = me.value?.scopes ?? [];

@@ -63,5 +63,5 @@ export function SignIn() {
 function refused(error: unknown): Problem {
   const problem = asProblem(error);
   const wrong = error instanceof ApiError && problem.status === 401;
-  return wrong ? { ...problem, title: texts.identity.wrong } : problem;
+  return wrong ? { ...problem, title: texts.identity.wrong, detail: texts.identity.wrongLead } : problem;
 }

@@ -18,18 +18,26 @@ export function EntryForm({ kind, entry, onSave }: Shown) {
   };
   return (
     <form class="form" onSubmit={onSubmit}>
-      {FIELDS[kind].map(({ name, optional, code }) => (
+      {FIELDS[kind].map(({ name, optional, code, line }) => (
         <label key={name}>
           <span>
             {texts.knowledge.fields[name]} {optional && <small>({texts.knowledge.optional})</small>}
           </span>
-          <textarea
-            rows={code ? 6 : 2}
-            class={code && "code"}
-            required={!optional}
-            value={valueOf(name)}
-            onInput={(event) => setValues({ ...values, [name]: event.currentTarget.value })}
-          />
+          {line ? (
+            <input
+              required={!optional}
+              value={valueOf(name)}
+              onInput={(event) => setValues({ ...values, [name]: event.currentTarget.value })}
+            />
+          ) : (
+            <textarea
+              rows={code ? 6 : 2}
+              class={code && "code"}
+              required={!optional}
+              value={valueOf(name)}
+              onInput={(event) => setValues({ ...values, [name]: event.currentTarget.value })}
+            />
+          )}
         </label>
       ))}
       <button type="submit" class="button primary">

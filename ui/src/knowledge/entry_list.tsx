@@ -51,7 +51,10 @@ export function EntryList({ kind, connectionId, mayChange }: Shown) {
         />
       ))}
       {edited && (
-        <Dialog title={texts.knowledge[kind]} onClose={() => edit(null)}>
+        <Dialog
+          title={edited === "new" ? texts.knowledge.addOf[kind] : texts.knowledge.editOf[kind]}
+          onClose={() => edit(null)}
+        >
           <EntryForm
             kind={kind}
             entry={edited === "new" ? null : edited}

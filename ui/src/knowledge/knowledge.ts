@@ -10,10 +10,10 @@ export type Status = "proposed" | "verified" | "rejected";
 export type Entry = { id: string; status?: Status } & Partial<Record<Field, string | null>>;
 
 /** The fields of each kind of entry; an optional field may be left empty. */
-export const FIELDS: Record<Kind, { name: Field; optional?: true; code?: true }[]> = {
+export const FIELDS: Record<Kind, { name: Field; optional?: true; code?: true; line?: true }[]> = {
   examples: [{ name: "question" }, { name: "sql", code: true }],
-  glossary: [{ name: "term" }, { name: "meaning" }, { name: "sql", code: true, optional: true }],
-  instructions: [{ name: "text" }, { name: "scope", optional: true }],
+  glossary: [{ name: "term", line: true }, { name: "meaning" }, { name: "sql", code: true, optional: true }],
+  instructions: [{ name: "text" }, { name: "scope", optional: true, line: true }],
 };
 
 export async function readEntries(kind: Kind, connectionId: string): Promise<Entry[]> {

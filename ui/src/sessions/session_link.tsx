@@ -1,22 +1,42 @@
-import { Ellipsis, Pencil, Trash2 } from "lucide";
-import { useState } from "preact/hooks";
-import type { Session } from "../api/types";
+import { Ellipsis, FileText, Lock, LockOpen, Pencil, Pin, PinOff, Trash2 } from "lucide";
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { ListedSession, Session } from "../api/types";
+import { connectionOf } from "../connections/connections";
+import { lazy } from "../shared/lazy";
 import { Menu } from "../shared/menu";
 import { onLinkClick, route } from "../shared/route";
 import { texts } from "../shared/texts";
-import { remove, rename } from "./sessions";
+import { dayOf, timeOf } from "../shared/time";
+import { close, pin, remove, rename } from "./sessions";
+
+const ReportDialog = lazy(() => import("../reports/report_dialog"));
 
 /** A session in the list: a link, its options, and a field while it is renamed. */
-export function SessionLink({ session }: { session: Session }) {
+export function SessionLink({ session }: { session: ListedSession }) {
   const [renaming, setRenaming] = useState(false);
-  if (renaming) return <RenameField session={session} onEnd={() => setRenaming(false)} />;
+  const [reporting, setReporting] = useState(false);
+  const link = useRef<HTMLAnchorElement>(null);
+  const returns = useRef(false);
+  useEffect(() => {
+    if (renaming || !returns.current) return;
+    returns.current = false;
+    link.current?.focus();
+  }, [renaming]);
+  const end = (byKey: boolean) => {
+    returns.current = byKey;
+    setRenaming(false);
+  };
+  if (renaming) return <RenameField session={session} onEnd={end} />;
   const title = session.title ?? texts.sessions.untitled;
   const here = route.value;
   const current = here.page === "session" && here.sessionId === session.id;
+  const { found } = session;
+  const isPinned = session.pinned_at !== null;
   return (
     <li class="session-link">
       <a
-        href={`/sessions/${session.id}`}
+        ref={link}
+        href={`/sessions/${session.id}${found ? `#${found.message_id}` : ""}`}
         title={title}
         aria-current={current ? "page" : undefined}
         onClick={onLinkClick}
@@ -25,25 +45,67 @@ export function SessionLink({ session }: { session: Session }) {
         {session.status === "processing" && (
           <span class="answering-dot" role="img" aria-label={texts.sessions.answering} />
         )}
+        {session.status === "awaiting_approval" && (
+          <span
+            class="waiting-dot"
+            role="img"
+            aria-label={texts.sessions.awaitsApproval}
+            title={texts.sessions.awaitsApproval}
+          />
+        )}
         {session.status === "error" && (
           <span class="error-dot" role="img" aria-label={texts.sessions.error} title={texts.sessions.error} />
         )}
+        {found && (
+          <span class="session-snippet">
+            {found.snippet.map((part, index) =>
+              part.is_hit ? <mark key={index}>{part.text}</mark> : <span key={index}>{part.text}</span>,
+            )}
+          </span>
+        )}
+        <About session={session} />
       </a>
       <Menu
         icon={Ellipsis}
         label={texts.sessions.options(title)}
         items={[
+          {
+            icon: isPinned ? PinOff : Pin,
+            label: isPinned ? texts.sessions.unpin : texts.sessions.pin,
+            onSelect: () => void pin(session),
+          },
           { icon: Pencil, label: texts.sessions.rename, onSelect: () => setRenaming(true) },
+          { icon: FileText, label: texts.reports.make, onSelect: () => setReporting(true) },
+          {
+            icon: session.status === "closed" ? LockOpen : Lock,
+            label: session.status === "closed" ? texts.sessions.reopen : texts.close,
+            onSelect: () => void close(session),
+          },
           { icon: Trash2, label: texts.remove, onSelect: () => remove(session) },
         ]}
       />
+      {reporting && <ReportDialog session={session} onClose={() => setReporting(false)} />}
     </li>
   );
 }
 
-function RenameField({ session, onEnd }: { session: Session; onEnd: () => void }) {
+/** When the session was last used, its database, and its length. */
+function About({ session }: { session: Session }) {
+  const connection = connectionOf(session.db_connection_id);
+  const today = new Date().toDateString() === new Date(session.updated_at).toDateString();
+  const parts = [
+    today ? timeOf(session.updated_at) : dayOf(session.updated_at),
+    connection?.name,
+    session.turns > 0 && texts.sessions.questions(session.turns),
+    session.status === "closed" && texts.sessions.closed,
+  ];
+  return <span class="session-about">{parts.filter(Boolean).join(" · ")}</span>;
+}
+
+function RenameField({ session, onEnd }: { session: Session; onEnd: (byKey: boolean) => void }) {
+  const byKey = useRef(false);
   const keep = (title: string) => {
-    onEnd();
+    onEnd(byKey.current);
     if (title.trim() && title.trim() !== session.title) void rename(session, title.trim());
   };
   return (
@@ -56,7 +118,9 @@ function RenameField({ session, onEnd }: { session: Session; onEnd: () => void }
         defaultValue={session.title ?? ""}
         onKeyDown={(event) => {
           if (event.key === "Escape") event.currentTarget.value = session.title ?? "";
-          if (event.key === "Enter" || event.key === "Escape") event.currentTarget.blur();
+          if (event.key !== "Enter" && event.key !== "Escape") return;
+          byKey.current = true;
+          event.currentTarget.blur();
         }}
         onBlur={(event) => keep(event.currentTarget.value)}
       />

@@ -1,9 +1,25 @@
 import { computed } from "@preact/signals";
-import { Database, LogOut, Moon, Plus, Search, Sun, SunMoon } from "lucide";
-import { useEffect, useRef } from "preact/hooks";
+import {
+  BookText,
+  Brain,
+  Database,
+  LayoutDashboard,
+  type IconNode,
+  ListFilter,
+  LogOut,
+  Moon,
+  Plus,
+  Search,
+  Sun,
+  SunMoon,
+  Wrench,
+} from "lucide";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { signOut } from "../api/credential";
-import type { Session } from "../api/types";
+import type { ListedSession } from "../api/types";
+import { connections, refreshConnections } from "../connections/connections";
 import { me } from "../identity/me";
+import { followsRules, investigates, knowCapabilities } from "../shared/capability";
 import { Icon } from "../shared/icon";
 import { orSay } from "../shared/or_say";
 import { onLinkClick, route } from "../shared/route";
@@ -11,16 +27,41 @@ import { texts } from "../shared/texts";
 import { nextTheme, theme } from "../shared/theme";
 import { groupOf } from "../shared/time";
 import { SessionLink } from "./session_link";
-import { hasOlder, loadOlder, problem, refreshSessions, search, searchSessions, sessions } from "./sessions";
+import {
+  type Filter,
+  filter,
+  filterSessions,
+  findStray,
+  hasOlder,
+  loadOlder,
+  pinned,
+  problem,
+  refreshSessions,
+  searchSessions,
+  sessions,
+  stray,
+} from "./sessions";
 import "./sidebar.css";
 
 const groups = computed(() => {
+  const listed: ListedSession[] = sessions.value ?? [];
+  const { words } = filter.value;
+  if (words) return new Map([[texts.sessions.results(words), listed]]);
   const now = new Date();
-  return Map.groupBy(sessions.value ?? [], (each: Session) => groupOf(each.updated_at, now));
+  const byDay = Map.groupBy(listed, (each) => groupOf(each.updated_at, now));
+  const above: [string, ListedSession[]][] = [
+    [texts.sessions.here, stray.value ? [stray.value] : []],
+    [texts.sessions.pinned, pinned.value],
+  ];
+  return new Map([...above.filter(([, items]) => items.length > 0), ...byDay]);
 });
 
 export function Sidebar() {
-  useEffect(() => void refreshSessions(), []);
+  useEffect(() => {
+    void refreshSessions();
+    if (connections.value === null) void refreshConnections();
+  }, []);
+  useEffect(() => void findStray(), [route.value]);
   return (
     <nav class="sidebar" aria-label={texts.sessions.title}>
       <header class="sidebar-head">
@@ -40,29 +81,66 @@ export function Sidebar() {
 }
 
 function SearchField() {
-  const field = useRef<HTMLInputElement>(null);
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      if (event.key !== "k" || !(event.metaKey || event.ctrlKey)) return;
-      event.preventDefault();
-      field.current?.focus();
-    };
-    window.addEventListener("keydown", onKey);
-    return () => window.removeEventListener("keydown", onKey);
-  }, []);
+  const { words, connectionId, status } = filter.value;
+  const narrowed = connectionId !== "" || status !== "";
+  const [open, setOpen] = useState(false);
   return (
-    <div class="search">
-      <Icon of={Search} size={15} />
-      <input
-        ref={field}
-        type="search"
-        aria-label={texts.sessions.search}
-        aria-keyshortcuts="Control+K"
-        placeholder={texts.sessions.search}
-        maxLength={500}
-        value={search.value}
-        onInput={(event) => searchSessions(event.currentTarget.value)}
-      />
+    <>
+      <div class="search">
+        <Icon of={Search} size={15} />
+        <input
+          type="search"
+          aria-label={texts.sessions.search}
+          placeholder={texts.sessions.search}
+          maxLength={500}
+          value={words}
+          onInput={(event) => searchSessions(event.currentTarget.value)}
+        />
+        <button
+          type="button"
+          class="icon-button"
+          aria-label={texts.sessions.filter}
+          title={texts.sessions.filter}
+          aria-expanded={open || narrowed}
+          onClick={() => setOpen(!open)}
+        >
+          <Icon of={ListFilter} size={15} />
+        </button>
+      </div>
+      {(open || narrowed) && <Filters />}
+    </>
+  );
+}
+
+function Filters() {
+  const { connectionId, status } = filter.value;
+  const { database, anyDatabase, state, anyState, states } = texts.sessions;
+  return (
+    <div class="session-filters">
+      <select
+        aria-label={database}
+        value={connectionId}
+        onChange={(event) => filterSessions({ connectionId: event.currentTarget.value })}
+      >
+        <option value="">{anyDatabase}</option>
+        {connections.value?.map((each) => (
+          <option key={each.id} value={each.id}>
+            {each.name}
+          </option>
+        ))}
+      </select>
+      <select
+        aria-label={state}
+        value={status}
+        onChange={(event) => filterSessions({ status: event.currentTarget.value as Filter["status"] })}
+      >
+        <option value="">{anyState}</option>
+        {Object.entries(states).map(([value, label]) => (
+          <option key={value} value={value}>
+            {label}
+          </option>
+        ))}
+      </select>
     </div>
   );
 }
@@ -70,9 +148,12 @@ function SearchField() {
 function List() {
   if (problem.value && !sessions.value) return <Failed />;
   if (sessions.value === null) return <div class="session-list" aria-busy="true" />;
-  if (sessions.value.length === 0) {
-    const { none, noneFound } = texts.sessions;
-    return <p class="session-list quiet">{search.value ? noneFound(search.value) : none}</p>;
+  if (groups.value.size === 0 || (filter.value.words && sessions.value.length === 0)) {
+    const { none, noneFound, noneSuch } = texts.sessions;
+    const { words, connectionId, status } = filter.value;
+    return (
+      <p class="session-list quiet">{words ? noneFound(words) : connectionId || status ? noneSuch : none}</p>
+    );
   }
   return (
     <div class="session-list">
@@ -86,12 +167,28 @@ function List() {
           </ul>
         </section>
       ))}
-      {hasOlder() && (
-        <button type="button" class="button quiet-button" onClick={() => orSay(loadOlder())}>
-          {texts.sessions.older}
-        </button>
-      )}
+      {hasOlder() && <Older />}
     </div>
+  );
+}
+
+/** Loads older sessions when the end of the list comes into sight, or is chosen by keyboard. */
+function Older() {
+  const button = useRef<HTMLButtonElement>(null);
+  useEffect(() => {
+    const observer = new IntersectionObserver(
+      ([seen]) => {
+        if (seen?.isIntersecting) orSay(loadOlder());
+      },
+      { rootMargin: "200px" },
+    );
+    if (button.current) observer.observe(button.current);
+    return () => observer.disconnect();
+  }, [sessions.value?.length]);
+  return (
+    <button ref={button} type="button" class="button quiet-button" onClick={() => orSay(loadOlder())}>
+      {texts.sessions.older}
+    </button>
   );
 }
 
@@ -117,9 +214,26 @@ function SignOut({ owner }: { owner: string }) {
 
 const THEME_ICONS = { system: SunMoon, light: Sun, dark: Moon };
 
+function FootIcon({ page, icon }: { page: "boards" | "memory" | "rules" | "tools"; icon: IconNode }) {
+  const label = texts[page].title;
+  return (
+    <a
+      class="icon-button"
+      href={`/${page}`}
+      aria-label={label}
+      title={label}
+      aria-current={route.value.page === page ? "page" : undefined}
+      onClick={onLinkClick}
+    >
+      <Icon of={icon} />
+    </a>
+  );
+}
+
 function Footer() {
   const { page } = route.value;
   const current = page === "connections" || page === "connection";
+  useEffect(knowCapabilities, []);
   return (
     <footer class="sidebar-foot">
       <a
@@ -130,6 +244,10 @@ function Footer() {
       >
         <Icon of={Database} /> {texts.connections.title}
       </a>
+      <FootIcon page="boards" icon={LayoutDashboard} />
+      <FootIcon page="memory" icon={Brain} />
+      {followsRules.value && <FootIcon page="rules" icon={BookText} />}
+      {investigates.value && <FootIcon page="tools" icon={Wrench} />}
       <button
         type="button"
         class="icon-button"

@@ -1,10 +1,13 @@
-import { type ComponentType, createElement } from "preact";
+import { type ComponentChildren, type ComponentType, createElement } from "preact";
 import { useEffect, useState } from "preact/hooks";
 
 type Loaded<Props> = { default: ComponentType<Props> };
 
-/** A component whose code is fetched when it is first shown. */
-export function lazy<Props extends object>(load: () => Promise<Loaded<Props>>): ComponentType<Props> {
+/** A component whose code is fetched when it is first shown; `meanwhile` keeps its place. */
+export function lazy<Props extends object>(
+  load: () => Promise<Loaded<Props>>,
+  meanwhile?: (props: Props) => ComponentChildren,
+): ComponentType<Props> {
   let loaded: ComponentType<Props> | null = null;
   return function Lazy(props: Props) {
     const [, shown] = useState(loaded !== null);
@@ -15,6 +18,6 @@ export function lazy<Props extends object>(load: () => Promise<Loaded<Props>>): 
         shown(true);
       });
     }, []);
-    return loaded && createElement(loaded, props);
+    return <>{loaded ? createElement(loaded, props) : meanwhile?.(props)}</>;
   };
 }

@@ -4,24 +4,55 @@ import { computed, signal } from "@preact/signals";
 export type Route =
   | { page: "start" }
   | { page: "session"; sessionId: string }
+  | { page: "boards" }
+  | { page: "board"; boardId: string }
   | { page: "connections" }
+  | { page: "rules" }
+  | { page: "tools" }
+  | { page: "memory" }
   | { page: "connection"; connectionId: string };
 
 const path = signal(location.pathname);
-window.addEventListener("popstate", () => {
+
+/** The part of the address after `#`, and what the history kept with it. It counts each arrival, so that the
+ * same one is sought again. */
+export const fragment = signal({ id: location.hash.slice(1), state: history.state as unknown, arrival: 0 });
+
+window.addEventListener("popstate", arrive);
+
+const leaving = new Set<() => void>();
+
+/** Calls back before another place is gone to. Returns the function that ends it. */
+export function onLeave(left: () => void): () => void {
+  leaving.add(left);
+  return () => leaving.delete(left);
+}
+
+function arrive(): void {
   path.value = location.pathname;
-});
+  const arrival = fragment.value.arrival + 1;
+  fragment.value = { id: location.hash.slice(1), state: history.state as unknown, arrival };
+}
 
 export const route = computed<Route>(() => {
   const [, first, second] = path.value.split("/");
   if (first === "sessions" && second) return { page: "session", sessionId: second };
   if (first === "connections" && second) return { page: "connection", connectionId: second };
-  return { page: first === "connections" ? "connections" : "start" };
+  if (first === "boards") return second ? { page: "board", boardId: second } : { page: first };
+  if (first === "connections" || first === "rules" || first === "tools" || first === "memory")
+    return { page: first };
+  return { page: "start" };
 });
 
 export function go(to: string, how: "push" | "replace" = "push"): void {
+  for (const left of leaving) left();
   history[how === "push" ? "pushState" : "replaceState"](null, "", to);
-  path.value = to;
+  arrive();
+}
+
+/** Names a part of the page in the address, without going there. */
+export function name(part: string): void {
+  history.replaceState(history.state, "", `${location.pathname}#${part}`);
 }
 
 /** Click handler for links: follows them without a reload, unless the user wants a new tab. */
@@ -29,5 +60,5 @@ export function onLinkClick(event: MouseEvent): void {
   const link = event.currentTarget as HTMLAnchorElement;
   if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
   event.preventDefault();
-  go(link.pathname);
+  go(link.pathname + link.hash);
 }

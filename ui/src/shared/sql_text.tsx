@@ -1,13 +1,22 @@
 import { useMemo } from "preact/hooks";
-import { SafeHtml } from "./safe_html";
-import { highlighted } from "./highlight";
+import { tokensOf } from "./sql_tokens";
 import "./sql_text.css";
 
 export function SqlText({ sql }: { sql: string }) {
-  const html = useMemo(() => highlighted(sql), [sql]);
+  const tokens = useMemo(() => tokensOf(sql), [sql]);
   return (
     <pre class="sql" tabIndex={0}>
-      <SafeHtml of="code" html={html} />
+      <code>
+        {tokens.map(({ kind, text }, index) =>
+          kind === "name" || kind === "other" ? (
+            text
+          ) : (
+            <span key={index} class={`sql-${kind}`}>
+              {text}
+            </span>
+          ),
+        )}
+      </code>
     </pre>
   );
 }

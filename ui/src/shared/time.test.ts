@@ -6,7 +6,9 @@ test.each([
   [42, "42 ms"],
   [420, "0.4 s"],
   [12_400, "12 s"],
+  [59_700, "1 min 0 s"],
   [125_000, "2 min 5 s"],
+  [1_799_900, "30 min 0 s"],
 ])("%d ms are %s", (milliseconds, words) => {
   expect(duration(milliseconds)).toBe(words);
 });

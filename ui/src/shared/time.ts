@@ -4,18 +4,24 @@ import { texts } from "./texts";
 const DAY_MS = 86_400_000;
 const MONTH = new Intl.DateTimeFormat(undefined, { month: "long", year: "numeric" });
 const MOMENT = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+const TIME = new Intl.DateTimeFormat(undefined, { timeStyle: "short" });
+const DAY = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short" });
 const NUMBER = new Intl.NumberFormat();
 
 export const count = (value: number) => NUMBER.format(value);
 export const moment = (time: string) => MOMENT.format(new Date(time));
+
+export const timeOf = (time: string) => TIME.format(new Date(time));
+export const dayOf = (time: string) => DAY.format(new Date(time));
 
 /** 40 ms, 0.4 s, 12 s, 2 min 5 s. */
 export function duration(milliseconds: number): string {
   if (milliseconds < 100) return `${Math.max(0, Math.round(milliseconds))} ms`;
   const seconds = milliseconds / 1000;
   if (seconds < 10) return `${seconds.toFixed(1)} s`;
-  if (seconds < 60) return `${Math.round(seconds)} s`;
-  return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
+  const whole = Math.round(seconds);
+  if (whole < 60) return `${whole} s`;
+  return `${Math.floor(whole / 60)} min ${whole % 60} s`;
 }
 
 /** The heading above the sessions of a day. */

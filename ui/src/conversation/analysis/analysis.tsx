@@ -1,8 +1,9 @@
+import { signal } from "@preact/signals";
+import { createElement, type VNode } from "preact";
 import { useMemo } from "preact/hooks";
 import type { Claim } from "../../api/types";
-import { SafeHtml } from "../../shared/safe_html";
 import { ClaimTips } from "./claim_tips";
-import { safeMarkup } from "./markdown";
+import type { Part } from "./markdown";
 import "./analysis.css";
 
 interface Shown {
@@ -13,14 +14,27 @@ interface Shown {
 
 const NONE: readonly Claim[] = [];
 
+/** The parser, fetched beside the session. Without it the text is shown as it was written. */
+const markdown = signal<typeof import("./markdown") | null>(null);
+void import("./markdown").then(
+  (module) => (markdown.value = module),
+  () => undefined,
+);
+
 /** The analysis of the rows: ends with a caret while it is written, and shows claims once it is complete. */
 export function Analysis({ text, whole, claims = NONE }: Shown) {
   const shown = whole ? claims : NONE;
-  const html = useMemo(() => safeMarkup(text, shown), [text, shown]);
+  const parser = markdown.value;
+  const parts = useMemo(() => parser?.partsOf(text, shown).map(drawn), [text, shown, parser]);
   if (!text) return null;
   return (
     <ClaimTips claims={shown}>
-      <SafeHtml of="div" class={whole ? "analysis" : "analysis writing"} html={html} />
+      <div class={whole ? "analysis" : "analysis writing"}>{parts ?? <p class="written">{text}</p>}</div>
     </ClaimTips>
   );
+}
+
+function drawn(part: Part): VNode | string {
+  if (typeof part === "string") return part;
+  return createElement(part.tag, part.attributes ?? null, ...part.children.map(drawn));
 }

@@ -1,6 +1,6 @@
 /** The places of claims, written into the Markdown of an analysis as private-use characters.
  *
- * They pass through the parser and the sanitiser like letters, so that each place is found again in the
+ * They pass through the parser like letters, so that each place is found again in the
  * markup, whatever the Markdown around it becomes.
  */
 import type { Claim } from "../../api/types";

@@ -1,100 +1,137 @@
-/** Renders a model's Markdown, which is not trusted, as markup without active content. */
-import DOMPurify, { type Config } from "dompurify";
-import { Marked } from "marked";
+/** A model's Markdown, which is not trusted, as a tree of elements from a fixed list; no HTML is ever made. */
+import { Lexer, type Token, type Tokens } from "marked";
 import type { Claim } from "../../api/types";
-import { markOf, withMarks } from "./claim_marks";
+import { withMarks } from "./claim_marks";
+import { withClaims } from "./claim_spans";
+import { decoded } from "./entities";
 
-const TAGS = [
-  ...["a", "blockquote", "br", "code", "del", "em", "hr", "li", "ol", "p", "pre", "strong", "ul"],
-  ...["h1", "h2", "h3", "h4", "h5", "h6", "table", "tbody", "td", "th", "thead", "tr"],
-];
-const HARMLESS: Config = {
-  ALLOWED_TAGS: TAGS,
-  ALLOWED_ATTR: ["href", "start"],
-  ALLOWED_URI_REGEXP: /^https?:\/\//i,
-  ALLOW_DATA_ATTR: false,
-  ALLOW_ARIA_ATTR: false,
-};
+/** An element, or text. */
+export type Part = string | Element;
 
-// Raw HTML and images of any style become the text they were written as.
-const marked = new Marked({
-  gfm: true,
-  async: false,
-  renderer: {
-    html: ({ raw }) => escaped(raw),
-    image: ({ text }) => escaped(text),
-  },
-});
-
-const purify = DOMPurify(window);
-purify.addHook("afterSanitizeAttributes", (node) => {
-  if (node.tagName !== "A") return;
-  node.setAttribute("target", "_blank");
-  node.setAttribute("rel", "noopener noreferrer nofollow");
-});
-
-/** The claims become elements with the class `claim` and their index as `data-claim`. */
-export function safeMarkup(markdown: string, claims: readonly Claim[] = []): string {
-  if (claims.length === 0) return purify.sanitize(parsed(markdown), HARMLESS);
-  const html = parsed(withMarks(markdown, claims, parsed));
-  const fragment = purify.sanitize(html, { ...HARMLESS, RETURN_DOM_FRAGMENT: true });
-  wrapClaims(fragment, claims);
-  const holder = document.createElement("div");
-  holder.append(fragment);
-  return holder.innerHTML;
+export interface Element {
+  tag: Tag;
+  attributes?: Record<string, string | number>;
+  children: Part[];
 }
 
-const parsed = (markdown: string) => marked.parse(markdown) as string;
+type Tag =
+  | ("a" | "blockquote" | "br" | "code" | "del" | "em" | "hr" | "li" | "ol" | "p" | "pre" | "span")
+  | ("strong" | "ul" | "h1" | "h2" | "h3" | "h4" | "h5" | "h6")
+  | ("table" | "tbody" | "td" | "th" | "thead" | "tr");
 
-function escaped(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+const HEADINGS = ["h1", "h2", "h3", "h4", "h5", "h6"] as const;
+const SAFE_ADDRESS = /^https?:\/\//i;
+
+/** The claims become spans with the class `claim` and their index as `data-claim`. */
+export function partsOf(markdown: string, claims: readonly Claim[] = []): Part[] {
+  if (claims.length === 0) return parsed(markdown);
+  const marked = withMarks(markdown, claims, (text) => written(parsed(text)));
+  return withClaims(parsed(marked), claims);
 }
 
-/** Replaces the marks by elements, made from text that is already sanitised. */
-function wrapClaims(fragment: DocumentFragment, claims: readonly Claim[]): void {
-  const open: number[] = [];
-  const begun = new Set<number>();
-  for (const node of textsOf(fragment)) {
-    const parts: Node[] = [];
-    let text = "";
-    const close = () => {
-      if (text) parts.push(partOf(text, open.at(-1), node));
-      text = "";
-    };
-    for (const character of node.data) {
-      const mark = markOf(character);
-      if (mark === null) {
-        text += character;
-        continue;
-      }
-      close();
-      if (mark.starts) open.push(mark.index);
-      else open.splice(open.lastIndexOf(mark.index), 1);
-    }
-    close();
-    node.replaceWith(...parts);
-  }
+/** The tree as text: two trees with the same elements around the same letters are written alike. */
+function written(parts: Part[]): string {
+  return parts
+    .map((part) => {
+      if (typeof part === "string") return part;
+      return `\u0001${part.tag} ${JSON.stringify(part.attributes)}\u0002${written(part.children)}\u0003`;
+    })
+    .join("");
+}
 
-  function partOf(text: string, index: number | undefined, node: Text): Node {
-    const claim = index === undefined ? undefined : claims[index];
-    if (claim === undefined || (claim.status === "checked" && claim.from === null)) return new Text(text);
-    const part = document.createElement("span");
-    part.className = `claim ${claim.status.replace("_", "-")}`;
-    part.dataset.claim = String(index);
-    part.textContent = text;
-    // One stop of the Tab key for each claim, and none inside a link, which has its own.
-    if (!begun.has(index ?? -1) && !node.parentElement?.closest("a")) {
-      part.tabIndex = 0;
-      part.setAttribute("role", "button");
-      begun.add(index ?? -1);
-    }
-    return part;
+function parsed(markdown: string): Part[] {
+  try {
+    return blocks(new Lexer({ gfm: true }).lex(markdown));
+  } catch {
+    return [markdown]; // nested too deeply to be parsed
   }
 }
 
-function textsOf(fragment: DocumentFragment): Text[] {
-  const walker = document.createTreeWalker(fragment, NodeFilter.SHOW_TEXT);
-  const found: Text[] = [];
-  while (walker.nextNode()) found.push(walker.currentNode as Text);
-  return found;
+function blocks(tokens: Token[] = []): Part[] {
+  return tokens.flatMap((token) => blockOf(token as Tokens.Generic));
+}
+
+function blockOf(token: Tokens.Generic): Part[] {
+  switch (token.type) {
+    case "space":
+    case "def":
+      return [];
+    case "heading":
+      return [element(HEADINGS[(token as Tokens.Heading).depth - 1] ?? "h6", inlines(token.tokens))];
+    case "paragraph":
+      return [element("p", inlines(token.tokens))];
+    case "blockquote":
+      return [element("blockquote", blocks(token.tokens))];
+    case "code":
+      return [element("pre", [element("code", [`${(token as Tokens.Code).text}\n`])])];
+    case "hr":
+      return [element("hr", [])];
+    case "list":
+      return [listOf(token as Tokens.List)];
+    case "table":
+      return [tableOf(token as Tokens.Table)];
+    default:
+      return [inlineOf(token)].flat();
+  }
+}
+
+function listOf({ ordered, start, items }: Tokens.List): Element {
+  const children = items.map((item) => element("li", blocks(item.tokens)));
+  if (!ordered) return element("ul", children);
+  return element("ol", children, typeof start === "number" && start !== 1 ? { start } : undefined);
+}
+
+function tableOf({ header, rows }: Tokens.Table): Element {
+  const row = (cells: Tokens.TableCell[], tag: "th" | "td") =>
+    element(
+      "tr",
+      cells.map((cell) => element(tag, inlines(cell.tokens))),
+    );
+  const body = rows.map((cells) => row(cells, "td"));
+  return element("table", [element("thead", [row(header, "th")]), element("tbody", body)]);
+}
+
+function inlines(tokens: Token[] = []): Part[] {
+  return tokens.flatMap((token) => inlineOf(token as Tokens.Generic));
+}
+
+/** Raw HTML, images and whatever is not known become the text they were written as. */
+function inlineOf(token: Tokens.Generic): Part | Part[] {
+  switch (token.type) {
+    case "strong":
+    case "em":
+    case "del":
+      return element(token.type, inlines(token.tokens));
+    case "br":
+      return element("br", []);
+    case "codespan":
+      return element("code", [(token as Tokens.Codespan).text]);
+    case "link":
+      return linkOf(token as Tokens.Link);
+    case "image":
+      return (token as Tokens.Image).text;
+    case "escape":
+      return (token as Tokens.Escape).text;
+    case "text":
+      return token.tokens ? inlines(token.tokens) : decoded((token as Tokens.Text).text);
+    default:
+      return token.raw;
+  }
+}
+
+/** A link may carry what the model has read: its whole address is shown, whatever its words are. */
+function linkOf({ href, tokens }: Tokens.Link): Part | Part[] {
+  const children = inlines(tokens);
+  const address = decoded(href);
+  if (!SAFE_ADDRESS.test(address)) return children;
+  const link = { href: address, target: "_blank", rel: "noopener noreferrer nofollow" };
+  return element("a", children, textOf(children) === address ? link : { ...link, class: "says-address" });
+}
+
+function element(tag: Tag, children: Part[], attributes?: Element["attributes"]): Element {
+  return attributes ? { tag, attributes, children } : { tag, children };
+}
+
+function textOf(parts: Part[]): string {
+  return parts.map((part) => (typeof part === "string" ? part : textOf(part.children))).join("");
 }

@@ -1,58 +1,92 @@
-import { Download } from "lucide";
+import { ChevronDown, Download, RotateCcw } from "lucide";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { View } from "vega";
 import { download, fileName } from "../../shared/files";
 import { Icon } from "../../shared/icon";
 import { orSay } from "../../shared/or_say";
 import { texts } from "../../shared/texts";
-import { shownTheme } from "../../shared/theme";
-import type { Row } from "../../api/types";
+import { count } from "../../shared/time";
+import type { Column, Row } from "../../api/types";
 import type { AnswerRows } from "../rows/answer_rows";
-import { type Choice, channels, chosen, isSeries, marks, needsRows } from "./choices";
-import { draw, picture } from "./draw";
-import { drawnHeight } from "./height";
-import type { Channel, Chart, Mark } from "./intent";
+import { built, settingsOf } from "./build";
+import { Builder, MoreChoices } from "./builder";
+import { ChartView } from "./chart_view";
+import { type Choice, dressed, needsRows, readChoice, sorted, withoutGaps } from "./choices";
+import { drawingHeight } from "./height";
+import type { Chart } from "./intent";
 import { colorsOf } from "./look";
+import { picture } from "./picture";
+import { pictureOf } from "./scene";
 import "./chart.css";
 
 interface Shown {
-  chart: Chart;
+  /** The server's chart; null if it proposed none. */
+  chart: Chart | null;
   /** Null for an answer about rows of an earlier answer. */
   rows: AnswerRows | null;
   title: string;
+  /** As the answer keeps it. */
+  choice: unknown;
+  choose: (choice: Choice | null) => void;
 }
 
-const NONE: Row[] = [];
+const NO_ROWS: Row[] = [];
+const NO_COLUMNS: Column[] = [];
+const PICTURE_WIDTH = 860;
 
 /** The chart, its choices, and ways to export it. Fetched when first shown. */
-export default function ChartPanel({ chart, rows, title }: Shown) {
-  const [choice, choose] = useState<Choice>({});
-  const loaded = rows?.loaded.value ?? NONE;
-  const wanted = needsRows(choice);
+export default function ChartPanel({ chart, rows, title, choice: kept, choose }: Shown) {
+  const root = useRef<HTMLDivElement>(null);
+  const [hidden, hide] = useState<ReadonlySet<string>>(new Set());
+  const [more, showMore] = useState(false);
+  const columns = rows?.columns ?? NO_COLUMNS;
+  const choice = useMemo(() => readChoice(kept, columns.length), [kept, columns]);
+  const loaded = rows?.loaded.value ?? NO_ROWS;
+  const wanted = needsRows(chart, choice);
   useEffect(() => {
     if (wanted) void rows?.load(rows.count);
   }, [rows, rows?.messageId, wanted]);
-  const shown = useMemo(() => chosen(chart, choice, rows, loaded), [chart, choice, rows, loaded]);
-  const place = useRef<HTMLDivElement>(null);
-  const { view, failed } = useDrawing(shown, place);
-  const change = (part: Choice) => choose({ ...choice, ...part });
+  const whole = rows !== null && loaded.length >= rows.count;
+  const settings = useMemo(
+    () => settingsOf(chart, choice, columns, loaded),
+    [chart, choice, columns, loaded],
+  );
+  const shown = useMemo(() => {
+    if (!wanted) return chart && dressed(sorted(chart, choice.sort), choice);
+    return whole ? built(chart, settings, choice, { columns, rows: loaded }) : chart;
+  }, [chart, choice, settings, wanted, whole, columns, loaded]);
+  const change = (part: { [Key in keyof Choice]: Choice[Key] | undefined }) =>
+    choose(withoutGaps({ ...choice, ...part }));
+  if (!shown) return <p class="quiet chart-rows">{texts.chart.drawing}</p>;
+  const toggle = (name: string) =>
+    hide(
+      (before) => new Set(before.has(name) ? [...before].filter((each) => each !== name) : [...before, name]),
+    );
+  const cut = wanted && rows?.cutBy ? texts.rows.cut[rows.cutBy] : "";
+  const how = [cut, shown.how].filter(Boolean).join(" ");
+  const drawn = texts.chart.rows(count(shown.rows), count(shown.data.length), how);
+  const notes = how ? `${drawn}. ${how}` : drawn;
   const take = async (format: "png" | "svg") => {
-    if (view.current) download(await picture(view.current, format), fileName(title, format));
+    if (!root.current) return;
+    const size = { width: PICTURE_WIDTH, height: drawingHeight(shown), direct: true };
+    const drawing = pictureOf(shown, notes, { ...size, colors: colorsOf(root.current), hidden });
+    download(await picture(drawing, format), fileName(title, format));
   };
+  const parts = { chart: shown, settings, choice, columns, rows: loaded, change };
   return (
-    <div class="chart-panel">
-      {failed && <p class="quiet">{texts.chart.failed}</p>}
-      <div
-        class="chart"
-        role="img"
-        aria-label={texts.chart.label(shown.value.title, shown.across.title, shown.how)}
-        style={{ minHeight: `${drawnHeight(shown, place.current?.clientWidth)}px` }}
-      >
-        <div ref={place} aria-hidden="true" />
-      </div>
-      <div class="tools">
-        <Choices chart={chart} shown={shown} rows={rows} change={change} />
+    <div class="chart-panel" ref={root}>
+      <div class="tools" onFocusIn={() => void rows?.load(rows.count)}>
+        {rows && <Builder {...parts} />}
         <span class="tools-end">
+          {rows && (
+            <button type="button" class="button small" aria-expanded={more} onClick={() => showMore(!more)}>
+              <Icon of={ChevronDown} size={13} /> {texts.chart.more}
+            </button>
+          )}
+          {Object.keys(choice).length > 0 && (
+            <button type="button" class="button small" onClick={() => choose(null)}>
+              <Icon of={RotateCcw} size={13} /> {texts.chart.reset}
+            </button>
+          )}
           {(["png", "svg"] as const).map((format) => (
             <button type="button" class="button small" key={format} onClick={() => orSay(take(format))}>
               <Icon of={Download} size={13} /> {texts.chart[format]}
@@ -60,99 +94,10 @@ export default function ChartPanel({ chart, rows, title }: Shown) {
           ))}
         </span>
       </div>
+      {more && rows && <MoreChoices {...parts} />}
+      {shown.heading && <p class="chart-heading">{shown.heading}</p>}
+      <ChartView chart={shown} hidden={hidden} toggle={toggle} />
+      <p class="chart-rows quiet">{notes}</p>
     </div>
-  );
-}
-
-/** Draws the chart into an element, again for each chart, theme and width. */
-function useDrawing(chart: Chart, place: { current: HTMLDivElement | null }) {
-  const view = useRef<View | null>(null);
-  const [failed, setFailed] = useState(false);
-  const [width, setWidth] = useState(0);
-  const theme = shownTheme();
-  useEffect(() => {
-    if (!place.current) return;
-    const observer = new ResizeObserver(([entry]) => setWidth(Math.round(entry?.contentRect.width ?? 0)));
-    observer.observe(place.current);
-    return () => observer.disconnect();
-  }, []);
-  useEffect(() => {
-    const element = place.current;
-    if (!element || width === 0) return;
-    let current = true;
-    const drawing = draw(chart, element, colorsOf(element));
-    drawing.then(
-      (drawn) => {
-        if (!current) return;
-        view.current = drawn;
-        setFailed(false);
-      },
-      () => setFailed(current),
-    );
-    return () => {
-      current = false;
-      void drawing.then((drawn) => drawn.finalize()).catch(() => null);
-    };
-  }, [chart, width, theme]);
-  return { view, failed };
-}
-
-interface Changeable extends Omit<Shown, "title"> {
-  shown: Chart;
-  change: (part: Choice) => void;
-}
-
-function Choices({ chart, shown, rows, change }: Changeable) {
-  const all = channels(chart, rows);
-  const measures = all.filter((each) => each.kind === "quantitative");
-  const series = all.filter((each) => each !== shown.across && isSeries(each, shown.data));
-  return (
-    <>
-      <label>
-        {texts.chart.type}
-        <select value={shown.mark} onChange={(event) => change({ mark: event.currentTarget.value as Mark })}>
-          {[...new Set([...marks(shown), shown.mark])].map((mark) => (
-            <option key={mark} value={mark}>
-              {texts.chart.marks[mark]}
-            </option>
-          ))}
-        </select>
-      </label>
-      <Axis name={texts.chart.x} of={all} shown={shown.across} choose={(across) => change({ across })} />
-      <Axis name={texts.chart.y} of={measures} shown={shown.value} choose={(value) => change({ value })} />
-      {shown.mark !== "arc" && series.length > 0 && (
-        <Axis
-          name={texts.chart.series}
-          of={series}
-          shown={shown.series}
-          none={texts.chart.noSeries}
-          choose={(field) => change({ series: field })}
-        />
-      )}
-    </>
-  );
-}
-
-interface ShownAxis {
-  name: string;
-  of: Channel[];
-  shown: Channel | null;
-  none?: string;
-  choose: (field: string) => void;
-}
-
-function Axis({ name, of, shown, none, choose }: ShownAxis) {
-  return (
-    <label>
-      {name}
-      <select value={shown?.field ?? ""} onChange={(event) => choose(event.currentTarget.value)}>
-        {none && <option value="">{none}</option>}
-        {of.map((channel) => (
-          <option key={channel.field} value={channel.field}>
-            {channel.title}
-          </option>
-        ))}
-      </select>
-    </label>
   );
 }

@@ -1,114 +1,147 @@
-/** Choices for a chart: another mark, and other columns of the rows if every row can be drawn. */
-import type { Column, Row } from "../../api/types";
-import { texts } from "../../shared/texts";
-import { isNumeric } from "../rows/format";
-import type { AnswerRows } from "../rows/answer_rows";
-import { type Channel, type Chart, type Datum, type Kind, type Mark, MARKS } from "./intent";
+/** What an analyst chooses of a chart, as the answer keeps it. */
+import type { Column } from "../../api/types";
+import {
+  type Aggregate,
+  AGGREGATES,
+  isCalendar,
+  natural,
+  type Sort,
+  SORTS,
+  TIME_UNITS,
+  type TimeUnit,
+} from "./aggregate";
+import { type Channel, type Chart, type Mark, MARKS } from "./intent";
+import { NUMBER_FORMATS, type NumberFormat } from "./numbers";
+import { nameOf, numberOf } from "./plotted";
 
-const MOST_SERIES = 12;
-const MOST_ROWS = 2_000;
+export const MOST_VALUES = 3;
+const LONGEST_UNIT = 12;
+const LONGEST_TITLE = 200;
 
-/** What the analyst changed; what is left out stays as the server chose it. */
-export interface Choice {
+/** A column by its index, and how its values are put together. */
+export type ChosenValue = { column: number; how?: Aggregate };
+
+/** Columns are indices; a `series` of -1 is none. What is left out stays as the server chose it. */
+// An interface would not be a JSON object, which the message of the answer keeps.
+export type Choice = {
   mark?: Mark;
-  across?: string;
-  value?: string;
-  series?: string;
-}
+  across?: number;
+  values?: ChosenValue[];
+  series?: number;
+  sort?: Sort;
+  time?: TimeUnit;
+  format?: NumberFormat;
+  unit?: string;
+  title?: string;
+};
 
-/** The server's channels first, then the other columns of the rows if all of these can be drawn. */
-export function channels(chart: Chart, rows: AnswerRows | null): Channel[] {
-  const own = [chart.across, chart.value, ...(chart.series ? [chart.series] : [])];
-  if (!rows || rows.count > MOST_ROWS || own.some((each) => columnOf(each, rows.columns) < 0)) return own;
-  const known = new Set(own.map((each) => columnOf(each, rows.columns)));
-  return [...own, ...rows.columns.map(channelOf).filter((_, index) => !known.has(index))];
-}
-
-/** Whether a choice needs columns that the server's chart does not have. */
-export function needsRows({ across, value, series }: Choice): boolean {
-  return [across, value, series].some((field) => field?.startsWith("r"));
-}
-
-/** The chart with the analyst's choices; the server's chart until all rows that it needs are loaded. */
-export function chosen(chart: Chart, choice: Choice, rows: AnswerRows | null, loaded: Row[]): Chart {
-  if (!needsRows(choice)) return truthful(withChoice(chart, choice, channels(chart, null)));
-  if (!rows || loaded.length < rows.count) return chart;
-  const { columns } = rows;
-  const ofRow = (channel: Channel) =>
-    channel.field.startsWith("r") ? channel : { ...channel, field: `r${columnOf(channel, columns)}` };
-  const picked = withChoice(chart, choice, channels(chart, rows));
-  return truthful({
-    ...picked,
-    across: ofRow(picked.across),
-    value: ofRow(picked.value),
-    series: picked.series && ofRow(picked.series),
-    adds: picked.adds && picked.value === chart.value,
-    how: rows.cutBy ? texts.rows.cut[rows.cutBy] : "",
-    data: loaded.map((row) => datumOf(row, columns)),
+/** A stored choice, field by field: any client may have stored it. */
+export function readChoice(raw: unknown, columns: number): Choice {
+  const given = (typeof raw === "object" && raw !== null ? raw : {}) as Record<string, unknown>;
+  const column = (value: unknown) => (isIndex(value) && value < columns ? value : undefined);
+  const text = (value: unknown, most: number) =>
+    typeof value === "string" ? value.slice(0, most) : undefined;
+  const values = Array.isArray(given.values) ? given.values.slice(0, MOST_VALUES) : [];
+  const known = values.flatMap((each: unknown) => {
+    const { column: at, how } = (typeof each === "object" && each !== null ? each : {}) as Record<
+      string,
+      unknown
+    >;
+    const found = column(at);
+    return found === undefined ? [] : [{ column: found, how: oneOf(AGGREGATES, how) }];
+  });
+  return withoutGaps({
+    mark: oneOf(MARKS, given.mark),
+    across: column(given.across),
+    values: known.length > 0 ? known : undefined,
+    series: given.series === -1 ? -1 : column(given.series),
+    sort: oneOf(SORTS, given.sort),
+    time: oneOf(TIME_UNITS, given.time),
+    format: oneOf(NUMBER_FORMATS, given.format),
+    unit: text(given.unit, LONGEST_UNIT),
+    title: text(given.title, LONGEST_TITLE),
   });
 }
 
-/** Marks that do not mislead: slices and stacked areas imply that values add up. */
+/** The choice without the fields that were taken back. */
+export function withoutGaps(choice: { [Key in keyof Choice]: Choice[Key] | undefined }): Choice {
+  return Object.fromEntries(Object.entries(choice).filter(([, value]) => value !== undefined));
+}
+
+/** Whether a choice needs rows, as the server's chart has not what it asks for. */
+export function needsRows(chart: Chart | null, { mark, across, values, series, time }: Choice): boolean {
+  const others = [across, values, series, time].some((each) => each !== undefined);
+  return chart === null || others || (mark !== undefined && !marks(chart).includes(mark));
+}
+
+/** Marks that draw the chart's own points and do not mislead: slices and stacks imply that values add up. */
 export function marks({ adds, series, value, data }: Chart): Mark[] {
   const positive = data.every((each) => Number(each[value.field] ?? 0) >= 0);
   return MARKS.filter((mark) => {
-    if (mark === "arc") return adds && positive;
-    return mark !== "area" || adds || series === null;
+    switch (mark) {
+      case "arc":
+        return adds && positive && series === null && data.length <= 8;
+      case "stacked":
+        return adds && series !== null;
+      case "percent":
+        return adds && positive && series !== null;
+      case "area":
+        return adds || series === null;
+      case "heat":
+        return series !== null;
+      default:
+        return mark !== "histogram" && mark !== "combo";
+    }
   });
 }
 
-/** Whether a channel has few enough values to distinguish them by colour. */
-export function isSeries(channel: Channel, data: Datum[]): boolean {
-  return (
-    channel.kind !== "quantitative" && new Set(data.map((each) => each[channel.field])).size <= MOST_SERIES
+/** The chart with another mark, order, title and numbers. */
+export function dressed(chart: Chart, { mark, sort, format, unit, title }: Choice): Chart {
+  return sorted(
+    {
+      ...chart,
+      mark: mark !== undefined && marks(chart).includes(mark) ? mark : chart.mark,
+      heading: title ?? chart.heading,
+      numbers: { format: format ?? chart.numbers.format, unit: unit ?? chart.numbers.unit },
+    },
+    sort,
   );
 }
 
-function withChoice(chart: Chart, choice: Choice, all: Channel[]): Chart {
-  const find = (field: string | undefined) => all.find((each) => each.field === field);
+/** Names in the order asked for; weekdays and months come in theirs unless another is asked for. */
+export function sorted(chart: Chart, sort: Sort | undefined): Chart {
+  const { across, value, data } = chart;
+  if (across.kind !== "nominal" && across.kind !== "ordinal") return chart;
+  const of = (datum: (typeof data)[number]) => nameOf(datum[across.field]);
+  const names = [...new Set(data.map(of))];
+  const order = sort ?? (isCalendar(names) ? "natural" : "rows");
+  if (order === "rows" || chart.mark === "histogram") return chart;
+  const sums = new Map<string, number>();
+  for (const each of data) sums.set(of(each), (sums.get(of(each)) ?? 0) + (numberOf(each[value.field]) ?? 0));
+  const inOrder =
+    order === "value"
+      ? names.sort((one, other) => (sums.get(other) ?? 0) - (sums.get(one) ?? 0))
+      : order === "name"
+        ? names.sort((one, other) => one.localeCompare(other))
+        : natural(names);
+  const rank = new Map(inOrder.map((name, at) => [name, at]));
   return {
     ...chart,
-    mark: choice.mark ?? chart.mark,
-    across: find(choice.across) ?? chart.across,
-    value: find(choice.value) ?? chart.value,
-    series: choice.series === "" ? null : (find(choice.series) ?? chart.series),
+    data: [...data].sort((one, other) => (rank.get(of(one)) ?? 0) - (rank.get(of(other)) ?? 0)),
   };
 }
 
-/** Uses a mark that does not mislead: several values at one place are points, unless they are stacked. */
-function truthful(chart: Chart): Chart {
-  const mark = marks(chart).includes(chart.mark) ? chart.mark : "bar";
-  const places = new Set(chart.data.map((each) => placeOf(each, chart)));
-  const stacks = chart.adds && mark !== "line";
-  if (mark === "point" || stacks || places.size === chart.data.length) return { ...chart, mark };
-  const how = `${chart.how} ${texts.chart.several(chart.across.title)}`.trim();
-  return { ...chart, mark: "point", how };
-}
-
-function placeOf(datum: Datum, { across, series }: Chart): string {
-  return JSON.stringify([datum[across.field], series ? datum[series.field] : null]);
-}
-
-function datumOf(row: Row, columns: Column[]): Datum {
-  const cells = row.map((cell, index) => {
-    const plain = typeof cell === "object" ? null : cell;
-    const column = columns[index];
-    return [`r${index}`, column && isNumeric(column) && plain !== null ? Number(plain) : plain];
-  });
-  return Object.fromEntries(cells) as Datum;
-}
-
-function columnOf(channel: Channel, columns: Column[]): number {
+/** The index of a channel's column, found by its title; -1 if there is none. */
+export function columnOf(channel: Channel, columns: Column[]): number {
   return columns.findIndex((column) => words(column.name) === words(channel.title));
 }
 
-function channelOf(column: Column, index: number): Channel {
-  return { field: `r${index}`, kind: kindOf(column), title: column.name };
+function oneOf<Known extends string>(known: readonly Known[], value: unknown): Known | undefined {
+  return known.find((each) => each === value);
 }
 
-function kindOf(column: Column): Kind {
-  if (isNumeric(column)) return "quantitative";
-  return column.type === "date" || column.type === "datetime" ? "temporal" : "nominal";
+function isIndex(value: unknown): value is number {
+  return typeof value === "number" && Number.isInteger(value) && value >= 0;
 }
 
 const words = (title: string) =>

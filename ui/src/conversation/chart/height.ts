@@ -7,49 +7,37 @@ const ROOMY_STEP = 28;
 const DENSE_STEP = 20;
 const STEP_OF_A_SERIES = 9;
 const HEIGHT = 300;
-const AXIS = 46;
-const LEGEND = 40;
-const LINE_OF_TEXT = 16;
-const CHARACTER_WIDTH = 6.4;
+const AXIS = 50;
+const LEGEND = 32;
+/** Of the heading, the line that counts the rows, and the choices. */
+const AROUND = 132;
+
+const BARS: readonly string[] = ["bar", "stacked", "percent"];
 
 /** Bars of names are horizontal, so that the names can be read. */
 export function isLying(chart: Chart): boolean {
-  return chart.mark === "bar" && chart.across.kind === "nominal" && placesOf(chart) <= MANY_BARS;
+  return BARS.includes(chart.mark) && chart.across.kind === "nominal" && placesOf(chart) <= MANY_BARS;
 }
 
-/** Vega-Lite's height: pixels, or pixels a place. */
-export function heightOf(chart: Chart): number | { step: number; for: "position" } {
-  return isLying(chart) ? { step: stepOf(chart), for: "position" } : HEIGHT;
+/** The height of the drawing, with its axes. */
+export function drawingHeight(chart: Chart): number {
+  if (isLying(chart)) return placesOf(chart) * stepOf(chart) + AXIS;
+  if (chart.mark === "heat") return Math.min(30, Math.max(3, seriesOf(chart))) * ROOMY_STEP + AXIS;
+  return HEIGHT + AXIS;
 }
 
-/** The total height with axis, legend and notes, in pixels. */
-export function drawnHeight(chart: Chart, width = 0): number {
-  const notes = width > 0 ? notesOf(chart, width).length * LINE_OF_TEXT : 0;
-  const legend = chart.series || chart.mark === "arc" ? LEGEND : 0;
-  return (isLying(chart) ? placesOf(chart) * stepOf(chart) : HEIGHT) + AXIS + legend + notes;
-}
-
-/** What the points add up or leave out, in lines that fit the width. */
-export function notesOf({ how }: Chart, width: number): string[] {
-  const longest = Math.max(30, Math.floor(width / CHARACTER_WIDTH));
-  const lines: string[] = [];
-  for (const word of how.split(" ").filter(Boolean)) {
-    const last = lines.at(-1);
-    if (last !== undefined && last.length + word.length < longest) lines.splice(-1, 1, `${last} ${word}`);
-    else lines.push(word);
-  }
-  return lines;
+/** The height of the whole panel. */
+export function panelHeight(chart: Chart | null): number {
+  if (!chart) return HEIGHT + AXIS + AROUND;
+  return drawingHeight(chart) + AROUND + (chart.series || chart.mark === "arc" ? LEGEND : 0);
 }
 
 /** Bars of several series beside each other need more room than one bar. */
 function stepOf(chart: Chart): number {
   const step = placesOf(chart) > FEW_BARS ? DENSE_STEP : ROOMY_STEP;
-  return isGrouped(chart) ? Math.max(step, (seriesOf(chart) + 1) * STEP_OF_A_SERIES) : step;
-}
-
-/** Whether the bars of a place are side by side, because they may not be added up. */
-export function isGrouped({ mark, series, adds }: Chart): boolean {
-  return mark === "bar" && series !== null && !adds;
+  return chart.mark === "bar" && chart.series
+    ? Math.max(step, (seriesOf(chart) + 1) * STEP_OF_A_SERIES)
+    : step;
 }
 
 function seriesOf({ series, data }: Chart): number {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readChart } from "./intent";
+import { PLAIN_NUMBERS, readChart } from "./intent";
 
 const x = { field: "c1", type: "quantitative", title: "revenue" };
 const y = { field: "c0", type: "nominal", title: "country", sort: null };
@@ -12,8 +12,12 @@ test("lying bars are read as a value by a category", () => {
     across: { field: "c0", kind: "nominal", title: "country" },
     value: { field: "c1", kind: "quantitative", title: "revenue" },
     series: null,
+    second: null,
+    heading: "",
+    numbers: PLAIN_NUMBERS,
     adds: true,
     how: "",
+    rows: 1,
     data: [{ c0: "Norway", c1: 3 }],
   });
 });
@@ -29,7 +33,7 @@ test("what was added up, and what may not be, is read", () => {
     encoding: { x: { ...x, stack: null }, y },
     usermeta: { kai: { rows: 977, shown: 20, how: "The other 957 are left out." } },
   };
-  expect(readChart(spec)).toMatchObject({ adds: false, how: "The other 957 are left out." });
+  expect(readChart(spec)).toMatchObject({ adds: false, rows: 977, how: "The other 957 are left out." });
 });
 
 const hostile: Record<string, Record<string, unknown>> = {

@@ -3,7 +3,22 @@
  * named here are ignored: the page draws only specifications that it has built itself.
  */
 
-export const MARKS = ["bar", "line", "area", "point", "arc"] as const;
+import type { Numbers } from "./numbers";
+
+export const MARKS = [
+  "bar",
+  "stacked",
+  "percent",
+  "line",
+  "area",
+  "point",
+  "arc",
+  "histogram",
+  "heat",
+  "combo",
+] as const;
+/** What the server's specifications have; bars in several colours that add up are stacked. */
+const GIVEN: readonly Mark[] = ["bar", "line", "area", "point", "arc"];
 export type Mark = (typeof MARKS)[number];
 export type Kind = "quantitative" | "temporal" | "ordinal" | "nominal";
 
@@ -18,37 +33,60 @@ export type Datum = Record<string, string | number | boolean | null>;
 
 /**
  * `across` is what is compared, `value` the amount, `series` what colours distinguish. `adds` says that
- * values may be added up, as stacked bars and slices do; `how` says what the points add up or leave out.
+ * values may be added up, as stacked bars and slices do; `how` says what the points add up or leave out, and
+ * `rows` how many rows of the result they are made of.
  */
 export interface Chart {
   mark: Mark;
   across: Channel;
   value: Channel;
   series: Channel | null;
+  /** The line of a chart of bars and a line. */
+  second: Channel | null;
   adds: boolean;
   how: string;
+  rows: number;
   data: Datum[];
+  /** Above the chart; empty for none. */
+  heading: string;
+  numbers: Numbers;
 }
+
+/** Numbers as a chart writes them unless the analyst has chosen. */
+export const PLAIN_NUMBERS: Numbers = { format: "auto", unit: "" };
 
 const FIELD = /^[a-z]\d{1,3}$/;
 const KINDS: readonly string[] = ["quantitative", "temporal", "ordinal", "nominal"];
 const MOST_DATA = 5_000;
 const LONGEST_HOW = 2_000;
+const MONTH = /^\d{4}-(0[1-9]|1[0-2])$/;
+const LONGEST_HEADING = 200;
 
 /** The chart of a specification, or null if this page cannot draw it. */
 export function readChart(spec: Record<string, unknown> | null): Chart | null {
   if (spec === null) return null;
-  const mark = markOf(spec.mark);
+  const drawn = markOf(spec.mark);
   const encoding = recordOf(spec.encoding);
-  const axes = axesOf(encoding, mark);
+  const axes = axesOf(encoding, drawn);
   const data = dataOf(recordOf(spec.data).values);
-  if (mark === null || axes === null || data.length === 0) return null;
-  return { mark, ...axes, adds: doesAdd(encoding), how: howOf(spec.usermeta), data };
+  if (drawn === null || axes === null || data.length === 0) return null;
+  const adds = doesAdd(encoding);
+  const mark = drawn === "bar" && axes.series !== null && adds ? "stacked" : drawn;
+  const heading = headingOf(spec.title);
+  const coverage = coverageOf(spec.usermeta, data);
+  const across = onTime(axes.across, data);
+  return { mark, ...axes, across, second: null, adds, ...coverage, data, heading, numbers: PLAIN_NUMBERS };
 }
 
 /** How many places there are beside each other. */
 export function placesOf({ across, data }: Chart): number {
   return new Set(data.map((each) => each[across.field])).size;
+}
+
+/** Months are drawn on a scale of time, which writes them as people do. */
+export function onTime(across: Channel, data: Datum[]): Channel {
+  const months = data.every((each) => MONTH.test(String(each[across.field])));
+  return months ? { ...across, kind: "temporal" } : across;
 }
 
 type Axes = Pick<Chart, "across" | "value" | "series">;
@@ -78,14 +116,22 @@ function doesAdd(encoding: Record<string, unknown>): boolean {
   return [encoding.x, encoding.y].every((each) => recordOf(each).stack !== null);
 }
 
-function howOf(usermeta: unknown): string {
-  const { how } = recordOf(recordOf(usermeta).kai);
-  return typeof how === "string" ? how.slice(0, LONGEST_HOW) : "";
+function coverageOf(usermeta: unknown, data: Datum[]): Pick<Chart, "how" | "rows"> {
+  const { how, rows } = recordOf(recordOf(usermeta).kai);
+  return {
+    how: typeof how === "string" ? how.slice(0, LONGEST_HOW) : "",
+    rows: typeof rows === "number" ? rows : data.length,
+  };
+}
+
+function headingOf(title: unknown): string {
+  const { text } = recordOf(title);
+  return typeof text === "string" ? text.slice(0, LONGEST_HEADING) : "";
 }
 
 function markOf(raw: unknown): Mark | null {
   const type = typeof raw === "string" ? raw : recordOf(raw).type;
-  return MARKS.find((each) => each === type) ?? null;
+  return GIVEN.find((each) => each === type) ?? null;
 }
 
 function dataOf(raw: unknown): Datum[] {

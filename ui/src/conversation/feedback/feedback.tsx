@@ -4,25 +4,34 @@ import { giveFeedback } from "../../api/client";
 import { asProblem } from "../../api/problem";
 import { Dialog } from "../../shared/dialog";
 import { Icon } from "../../shared/icon";
+import { lazy } from "../../shared/lazy";
 import { texts } from "../../shared/texts";
 import { say } from "../../shared/toasts";
+
+const KeepExample = lazy(() => import("./keep_example"));
 
 type Rating = "up" | "down";
 interface Shown {
   sessionId: string;
+  /** The database that the statement reads. */
+  connectionId: string | null;
   messageId: string;
   sql: string;
+  /** The rating that is stored. */
+  given: Rating | null;
 }
 
 /** Thumbs; one down asks what was wrong and what the SQL should have been. */
-export function Feedback({ sessionId, messageId, sql }: Shown) {
-  const [rating, setRating] = useState<Rating | null>(null);
+export function Feedback({ sessionId, connectionId, messageId, sql, given }: Shown) {
+  const [rating, setRating] = useState<Rating | null>(given);
   const [asking, setAsking] = useState(false);
+  const [keeping, setKeeping] = useState(false);
   const give = async (body: { rating: Rating; comment?: string; corrected_sql?: string }) => {
     try {
       await giveFeedback(sessionId, messageId, body);
       setRating(body.rating);
       setAsking(false);
+      setKeeping(body.rating === "up" && sql !== "");
       say(texts.feedback.thanks);
     } catch (error) {
       say(asProblem(error).detail);
@@ -44,6 +53,9 @@ export function Feedback({ sessionId, messageId, sql }: Shown) {
     <>
       {thumb("up", texts.feedback.good, () => void give({ rating: "up" }))}
       {thumb("down", texts.feedback.bad, () => setAsking(true))}
+      {keeping && connectionId !== null && (
+        <KeepExample connectionId={connectionId} messageId={messageId} onClose={() => setKeeping(false)} />
+      )}
       {asking && (
         <Dialog title={texts.feedback.title} onClose={() => setAsking(false)}>
           <Form sql={sql} onSend={(comment, corrected) => void give(down(comment, corrected, sql))} />

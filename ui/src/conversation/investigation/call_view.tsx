@@ -1,4 +1,4 @@
-import { Check, CircleSlash, CircleX, LoaderCircle } from "lucide";
+import { Check, CirclePause, CircleSlash, CircleX, LoaderCircle } from "lucide";
 import { useState } from "preact/hooks";
 import { Elapsed } from "../../shared/elapsed";
 import { Icon } from "../../shared/icon";
@@ -6,24 +6,28 @@ import { SqlText } from "../../shared/sql_text";
 import { texts } from "../../shared/texts";
 import { duration } from "../../shared/time";
 import type { ToolCall } from "../model";
-import { aboutCall, argumentsOf, isStatement, toolName, wordsOf } from "./call_texts";
+import type { Conversation } from "../conversation";
+import type { Exchange } from "../model";
+import { Arguments } from "./arguments";
+import { aboutCall, isStatement, toolName } from "./call_texts";
+import { ConfirmationCard } from "./confirmation_card";
 import { anchorOf } from "./open_call";
-import { ResultRows } from "./result_rows";
+import { ProgressBar } from "./progress_bar";
+import { HeadRows, ResultRows } from "./result_rows";
 
 interface Shown {
   call: ToolCall;
   /** The result's name, by which the model refers to it. */
   name: string;
-  sessionId: string;
-  /** Null while the run goes on: until its end the rows of a call cannot be read. */
-  messageId: string | null;
+  exchange: Exchange;
+  conversation: Conversation;
   /** When the calls of this step began; null if none of them can still be running. */
   since: number | null;
 }
 
 /** A call in one line: the tool, what it was called with, its state and time. It opens to its result. */
 export function CallView(shown: Shown) {
-  const { call, name, since } = shown;
+  const { call, name, since, exchange, conversation } = shown;
   const [open, setOpen] = useState(false);
   const state = stateOf(call, since);
   return (
@@ -44,6 +48,14 @@ export function CallView(shown: Shown) {
         {open && <CallBody {...shown} />}
       </details>
       {state === "running" && call.progress && <ProgressBar {...call.progress} />}
+      {state === "waiting" && call.confirmation && (
+        <ConfirmationCard
+          call={call}
+          confirmation={call.confirmation}
+          exchange={exchange}
+          conversation={conversation}
+        />
+      )}
     </li>
   );
 }
@@ -56,7 +68,14 @@ function stateOf(call: ToolCall, since: number | null): State {
 }
 
 function StateIcon({ state }: { state: State }) {
-  const icons = { running: LoaderCircle, done: Check, failed: CircleX, unfinished: CircleSlash };
+  const refused = {
+    denied: CircleSlash,
+    expired: CircleSlash,
+    withdrawn: CircleSlash,
+    unfinished: CircleSlash,
+  };
+  const open = { running: LoaderCircle, waiting: CirclePause, approved: LoaderCircle };
+  const icons = { ...refused, ...open, done: Check, failed: CircleX, unknown: CircleX };
   return (
     <span class={state === "running" ? "turning" : "call-mark"}>
       <Icon of={icons[state]} size={14} />
@@ -66,18 +85,9 @@ function StateIcon({ state }: { state: State }) {
 
 const timeOf = (call: ToolCall) => call.elapsedMs !== null && duration(call.elapsedMs);
 
-/** Without a known fraction the bar only shows that the call goes on. */
-function ProgressBar({ message, fraction }: { message: string; fraction: number }) {
-  return (
-    <label class="call-progress">
-      <span>{message}</span>
-      <progress max={1} {...(fraction >= 0 && { value: fraction })} />
-    </label>
-  );
-}
-
-function CallBody({ call, name, sessionId, messageId }: Shown) {
+function CallBody({ call, name, exchange, conversation: { sessionId } }: Shown) {
   const isSql = isStatement(call);
+  const { messageId } = exchange.answer; // null while the run goes on: until its end no rows can be read
   return (
     <div class="call-body">
       {isSql && <SqlText sql={String(call.arguments["sql"])} />}
@@ -96,25 +106,12 @@ function CallBody({ call, name, sessionId, messageId }: Shown) {
           </details>
         </>
       ) : (
-        <Content call={call} />
+        <>
+          {call.head && <HeadRows sessionId={sessionId} head={call.head} title={aboutCall(call) || name} />}
+          <Content call={call} />
+        </>
       )}
     </div>
-  );
-}
-
-/** Every argument in full, except the statement that is shown above. */
-function Arguments({ call }: { call: ToolCall }) {
-  const given = argumentsOf(call);
-  if (given.length === 0) return null;
-  return (
-    <dl aria-label={texts.investigation.arguments}>
-      {given.map(([name, value]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>{wordsOf(value)}</dd>
-        </div>
-      ))}
-    </dl>
   );
 }
 

@@ -4,7 +4,7 @@ import { Icon } from "../../shared/icon";
 import { texts } from "../../shared/texts";
 import type { Answer, ToolCall } from "../model";
 import { aboutCall, toolName } from "./call_texts";
-import { investigates } from "./capability";
+import { investigates } from "../../shared/capability";
 import { openCall } from "./open_call";
 import "./investigation.css";
 

@@ -8,7 +8,8 @@ import { texts } from "../../shared/texts";
 import type { Conversation } from "../conversation";
 import { type Exchange, type InvestigationStep, isUnderWay } from "../model";
 import { CallView } from "./call_view";
-import { investigates, knowCapabilities } from "./capability";
+import { investigates, knowCapabilities } from "../../shared/capability";
+import { ProgressBar } from "./progress_bar";
 import "./investigation.css";
 
 interface Shown {
@@ -19,8 +20,8 @@ interface Shown {
 }
 
 /** The steps of an investigation: what the model wants to know, and its calls. */
-export function Investigation({ exchange, conversation, seen }: Shown) {
-  const { investigation, thought } = exchange.answer;
+export default function Investigation({ exchange, conversation, seen }: Shown) {
+  const { investigation, thought, progress } = exchange.answer;
   const isEmpty = investigation?.length === 0 && !thought;
   useEffect(() => {
     if (!isEmpty) knowCapabilities();
@@ -45,6 +46,7 @@ export function Investigation({ exchange, conversation, seen }: Shown) {
           </li>
         )}
       </ol>
+      {progress && <ProgressBar {...progress} />}
     </details>
   );
 }
@@ -78,8 +80,8 @@ function StepView({ step, exchange, conversation }: { step: InvestigationStep } 
             key={call.id}
             call={call}
             name={`r${step.number}.${index + 1}`}
-            sessionId={conversation.sessionId}
-            messageId={answer.messageId}
+            exchange={exchange}
+            conversation={conversation}
             since={since}
           />
         ))}

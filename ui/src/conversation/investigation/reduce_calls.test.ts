@@ -23,6 +23,14 @@ const result = (tool_call_id: string, more: object = {}) => ({
   ...{ event: "tool_result", tool_call_id, status: "done", content: "two rows", is_error: false },
   ...{ result_id: tool_call_id, elapsed_ms: 12, ...more },
 });
+const confirmation = {
+  ...{ event: "confirmation", confirmation_id: "c3", tool_name: "describe_table_as", arguments: {} },
+  ...{ description: "Replace it.", destination: "database shop", warnings: [], call_hash: "ff" },
+  expires_at: "2026-01-01T00:30:00Z",
+};
+const decision = (which: string) => ({
+  ...{ event: "confirmation_decided", confirmation_id: "c3", decision: which },
+});
 
 const SAID: Said[] = [
   investigating,
@@ -57,6 +65,38 @@ test("a result ends the call that it names, and its progress", () => {
   expect(running).toMatchObject({ status: "running", progress: { message: "Counting", fraction: 0.5 } });
   const ended = answerTo(...SAID, progress("c3", 0.5), result("c3")).investigation?.[1]?.calls[0];
   expect(ended).toMatchObject({ status: "done", resultId: "c3", elapsedMs: 12, progress: null });
+});
+
+test("rows of a call are its own, not those of the answer", () => {
+  const rows = { columns: [{ name: "n", type: "integer" }], rows: [[1]], row_count: 1, truncated: false };
+  const sql = { event: "chunk", type: "sql", content: "SELECT 1", tool_call_id: "c3" };
+  const answer = answerTo(...SAID, sql, {
+    event: "chunk",
+    type: "results",
+    content: rows,
+    tool_call_id: "c3",
+  });
+  expect(answer.investigation?.[1]?.calls[0]?.head).toMatchObject({ rows: [[1]], rowCount: 1 });
+  expect([answer.sql, answer.head]).toEqual(["", null]);
+});
+
+test("progress without a call is that of the answer", () => {
+  const whole = { event: "progress", tool_call_id: null, message: "2 of 4 tables", fraction: 0.5 };
+  expect(answerTo(...SAID, whole).progress).toEqual({ message: "2 of 4 tables", fraction: 0.5 });
+});
+
+test("a call waits for its confirmation until it is decided, and runs then", () => {
+  const asked = answerTo(...SAID, confirmation);
+  const waiting = asked.investigation?.[1]?.calls[0];
+  const shown = { description: "Replace it.", destination: "database shop", callHash: "ff" };
+  expect(waiting).toMatchObject({ status: "waiting", confirmation: shown });
+  expect(waiting?.confirmation?.expiresAt).toBe(Date.UTC(2026, 0, 1, 0, 30));
+  const approved = answerTo(...SAID, confirmation, decision("approved")).investigation?.[1]?.calls[0];
+  expect(approved?.status).toBe("approved");
+  const ended = answerTo(...SAID, confirmation, decision("approved"), result("c3"), decision("approved"));
+  expect(ended.investigation?.[1]?.calls[0]?.status).toBe("done");
+  const denied = answerTo(...SAID, confirmation, decision("denied")).investigation?.[1]?.calls[0];
+  expect(denied?.status).toBe("denied");
 });
 
 test("a reset voids the steps, and what follows builds them again", () => {

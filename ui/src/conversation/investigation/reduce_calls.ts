@@ -1,14 +1,15 @@
 /** The steps of an investigation: from the events of its run, or as they are stored. Both give the same. */
-import type { InvestigationStepBody, RunEvent } from "../../api/types";
-import type { Answer, InvestigationStep, ToolCall } from "../model";
+import type { ConfirmationBody, InvestigationStepBody, RunEvent } from "../../api/types";
+import type { Answer, Confirmation, Head, InvestigationStep, ToolCall } from "../model";
 
 type Of<Kind extends RunEvent["event"]> = Extract<RunEvent, { event: Kind }>;
 
 /** Adds a call to its step. The first call of a step takes what the model has said before it. */
 export function called(answer: Answer, event: Of<"tool_call">): Answer {
   const { tool_call_id: id, step: number, name, arguments: given } = event;
-  const begun = { status: "running", content: "", resultId: null, elapsedMs: null, progress: null } as const;
-  const call: ToolCall = { id, name, arguments: given, ...begun };
+  const begun = { status: "running", content: "", resultId: null, head: null } as const;
+  const rest = { elapsedMs: null, progress: null, confirmation: null };
+  const call: ToolCall = { id, name, arguments: given, ...begun, ...rest };
   const steps = answer.investigation ?? [];
   if (steps.some((each) => each.number === number)) {
     const add = (step: InvestigationStep) =>
@@ -21,7 +22,13 @@ export function called(answer: Answer, event: Of<"tool_call">): Answer {
 
 export function progressed(answer: Answer, event: Of<"progress">): Answer {
   const { message, fraction } = event;
+  if (event.tool_call_id === null) return { ...answer, progress: { message, fraction } };
   return withCall(answer, event.tool_call_id, (call) => ({ ...call, progress: { message, fraction } }));
+}
+
+/** Gives a call the first rows that it has fetched. */
+export function fetched(answer: Answer, id: string, head: Head): Answer {
+  return withCall(answer, id, (call) => ({ ...call, head }));
 }
 
 export function returned(answer: Answer, event: Of<"tool_result">): Answer {
@@ -32,6 +39,20 @@ export function returned(answer: Answer, event: Of<"tool_result">): Answer {
   }));
 }
 
+export function mustBeConfirmed(answer: Answer, event: Of<"confirmation">): Answer {
+  const confirmation = confirmationOf(event);
+  return withCall(answer, event.confirmation_id, (call) => ({ ...call, status: "waiting", confirmation }));
+}
+
+/** Gives a call that waits its decision; the result of an approved one is yet to come. */
+export function decided(
+  answer: Answer,
+  id: string,
+  decision: Of<"confirmation_decided">["decision"],
+): Answer {
+  return withCall(answer, id, (call) => (call.status === "waiting" ? { ...call, status: decision } : call));
+}
+
 function withCall(answer: Answer, id: string, how: (call: ToolCall) => ToolCall): Answer {
   const investigation = (answer.investigation ?? []).map((step) => ({
     ...step,
@@ -40,17 +61,39 @@ function withCall(answer: Answer, id: string, how: (call: ToolCall) => ToolCall)
   return { ...answer, investigation };
 }
 
-/** The stored steps that made calls: the others are the answer, or replies that KAI could not use. */
-export function stepsOf(items: InvestigationStepBody[]): InvestigationStep[] {
+/**
+ * The stored steps that made calls: the others are the answer, or replies that KAI could not use. `waiting`
+ * are the confirmations that can be decided.
+ */
+export function stepsOf(
+  items: InvestigationStepBody[],
+  waiting: ConfirmationBody[] = [],
+): InvestigationStep[] {
+  const confirmations = new Map(waiting.map((each) => [each.confirmation_id, confirmationOf(each)]));
   return items
     .filter((each) => each.tool_calls.length > 0)
-    .map(({ step, text, tool_calls }) => ({ number: step, text, calls: tool_calls.map(callOf) }));
+    .map(({ step, text, tool_calls }) => ({
+      number: step,
+      text,
+      calls: tool_calls.map((each) => callOf(each, confirmations.get(each.id) ?? null)),
+    }));
 }
 
-function callOf(stored: InvestigationStepBody["tool_calls"][number]): ToolCall {
+function callOf(
+  stored: InvestigationStepBody["tool_calls"][number],
+  confirmation: Confirmation | null,
+): ToolCall {
   const { id, name, arguments: given, content } = stored;
-  const status = stored.status === "done" || stored.status === "failed" ? stored.status : "running";
+  const status: ToolCall["status"] =
+    stored.status === "proposed" || stored.status === "begun" ? "running" : stored.status;
   const resultId = stored.row_count === null ? null : id;
-  const elapsedMs = status === "running" ? null : stored.elapsed_ms;
-  return { id, name, arguments: given, status, content, resultId, elapsedMs, progress: null };
+  const isOpen = status === "running" || status === "waiting" || status === "approved";
+  const elapsedMs = isOpen ? null : stored.elapsed_ms;
+  const rest = { status, content, resultId, head: null, elapsedMs, progress: null, confirmation };
+  return { id, name, arguments: given, ...rest };
+}
+
+function confirmationOf(source: Of<"confirmation"> | ConfirmationBody): Confirmation {
+  const { description, destination, warnings, call_hash: callHash, expires_at } = source;
+  return { description, destination, warnings, callHash, expiresAt: Date.parse(expires_at) };
 }

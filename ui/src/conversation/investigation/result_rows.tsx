@@ -1,11 +1,12 @@
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { readRows } from "../../api/client";
 import { asProblem } from "../../api/problem";
 import type { Problem, Row } from "../../api/types";
 import { ProblemBox } from "../../shared/problem_box";
 import { texts } from "../../shared/texts";
 import { AnswerRows } from "../rows/answer_rows";
-import { RowsPanel } from "../rows/rows_panel";
+import type { Head } from "../model";
+import { RowsPanel } from "../rows/lazy_rows";
 
 const FIRST_PAGE = 100;
 
@@ -36,4 +37,10 @@ export function ResultRows({ sessionId, messageId, resultId, title }: Shown) {
   useEffect(load, [sessionId, messageId, resultId]);
   if (problem) return <ProblemBox problem={{ ...problem, title: texts.answer.rowsGone }} onRetry={load} />;
   return rows ? <RowsPanel rows={rows} title={title} /> : <p class="quiet">{texts.loading} …</p>;
+}
+
+/** The first rows of a call while its run goes on: until its end the others cannot be read. */
+export function HeadRows({ sessionId, head, title }: { sessionId: string; head: Head; title: string }) {
+  const rows = useMemo(() => new AnswerRows(sessionId, head), [sessionId, head]);
+  return <RowsPanel rows={rows} title={title} />;
 }

@@ -15,16 +15,20 @@ export class AnswerRows {
   readonly loaded = signal<Row[]>([]);
   readonly loading = signal(false);
   readonly problem = signal<Problem | null>(null);
-  /** Null until the run has ended; before that there is nothing to fetch. */
-  messageId: string | null = null;
+  private readonly stored = signal<string | null>(null);
+  /** Shows how a column was made. Null for rows without a provenance of their own. */
+  explain: ((column: string) => void) | null = null;
   private cursor: string | undefined;
   private fetched = 0;
+  private underWay: Promise<void> | null = null;
 
   constructor(
     readonly sessionId: string,
     head: Head,
     /** The call that fetched the rows; without one they are those of the answer. */
     readonly resultId?: string,
+    /** The version of the answer that they are of, from 2. */
+    private readonly version?: number,
   ) {
     this.columns = head.columns;
     this.count = head.rowCount;
@@ -32,8 +36,22 @@ export class AnswerRows {
     this.loaded.value = head.rows;
   }
 
+  /** Null until the run has ended; before that there is nothing to fetch. */
+  get messageId(): string | null {
+    return this.stored.value;
+  }
+
+  set messageId(id: string | null) {
+    this.stored.value = id;
+  }
+
   get place(): RowsPlace {
-    return { session_id: this.sessionId, message_id: this.messageId ?? "", result_id: this.resultId };
+    return {
+      session_id: this.sessionId,
+      message_id: this.messageId ?? "",
+      result_id: this.resultId,
+      number: this.version,
+    };
   }
 
   get complete(): boolean {
@@ -42,7 +60,15 @@ export class AnswerRows {
 
   /** Loads at least `wanted` rows, or all. Raises nothing; `problem` holds the error. */
   async load(wanted: number): Promise<void> {
-    if (this.loading.value || this.messageId === null) return;
+    if (this.messageId === null) return;
+    while (this.underWay) await this.underWay;
+    if (this.loaded.value.length >= Math.min(wanted, this.count)) return;
+    this.underWay = this.loadPages(wanted);
+    await this.underWay;
+    this.underWay = null;
+  }
+
+  private async loadPages(wanted: number): Promise<void> {
     this.loading.value = true;
     this.problem.value = null;
     try {

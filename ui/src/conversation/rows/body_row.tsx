@@ -1,13 +1,8 @@
 import type { Cell, Row } from "../../api/types";
 import { texts } from "../../shared/texts";
 import { type Format, plain } from "./format";
+import type { PlacedColumn } from "./placed";
 import { holds, type Place, type Selection } from "./selection";
-
-/** How a column shows its cells. */
-export interface ShownColumn {
-  format: Format;
-  numeric: boolean;
-}
 
 interface Shown {
   id: string;
@@ -16,28 +11,39 @@ interface Shown {
   top: number;
   /** Unknown while it is being fetched. */
   row: Row | undefined;
-  columns: ShownColumn[];
+  columns: PlacedColumn[];
   selection: Selection | null;
+  /** The column of the match that the reader has come to. */
+  match: number | null;
   select: (place: Place, extend: boolean) => void;
+  open: () => void;
 }
 
-export function BodyRow({ id, index, top, row, columns, selection, select }: Shown) {
+export function BodyRow({ id, index, top, row, columns, selection, match, select, open }: Shown) {
   const onDown = (event: PointerEvent, column: number) => select({ row: index, column }, event.shiftKey);
   const onEnter = (event: PointerEvent, column: number) => {
     if (event.buttons === 1) select({ row: index, column }, true);
   };
   return (
-    <div role="row" class="grid-row" aria-rowindex={index + 2} style={{ transform: `translateY(${top}px)` }}>
-      {columns.map(({ format, numeric }, column) => (
+    <div
+      role="row"
+      class="grid-row"
+      aria-rowindex={index + 2}
+      style={{ transform: `translateY(${top}px)` }}
+      onDblClick={open}
+    >
+      {columns.map(({ at, index: column, format, numeric, style, frozen }) => (
         <div
           key={column}
           role="gridcell"
-          id={`${id}-${index}-${column}`}
-          class={numeric ? "cell numeric" : "cell"}
-          aria-selected={selection !== null && holds(selection, { row: index, column })}
+          id={`${id}-${index}-${at}`}
+          class={`cell${numeric ? " numeric" : ""}${frozen ? " frozen" : ""}${match === at ? " match" : ""}`}
+          style={style}
+          aria-colindex={at + 1}
+          aria-selected={selection !== null && holds(selection, { row: index, column: at })}
           title={plain(row?.[column] ?? null)}
-          onPointerDown={(event) => onDown(event, column)}
-          onPointerEnter={(event) => onEnter(event, column)}
+          onPointerDown={(event) => onDown(event, at)}
+          onPointerEnter={(event) => onEnter(event, at)}
         >
           {row === undefined ? "…" : shown(row[column] ?? null, format)}
         </div>

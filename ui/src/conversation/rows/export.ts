@@ -9,14 +9,14 @@ const LONGEST = 50;
 /** Every row of the answer, also those not loaded. Raises what the API calls raise. */
 export async function exportRows(
   rows: AnswerRows,
-  format: "csv" | "json" | "parquet",
+  format: "csv" | "json" | "parquet" | "xlsx",
   title: string,
 ): Promise<void> {
   const name = rows.cutBy ? `${title.slice(0, LONGEST)} truncated` : title;
   download(await contentOf(rows, format), fileName(name, format));
 }
 
-async function contentOf(rows: AnswerRows, format: "csv" | "json" | "parquet"): Promise<Blob> {
+async function contentOf(rows: AnswerRows, format: "csv" | "json" | "parquet" | "xlsx"): Promise<Blob> {
   if (format !== "json") return rowsFile(rows.place, format);
   const names = rows.columns.map((column) => column.name);
   const objects = (await rows.all()).map((row) =>

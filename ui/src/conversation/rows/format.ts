@@ -17,6 +17,9 @@ const MOMENT = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeSty
 
 export const isNumeric = (column: Column) => NUMERIC.has(column.type);
 
+/** Whether its numbers are names: ids, years and the like, which have no separators and no sum. */
+export const isCode = (column: Column) => PLAIN_NUMBER.test(column.name);
+
 /** A column's format: numbers get as many decimals as the rows at hand have, so that they line up. */
 export function formatOf(column: Column, index: number, rows: Row[]): Format {
   if (isNumeric(column)) return numberFormat(column, index, rows);
@@ -37,7 +40,7 @@ function numberFormat(column: Column, index: number, rows: Row[]): Format {
   const format = new Intl.NumberFormat(undefined, {
     minimumFractionDigits: digits,
     maximumFractionDigits: digits,
-    useGrouping: !PLAIN_NUMBER.test(column.name),
+    useGrouping: !isCode(column),
   });
   // A number that a double cannot hold arrives as text, which Intl formats exactly.
   return (cell) => (isNumber(cell) ? format.format(cell as number) : plain(cell));

@@ -1,36 +1,48 @@
-import { ArrowDown, ArrowUp } from "lucide";
-import type { Column } from "../../api/types";
+import { ArrowDown, ArrowUp, ChevronDown } from "lucide";
 import { Icon } from "../../shared/icon";
 import { texts } from "../../shared/texts";
-import { isNumeric } from "./format";
+import type { PlacedColumn } from "./placed";
 import type { Sorting } from "./sort";
+import { tableTexts } from "./table_texts";
 import { NARROWEST } from "./widths";
 
 interface Shown {
-  columns: Column[];
+  columns: PlacedColumn[];
   sorting: Sorting | null;
-  widths: number[];
+  widthOf: (column: number) => number;
   onSort: (column: number) => void;
   onWidth: (column: number, width: number) => void;
+  onMenu: (column: number, button: HTMLElement) => void;
 }
 
-/** Names of the columns: a click sorts, the edge resizes. */
-export function HeaderRow({ columns, sorting, widths, onSort, onWidth }: Shown) {
+/** Names of the columns: a click sorts, the arrow opens the column's menu, the edge resizes. */
+export function HeaderRow({ columns, sorting, widthOf, onSort, onWidth, onMenu }: Shown) {
   return (
     <div role="rowgroup" class="grid-head">
       <div role="row" class="grid-row" aria-rowindex={1}>
-        {columns.map((column, index) => (
+        {columns.map(({ column, at, index, numeric, frozen, style }) => (
           <div
             key={index}
             role="columnheader"
-            class={isNumeric(column) ? "cell numeric" : "cell"}
+            class={`cell${numeric ? " numeric" : ""}${frozen ? " frozen" : ""}`}
+            style={style}
+            aria-colindex={at + 1}
             aria-sort={sortOf(sorting, index)}
           >
             <button type="button" title={texts.rows.sort(column.name)} onClick={() => onSort(index)}>
               <span>{column.name}</span>
               {sorting?.column === index && <Icon of={sorting.descending ? ArrowDown : ArrowUp} size={12} />}
             </button>
-            <Edge name={column.name} width={widths[index] ?? 0} onWidth={(width) => onWidth(index, width)} />
+            <button
+              type="button"
+              class="column-button"
+              aria-label={tableTexts.column(column.name)}
+              aria-haspopup="dialog"
+              onClick={(event) => onMenu(index, event.currentTarget)}
+            >
+              <Icon of={ChevronDown} size={13} />
+            </button>
+            <Edge name={column.name} width={widthOf(index)} onWidth={(width) => onWidth(index, width)} />
           </div>
         ))}
       </div>

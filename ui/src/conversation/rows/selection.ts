@@ -1,5 +1,5 @@
 /** A selected rectangle of cells, from its first corner to its current one. */
-import type { Row } from "../../api/types";
+import type { Cell, Row } from "../../api/types";
 import { plain } from "./format";
 
 export interface Place {
@@ -39,17 +39,18 @@ export function holds({ anchor, focus }: Selection, place: Place): boolean {
   return inside(place.row, anchor.row, focus.row) && inside(place.column, anchor.column, focus.column);
 }
 
-/** The cells as text to paste into a spreadsheet, and their number. */
+/** The cells as text to paste into a spreadsheet, under the names of their columns, and their number. */
 export function asTable(
   { anchor, focus }: Selection,
   rowAt: (row: number) => Row | undefined,
+  names?: string[],
 ): { text: string; cells: number } {
   const rows = range(anchor.row, focus.row).map((row) => rowAt(row) ?? []);
   const columns = range(anchor.column, focus.column);
-  const lines = rows.map((row) =>
-    columns.map((column) => plain(row[column] ?? null).replace(/[\t\r\n]+/g, " ")),
-  );
-  return { text: lines.map((line) => line.join("\t")).join("\n"), cells: rows.length * columns.length };
+  const line = (cells: Cell[]) =>
+    columns.map((column) => plain(cells[column] ?? null).replace(/[\t\r\n]+/g, " ")).join("\t");
+  const lines = [...(names ? [names] : []), ...rows].map(line);
+  return { text: lines.join("\n"), cells: rows.length * columns.length };
 }
 
 function range(one: number, other: number): number[] {

@@ -14,8 +14,9 @@ interface Cells {
 /** The selected cells of a grid: moved and extended by arrow keys, copied by Ctrl-C, all taken by Ctrl-A. */
 export function useSelection(
   last: Place,
+  /** The cells of a row in the order shown. */
   rowAt: (row: number) => Row | undefined,
-  onMove: (row: number) => void,
+  onMove: (place: Place) => void,
 ): Cells {
   const [selection, setSelection] = useState<Selection | null>(null);
   const select = (place: Place, extend: boolean) =>
@@ -30,7 +31,7 @@ export function useSelection(
     const next = moved(selection?.focus ?? { row: 0, column: 0 }, key, last);
     if (next === null) return false;
     select(next, extend);
-    onMove(next.row);
+    onMove(next);
     return true;
   };
   const onKeyDown = (event: KeyboardEvent) => {

@@ -2,7 +2,8 @@
 import type { Column, Row } from "../../api/types";
 import { plain } from "./format";
 
-export const NARROWEST = 56;
+/** Leaves the name room to be pressed beside the button of the column. */
+export const NARROWEST = 80;
 const WIDEST = 320;
 const CHARACTER = 7.6;
 const PADDING = 40; // of the cell, and room for the sort indicator

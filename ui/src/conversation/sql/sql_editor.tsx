@@ -17,7 +17,8 @@ interface Shown {
   sql: string;
   dialect: string;
   connectionId: string;
-  onRun: (sql: string) => void;
+  /** Raises why the statement did not run. */
+  onRun: (sql: string) => Promise<void>;
   onCancel: () => void;
 }
 
@@ -34,7 +35,10 @@ export default function SqlEditor({ sql, dialect, connectionId, onRun, onCancel 
   const editor = useRef<EditorView | null>(null);
   const [refusal, setRefusal] = useState<string | null>(null);
   const text = () => editor.current?.state.doc.toString() ?? sql;
-  const run = () => onRun(text());
+  const submit = (statement: string) => {
+    setRefusal(null);
+    onRun(statement).catch((error: unknown) => setRefusal(asProblem(error).detail));
+  };
   const layOut = async () => {
     try {
       replaceAll(editor.current, (await inspectStatement(connectionId, text())).sql);
@@ -45,7 +49,7 @@ export default function SqlEditor({ sql, dialect, connectionId, onRun, onCancel 
   };
   useEffect(() => {
     if (!place.current) return;
-    const view = open(place.current, { sql, dialect, connectionId, onRun, onCancel });
+    const view = open(place.current, { sql, dialect, connectionId, onRun: submit, onCancel });
     editor.current = view;
     return () => view.destroy();
   }, []);
@@ -58,7 +62,7 @@ export default function SqlEditor({ sql, dialect, connectionId, onRun, onCancel 
         </p>
       )}
       <div class="tools">
-        <button type="button" class="button small primary" onClick={run}>
+        <button type="button" class="button small primary" onClick={() => submit(text())}>
           <Icon of={Play} size={13} /> {texts.sql.run}
         </button>
         <button type="button" class="button small" onClick={() => void layOut()}>
@@ -73,7 +77,9 @@ export default function SqlEditor({ sql, dialect, connectionId, onRun, onCancel 
   );
 }
 
-function open(parent: HTMLElement, { sql, dialect, connectionId, onRun, onCancel }: Shown): EditorView {
+type Opened = Omit<Shown, "onRun"> & { onRun: (sql: string) => void };
+
+function open(parent: HTMLElement, { sql, dialect, connectionId, onRun, onCancel }: Opened): EditorView {
   const language = new Compartment();
   const flavor = dialect === "postgres" ? PostgreSQL : SQLite;
   const keys = [

@@ -1,7 +1,9 @@
-import { Copy, Pencil, WandSparkles } from "lucide";
+import { BadgeCheck, Copy, Pencil, WandSparkles } from "lucide";
 import { useState } from "preact/hooks";
 import { inspectStatement } from "../../api/client";
 import { asProblem } from "../../api/problem";
+import type { AnswerVersion } from "../../api/types";
+import { addEntry } from "../../knowledge/knowledge";
 import { copy } from "../../shared/copy";
 import { orSay } from "../../shared/or_say";
 import { Icon } from "../../shared/icon";
@@ -10,18 +12,27 @@ import { texts } from "../../shared/texts";
 import { say } from "../../shared/toasts";
 import type { Conversation } from "../conversation";
 import { type Exchange, isUnderWay } from "../model";
-import { Reads } from "./reads";
 import "./sql.css";
 import { SqlText } from "../../shared/sql_text";
+import { SqlDiff } from "./sql_diff";
 
 const SqlEditor = lazy(() => import("./sql_editor"));
 
+export interface SqlShown {
+  exchange: Exchange;
+  conversation: Conversation;
+  /** The version shown; undefined for the answer's own statement. */
+  version: AnswerVersion | undefined;
+  /** Called when a statement has become the answer's next version. */
+  onVersion: () => void;
+}
+
 /** The statement: shown while it is written; then it can be copied, formatted, edited and run again. */
-export function SqlPanel({ exchange, conversation }: { exchange: Exchange; conversation: Conversation }) {
+export default function SqlPanel({ exchange, conversation, version, onVersion }: SqlShown) {
   const { answer } = exchange;
   const [editing, setEditing] = useState(false);
   const [laidOut, setLaidOut] = useState<string | null>(null);
-  const shown = laidOut ?? answer.sql;
+  const shown = laidOut ?? version?.sql_pretty ?? answer.sql;
   const connectionId = conversation.session.value?.db_connection_id;
   const layOut = async () => {
     try {
@@ -30,10 +41,15 @@ export function SqlPanel({ exchange, conversation }: { exchange: Exchange; conve
       say(asProblem(error).detail);
     }
   };
+  const keep = async ({ sql }: AnswerVersion, database: string) => {
+    await addEntry("examples", database, { question: exchange.question, sql });
+    say(texts.sql.keptVersion);
+  };
   if (editing && connectionId) {
-    const run = (sql: string) => {
+    const run = async (sql: string) => {
+      await conversation.addVersion(exchange, sql);
       setEditing(false);
-      conversation.ask(exchange.question, sql);
+      onVersion();
     };
     return (
       <SqlEditor
@@ -47,8 +63,12 @@ export function SqlPanel({ exchange, conversation }: { exchange: Exchange; conve
   }
   return (
     <div class="sql-panel">
-      <SqlText sql={shown} />
-      <Corrections sentences={answer.corrections} />
+      {version && laidOut === null ? (
+        <SqlDiff before={before(exchange.answer, version)} after={version.sql_pretty} />
+      ) : (
+        <SqlText sql={shown} />
+      )}
+      {!version && <Corrections sentences={answer.corrections} />}
       {answer.sqlWhole && (
         <div class="tools">
           <button type="button" class="button small" onClick={() => orSay(copy(shown, texts.copied))}>
@@ -57,16 +77,31 @@ export function SqlPanel({ exchange, conversation }: { exchange: Exchange; conve
           <button type="button" class="button small" onClick={() => void layOut()}>
             <Icon of={WandSparkles} size={14} /> {texts.sql.format}
           </button>
-          {!isUnderWay(answer) && (
-            <button type="button" class="button small" onClick={() => setEditing(true)}>
+          {version && connectionId && (
+            <button type="button" class="button small" onClick={() => orSay(keep(version, connectionId))}>
+              <Icon of={BadgeCheck} size={14} /> {texts.sql.keepVersion(version.number)}
+            </button>
+          )}
+          {!isUnderWay(answer) && answer.messageId && (
+            <button
+              type="button"
+              class="button small"
+              disabled={conversation.isClosed.value}
+              title={conversation.isClosed.value ? texts.composer.resumeToAsk : undefined}
+              onClick={() => setEditing(true)}
+            >
               <Icon of={Pencil} size={14} /> {texts.sql.edit}
             </button>
           )}
-          {connectionId && <Reads connectionId={connectionId} sql={answer.sql} />}
         </div>
       )}
     </div>
   );
+}
+
+/** The statement that a version came after. */
+function before({ sql, versions }: Exchange["answer"], { number }: AnswerVersion): string {
+  return versions.find((each) => each.number === number - 1)?.sql_pretty ?? sql;
 }
 
 /** The corrections of the model's statement, in one line; names between backticks are shown as code. */

@@ -1,7 +1,7 @@
 import { Check, CircleSlash, CircleX, LoaderCircle, WifiOff } from "lucide";
 import { Icon } from "../../shared/icon";
 import { texts } from "../../shared/texts";
-import { duration } from "../../shared/time";
+import { count, duration } from "../../shared/time";
 import { type Answer, isUnderWay, type TakenStep } from "../model";
 import { SqlText } from "../../shared/sql_text";
 import { Elapsed } from "../../shared/elapsed";
@@ -14,7 +14,7 @@ interface Shown {
   given: boolean;
 }
 
-/** The answer's progress in one line; opened, it shows every step with its time, and the repairs. */
+/** The answer's progress in one line; opened, it shows every step with its time and what failed in it. */
 export function Timeline({ answer, link, given }: Shown) {
   if (answer.steps.length === 0 && !isUnderWay(answer)) return null;
   const last = answer.steps.at(-1);
@@ -30,14 +30,6 @@ export function Timeline({ answer, link, given }: Shown) {
           <StepLine key={`${step.step} ${step.startedAt}`} step={step} />
         ))}
       </ol>
-      {answer.repairs.map((repair) => (
-        <div class="repair" key={repair.sql}>
-          <p>
-            <strong>{texts.steps.failedStatement}.</strong> {repair.error}
-          </p>
-          <SqlText sql={repair.sql} />
-        </div>
-      ))}
     </details>
   );
 }
@@ -45,10 +37,28 @@ export function Timeline({ answer, link, given }: Shown) {
 function StepLine({ step }: { step: TakenStep }) {
   return (
     <li>
-      <span>{texts.steps.names[step.step] ?? step.step}</span>
-      <span class="step-time">
-        {step.endedAt === null ? <Elapsed since={step.startedAt} /> : duration(step.endedAt - step.startedAt)}
-      </span>
+      <div class="step-line">
+        <span>
+          {texts.steps.names[step.step] ?? step.step}
+          {step.rows !== null && <span class="step-rows"> · {texts.rows.count(count(step.rows))}</span>}
+        </span>
+        <span class="step-time">
+          {step.endedAt === null ? (
+            <Elapsed since={step.startedAt} />
+          ) : (
+            duration(step.endedAt - step.startedAt)
+          )}
+        </span>
+      </div>
+      {step.error !== null && (
+        <div class="repair">
+          <p>
+            <strong>{step.statement === null ? texts.steps.failedStep : texts.steps.failedStatement}.</strong>{" "}
+            {step.error}
+          </p>
+          {step.statement !== null && <SqlText sql={step.statement} />}
+        </div>
+      )}
     </li>
   );
 }
@@ -63,7 +73,8 @@ function Mark({ answer, link }: Omit<Shown, "given">) {
       <Icon of={WifiOff} />
     );
   }
-  const marks = { complete: Check, failed: CircleX, cancelled: CircleSlash, sending: Check, running: Check };
+  const waiting = { sending: Check, running: Check, awaiting_approval: Check };
+  const marks = { ...waiting, complete: Check, failed: CircleX, cancelled: CircleSlash };
   return <Icon of={marks[answer.phase]} />;
 }
 
@@ -72,9 +83,10 @@ function line(answer: Answer, link: "live" | "reconnecting", given: boolean): st
     if (link === "reconnecting") return texts.steps.reconnecting;
     return answer.steps.at(-1)?.message ?? texts.steps.sending;
   }
-  const { summary, repaired } = texts.steps;
+  const { summary, repaired, tried } = texts.steps;
+  const repairs = answer.steps.filter((each) => each.step === "repairing_sql").length;
   const parts = [summary(answer.steps.length, duration(answer.elapsedMs ?? 0))];
-  if (answer.repairs.length) parts.push(repaired(answer.repairs.length));
+  if (repairs > 0) parts.push(answer.phase === "complete" ? repaired(repairs) : tried(repairs));
   if (given) parts.push(texts.answer.given);
   return parts.join(" · ");
 }

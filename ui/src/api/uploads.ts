@@ -1,0 +1,29 @@
+/** Sends files. `fetch` tells nothing of how much is sent, so this is an XMLHttpRequest. */
+import { authorization, signInNeeded } from "./credential";
+import { ApiError, problemIn } from "./problem";
+import type { FileBody } from "./types";
+
+/** Makes a database of a file; `progress` gets the share that is sent. Raises what the API calls raise. */
+export function sendFile(
+  file: File,
+  progress: (share: number) => void,
+  signal: AbortSignal,
+): Promise<FileBody> {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    request.open("POST", `/api/v1/database-connections/files?file_name=${encodeURIComponent(file.name)}`);
+    const credential = authorization();
+    if (credential !== null) request.setRequestHeader("Authorization", credential);
+    request.setRequestHeader("Content-Type", "application/octet-stream");
+    request.responseType = "json";
+    request.upload.onprogress = (event) => progress(event.total > 0 ? event.loaded / event.total : 0);
+    request.onload = () => {
+      if (request.status === 401) signInNeeded.value = true;
+      if (request.status === 201) resolve(request.response as FileBody);
+      else reject(new ApiError(problemIn(request.response, request.status)));
+    };
+    request.onerror = () => reject(new TypeError("offline"));
+    signal.addEventListener("abort", () => request.abort());
+    request.send(file);
+  });
+}

@@ -1,0 +1,119 @@
+/** One open board: its pins, and what the analyst does with them. */
+import { signal } from "@preact/signals";
+import { asProblem } from "../api/problem";
+import type { BoardWithPins, Pin, Problem } from "../api/types";
+import { texts } from "../shared/texts";
+import { say } from "../shared/toasts";
+import * as api from "./boards_api";
+import { COLUMNS, MAX_HEIGHT, MIN_WIDTH, moved } from "./grid";
+
+const LOOK_AGAIN_MS = 1_000;
+
+export interface Size {
+  width: number;
+  height: number;
+}
+
+export class OpenBoard {
+  readonly board = signal<BoardWithPins | null>(null);
+  readonly problem = signal<Problem | null>(null);
+  private timer: ReturnType<typeof setTimeout> | undefined;
+  private closed = false;
+
+  constructor(readonly boardId: string) {}
+
+  /** Stops looking. Refreshes continue on the server. */
+  close(): void {
+    this.closed = true;
+    clearTimeout(this.timer);
+  }
+
+  async load(): Promise<void> {
+    this.problem.value = null;
+    try {
+      this.show(await api.readBoard(this.boardId));
+    } catch (error) {
+      this.problem.value = asProblem(error);
+    }
+  }
+
+  async refresh(): Promise<void> {
+    this.show(await api.refreshBoard(this.boardId));
+  }
+
+  async refreshPin(pin: Pin): Promise<void> {
+    this.put(await api.refreshPin(this.boardId, pin.id));
+    this.lookAgain();
+  }
+
+  async rename(title: string): Promise<void> {
+    this.show(await api.changeBoard(this.boardId, { title }));
+  }
+
+  async renamePin(pin: Pin, title: string): Promise<void> {
+    this.put(await api.changePin(this.boardId, pin.id, { title }));
+  }
+
+  /** Moves a pin to a place among the others, on the page at once. Returns its place, counted from 1. */
+  async move(pin: Pin, to: number): Promise<number> {
+    const board = this.board.value;
+    if (board === null) return 0;
+    const pins = moved(
+      board.pins,
+      board.pins.findIndex((each) => each.id === pin.id),
+      to,
+    );
+    this.board.value = { ...board, pins };
+    const order = pins.map((each) => each.id);
+    await this.orBack(api.changeBoard(this.boardId, { order }));
+    return order.indexOf(pin.id) + 1;
+  }
+
+  /** Gives a pin another size, as far as the grid allows, on the page at once. Returns the size. */
+  async resize(pin: Pin, wanted: Size): Promise<Size> {
+    const size = {
+      width: Math.min(COLUMNS, Math.max(MIN_WIDTH, wanted.width)),
+      height: Math.min(MAX_HEIGHT, Math.max(1, wanted.height)),
+    };
+    if (size.width === pin.width && size.height === pin.height) return size;
+    this.put({ ...pin, ...size });
+    await this.orBack(api.changePin(this.boardId, pin.id, size));
+    return size;
+  }
+
+  async unpin(pin: Pin): Promise<void> {
+    await api.unpin(this.boardId, pin.id);
+    const board = this.board.value;
+    if (board) this.board.value = { ...board, pins: board.pins.filter((each) => each.id !== pin.id) };
+    say(texts.boards.removed(pin.title));
+  }
+
+  private async orBack(done: Promise<unknown>): Promise<void> {
+    try {
+      await done;
+    } catch (error) {
+      say(asProblem(error).detail);
+      await this.load();
+    }
+  }
+
+  private show(board: BoardWithPins): void {
+    if (this.closed) return;
+    this.board.value = board;
+    this.lookAgain();
+  }
+
+  private put(pin: Pin): void {
+    const board = this.board.value;
+    if (board === null) return;
+    const pins = board.pins.map((each) => (each.id === pin.id ? pin : each));
+    this.board.value = { ...board, pins };
+  }
+
+  /** Reads the board again as long as a statement runs. */
+  private lookAgain(): void {
+    clearTimeout(this.timer);
+    const runs = this.board.value?.pins.some((each) => each.state === "running");
+    if (runs && !this.closed) this.timer = setTimeout(() => void this.load(), LOOK_AGAIN_MS);
+  }
+}

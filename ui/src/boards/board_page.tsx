@@ -1,0 +1,137 @@
+import { ArrowLeft, Ellipsis, MessageSquarePlus, Pencil, RefreshCw, Trash2 } from "lucide";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { BoardWithPins } from "../api/types";
+import { connections, refreshConnections } from "../connections/connections";
+import { Dialog } from "../shared/dialog";
+import { Icon } from "../shared/icon";
+import { Menu } from "../shared/menu";
+import { orSay } from "../shared/or_say";
+import { ProblemBox } from "../shared/problem_box";
+import { go, onLinkClick } from "../shared/route";
+import { texts } from "../shared/texts";
+import { say } from "../shared/toasts";
+import { OpenBoard } from "./board";
+import { deleteBoard } from "./boards_api";
+import { rowsOf } from "./when";
+import { Tile } from "./tile";
+import { TitleForm } from "./title_form";
+import "../connections/connections.css";
+import "./boards.css";
+
+/** A board: its pins in a grid of twelve columns, one below the other on a phone. */
+export default function BoardPage({ boardId }: { boardId: string }) {
+  const open = useBoard(boardId);
+  const board = open.board.value;
+  const title = board?.title;
+  useEffect(() => {
+    document.title = `${title ?? texts.boards.title} · ${texts.product}`;
+  }, [title]);
+  return (
+    <div class="page board-page">
+      <a class="back" href="/boards" onClick={onLinkClick}>
+        <Icon of={ArrowLeft} size={15} /> {texts.boards.title}
+      </a>
+      {open.problem.value && <ProblemBox problem={open.problem.value} onRetry={() => void open.load()} />}
+      {board === null && !open.problem.value && <p class="quiet">{texts.loading} …</p>}
+      {board && <Head board={board} open={open} />}
+      {board?.pins.length === 0 && <Nothing />}
+      {board && board.pins.length > 0 && <Grid board={board} open={open} />}
+    </div>
+  );
+}
+
+function useBoard(boardId: string): OpenBoard {
+  const open = useMemo(() => new OpenBoard(boardId), [boardId]);
+  useEffect(() => {
+    void open.load();
+    if (connections.value === null) void refreshConnections();
+    return () => open.close();
+  }, [open]);
+  return open;
+}
+
+interface Shown {
+  board: BoardWithPins;
+  open: OpenBoard;
+}
+
+function Head({ board, open }: Shown) {
+  const [renaming, rename] = useState(false);
+  const running = board.pins.filter((each) => each.state === "running").length;
+  const remove = async () => {
+    await deleteBoard(board.id);
+    go("/boards");
+    say(texts.boards.deleted(board.title));
+  };
+  const items = [
+    { icon: Pencil, label: texts.boards.rename, onSelect: () => rename(true) },
+    {
+      icon: Trash2,
+      label: texts.boards.delete,
+      onSelect: () => confirm(texts.boards.sure) && orSay(remove()),
+    },
+  ];
+  return (
+    <header class="page-head">
+      <div>
+        <h1>{board.title}</h1>
+        <p class="quiet" role="status">
+          {running > 0 ? texts.boards.running(running) : rowsOf(board.pins)}
+        </p>
+      </div>
+      <div class="page-actions">
+        <a class="button" href="/" onClick={onLinkClick}>
+          <Icon of={MessageSquarePlus} /> {texts.boards.ask}
+        </a>
+        {board.pins.length > 0 && (
+          <button
+            type="button"
+            class="button"
+            disabled={running === board.pins.length}
+            onClick={() => orSay(open.refresh())}
+          >
+            <Icon of={RefreshCw} /> {texts.boards.refresh}
+          </button>
+        )}
+        <Menu icon={Ellipsis} label={texts.boards.more(board.title)} items={items} />
+      </div>
+      {renaming && (
+        <Dialog title={texts.boards.rename} onClose={() => rename(false)}>
+          <TitleForm
+            title={board.title}
+            label={texts.boards.name}
+            save={texts.boards.save}
+            onSave={(title) => open.rename(title).then(() => rename(false))}
+          />
+        </Dialog>
+      )}
+    </header>
+  );
+}
+
+function Nothing() {
+  return (
+    <div class="board-empty">
+      <strong>{texts.boards.empty}</strong>
+      <p class="quiet">{texts.boards.emptyLead}</p>
+    </div>
+  );
+}
+
+function Grid({ board, open }: Shown) {
+  const grid = useRef<HTMLDivElement>(null);
+  const [spoken, speak] = useState("");
+  const boxes = () => [...(grid.current?.children ?? [])].map((each) => each.getBoundingClientRect());
+  return (
+    <>
+      <div class="board-grid" ref={grid}>
+        {board.pins.map((pin, index) => (
+          <Tile key={pin.id} pin={pin} place={index} open={open} boxes={boxes} speak={speak} />
+        ))}
+      </div>
+      <p class="visually-hidden" role="status">
+        {spoken}
+      </p>
+    </>
+  );
+}

@@ -1,0 +1,61 @@
+import { LayoutDashboard, Plus } from "lucide";
+import { useEffect, useState } from "preact/hooks";
+import { asProblem } from "../api/problem";
+import type { Board, Problem } from "../api/types";
+import { Dialog } from "../shared/dialog";
+import { Icon } from "../shared/icon";
+import { ProblemBox } from "../shared/problem_box";
+import { go, onLinkClick } from "../shared/route";
+import { texts } from "../shared/texts";
+import { moment } from "../shared/time";
+import { createBoard, listBoards } from "./boards_api";
+import { TitleForm } from "./title_form";
+import "./boards.css";
+
+/** The boards of the reader, last changed first. */
+export default function BoardsPage() {
+  const [boards, setBoards] = useState<Board[] | null>(null);
+  const [problem, setProblem] = useState<Problem | null>(null);
+  const [adding, setAdding] = useState(false);
+  const load = () => {
+    setProblem(null);
+    listBoards().then(setBoards, (error: unknown) => setProblem(asProblem(error)));
+  };
+  useEffect(() => {
+    document.title = `${texts.boards.title} · ${texts.product}`;
+    load();
+  }, []);
+  const add = async (title: string) => go(`/boards/${(await createBoard(title)).id}`);
+  return (
+    <div class="page">
+      <header class="page-head">
+        <div>
+          <h1>{texts.boards.title}</h1>
+          <p class="quiet">{texts.boards.lead}</p>
+        </div>
+        <button type="button" class="button primary" onClick={() => setAdding(true)}>
+          <Icon of={Plus} /> {texts.boards.add}
+        </button>
+      </header>
+      {problem && <ProblemBox problem={problem} onRetry={load} />}
+      {boards === null && !problem && <p class="quiet">{texts.loading} …</p>}
+      {boards?.length === 0 && <p class="boards-none quiet">{texts.boards.none}</p>}
+      <ul class="board-list">
+        {boards?.map((each) => (
+          <li key={each.id}>
+            <a href={`/boards/${each.id}`} onClick={onLinkClick}>
+              <Icon of={LayoutDashboard} size={18} />
+              <strong>{each.title}</strong>
+              <span class="quiet">{texts.boards.changed(moment(each.updated_at))}</span>
+            </a>
+          </li>
+        ))}
+      </ul>
+      {adding && (
+        <Dialog title={texts.boards.add} onClose={() => setAdding(false)}>
+          <TitleForm title="" label={texts.boards.name} save={texts.boards.create} onSave={add} />
+        </Dialog>
+      )}
+    </div>
+  );
+}

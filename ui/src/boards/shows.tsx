@@ -1,0 +1,75 @@
+import { useMemo } from "preact/hooks";
+import type { Pin, Row } from "../api/types";
+import { readChart } from "../conversation/chart/intent";
+import { formatOf, isNumeric } from "../conversation/rows/format";
+import { lazy } from "../shared/lazy";
+import { areFigures } from "./sizes";
+import { texts } from "../shared/texts";
+import { count } from "../shared/time";
+
+const TileChart = lazy(() => import("./tile_chart"));
+/** The rows of a pin: as figures, as its chart, or as a table. */
+export function Shows({ pin }: { pin: Pin }) {
+  const chart = useMemo(() => readChart(pin.chart), [pin.chart]);
+  if (pin.row_count === null) return <div class="tile-body" />;
+  if (areFigures(pin.columns, pin.row_count)) return <Figures pin={pin} />;
+  return (
+    <div class="tile-body" tabIndex={0} role="group" aria-label={texts.boards.contents(pin.title)}>
+      {chart ? <TileChart pin={pin} chart={chart} /> : <Rows pin={pin} />}
+    </div>
+  );
+}
+
+function Figures({ pin }: { pin: Pin }) {
+  const rows = pin.rows_head as Row[];
+  return (
+    <dl class="tile-body figures">
+      {pin.columns.map((column, index) => (
+        <div key={column.name}>
+          <dt>{column.name.replaceAll("_", " ")}</dt>
+          <dd>{formatOf(column, index, rows)(rows[0]?.[index] ?? null) || texts.boards.nothing}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function Rows({ pin }: { pin: Pin }) {
+  const rows = pin.rows_head as Row[];
+  const formats = pin.columns.map((column, index) => formatOf(column, index, rows));
+  const side = (index: number) => (isNumericAt(pin, index) ? "numeric" : undefined);
+  return (
+    <>
+      <table class="tile-rows">
+        <thead>
+          <tr>
+            {pin.columns.map((column, index) => (
+              <th key={index} scope="col" class={side(index)}>
+                {column.name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row, at) => (
+            <tr key={at}>
+              {row.map((cell, index) => (
+                <td key={index} class={side(index)}>
+                  {formats[index]?.(cell)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {rows.length < (pin.row_count ?? 0) && (
+        <p class="quiet">{texts.boards.firstRows(count(rows.length), count(pin.row_count ?? 0))}</p>
+      )}
+    </>
+  );
+}
+
+function isNumericAt(pin: Pin, index: number): boolean {
+  const column = pin.columns[index];
+  return column !== undefined && isNumeric(column);
+}

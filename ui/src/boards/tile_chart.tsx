@@ -1,0 +1,38 @@
+import { useEffect, useMemo, useState } from "preact/hooks";
+import type { Pin, Row } from "../api/types";
+import { built, settingsOf } from "../conversation/chart/build";
+import { ChartView } from "../conversation/chart/chart_view";
+import { dressed, needsRows, readChoice, sorted } from "../conversation/chart/choices";
+import type { Chart } from "../conversation/chart/intent";
+import "../conversation/chart/chart.css";
+import { orSay } from "../shared/or_say";
+import { readPinRows } from "./boards_api";
+
+/** The chart of a pin, with the choices that its answer had. Fetched when first shown. */
+export default function TileChart({ pin, chart }: { pin: Pin; chart: Chart }) {
+  const [hidden, hide] = useState<ReadonlySet<string>>(new Set());
+  const choice = useMemo(() => readChoice(pin.chart_choice, pin.columns.length), [pin.chart_choice]);
+  const wanted = needsRows(chart, choice);
+  const [rows, setRows] = useState<Row[] | null>(null);
+  useEffect(() => {
+    if (wanted) orSay(readPinRows(pin).then(setRows));
+  }, [wanted, pin.ran_at]);
+  const shown = useMemo(() => {
+    if (!wanted) return dressed(sorted(chart, choice.sort), choice);
+    if (rows === null) return chart;
+    const { columns } = pin;
+    return built(chart, settingsOf(chart, choice, columns, rows), choice, { columns, rows }) ?? chart;
+  }, [chart, choice, wanted, rows]);
+  const toggle = (name: string) =>
+    hide((before) => {
+      const after = new Set(before);
+      if (!after.delete(name)) after.add(name);
+      return after;
+    });
+  return (
+    <div class="chart-panel">
+      {shown.heading && <p class="chart-heading">{shown.heading}</p>}
+      <ChartView chart={shown} hidden={hidden} toggle={toggle} />
+    </div>
+  );
+}

@@ -1,0 +1,40 @@
+import { useState } from "preact/hooks";
+import { asProblem } from "../api/problem";
+import type { Problem } from "../api/types";
+import { ProblemBox } from "../shared/problem_box";
+
+interface Shown {
+  title: string;
+  label: string;
+  save: string;
+  onSave: (title: string) => Promise<unknown>;
+}
+
+/** A form with a title as its only field. */
+export function TitleForm({ title, label, save, onSave }: Shown) {
+  const [written, write] = useState(title);
+  const [problem, setProblem] = useState<Problem | null>(null);
+  const submit = (event: Event) => {
+    event.preventDefault();
+    setProblem(null);
+    onSave(written.trim()).catch((error: unknown) => setProblem(asProblem(error)));
+  };
+  return (
+    <form class="form" onSubmit={submit}>
+      <label>
+        {label}
+        <input
+          required
+          autofocus
+          maxLength={200}
+          value={written}
+          onInput={(event) => write(event.currentTarget.value)}
+        />
+      </label>
+      {problem && <ProblemBox problem={problem} />}
+      <button type="submit" class="button primary" disabled={written.trim() === ""}>
+        {save}
+      </button>
+    </form>
+  );
+}

@@ -1,0 +1,20 @@
+/** Times of rows, as a board shows them. */
+import type { Pin } from "../api/types";
+import { texts } from "../shared/texts";
+import { moment } from "../shared/time";
+
+const CLOCK = new Intl.DateTimeFormat(undefined, { timeStyle: "short" });
+const DAY = new Intl.DateTimeFormat(undefined, { dateStyle: "medium" });
+
+/** 20:08 today, 18 Nov 2026 on another day. */
+export function shortly(time: string, now = new Date()): string {
+  const then = new Date(time);
+  return (then.toDateString() === now.toDateString() ? CLOCK : DAY).format(then);
+}
+
+/** How old the oldest rows of a board are. Empty without rows. */
+export function rowsOf(pins: readonly Pin[]): string {
+  const times = pins.flatMap((each) => each.ran_at ?? []).sort();
+  const [oldest] = times;
+  return oldest === undefined ? "" : texts.boards.asOf(moment(oldest), times.length > 1);
+}

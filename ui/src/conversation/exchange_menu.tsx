@@ -1,0 +1,41 @@
+import { Ellipsis, GitFork, Link, Pencil } from "lucide";
+import { useState } from "preact/hooks";
+import { copy } from "../shared/copy";
+import { lazy } from "../shared/lazy";
+import { Menu } from "../shared/menu";
+import { orSay } from "../shared/or_say";
+import { texts } from "../shared/texts";
+import type { Conversation } from "./conversation";
+import { isUnderWay, type Exchange } from "./model";
+
+const EditQuestion = lazy(() => import("./edit_question"));
+
+/** What else can be done with an exchange: its link, a fork, another question in its place. */
+export function ExchangeMenu({ exchange, conversation }: { exchange: Exchange; conversation: Conversation }) {
+  const [editing, setEditing] = useState(false);
+  const { messageId } = exchange.answer;
+  if (isUnderWay(exchange.answer) || messageId === null) return null;
+  const { sessionId } = conversation;
+  const { exchange: label, fork, edit, link, linked } = texts.sessions;
+  const address = `${location.origin}/sessions/${sessionId}#${messageId}`;
+  return (
+    <div class="exchange-menu">
+      <Menu
+        icon={Ellipsis}
+        label={label(exchange.question)}
+        items={[
+          { icon: Pencil, label: edit, onSelect: () => setEditing(true) },
+          {
+            icon: GitFork,
+            label: fork,
+            onSelect: () => orSay(import("./fork").then(({ forkAfter }) => forkAfter(sessionId, messageId))),
+          },
+          { icon: Link, label: link, onSelect: () => orSay(copy(address, linked)) },
+        ]}
+      />
+      {editing && (
+        <EditQuestion exchange={exchange} conversation={conversation} onClose={() => setEditing(false)} />
+      )}
+    </div>
+  );
+}

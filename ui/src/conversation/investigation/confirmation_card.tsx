@@ -1,0 +1,96 @@
+import { Check, TriangleAlert, X } from "lucide";
+import { useEffect, useState } from "preact/hooks";
+import { Icon } from "../../shared/icon";
+import { orSay } from "../../shared/or_say";
+import { SqlText } from "../../shared/sql_text";
+import { texts } from "../../shared/texts";
+import { duration } from "../../shared/time";
+import type { Conversation } from "../conversation";
+import type { Confirmation, Exchange, ToolCall } from "../model";
+import { isStatement, toolName } from "./call_texts";
+import { Arguments } from "./arguments";
+import "./confirmation_card.css";
+
+interface Shown {
+  call: ToolCall;
+  confirmation: Confirmation;
+  exchange: Exchange;
+  conversation: Conversation;
+}
+
+/** A call that waits: what it will do, with what, and where. Nothing of it has run. */
+export function ConfirmationCard({ call, confirmation, exchange, conversation }: Shown) {
+  const { waits, destination, approve, deny, reason, withdraw, label } = texts.confirmation;
+  const [sending, setSending] = useState(false);
+  const [why, setWhy] = useState("");
+  const left = useTimeLeft(confirmation.expiresAt);
+  const decide = (decision: "approve" | "deny") => {
+    setSending(true);
+    orSay(
+      conversation
+        .decide(exchange, call, decision, decision === "deny" ? why.trim() : undefined)
+        .finally(() => setSending(false)),
+    );
+  };
+  return (
+    <section class="confirmation" aria-label={label(toolName(call))}>
+      <header>
+        <strong>{waits}</strong>
+        <span class="quiet">
+          {left > 0 ? texts.confirmation.left(duration(left)) : texts.confirmation.over}
+        </span>
+      </header>
+      <p class="confirmation-what">{confirmation.description}</p>
+      {isStatement(call) && <SqlText sql={String(call.arguments["sql"])} />}
+      <Arguments call={call} />
+      <p class="quiet">
+        {destination} <code>{confirmation.destination}</code>
+      </p>
+      {confirmation.warnings.map((warning) => (
+        <p class="warning" key={warning}>
+          <Icon of={TriangleAlert} size={14} /> {warning}
+        </p>
+      ))}
+      <div class="confirmation-decision">
+        <button
+          type="button"
+          class="button small primary"
+          disabled={sending || left <= 0}
+          onClick={() => decide("approve")}
+        >
+          <Icon of={Check} size={14} /> {approve}
+        </button>
+        <button type="button" class="button small" disabled={sending} onClick={() => decide("deny")}>
+          <Icon of={X} size={14} /> {deny}
+        </button>
+        <input
+          aria-label={reason}
+          placeholder={reason}
+          maxLength={1_000}
+          value={why}
+          onInput={(event) => setWhy(event.currentTarget.value)}
+        />
+        <button
+          type="button"
+          class="button small"
+          disabled={sending}
+          onClick={() => orSay(conversation.withdraw(exchange))}
+        >
+          {withdraw}
+        </button>
+      </div>
+    </section>
+  );
+}
+
+const SECOND_MS = 1_000;
+
+/** Milliseconds until a time, updated each second; zero after it. */
+function useTimeLeft(end: number): number {
+  const [now, setNow] = useState(Date.now());
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), SECOND_MS);
+    return () => clearInterval(timer);
+  }, []);
+  return Math.max(0, end - now);
+}

@@ -1,0 +1,55 @@
+import { CircleHelp, MessageSquareText } from "lucide";
+import { useEffect } from "preact/hooks";
+import { Icon } from "../shared/icon";
+import { texts } from "../shared/texts";
+import type { Conversation } from "./conversation";
+import { draft } from "./draft";
+import { investigates, knowCapabilities } from "../shared/capability";
+import type { Exchange } from "./model";
+
+interface Shown {
+  exchange: Exchange;
+  conversation: Conversation;
+}
+
+/** Proposes to ask why an answer failed. */
+export function ExplainFailure({ exchange, conversation }: Shown) {
+  const { explain, explainWords, failure } = texts.proposals;
+  const messageId = exchange.answer.messageId;
+  if (!useProposals(conversation) || messageId === null) return null;
+  const propose = () => {
+    const about = { kind: "failed_answer", id: messageId } as const;
+    const place = { sessionId: conversation.sessionId };
+    draft.value = { words: explainWords, about, label: failure(exchange.question), place };
+  };
+  return (
+    <p class="proposals">
+      <button type="button" class="button small" onClick={propose}>
+        <Icon of={CircleHelp} size={14} /> {explain}
+      </button>
+    </p>
+  );
+}
+
+/** Proposes to ask about the rows of an answer. */
+export function AskAboutResult({ exchange, conversation }: Shown) {
+  const { ask, askWords, result } = texts.proposals;
+  const { messageId, head } = exchange.answer;
+  if (!useProposals(conversation) || messageId === null || head === null) return null;
+  const propose = () => {
+    const about = { kind: "result", id: messageId } as const;
+    const place = { sessionId: conversation.sessionId };
+    draft.value = { words: askWords, about, label: result(exchange.question), place };
+  };
+  return (
+    <button type="button" class="button small" onClick={propose}>
+      <Icon of={MessageSquareText} size={14} /> {ask}
+    </button>
+  );
+}
+
+/** Whether questions are proposed: a model can answer them, and the session takes questions. */
+function useProposals(conversation: Conversation): boolean {
+  useEffect(knowCapabilities, []);
+  return investigates.value && conversation.session.value?.status !== "closed";
+}

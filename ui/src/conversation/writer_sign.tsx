@@ -1,0 +1,15 @@
+import { useEffect } from "preact/hooks";
+import { answersByModel, knowCapabilities } from "../shared/capability";
+import { texts } from "../shared/texts";
+
+/** Says before the first question that no model is connected, and what that means. */
+export function WriterSign() {
+  useEffect(knowCapabilities, []);
+  if (answersByModel.value !== false) return null;
+  const { builtIn, simple, connect, connectHint } = texts.writer;
+  return (
+    <span class="writer-sign">
+      {builtIn} · {simple} · <span title={connectHint}>{connect}</span>
+    </span>
+  );
+}

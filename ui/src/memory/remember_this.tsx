@@ -1,0 +1,33 @@
+import { Bookmark } from "lucide";
+import { useState } from "preact/hooks";
+import type { Conversation } from "../conversation/conversation";
+import type { Answer } from "../conversation/model";
+import { remembersFacts } from "../shared/capability";
+import { Icon } from "../shared/icon";
+import { LONGEST } from "./facts";
+import { NewFactForm } from "./new_fact";
+import { memoryTexts } from "./texts";
+
+/** Keeps a fact from an answer. The form proposes the answer's words where they are short enough. */
+export function RememberThis({ answer, conversation }: { answer: Answer; conversation: Conversation }) {
+  const [asking, ask] = useState(false);
+  const session = conversation.session.value;
+  if (!remembersFacts.value || answer.messageId === null || session === null) return null;
+  if (session.db_connection_id === null) return null;
+  const from = { sessionId: session.id, messageId: answer.messageId, connectionId: session.db_connection_id };
+  const label = memoryTexts.facts.rememberThis;
+  return (
+    <>
+      <button type="button" class="icon-button" aria-label={label} title={label} onClick={() => ask(true)}>
+        <Icon of={Bookmark} />
+      </button>
+      {asking && (
+        <NewFactForm
+          from={from}
+          text={answer.analysis.length <= LONGEST ? answer.analysis : ""}
+          onClose={() => ask(false)}
+        />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,91 @@
+import { useState } from "preact/hooks";
+import type { addRule } from "../api/client";
+import type { Rule } from "../api/types";
+import { connections } from "../connections/connections";
+import { isAdmin } from "../identity/me";
+import { texts } from "../shared/texts";
+
+interface Shown {
+  rule: Rule | null;
+  onSave: (fields: Parameters<typeof addRule>[0]) => void;
+}
+
+const APPLIES = ["always", "auto", "manual"] as const;
+const DEFAULT_PRIORITY = 100;
+
+/** The fields of a rule. A rule without a database is for all, which only administrators may say. */
+export function RuleForm({ rule, onSave }: Shown) {
+  const [name, setName] = useState(rule?.name ?? "");
+  const [text, setText] = useState(rule?.text ?? "");
+  const [apply, setApply] = useState<Rule["apply"]>(rule?.apply ?? "always");
+  const [priority, setPriority] = useState(rule?.priority ?? DEFAULT_PRIORITY);
+  const [connection, setConnection] = useState(
+    rule?.scope.connections[0] ?? connections.value?.[0]?.id ?? "",
+  );
+  const [patterns, setPatterns] = useState(rule?.scope.table_patterns.join(", ") ?? "");
+  const fields = texts.rules.fields;
+  const onSubmit = (event: Event) => {
+    event.preventDefault();
+    const kept = rule?.scope.connections.slice(1) ?? [];
+    const scope = {
+      connections: connection ? [connection, ...kept] : [],
+      chat_modes: rule?.scope.chat_modes ?? [],
+      table_patterns: patterns.split(",").flatMap((each) => each.trim() || []),
+    };
+    onSave({ name: name.trim(), text: text.trim(), apply, priority, scope });
+  };
+  return (
+    <form class="form" onSubmit={onSubmit}>
+      <label>
+        <span>{fields.name}</span>
+        <input
+          required
+          disabled={rule !== null}
+          value={name}
+          onInput={(event) => setName(event.currentTarget.value)}
+        />
+      </label>
+      <label>
+        <span>{fields.text}</span>
+        <textarea rows={5} required value={text} onInput={(event) => setText(event.currentTarget.value)} />
+      </label>
+      <label>
+        <span>{fields.connection}</span>
+        <select value={connection} onChange={(event) => setConnection(event.currentTarget.value)}>
+          {isAdmin.value && <option value="">{texts.rules.everyDatabase}</option>}
+          {connections.value?.map((each) => (
+            <option key={each.id} value={each.id}>
+              {each.name}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label>
+        <span>{fields.apply}</span>
+        <select value={apply} onChange={(event) => setApply(event.currentTarget.value as Rule["apply"])}>
+          {APPLIES.map((each) => (
+            <option key={each} value={each}>
+              {texts.rules.applies[each]}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label>
+        <span>{fields.patterns}</span>
+        <input value={patterns} onInput={(event) => setPatterns(event.currentTarget.value)} />
+      </label>
+      <label>
+        <span>{fields.priority}</span>
+        <input
+          type="number"
+          required
+          value={priority}
+          onInput={(event) => setPriority(event.currentTarget.valueAsNumber)}
+        />
+      </label>
+      <button type="submit" class="button primary">
+        {texts.save}
+      </button>
+    </form>
+  );
+}
